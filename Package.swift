@@ -1,0 +1,97 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let package = Package(
+    name: "CoreDataSource",
+    platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
+    products: [
+        .library(name: "CoreDataSource", targets: ["CoreDataSource"]),
+        .library(name: "ModelReader", targets: ["ModelReader"]),
+        .plugin(name: "ModelPlugin", targets: ["ModelPlugin"]),
+        .executable(name: "model-reset", targets: ["model-reset"]),
+        .executable(name: "model-codegen", targets: ["model-codegen"]),
+        .executable(name: "package-catalog", targets: ["package-catalog"]),
+        .executable(name: "benchmarks", targets: ["benchmarks"]),
+    ],
+    targets: [
+        // System libraries.
+        .systemLibrary(
+            name: "CSQLite", pkgConfig: "sqlite3",
+            providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]),
+        .systemLibrary(
+            name: "CXXHash", pkgConfig: "libxxhash",
+            providers: [.apt(["libxxhash-dev"]), .brew(["xxhash"])]),
+
+        // The model: values, their hash, the XML reader and the code generator.
+        .target(name: "ManagedModel", dependencies: ["CXXHash"]),
+        .target(name: "ModelReader", dependencies: ["ManagedModel"]),
+        .target(name: "ModelCodeGenerator", dependencies: ["ManagedModel"]),
+        .executableTarget(name: "model-codegen", dependencies: ["ModelCodeGenerator", "ModelReader", "ManagedModel"]),
+        .plugin(
+            name: "ModelPlugin", capability: .buildTool(), dependencies: ["model-codegen"], path: "Sources/ModelPlugin"),
+
+        // The store: rows and change sets, SQLite, and the tiers above them.
+        .target(name: "RowStore", dependencies: ["ManagedModel"]),
+        .target(name: "SQLiteStore", dependencies: ["RowStore", "ManagedModel", "CSQLite"]),
+        .target(name: "CoreDataSource", dependencies: ["SQLiteStore", "RowStore", "ManagedModel"]),
+
+        // Programs.
+        .target(
+            name: "ModelResetCommands", dependencies: ["ModelReader", "SQLiteStore", "RowStore", "ManagedModel"]),
+        .executableTarget(name: "model-reset", dependencies: ["ModelResetCommands"]),
+        .target(name: "DebianControl"),
+        .executableTarget(
+            name: "package-catalog", dependencies: ["CoreDataSource", "DebianControl"], path: "Sources/PackageCatalog",
+            plugins: ["ModelPlugin"]),
+
+        // Tests.
+        .testTarget(name: "ManagedModelTests", dependencies: ["ManagedModel"]),
+        .testTarget(name: "ModelReaderTests", dependencies: ["ModelReader", "ManagedModel"]),
+        .testTarget(
+            name: "ModelCodeGeneratorTests",
+            dependencies: ["ModelCodeGenerator", "ModelReader", "ManagedModel", "TestSupport"],
+            exclude: ["Golden", "Library", "Programs"]),
+        .testTarget(name: "RowStoreTests", dependencies: ["RowStore", "ManagedModel"]),
+        .target(name: "CFaultyVFS", dependencies: ["CSQLite"], path: "Tests/CFaultyVFS"),
+        // It shares the model of the store's tests by a link to it.
+        .executableTarget(
+            name: "store-program", dependencies: ["SQLiteStore", "RowStore", "ManagedModel"],
+            path: "Tests/StoreProgram"),
+        .testTarget(
+            name: "SQLiteStoreTests",
+            dependencies: ["SQLiteStore", "RowStore", "ManagedModel", "CSQLite", "CFaultyVFS", "TestSupport"]),
+        .testTarget(
+            name: "CoreDataSourceTests",
+            dependencies: ["CoreDataSource", "ModelReader", "RowStore", "SQLiteStore", "ManagedModel", "CSQLite"],
+            plugins: ["ModelPlugin"]),
+        .target(name: "TestSupport", path: "Tests/TestSupport"),
+        .testTarget(name: "MisuseTests", dependencies: ["CoreDataSource", "TestSupport"]),
+        .executableTarget(
+            name: "readme-example", dependencies: ["CoreDataSource"], path: "Tests/ReadmeExample",
+            plugins: ["ModelPlugin"]),
+        .testTarget(name: "ReadmeTests", dependencies: ["TestSupport"]),
+        .testTarget(name: "DebianControlTests", dependencies: ["DebianControl"]),
+        .testTarget(
+            name: "ModelResetTests",
+            dependencies: ["TestSupport", "ModelReader", "SQLiteStore", "RowStore", "ManagedModel"]),
+        .testTarget(name: "PackageCatalogTests", dependencies: ["TestSupport", "CSQLite"]),
+
+        // The benchmark, and what it compares with.
+        .target(name: "RawSQLite", dependencies: ["CSQLite"], path: "Tests/Benchmarks/RawSQLite"),
+        .executableTarget(
+            name: "benchmarks", dependencies: ["CoreDataSource", "SQLiteStore", "RawSQLite"],
+            path: "Tests/Benchmarks/Benchmarks", plugins: ["ModelPlugin"]),
+    ],
+    swiftLanguageModes: [.v6]
+)
+
+// The same strictness everywhere, said once.
+for target in package.targets where [.regular, .executable, .test].contains(target.type) {
+    target.swiftSettings =
+        (target.swiftSettings ?? []) + [
+            .enableUpcomingFeature("ExistentialAny"),
+            .enableUpcomingFeature("InternalImportsByDefault"),
+            .enableUpcomingFeature("MemberImportVisibility"),
+            .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+        ]
+}

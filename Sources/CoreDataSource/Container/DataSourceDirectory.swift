@@ -1,0 +1,48 @@
+internal import RowStore
+
+/// The data sources of one container, and who owns which entity.
+@MainActor
+final class DataSourceDirectory {
+    private var sources: [ObjectIdentifier: DataSource] = [:]
+    private var owners: [Int: String] = [:]
+
+    nonisolated init() {}
+
+    func dataSource<Source: DataSource>(
+        _ type: Source.Type, _ stack: PersistentStack, _ main: MainContext
+    ) throws -> Source {
+        if let source = sources[ObjectIdentifier(type)] as? Source { return source }
+        let entities = try claim(type, stack)
+        let context = PrivateContext(stack, owner: "\(type)", ownedEntities: entities)
+        let source = type.init(DataSourceBinding(context: context, main: main))
+        sources[ObjectIdentifier(type)] = source
+        return source
+    }
+
+    private func claim(_ type: DataSource.Type, _ stack: PersistentStack) throws(DataSourceError) -> Set<Int> {
+        let layout = stack.layout
+        var claimed: Set<Int> = []
+        for object in type.entities {
+            guard let entity = layout.entity(named: object.entityName) else {
+                throw DataSourceError(
+                    .unknownEntity,
+                    "\(type) lists \(object), whose entity \"\(object.entityName)\" the model \(layout.model.name) does not have. Give the container the model that \(object) was generated from.",
+                    entityName: object.entityName)
+            }
+            stack.adopt(object, forEntity: entity.index)
+            // To own an entity is to own what is below it.
+            for concrete in entity.concreteFamily {
+                if let owner = owners[concrete] {
+                    let name = layout.entities[concrete].name
+                    throw DataSourceError(
+                        .entityAlreadyOwned,
+                        "\(type) lists \(name), which \(owner) owns already. Give each entity to one data source.",
+                        entityName: name)
+                }
+                claimed.insert(concrete)
+            }
+        }
+        for entity in claimed { owners[entity] = "\(type)" }
+        return claimed
+    }
+}

@@ -1,0 +1,43 @@
+internal import RowStore
+
+/// A key for each of some data sources: `[ContactDataSource.self: "7"]`.
+///
+/// As the database key is for all rows, the key of a data source is for the rows of its entities: change it, and at the
+/// next start they are gone and all others are there. It is kept in clear. No key and an empty one are the same.
+public struct DataSourceKeys: Sendable, ExpressibleByDictionaryLiteral {
+    private var keys: [(source: DataSource.Type, key: String)]
+
+    /// Without any key.
+    public init() {
+        keys = []
+    }
+
+    public init(dictionaryLiteral elements: (DataSource.Type, String)...) {
+        self.init()
+        for (source, key) in elements { self[source] = key }
+    }
+
+    /// The key of a data source.
+    public subscript(source: DataSource.Type) -> String? {
+        get { keys.first { $0.source == source }?.key }
+        set {
+            keys.removeAll { $0.source == source }
+            if let newValue { keys.append((source, newValue)) }
+        }
+    }
+
+    /// The key of each entity that can have rows, by its name.
+    @MainActor
+    func entityKeys(_ layout: ModelLayout) -> [String: String] {
+        var entityKeys: [String: String] = [:]
+        for (source, key) in keys {
+            for object in source.entities {
+                // A name that the model lacks is an error when the data source is made.
+                for entity in layout.entity(named: object.entityName)?.concreteFamily ?? [] {
+                    entityKeys[layout.entities[entity].name] = key
+                }
+            }
+        }
+        return entityKeys
+    }
+}

@@ -1,0 +1,89 @@
+@preconcurrency internal import Dispatch
+internal import Foundation
+internal import RowStore
+
+#if canImport(UIKit) && !os(watchOS)
+    internal import UIKit
+#elseif canImport(AppKit)
+    internal import AppKit
+#endif
+
+/// Writing pending saves before the process ends.
+///
+/// A call that waited for the store has nothing pending. What can be is a save that was made with `waitFor: .main`, and
+/// one that the disk refused.
+extension PersistentContainer {
+    /// Flushes when the process is told to end by SIGTERM or SIGINT, and then lets the signal do what it would have done.
+    ///
+    /// A library takes no signals by itself: call this once, early, in a server or a command-line tool.
+    public func flushOnTermination() {
+        TerminationSignals.shared.add(self)
+    }
+
+    /// Flushes at the platform's notices that the app goes to the background or ends.
+    func observeAppState() {
+        for name in Self.appStateNotices {
+            _ = NotificationCenter.default.addObserver(forName: name, object: nil, queue: nil) { [weak self] _ in
+                try? self?.flushAndWait()
+            }
+        }
+    }
+
+    private static var appStateNotices: [Notification.Name] {
+        #if canImport(UIKit) && !os(watchOS)
+            [UIApplication.didEnterBackgroundNotification, UIApplication.willTerminateNotification]
+        #elseif canImport(AppKit)
+            [NSApplication.willResignActiveNotification, NSApplication.willTerminateNotification]
+        #else
+            []
+        #endif
+    }
+}
+
+/// The containers to flush at a signal.
+private final class TerminationSignals: Sendable {
+    static let shared = TerminationSignals()
+
+    private struct Entry {
+        weak var container: PersistentContainer?
+    }
+
+    private let entries = Guarded<[Entry]>([])
+    private let sources: [any DispatchSourceSignal]
+
+    private init() {
+        let queue = DispatchQueue(label: "CoreDataSource.termination", qos: .userInitiated)
+        sources = [SIGTERM, SIGINT].map { signal in
+            #if canImport(Darwin)
+                // Kqueue tells of ignored signals too; signalfd on Linux does not.
+                Foundation.signal(signal, SIG_IGN)
+            #endif
+            return DispatchSource.makeSignalSource(signal: signal, queue: queue)
+        }
+        for (source, signal) in zip(sources, [SIGTERM, SIGINT]) {
+            source.setEventHandler { self.end(by: signal) }
+            source.activate()
+        }
+    }
+
+    func add(_ container: PersistentContainer) {
+        entries.withLock { entries in
+            entries.removeAll { $0.container == nil }
+            entries.append(Entry(container: container))
+        }
+    }
+
+    private func end(by signal: Int32) {
+        for container in entries.withLock({ $0.compactMap(\.container) }) {
+            // There is nobody left to tell: what the disk refuses now is lost with the process.
+            try? container.flushAndWait()
+        }
+        // A queue's thread blocks signals; this one must not block the one that is to end the process.
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        sigaddset(&signals, signal)
+        pthread_sigmask(SIG_UNBLOCK, &signals, nil)
+        Foundation.signal(signal, SIG_DFL)
+        raise(signal)
+    }
+}

@@ -1,0 +1,164 @@
+public import ManagedModel
+package import RowStore
+internal import SQLiteStore
+
+/// One store, the tiers above it, and the data sources of an app.
+///
+/// ```swift
+/// let container = try await PersistentContainer(model: .contacts, store: .sqlite(url), databaseKey: "1000")
+/// print(container.startup.reason)
+/// let contacts = try await container.dataSource(ContactDataSource.self)
+/// ```
+///
+/// Opening compares the model's hash and the database key with those that the store was made for. If one differs, the
+/// store is reset as the ``Configuration/resetPolicy`` says, and ``startup`` tells. An error while opening is never a
+/// reset: it is thrown, and the files stay as they were.
+///
+/// The store is closed, and free for another process, when the container and its data sources are gone, or by ``close()``.
+/// Saves that are pending then are written first.
+public final class PersistentContainer: Sendable {
+    /// How a container treats its store.
+    public struct Configuration: Sendable {
+        /// When a commit counts as done. `.full` by default: when the disk has it.
+        public var synchronous: SynchronousLevel
+        /// What to do with a store that was made for another model or database key. `.discard` by default.
+        public var resetPolicy: ResetPolicy
+        /// Keys of single data sources, for rows that have to go without all others. None by default.
+        public var databaseKeys: DataSourceKeys
+        /// How many objects each private context may keep registered between saves, so that they are found without a
+        /// fetch; 131,072 by default. Beyond it they are read again when needed.
+        public var registeredObjectLimit: Int
+
+        public init(
+            synchronous: SynchronousLevel = .full, resetPolicy: ResetPolicy = .discard,
+            databaseKeys: DataSourceKeys = [:], registeredObjectLimit: Int = 131_072
+        ) {
+            self.synchronous = synchronous
+            self.resetPolicy = resetPolicy
+            self.databaseKeys = databaseKeys
+            self.registeredObjectLimit = max(0, registeredObjectLimit)
+        }
+    }
+
+    /// What opening the store came to: why it is as it is, and what was dropped.
+    public let startup: StoreStartup
+    /// The context that the user interface reads.
+    public let main: MainContext
+    package let stack: PersistentStack
+    private let sources: DataSourceDirectory
+
+    /// Opens the store, or makes it. The work is done off the main actor.
+    ///
+    /// - Parameters:
+    ///   - databaseKey: The app's own label for the contents, in clear: change it to have the store reset.
+    /// - Throws: `unreadableModel`, `modelChanged`, `storeInUse`, `storeBusy`, `diskFull`, `permissionDenied`, `notAFile`,
+    ///   `notADatabase`, `foreignDatabase`, `storeCorrupt`, `newerFormat`, `storeUnreadable`; then no file has changed.
+    @concurrent
+    public convenience init(
+        model: ManagedObjectModel, store location: StoreLocation, databaseKey: String = "",
+        configuration: Configuration = Configuration()
+    ) async throws {
+        do { try model.validate() } catch {
+            throw DataSourceError(
+                .unreadableModel, "The model \(model.name) cannot be used. \(error.message)",
+                entityName: error.entityName)
+        }
+        let layout = ModelLayout(model)
+        let identity = StoreIdentity(
+            modelHash: model.hash.description, entityHashes: model.entityHashes.mapValues(\.description),
+            databaseKey: databaseKey, entityKeys: await configuration.databaseKeys.entityKeys(layout))
+        let opened = try Self.open(location, layout, identity, configuration)
+        self.init(layout, opened.store, opened.startup, configuration)
+    }
+
+    /// Puts the tiers on a store that is open.
+    package init(
+        _ layout: ModelLayout, _ store: any PersistentStore, _ startup: StoreStartup,
+        _ configuration: Configuration = Configuration()
+    ) {
+        let waker = MainWaker()
+        let root = RootContext(store: store) { waker.wake() }
+        stack = PersistentStack(
+            layout, root: root, mainWaker: waker, registeredObjectLimit: configuration.registeredObjectLimit)
+        main = MainContext(stack)
+        waker.connect(main)
+        self.startup = startup
+        sources = DataSourceDirectory()
+        observeAppState()
+    }
+
+    private static func open(
+        _ location: StoreLocation, _ layout: ModelLayout, _ identity: StoreIdentity, _ configuration: Configuration
+    ) throws(DataSourceError) -> (store: any PersistentStore, startup: StoreStartup) {
+        guard let url = location.url else {
+            return (InMemoryStore(layout), StoreStartup(reason: .firstLaunch))
+        }
+        let store = try SQLiteStore.open(
+            SQLiteStore.Options(
+                url: url, layout: layout, identity: identity, synchronous: configuration.synchronous,
+                resetPolicy: configuration.resetPolicy))
+        return (store, store.startup)
+    }
+
+    // MARK: Data sources
+
+    /// The data source of that class: made at the first call, the same instance ever after.
+    ///
+    /// - Throws: `entityAlreadyOwned` if another data source of this container owns one of its entities; `unknownEntity`.
+    @MainActor
+    public func dataSource<Source: DataSource>(_ type: Source.Type) throws -> Source {
+        try sources.dataSource(type, stack, main)
+    }
+
+    // MARK: Saves
+
+    /// How many saves main shows that the store does not have yet.
+    public var pendingSaveCount: Int { stack.root.pendingSaveCount }
+
+    /// Returns once every save that was made before is in the store. After a failed commit it tries again.
+    ///
+    /// - Throws: What the store throws; the saves then stay pending.
+    public func flush() async throws {
+        try await stack.root.flush()
+    }
+
+    /// The blocking form of ``flush()``, for the end of a process. It may be called on the main thread.
+    public func flushAndWait() throws {
+        try stack.root.flushAndWait()
+    }
+
+    /// Takes the saves that are not in the store back out of all contexts: the way out when a disk refuses them for good.
+    ///
+    /// - Returns: How many saves they were.
+    @discardableResult
+    public func discardPending() async throws -> Int {
+        let discarded = await stack.root.discardPending()
+        if discarded > 0 { try await main.reload() }
+        return discarded
+    }
+
+    /// Empties the store while the app runs, as at a logout: its files are removed as by a reset at a start, and with
+    /// ``ResetPolicy/backup(keep:)`` set aside.
+    ///
+    /// Data sources and contexts stay and work on the new store. Objects of main that are held are deleted ones when it
+    /// returns. Saves that were not in the store, and whatever was under way meanwhile, throw `storeReset`; nothing of
+    /// them is in the new store.
+    ///
+    /// - Returns: How many objects were dropped, and where the backup is.
+    /// - Throws: What the store throws; then every row is as it was.
+    @discardableResult
+    public func reset() async throws -> StoreStartup {
+        let startup = try await stack.root.reset()
+        await stack.mainWaker.mergeNow()
+        return startup
+    }
+
+    /// Writes what is pending, and closes the store. Later calls throw `storeClosed`; objects that are held stay readable.
+    ///
+    /// - Throws: What the store throws; it is closed all the same.
+    public func close() async throws {
+        stack.root.stopAccepting()
+        defer { stack.root.store.close() }
+        try await flush()
+    }
+}

@@ -1,0 +1,45 @@
+internal import ManagedModel
+package import RowStore
+internal import Synchronization
+
+/// What all contexts of one container share: the model, the root, and the counter of keys.
+package final class PersistentStack: Sendable {
+    package let layout: ModelLayout
+    package let root: RootContext
+    let mainWaker: MainWaker
+    /// How many objects a private context may keep registered between saves.
+    let registeredObjectLimit: Int
+    private let types: Guarded<[ManagedObject.Type]>
+    private let lastKey: Atomic<Int64>
+
+    init(_ layout: ModelLayout, root: RootContext, mainWaker: MainWaker, registeredObjectLimit: Int) {
+        self.layout = layout
+        self.root = root
+        self.mainWaker = mainWaker
+        self.registeredObjectLimit = registeredObjectLimit
+        types = Guarded(
+            layout.entities.map { layout.model.classes[$0.name] as? ManagedObject.Type ?? ManagedObject.self })
+        lastKey = Atomic(root.store.firstFreeKey - 1)
+    }
+
+    /// The class of an entity's objects; the plain one if the model names none.
+    func type(ofEntity entity: Int) -> ManagedObject.Type { types.withLock { $0[entity] } }
+
+    /// Takes the class that a data source lists for an entity for which the model names none.
+    func adopt(_ type: ManagedObject.Type, forEntity entity: Int) {
+        types.withLock { types in
+            if types[entity] == ManagedObject.self { types[entity] = type }
+        }
+    }
+
+    /// A key that no object of the store ever had.
+    func nextKey() -> Int64 {
+        lastKey.add(1, ordering: .relaxed).newValue
+    }
+
+    deinit {
+        // Saves that nobody waited for may not be in the store yet.
+        root.commitPending()
+        root.store.close()
+    }
+}

@@ -1,0 +1,12 @@
+public import Foundation
+
+/// Where a container keeps its rows.
+public struct StoreLocation: Sendable, Hashable {
+    package let url: URL?
+
+    /// An SQLite file. Its folder must exist. Beside it are a write-ahead log (`-wal`), its index (`-shm`) and a `.lock`.
+    public static func sqlite(_ url: URL) -> StoreLocation { StoreLocation(url: url) }
+
+    /// Memory: each container has its own, and it is gone with it.
+    public static let inMemory = StoreLocation(url: nil)
+}

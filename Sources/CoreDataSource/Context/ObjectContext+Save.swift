@@ -1,0 +1,206 @@
+internal import RowStore
+
+/// Turning the edits of a context into a change set.
+extension ObjectContext {
+    /// Makes a new object with the default values of the model.
+    func insert(entity: Int) throws(DataSourceError) -> ManagedObject {
+        checkInBatch()
+        let layout = bindings[entity].layout
+        if layout.isAbstract {
+            throw DataSourceError(
+                .abstractEntity, "\(layout.name) is abstract and has no objects of its own. Insert a sub-entity.",
+                entityName: layout.name)
+        }
+        try checkOwned(entity)
+        let row = RowSnapshot(copying: bindings[entity].template, spareWords: bindings[entity].spareWords)
+        let object = register(StoredRow(key: stack.nextKey(), row: row), bindings[entity], .inserted, asOf: 0)
+        changed.append(object)
+        return object
+    }
+
+    func delete(_ object: ManagedObject) throws(DataSourceError) {
+        precondition(
+            object.context === self,
+            "An object of another context was passed to delete(_:). Look it up here by its objectID first.")
+        checkInBatch()
+        try checkOwned(object.layout.index)
+        switch object.state {
+        case .inserted:
+            object.state = .gone
+            bindings[object.layout.index].objects.remove(object.key)
+        case .saved:
+            changed.append(object)
+            object.state = .deleted
+        case .edited: object.state = .deleted
+        case .deleted, .gone: break
+        }
+    }
+
+    /// What a save would change; throws if it must not be saved. Nothing in the context is different afterwards, but that
+    /// edits which changed nothing are forgotten.
+    func collectChanges() throws(DataSourceError) -> ChangeSet {
+        if let refusal { throw refusal }
+        var entities: [EntityChanges?] = Array(repeating: nil, count: bindings.count)
+        var failures: [DataSourceError] = []
+        if bindings.contains(where: { !$0.derivations.isEmpty }) {
+            // All of them first: whether a value is unique depends on the others' values.
+            for object in changed where object.isInserted || object.isUpdated && object.hasEdits { derive(object) }
+        }
+        for object in changed {
+            let entity = object.layout.index
+            if entities[entity] == nil { entities[entity] = EntityChanges(entity: entity) }
+            switch object.state {
+            case .inserted:
+                object.row.compact(object.layout)
+                try validate(object, &failures)
+                entities[entity]?.inserted.append(StoredRow(key: object.key, row: object.row))
+            case .edited:
+                guard let saved = object.saved else { continue }
+                let columns = object.columnsChanged(since: saved)
+                if columns.isEmpty {
+                    // The same values, without the room that the edits took.
+                    object.row = saved
+                    continue
+                }
+                object.row.compact(object.layout)
+                try validate(object, &failures)
+                entities[entity]?.updated.append(
+                    UpdatedRow(key: object.key, row: object.row, previous: saved, columns: columns))
+            case .deleted:
+                entities[entity]?.deleted.append(StoredRow(key: object.key, row: object.saved ?? object.row))
+            case .saved, .gone: continue
+            }
+        }
+        try throwFailures(failures)
+        return ChangeSet(entities: entities.compactMap { $0 }.filter { !$0.isEmpty })
+    }
+
+    /// Ends the save of that number: what was changed is as saved now.
+    func didSave(_ number: Int64) {
+        for object in changed {
+            switch object.state {
+            case .inserted, .edited:
+                object.state = .saved
+                object.saved = nil
+                object.asOf = number
+            case .deleted:
+                object.state = .gone
+                bindings[object.layout.index].objects.remove(object.key)
+            case .saved, .gone: break
+            }
+        }
+        if let last = changed.last {
+            let tail = last.row.byteCount / 8 - RowSnapshot.headWords(last.row.columnCount)
+            bindings[last.layout.index].spareWords = max(8, min(tail + tail / 4, 512))
+        }
+        changed.removeAll(keepingCapacity: changed.count < 1024)
+        trim()
+    }
+
+    private func derive(_ object: ManagedObject) {
+        let entity = object.layout.index
+        for derivation in bindings[entity].derivations {
+            derivation.apply(to: &object.row, object.layout)
+            if object.layout.uniqueColumns.contains(derivation.column) {
+                object.checkedConstraint = -1
+                indexUniqueValue(of: object, derivation.column)
+            }
+        }
+    }
+
+    // MARK: Validation
+
+    private func validate(_ object: ManagedObject, _ failures: inout [DataSourceError]) throws(DataSourceError) {
+        let entity = object.layout.index
+        let broken = bindings[entity].rules.failures(object.row, object.layout)
+        if !broken.isEmpty { failures.append(contentsOf: broken) }
+        if object.row.byteCount > stack.root.store.longestValue { failures.append(contentsOf: tooLarge(object)) }
+        for constraint in object.layout.constraints.indices where object.checkedConstraint != Int32(constraint) {
+            if try !isUnique(object, constraint) { failures.append(notUnique(object, constraint)) }
+        }
+        if failures.count >= 100 { try throwFailures(failures) }
+    }
+
+    private func isUnique(_ object: ManagedObject, _ constraint: Int) throws(DataSourceError) -> Bool {
+        let columns = object.layout.constraints[constraint]
+        if let saved = object.saved,
+            columns.allSatisfy({
+                object.row.isEqual(to: saved, column: $0, storage: object.layout.columns[$0].storage)
+            })
+        {
+            return true
+        }
+        let values = columns.map { object.row.value($0, object.layout.columns[$0].storage) }
+        if values.contains(.null) { return true }
+        let family = bindings[object.layout.constraintOwners[constraint]].layout.concreteFamily
+        for entity in family {
+            if bindings[entity].find(constraint, values, except: object) != nil { return false }
+            if bindings[entity].holdsAllRows { continue }
+            let (stored, _) = try stack.root.row(
+                entity: entity, constraint: constraint, values: values, bindings[entity].layout)
+            guard let stored, stored.key != object.key else { continue }
+            // A registered object of our own was tested by its present values above.
+            if !bindings[entity].isOwned || bindings[entity].objects[stored.key] == nil { return false }
+        }
+        return true
+    }
+
+    /// Whether the values of a constraint can be in objects of this entity only.
+    func isOfOneTable(_ object: ManagedObject, _ constraint: Int) -> Bool {
+        bindings[object.layout.constraintOwners[constraint]].layout.concreteFamily.count == 1
+    }
+
+    private func notUnique(_ object: ManagedObject, _ constraint: Int) -> DataSourceError {
+        let names = object.layout.constraints[constraint].map { object.layout.columns[$0].name }
+        return DataSourceError(
+            .uniquenessViolated,
+            "Two objects of \(object.layout.name) would have the same \(names.joined(separator: " and ")). Use findOrInsert to edit the one that is there.",
+            entityName: object.layout.name, attributeName: names.count == 1 ? names[0] : nil)
+    }
+
+    private func tooLarge(_ object: ManagedObject) -> [DataSourceError] {
+        let limit = stack.root.store.longestValue
+        let tooLong = object.layout.storedColumns.filter { column in
+            let storage = object.layout.columns[column].storage
+            return (storage == .text || storage == .blob) && object.row.withBytes(column) { $0.count > limit }
+        }.map { column in
+            DataSourceError(
+                .valueTooLarge,
+                "\(object.layout.name).\(object.layout.columns[column].name) is longer than the \(limit) bytes that the store can hold. Keep it in a file and store the path.",
+                entityName: object.layout.name, attributeName: object.layout.columns[column].name)
+        }
+        guard tooLong.isEmpty, object.row.liveByteCount(object.layout) > limit else { return tooLong }
+        // A store that refused it later would refuse every later save with it.
+        return [
+            DataSourceError(
+                .valueTooLarge,
+                "The values of one \(object.layout.name) are together longer than the \(limit) bytes that the store can hold. Keep the largest in a file and store the path.",
+                entityName: object.layout.name)
+        ]
+    }
+
+    private func throwFailures(_ failures: [DataSourceError]) throws(DataSourceError) {
+        guard let first = failures.first else { return }
+        if failures.count == 1 { throw first }
+        var error = first
+        error.message = "\(failures.count) rules of the model are broken; the first: \(first.message)"
+        error.failures = failures
+        throw error
+    }
+}
+
+extension ManagedObject {
+    /// Whether any value differs from the saved one. Edits that end where they began are none.
+    final var hasEdits: Bool {
+        saved.map { !columnsChanged(since: $0).isEmpty } ?? false
+    }
+
+    fileprivate func columnsChanged(since saved: RowSnapshot) -> ColumnSet {
+        var columns = ColumnSet()
+        for column in layout.columns.indices
+        where !row.isEqual(to: saved, column: column, storage: layout.columns[column].storage) {
+            columns.insert(column)
+        }
+        return columns
+    }
+}

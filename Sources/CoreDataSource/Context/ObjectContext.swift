@@ -1,0 +1,217 @@
+internal import RowStore
+
+/// The objects of one context and what was done to them since the last save.
+///
+/// It has no lock and is not `Sendable`: the private context or the main context that owns it isolates it.
+final class ObjectContext {
+    let stack: PersistentStack
+    /// One for each entity of the model, in its order.
+    let bindings: [EntityBinding]
+    /// Every object with changes, in the order of the first one.
+    var changed: [ManagedObject] = []
+    /// The first edit that was refused since the last save; the save throws it.
+    private(set) var refusal: DataSourceError?
+    /// Whether a hook or `perform` is at work, which will save what is edited now.
+    var isInBatch = false
+    /// The generation of the rows that are registered.
+    var generation: Int
+    /// Who owns the context, for messages: the name of a data source's class, or nil for main.
+    private let owner: String?
+
+    private var entitiesByType: [ObjectIdentifier: Int] = [:]
+    private var lastType: (type: ObjectIdentifier, entity: Int)?
+    private var keyPaths = KeyPathTable()
+    /// Look-ups that had to ask the store, since the last save.
+    var misses = 0
+    private var lastSyncMark: Int32 = 0
+
+    init(_ stack: PersistentStack, owner: String?, ownedEntities: Set<Int>) {
+        self.stack = stack
+        self.owner = owner
+        generation = stack.root.generation
+        bindings = stack.layout.entities.map { layout in
+            EntityBinding(
+                layout, stack.type(ofEntity: layout.index), ValidationRules(layout),
+                isOwned: ownedEntities.contains(layout.index))
+        }
+    }
+
+    // MARK: Entities and attributes
+
+    /// The number of the entity that a class stands for.
+    func entity(of type: ManagedObject.Type) throws(DataSourceError) -> Int {
+        let identity = ObjectIdentifier(type)
+        if let lastType, lastType.type == identity { return lastType.entity }
+        if let entity = entitiesByType[identity] {
+            lastType = (identity, entity)
+            return entity
+        }
+        return try meet(type)
+    }
+
+    private func meet(_ type: ManagedObject.Type) throws(DataSourceError) -> Int {
+        guard let layout = stack.layout.entity(named: type.entityName) else {
+            throw DataSourceError(
+                .unknownEntity,
+                "\(type) stands for the entity \"\(type.entityName)\", which the model \(stack.layout.model.name) does not have. Give the container the model that \(type) was generated from.",
+                entityName: type.entityName)
+        }
+        entitiesByType[ObjectIdentifier(type)] = layout.index
+        // A model that was read at run time names no classes: the first one asked for is it.
+        bindings[layout.index].adopt(type)
+        return layout.index
+    }
+
+    /// The column that a key path leads to.
+    func column(
+        _ keyPath: AnyKeyPath, of type: ManagedObject.Type, _ layout: EntityLayout
+    ) throws(DataSourceError) -> Int {
+        if let column = keyPaths.column(keyPath, of: type, layout) { return column }
+        throw DataSourceError(
+            .unknownAttribute,
+            "\(keyPath) is not a stored attribute of \(layout.name). Fetch by an attribute of the model.",
+            entityName: layout.name)
+    }
+
+    /// Throws unless objects of the entity may be made and changed here.
+    func checkOwned(_ entity: Int) throws(DataSourceError) {
+        if !bindings[entity].isOwned { throw notOwned(bindings[entity].layout) }
+    }
+
+    private func notOwned(_ layout: EntityLayout) -> DataSourceError {
+        DataSourceError(
+            .entityNotOwned,
+            "\(owner ?? "The main context") does not own \(layout.name) and cannot insert, edit or delete its objects. Use the data source that lists \(layout.name) in its entities.",
+            entityName: layout.name)
+    }
+
+    // MARK: Edits
+
+    /// Edits belong to a batch; one that came between two would be saved with the wrong one.
+    func checkInBatch() {
+        precondition(
+            isInBatch,
+            "An object of \(owner ?? "the main context") was inserted, edited or deleted outside of a batch. Edit in a hook or in perform { }, and keep no object beyond its end."
+        )
+    }
+
+    /// An object that was as saved is about to be edited.
+    func willEdit(_ object: ManagedObject) {
+        checkInBatch()
+        if !bindings[object.layout.index].isOwned { refuse(notOwned(object.layout)) }
+        changed.append(object)
+    }
+
+    func refuseEditOfDeleted(_ object: ManagedObject, _ column: Int) {
+        refuse(
+            DataSourceError(
+                .objectGone,
+                "\(object.layout.name).\(object.layout.columns[column].name) was set on an object that had been deleted. Insert a new one.",
+                entityName: object.layout.name, attributeName: object.layout.columns[column].name))
+    }
+
+    func refuseNaN(_ object: ManagedObject, _ column: Int) {
+        refuse(
+            DataSourceError(
+                .validationFailed,
+                "\(object.layout.name).\(object.layout.columns[column].name) was set to what is not a number (NaN), which a store cannot hold. Use nil for no value.",
+                entityName: object.layout.name, attributeName: object.layout.columns[column].name))
+    }
+
+    /// Makes the next save throw, if no earlier edit did.
+    func refuse(_ error: DataSourceError) {
+        if refusal == nil { refusal = error }
+    }
+
+    /// Notes that an object has a new value in a column of a unique key.
+    func indexUniqueValue(of object: ManagedObject, _ column: Int) {
+        let binding = bindings[object.layout.index]
+        for constraint in binding.layout.constraints.indices
+        where binding.layout.constraints[constraint].contains(column) {
+            binding.index(object, constraint)
+        }
+    }
+
+    // MARK: Registering
+
+    /// The object of that row: the registered one, or a new one that is now registered.
+    func object(_ stored: StoredRow, _ binding: EntityBinding, asOf number: Int64) -> ManagedObject {
+        if let object = binding.objects[stored.key] {
+            if object.state == .saved { object.refresh(stored.row, asOf: number) }
+            return object
+        }
+        return register(stored, binding, .saved, asOf: number)
+    }
+
+    /// The objects of those rows.
+    func objects(_ rows: [StoredRow], _ entity: Int, asOf number: Int64) -> [ManagedObject] {
+        let binding = bindings[entity]
+        binding.objects.reserve(rows.count)
+        return rows.map { object($0, binding, asOf: number) }
+    }
+
+    func register(
+        _ stored: StoredRow, _ binding: EntityBinding, _ state: ObjectState, asOf number: Int64
+    ) -> ManagedObject {
+        let object = binding.type.init(seed(stored, binding, state, asOf: number))
+        enter(object, binding)
+        return object
+    }
+
+    private func seed(
+        _ stored: StoredRow, _ binding: EntityBinding, _ state: ObjectState, asOf number: Int64
+    ) -> ManagedObjectSeed {
+        ManagedObjectSeed(
+            layout: binding.layout, key: stored.key, row: stored.row, context: self, state: state,
+            isEditable: owner != nil, asOf: number)
+    }
+
+    @inline(__always)
+    private func enter(_ object: ManagedObject, _ binding: EntityBinding) {
+        binding.objects.insert(object)
+        if binding.isOwned {
+            for constraint in binding.layout.constraints.indices { binding.index(object, constraint) }
+        }
+    }
+
+    /// A mark that no registered object bears.
+    func nextSyncMark() -> Int32 {
+        lastSyncMark &+= 1
+        if lastSyncMark == 0 { lastSyncMark = 1 }
+        return lastSyncMark
+    }
+
+    // MARK: Ends
+
+    /// Takes back everything since the last save.
+    ///
+    /// - Parameter isEnd: Whether the batch ends with it. If it goes on, what it knows stays registered.
+    func rollback(isEnd: Bool = true) {
+        for object in changed {
+            if object.state == .inserted { bindings[object.layout.index].objects.remove(object.key) }
+            object.revert()
+        }
+        changed.removeAll(keepingCapacity: changed.count < 1024)
+        refusal = nil
+        if isEnd { trim() }
+    }
+
+    /// Forgets what is cached beyond the limit, and objects that another data source may change meanwhile.
+    func trim() {
+        misses = 0
+        let registered = bindings.reduce(0) { $0 + $1.objects.count }
+        for entity in bindings.indices where bindings[entity].objects.count > 0 {
+            let isFull = registered > stack.registeredObjectLimit
+            let isIndexStale = bindings[entity].uniqueIndexes.contains {
+                $0.count > bindings[entity].objects.count * 4 + 1024
+            }
+            if !bindings[entity].isOwned || isFull || isIndexStale { bindings[entity].forgetObjects() }
+        }
+    }
+
+    /// Forgets everything, because the rows underneath have changed.
+    func forgetAll() {
+        rollback()
+        for entity in bindings.indices { bindings[entity].forgetObjects() }
+    }
+}

@@ -1,0 +1,93 @@
+/// The registered objects of one entity, by key: open addressing with linear probing.
+///
+/// It is a bounded cache. What it holds is true; what it lacks may be in the store.
+struct ObjectTable {
+    private struct Slot {
+        /// The object's key, so that looking for another one does not touch the object's memory.
+        var key: Int64 = 0
+        var object: ManagedObject?
+    }
+
+    private var slots: [Slot] = []
+    private(set) var count = 0
+
+    var objects: some Sequence<ManagedObject> { slots.lazy.compactMap(\.object) }
+
+    subscript(key: Int64) -> ManagedObject? {
+        guard count > 0 else { return nil }
+        var slot = home(key)
+        while slots[slot].object != nil {
+            if slots[slot].key == key { return slots[slot].object }
+            slot = next(slot)
+        }
+        return nil
+    }
+
+    /// Adds an object whose key is not in the table.
+    mutating func insert(_ object: ManagedObject) {
+        if (count + 1) * 3 > slots.count * 2 { grow(to: max(16, slots.count * 2)) }
+        place(Slot(key: object.key, object: object))
+        count += 1
+    }
+
+    mutating func reserve(_ additional: Int) {
+        var capacity = max(16, slots.count)
+        while (count + additional) * 3 > capacity * 2 { capacity *= 2 }
+        if capacity > slots.count { grow(to: capacity) }
+    }
+
+    mutating func remove(_ key: Int64) {
+        guard count > 0 else { return }
+        var slot = home(key)
+        while slots[slot].object != nil, slots[slot].key != key { slot = next(slot) }
+        guard slots[slot].object != nil else { return }
+        slots[slot] = Slot()
+        count -= 1
+        closeGap(after: slot)
+    }
+
+    /// Forgets the objects that nobody else holds.
+    mutating func removeUnreferenced() {
+        var kept: [ManagedObject] = []
+        for slot in slots.indices where slots[slot].object != nil {
+            if !isKnownUniquelyReferenced(&slots[slot].object), let object = slots[slot].object { kept.append(object) }
+        }
+        self = ObjectTable()
+        reserve(kept.count)
+        for object in kept { insert(object) }
+    }
+
+    @inline(__always)
+    private func home(_ key: Int64) -> Int {
+        // Keys of a list are mostly consecutive and are looked up in order: their slots are too. The shifts part keys that
+        // are far from each other by a power of two.
+        let bits = UInt64(bitPattern: key)
+        return Int(truncatingIfNeeded: bits ^ bits >> 10 ^ bits >> 20) & (slots.count - 1)
+    }
+
+    @inline(__always)
+    private func next(_ slot: Int) -> Int { (slot + 1) & (slots.count - 1) }
+
+    private mutating func place(_ entry: consuming Slot) {
+        var slot = home(entry.key)
+        while slots[slot].object != nil { slot = next(slot) }
+        slots[slot] = entry
+    }
+
+    private mutating func grow(to capacity: Int) {
+        let old = slots
+        slots = Array(repeating: Slot(), count: capacity)
+        for entry in old where entry.object != nil { place(entry) }
+    }
+
+    /// Moves the objects after an emptied slot back to where a look-up will find them.
+    private mutating func closeGap(after gap: Int) {
+        var slot = next(gap)
+        while slots[slot].object != nil {
+            let entry = slots[slot]
+            slots[slot] = Slot()
+            place(entry)
+            slot = next(slot)
+        }
+    }
+}

@@ -1,0 +1,119 @@
+/// Adding and deleting plain values.
+///
+/// Each call is one save. Values reach the hooks in their order; calls of one task are saved in the order in which they
+/// were made. When a call that waits for the store throws what the disk said, its changes are still pending: the next
+/// save or `flush()` writes them. When it throws anything else, nothing has happened.
+extension DataSource {
+    /// Adds the values through ``onAdd(_:in:)``.
+    ///
+    /// - Parameter level: How far the save must have come when the call returns.
+    /// - Throws: What a hook throws; `validationFailed`, `uniquenessViolated`, `entityNotOwned`; what the store throws.
+    @discardableResult
+    public nonisolated func add<Value: Sendable>(
+        _ values: [Value], waitFor level: SaveLevel = .store
+    ) async throws -> SaveReport {
+        try await context.perform(waitFor: level) { try self.onAdd(all: values, in: $0) }.reportWithIgnored
+    }
+
+    /// Adds one value.
+    @discardableResult
+    public nonisolated func add<Value: Sendable>(
+        _ value: Value, waitFor level: SaveLevel = .store
+    ) async throws -> SaveReport {
+        try await add([value], waitFor: level)
+    }
+
+    /// Adds the values in the background; calls are saved in the order in which they were made.
+    ///
+    /// - Parameter callback: Called on the main actor once the rows are in the store, or nothing will become of them.
+    public nonisolated func add<Value: Sendable>(
+        _ values: [Value], callback: @escaping @MainActor @Sendable (Result<SaveReport, any Error>) -> Void
+    ) {
+        context.performLater {
+            try self.onAdd(all: values, in: $0)
+        } callback: {
+            callback($0.map(\.reportWithIgnored))
+        }
+    }
+
+    /// Adds one value in the background.
+    public nonisolated func add<Value: Sendable>(
+        _ value: Value, callback: @escaping @MainActor @Sendable (Result<SaveReport, any Error>) -> Void
+    ) {
+        add([value], callback: callback)
+    }
+
+    /// Deletes the objects of the values through ``onDelete(_:in:)``.
+    ///
+    /// - Parameter level: How far the save must have come when the call returns.
+    /// - Throws: What a hook throws; `entityNotOwned`; what the store throws.
+    @discardableResult
+    public nonisolated func delete<Value: Sendable>(
+        _ values: [Value], waitFor level: SaveLevel = .store
+    ) async throws -> SaveReport {
+        try await context.perform(waitFor: level) { try self.onDelete(all: values, in: $0) }.report
+    }
+
+    /// Deletes the object of one value.
+    @discardableResult
+    public nonisolated func delete<Value: Sendable>(
+        _ value: Value, waitFor level: SaveLevel = .store
+    ) async throws -> SaveReport {
+        try await delete([value], waitFor: level)
+    }
+
+    /// Deletes the objects of the values in the background.
+    ///
+    /// - Parameter callback: Called on the main actor once the rows are out of the store, or nothing will become of it.
+    public nonisolated func delete<Value: Sendable>(
+        _ values: [Value], callback: @escaping @MainActor @Sendable (Result<SaveReport, any Error>) -> Void
+    ) {
+        context.performLater {
+            try self.onDelete(all: values, in: $0)
+        } callback: {
+            callback($0.map(\.report))
+        }
+    }
+
+    /// Deletes the object of one value in the background.
+    public nonisolated func delete<Value: Sendable>(
+        _ value: Value, callback: @escaping @MainActor @Sendable (Result<SaveReport, any Error>) -> Void
+    ) {
+        delete([value], callback: callback)
+    }
+
+    /// Gives the values to the hook one by one; returns for how many it made nothing.
+    private func onAdd<Value: Sendable>(
+        all values: [Value], in context: isolated PrivateContext
+    ) throws -> Int {
+        var ignored = 0
+        for (index, value) in values.enumerated() {
+            try checkCancellation(index)
+            if try onAdd(value, in: context) == nil { ignored += 1 }
+        }
+        return ignored
+    }
+
+    private func onDelete<Value: Sendable>(
+        all values: [Value], in context: isolated PrivateContext
+    ) throws {
+        for (index, value) in values.enumerated() {
+            try checkCancellation(index)
+            try onDelete(value, in: context)
+        }
+    }
+}
+
+/// A batch of a cancelled task ends early, with nothing saved.
+func checkCancellation(_ index: Int) throws {
+    if index & 0xFF == 0 { try Task.checkCancellation() }
+}
+
+extension SavedWork where Result == Int {
+    /// The report, with the number that the work returned as values ignored.
+    fileprivate var reportWithIgnored: SaveReport {
+        var report = report
+        report.ignored = result
+        return report
+    }
+}

@@ -1,0 +1,23 @@
+/// Work of your own in the private context.
+extension DataSource {
+    /// Runs the work in the private context, saves what it edited, and returns its result once the rows are in the store.
+    ///
+    /// - Throws: What the work throws, then nothing has happened; otherwise as `add`.
+    @discardableResult
+    public nonisolated func perform<Result: Sendable>(
+        waitFor level: SaveLevel = .store, _ work: @Sendable (isolated PrivateContext) throws -> Result
+    ) async throws -> Result {
+        try await context.perform(waitFor: level, work).result
+    }
+
+    /// Blocks the calling thread until the work has run and the rows are in the store.
+    ///
+    /// It may be called on the main thread: private contexts never wait for main. Calling it inside the same context is a
+    /// programmer's error and traps.
+    @discardableResult
+    public nonisolated func performAndWait<Result: Sendable>(
+        _ work: @Sendable (isolated PrivateContext) throws -> Result
+    ) throws -> Result {
+        try context.performAndWait(work).result
+    }
+}

@@ -1,0 +1,36 @@
+internal import RowStore
+
+/// What a save changed.
+public struct SaveReport: Sendable, Hashable {
+    public var inserted: Int
+    /// Objects that have at least one value that differs from before.
+    public var updated: Int
+    public var deleted: Int
+    /// Values for which the hook returned nil.
+    public var ignored: Int
+
+    public init(inserted: Int = 0, updated: Int = 0, deleted: Int = 0, ignored: Int = 0) {
+        self.inserted = inserted
+        self.updated = updated
+        self.deleted = deleted
+        self.ignored = ignored
+    }
+
+    init(_ changes: ChangeSet) {
+        self.init(
+            inserted: changes.entities.reduce(0) { $0 + $1.inserted.count },
+            updated: changes.entities.reduce(0) { $0 + $1.updated.count },
+            deleted: changes.entities.reduce(0) { $0 + $1.deleted.count })
+    }
+}
+
+/// How far a save must have come before a call returns.
+public struct SaveLevel: Sendable, Hashable {
+    private let rawValue: Int
+
+    /// The rows are in the store, as safe as the container's durability makes them.
+    public static let store = SaveLevel(rawValue: 2)
+    /// The main context shows the rows; they will be in the store soon. A disk that fails then is reported by the next
+    /// call that waits for the store, and by `flush()`.
+    public static let main = SaveLevel(rawValue: 1)
+}

@@ -1,0 +1,18 @@
+/// What a sync did, or would do.
+public struct SyncReport: Sendable, Hashable {
+    /// The values in the list.
+    public var read = 0
+    public var inserted = 0
+    /// Objects of the list that have at least one value that differs from before.
+    public var updated = 0
+    /// Objects of the list that were already as the list says. They are neither written nor reported to anyone.
+    public var unchanged = 0
+    /// Objects of the scope that the list lacks.
+    public var deleted = 0
+    /// Values whose object an earlier value of the list had given already; the later value's content stands.
+    public var duplicates = 0
+    /// Values for which the hook returned nil.
+    public var ignored = 0
+
+    public init() {}
+}

@@ -1,0 +1,141 @@
+public import Foundation
+internal import RowStore
+
+/// What the user interface reads: objects on the main actor, which follow every save.
+///
+/// There is nothing to write with here: objects are edited in the private context of the data source that owns them. A
+/// fetch reads the store at once, and includes what is saved but not yet committed. Objects that were fetched show newer
+/// values as soon as main has merged the save that made them.
+///
+/// **Isolation**: the main actor.
+@MainActor
+public final class MainContext {
+    private let stack: PersistentStack
+    private lazy var objects = ObjectContext(stack, owner: nil, ownedEntities: [])
+    /// The number of registered objects at which those that nobody holds are next forgotten.
+    private var sweepAt = 1024
+    /// The generation that began with the last reset that main has heard of.
+    private var heardReset = 0
+
+    nonisolated init(_ stack: PersistentStack) {
+        self.stack = stack
+    }
+
+    // MARK: Fetching
+
+    /// The objects that match, in order; objects that are equal by all sort descriptors come in the order of creation.
+    ///
+    /// - Parameter limit: The most objects; nil for all.
+    /// - Throws: `unknownEntity`, `unknownAttribute`, and what the store throws.
+    public func fetch<Object: ManagedObject>(
+        _ type: Object.Type, where predicate: FetchPredicate? = nil, sortBy: [SortDescriptor<Object>] = [],
+        limit: Int? = nil, offset: Int = 0
+    ) throws -> [Object] {
+        prepareToFetch()
+        return try objects.fetch(type, predicate, sortBy, limit, offset)
+    }
+
+    /// The objects whose attribute has that value.
+    public func fetch<Object: ManagedObject, Value: AttributeStorable>(
+        _ type: Object.Type, where keyPath: KeyPath<Object, Value>, equals value: Value,
+        sortBy: [SortDescriptor<Object>] = [], limit: Int? = nil, offset: Int = 0
+    ) throws -> [Object] {
+        prepareToFetch()
+        return try objects.fetch(type, objects.equality(type, keyPath, value.storedValue), sortBy, limit, offset)
+    }
+
+    /// The first object, in the order of creation, whose attribute has that value; nil if there is none.
+    public func first<Object: ManagedObject, Value: AttributeStorable>(
+        _ type: Object.Type, where keyPath: KeyPath<Object, Value>, equals value: Value
+    ) throws -> Object? {
+        prepareToFetch()
+        return try objects.first(type, keyPath, value.storedValue)
+    }
+
+    /// How many objects match.
+    public func count<Object: ManagedObject>(
+        _ type: Object.Type, where predicate: FetchPredicate? = nil
+    ) throws -> Int {
+        try objects.count(type, predicate)
+    }
+
+    /// Whether an object has that value.
+    public func exists<Object: ManagedObject, Value: AttributeStorable>(
+        _ type: Object.Type, where keyPath: KeyPath<Object, Value>, equals value: Value
+    ) throws -> Bool {
+        try first(type, where: keyPath, equals: value) != nil
+    }
+
+    /// The object of that id, or nil if it has been deleted.
+    public func object<Object: ManagedObject>(_ type: Object.Type, id: ManagedObjectID) throws -> Object? {
+        prepareToFetch()
+        return try objects.object(type, id)
+    }
+
+    private func prepareToFetch() {
+        merge()
+        // After it: a merge that forgets all objects ends the merging.
+        stack.root.startMerging()
+    }
+
+    // MARK: Merging
+
+    /// Brings the registered objects up to the newest save.
+    func merge() {
+        hearReset()
+        for changes in stack.root.takeForMain() {
+            for entity in changes.entities { merge(entity, changes.number) }
+        }
+        sweep()
+    }
+
+    private func merge(_ changes: EntityChanges, _ number: Int64) {
+        let binding = objects.bindings[changes.entity]
+        if binding.objects.count == 0 { return }
+        for change in changes.updated { binding.objects[change.key]?.refresh(change.row, asOf: number) }
+        for change in changes.deleted {
+            binding.objects[change.key]?.state = .gone
+            binding.objects.remove(change.key)
+        }
+    }
+
+    /// After a reset of the store all registered objects are deleted ones.
+    private func hearReset() {
+        let reset = stack.root.lastReset
+        guard reset != heardReset else { return }
+        heardReset = reset
+        for entity in objects.bindings.indices {
+            for object in objects.bindings[entity].objects.objects { object.state = .gone }
+            objects.bindings[entity].forgetObjects()
+        }
+    }
+
+    /// Reads the registered objects anew, after saves were discarded.
+    func reload() throws(DataSourceError) {
+        for binding in objects.bindings {
+            for object in Array(binding.objects.objects) {
+                let (row, asOf) = try stack.root.row(entity: binding.layout.index, key: object.key)
+                if let row {
+                    object.row = row
+                    object.asOf = asOf
+                } else {
+                    object.state = .gone
+                    binding.objects.remove(object.key)
+                }
+            }
+        }
+    }
+
+    /// Forgets the objects that nobody holds, whenever there are twice as many as after the last time.
+    private func sweep() {
+        let registered = objects.bindings.reduce(0) { $0 + $1.objects.count }
+        guard registered >= sweepAt else { return }
+        var kept = 0
+        for binding in objects.bindings {
+            binding.objects.removeUnreferenced()
+            kept += binding.objects.count
+        }
+        sweepAt = max(1024, kept * 2)
+        if kept == 0 { stack.root.stopMerging() }
+    }
+}

@@ -1,0 +1,32 @@
+internal import RowStore
+
+/// Tells main that there are saves to merge: once for any number of them, without waiting for it.
+final class MainWaker: Sendable {
+    private struct State {
+        weak var main: MainContext?
+        var isScheduled = false
+    }
+
+    private let state = Guarded(State())
+
+    func connect(_ main: MainContext) {
+        state.withLock { $0.main = main }
+    }
+
+    func wake() {
+        let isFirst = state.withLock { state in
+            defer { state.isScheduled = true }
+            return !state.isScheduled
+        }
+        if isFirst { Task { @MainActor in mergeNow() } }
+    }
+
+    /// Merges what was saved up to now.
+    @MainActor func mergeNow() {
+        let main = state.withLock { state in
+            state.isScheduled = false
+            return state.main
+        }
+        main?.merge()
+    }
+}

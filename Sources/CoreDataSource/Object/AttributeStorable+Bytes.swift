@@ -1,0 +1,76 @@
+public import Foundation
+internal import RowStore
+
+// Strings, decimals and URLs are text in the store; data and UUIDs are blobs.
+
+extension String: AttributeStorable {
+    public static func read(from object: ManagedObject, at column: Int) -> String {
+        object.row.text(column)
+    }
+
+    public static func write(_ value: String, to object: ManagedObject, at column: Int) {
+        var value = value
+        value.withUTF8 { object.setBytes(UnsafeRawBufferPointer($0), column) }
+    }
+
+    public var storedValue: StoredValue { StoredValue(.text(self)) }
+}
+
+extension Decimal: AttributeStorable {
+    public static func read(from object: ManagedObject, at column: Int) -> Decimal {
+        Decimal(string: object.row.text(column), locale: posix) ?? 0
+    }
+
+    public static func write(_ value: Decimal, to object: ManagedObject, at column: Int) {
+        String.write(value.canonicalText, to: object, at: column)
+    }
+
+    public var storedValue: StoredValue { StoredValue(.text(canonicalText)) }
+
+    /// The same text for equal numbers, on every machine.
+    private var canonicalText: String { description }
+}
+
+private let posix = Locale(identifier: "en_US_POSIX")
+
+extension URL: AttributeStorable {
+    public static func read(from object: ManagedObject, at column: Int) -> URL {
+        URL(string: object.row.text(column)) ?? blank
+    }
+
+    public static func write(_ value: URL, to object: ManagedObject, at column: Int) {
+        String.write(value.absoluteString, to: object, at: column)
+    }
+
+    public var storedValue: StoredValue { StoredValue(.text(absoluteString)) }
+}
+
+private let blank = URL(string: "about:blank") ?? URL(fileURLWithPath: "/")
+
+extension Data: AttributeStorable {
+    public static func read(from object: ManagedObject, at column: Int) -> Data {
+        object.row.withBytes(column) { Data($0) }
+    }
+
+    public static func write(_ value: Data, to object: ManagedObject, at column: Int) {
+        value.withUnsafeBytes { object.setBytes($0, column) }
+    }
+
+    public var storedValue: StoredValue { StoredValue(.blob(Array(self))) }
+}
+
+extension UUID: AttributeStorable {
+    public static func read(from object: ManagedObject, at column: Int) -> UUID {
+        object.row.withBytes(column) { bytes in
+            bytes.count == 16 ? UUID(uuid: bytes.loadUnaligned(as: uuid_t.self)) : UUID(uuid: zero)
+        }
+    }
+
+    public static func write(_ value: UUID, to object: ManagedObject, at column: Int) {
+        withUnsafeBytes(of: value.uuid) { object.setBytes($0, column) }
+    }
+
+    public var storedValue: StoredValue { StoredValue(.blob(withUnsafeBytes(of: uuid) { Array($0) })) }
+}
+
+private let zero: uuid_t = (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)

@@ -1,0 +1,59 @@
+package import RowStore
+
+/// A Swift type that an attribute can have.
+///
+/// The requirements are for generated code, through ``ManagedObject/attribute(at:)``. A non-optional type reads nil as
+/// its zero: 0, false, an empty string or data, the reference date, the zero UUID, `about:blank`.
+public protocol AttributeStorable: Sendable {
+    static func read(from object: ManagedObject, at column: Int) -> Self
+    static func write(_ value: Self, to object: ManagedObject, at column: Int)
+    /// The value as the store compares it.
+    var storedValue: StoredValue { get }
+}
+
+/// A value in the form in which the store keeps it.
+public struct StoredValue: Sendable, Hashable {
+    package let value: RowValue
+
+    package init(_ value: RowValue) {
+        self.value = value
+    }
+}
+
+extension ManagedObject {
+    /// The value of a column, by its index in `ManagedObjectModel.columns(of:)`. For generated code.
+    @inlinable
+    public final func attribute<Value: AttributeStorable>(at column: Int) -> Value {
+        Value.read(from: self, at: column)
+    }
+
+    /// Sets the value of a column, by its index. For generated code.
+    @inlinable
+    public final func setAttribute<Value: AttributeStorable>(_ value: Value, at column: Int) {
+        Value.write(value, to: self, at: column)
+    }
+}
+
+extension Optional: AttributeStorable where Wrapped: AttributeStorable {
+    @inlinable
+    public static func read(from object: ManagedObject, at column: Int) -> Wrapped? {
+        object.isNil(at: column) ? nil : Wrapped.read(from: object, at: column)
+    }
+
+    @inlinable
+    public static func write(_ value: Wrapped?, to object: ManagedObject, at column: Int) {
+        if let value { Wrapped.write(value, to: object, at: column) } else { object.setNil(at: column) }
+    }
+
+    public var storedValue: StoredValue {
+        self?.storedValue ?? StoredValue(.null)
+    }
+}
+
+extension ManagedObject {
+    /// Whether a column holds nil. For generated code.
+    public final func isNil(at column: Int) -> Bool { row.isNull(column) }
+
+    /// Sets a column to nil. For generated code.
+    public final func setNil(at column: Int) { setNull(column) }
+}

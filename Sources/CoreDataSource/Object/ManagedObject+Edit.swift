@@ -1,0 +1,82 @@
+internal import RowStore
+
+/// Every edit goes through here: setting the value that is there already is no edit.
+extension ManagedObject {
+    final func setNull(_ column: Int) {
+        if row.isNull(column) { return }
+        willEdit(column)
+        row.setNull(column)
+    }
+
+    final func setWord(_ word: UInt64, _ column: Int) {
+        if !row.isNull(column) && row.word(column) == word { return }
+        willEdit(column)
+        row.setWord(word, column)
+        didEdit(column)
+    }
+
+    /// Sets a real; negative zero becomes zero, as in SQLite. What is not a number cannot be stored: the save will throw.
+    final func setReal(_ value: Double, _ column: Int) {
+        if value.isNaN {
+            willEdit(column)
+            return context.refuseNaN(self, column)
+        }
+        setWord(value == 0 ? 0 : value.bitPattern, column)
+    }
+
+    final func setBytes(_ bytes: UnsafeRawBufferPointer, _ column: Int) {
+        if row.holds(bytes, column: column) { return }
+        willEdit(column)
+        row.setBytes(bytes, column)
+        didEdit(column)
+    }
+
+    final func setValue(_ value: RowValue, _ column: Int) {
+        if row.holds(value, column: column) { return }
+        willEdit(column)
+        row.setValue(value, column)
+        if value != .null { didEdit(column) }
+    }
+
+    private func willEdit(_ column: Int) {
+        precondition(
+            isEditable,
+            "\(layout.name).\(layout.columns[column].name) was set on an object of the main context, which is for reading. Edit it in a hook or in perform { } of its data source."
+        )
+        switch state {
+        case .inserted, .edited: break
+        case .saved:
+            context.willEdit(self)
+            saved = row
+            state = .edited
+        case .deleted, .gone:
+            context.refuseEditOfDeleted(self, column)
+        }
+    }
+
+    private func didEdit(_ column: Int) {
+        if layout.uniqueColumns.contains(column) {
+            checkedConstraint = -1
+            context.indexUniqueValue(of: self, column)
+        }
+    }
+
+    /// Goes back to the row that was last saved.
+    final func revert() {
+        switch state {
+        case .inserted: state = .gone
+        case .edited, .deleted:
+            if let saved { row = saved }
+            saved = nil
+            state = .saved
+        case .saved, .gone: break
+        }
+    }
+
+    /// Takes over a newer row from elsewhere.
+    final func refresh(_ newer: RowSnapshot, asOf number: Int64) {
+        guard number > asOf else { return }
+        row = newer
+        asOf = number
+    }
+}

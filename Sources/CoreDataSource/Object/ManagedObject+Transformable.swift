@@ -1,0 +1,27 @@
+internal import Foundation
+internal import RowStore
+
+/// Transformables are Codable values, kept as JSON with sorted keys, so that equal values are equal bytes.
+extension ManagedObject {
+    /// The value of a transformable column; nil if there is none, or if what is stored does not decode as that type.
+    public final func transformable<Value: Codable & Sendable>(at column: Int) -> Value? {
+        if row.isNull(column) { return nil }
+        return try? JSONDecoder().decode(Value.self, from: Data.read(from: self, at: column))
+    }
+
+    /// Sets a transformable column. A value that cannot be encoded makes the save throw `validationFailed`.
+    public final func setTransformable<Value: Codable & Sendable>(_ value: Value?, at column: Int) {
+        guard let value else { return setNull(column) }
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        do {
+            Data.write(try encoder.encode(value), to: self, at: column)
+        } catch {
+            context.refuse(
+                DataSourceError(
+                    .validationFailed,
+                    "\(layout.name).\(layout.columns[column].name) got a value that JSON cannot hold. Change its type.",
+                    entityName: layout.name, attributeName: layout.columns[column].name, cause: "\(error)"))
+        }
+    }
+}

@@ -1,0 +1,96 @@
+internal import RowStore
+
+/// One object of the graph, as one context sees it.
+///
+/// An object belongs to the context that it came from and stays there: it is not `Sendable`, and the compiler refuses to
+/// let it out of a hook or of `perform`. Plain values and ``ManagedObjectID``s go between contexts.
+///
+/// Subclasses are generated from the model. A subclass written by hand overrides ``entityName`` and
+/// ``attributeKeyPaths``, and reads and writes its columns with ``attribute(at:)`` and ``setAttribute(_:at:)``.
+///
+/// **Isolation**: that of its context. Objects of the main context are for reading; setting one of their attributes is a
+/// programmer's error and traps.
+open class ManagedObject {
+    final let layout: EntityLayout
+    final let key: Int64
+    /// Outlives its objects, but for those of main that an app still holds when the container is gone: they can be read.
+    final unowned let context: ObjectContext
+    final var row: RowSnapshot
+    /// The row as it was last saved, while the object has edits of a saved row.
+    final var saved: RowSnapshot?
+    final var state: ObjectState
+    /// Whether the context is one to edit in: false for objects of main.
+    final let isEditable: Bool
+    /// The last save that ``row`` takes into account.
+    final var asOf: Int64
+    /// The sync that last met this object.
+    final var syncMark: Int32 = 0
+    /// The constraint whose uniqueness has been checked for the value that the object holds now; -1 for none.
+    final var checkedConstraint: Int32 = -1
+
+    /// Contexts make objects; an app asks them to.
+    public required init(_ seed: borrowing ManagedObjectSeed) {
+        layout = seed.layout
+        key = seed.key
+        row = seed.row
+        context = seed.context
+        state = seed.state
+        isEditable = seed.isEditable
+        asOf = seed.asOf
+    }
+
+    /// The name of the entity in the model.
+    open class var entityName: String { "" }
+
+    /// The attribute that each key path of the class leads to, inherited ones included.
+    open class var attributeKeyPaths: [AnyKeyPath: String] { [:] }
+
+    /// The object's permanent name.
+    public final var objectID: ManagedObjectID { ManagedObjectID(layout, key: key) }
+
+    /// Whether the object was inserted and not yet saved.
+    public final var isInserted: Bool { state == .inserted }
+
+    /// Whether the object was saved before and has edits that are not saved yet.
+    public final var isUpdated: Bool { state == .edited }
+
+    /// Whether the object has been deleted. Its values stay readable.
+    public final var isDeleted: Bool { state == .deleted || state == .gone }
+
+    /// Whether the object has anything to save.
+    public final var hasChanges: Bool { state == .inserted || state == .edited || state == .deleted }
+
+    /// The names of the attributes whose values differ from the saved ones; all that are not nil, for a new object.
+    public final var changedAttributes: [String] {
+        layout.columns.indices.filter { column in
+            guard let saved else { return state == .inserted && !row.isNull(column) }
+            return !row.isEqual(to: saved, column: column, storage: layout.columns[column].storage)
+        }.map { layout.columns[$0].name }
+    }
+}
+
+/// Where an object is between two saves.
+enum ObjectState: UInt8 {
+    /// As it was saved.
+    case saved
+    case inserted
+    case edited
+    /// To be deleted by the next save; it had been saved before.
+    case deleted
+    /// Deleted and saved so, or inserted and taken back.
+    case gone
+}
+
+/// What a context makes a ``ManagedObject`` from. Only contexts can make one, and nobody can keep it.
+public struct ManagedObjectSeed: ~Copyable {
+    let layout: EntityLayout
+    let key: Int64
+    let row: RowSnapshot
+    let context: ObjectContext
+    let state: ObjectState
+    let isEditable: Bool
+    let asOf: Int64
+}
+
+@available(*, unavailable)
+extension ManagedObject: Sendable {}

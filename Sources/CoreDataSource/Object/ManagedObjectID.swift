@@ -1,0 +1,30 @@
+package import RowStore
+
+/// Names one object for ever, in every tier: there are no temporary ids.
+///
+/// It is final from the moment in which the object is inserted. It can cross isolation, and stays equal to itself at the
+/// next start; an id is never used again after its object was deleted.
+public struct ManagedObjectID: Sendable, Hashable, CustomStringConvertible {
+    package let layout: EntityLayout
+    /// The object's number, unique in its store, in the order of creation. It is the `_key` of the row.
+    public let key: Int64
+
+    package init(_ layout: EntityLayout, key: Int64) {
+        self.layout = layout
+        self.key = key
+    }
+
+    /// The name of the object's own entity, which may be below the one that was fetched.
+    public var entityName: String { layout.name }
+
+    /// `ContactEntity/12`.
+    public var description: String { "\(layout.name)/\(key)" }
+
+    public static func == (one: ManagedObjectID, other: ManagedObjectID) -> Bool {
+        one.key == other.key && one.layout === other.layout
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(key)
+    }
+}

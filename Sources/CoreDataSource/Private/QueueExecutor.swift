@@ -1,0 +1,44 @@
+internal import Dispatch
+internal import Synchronization
+
+/// Runs a context's jobs one after the other on a queue of its own, so that blocking work holds up nobody else.
+package final class QueueExecutor: SerialExecutor {
+    private let queue: DispatchQueue
+    private let waiting = Atomic<Int>(0)
+
+    package init(label: String) {
+        queue = DispatchQueue(label: label, qos: .userInitiated)
+        queue.setSpecific(key: current, value: ())
+    }
+
+    /// Whether anything waits for its turn behind what runs now.
+    package var hasWaitingJobs: Bool { waiting.load(ordering: .relaxed) > 0 }
+
+    package func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        enqueue { job.runSynchronously(on: self.asUnownedSerialExecutor()) }
+    }
+
+    /// Runs the work after everything that was enqueued before it.
+    package func enqueue(_ work: @escaping @Sendable () -> Void) {
+        waiting.add(1, ordering: .relaxed)
+        queue.async {
+            self.waiting.subtract(1, ordering: .relaxed)
+            work()
+        }
+    }
+
+    /// Whether the calling code runs on the executor of any private context.
+    package static var isAnyCurrent: Bool { DispatchQueue.getSpecific(key: current) != nil }
+
+    /// Runs the work after everything that was enqueued before it, and waits for it. Never from this executor itself.
+    package func runAndWait<R>(_ work: () throws -> R) rethrows -> R {
+        try queue.sync(execute: work)
+    }
+
+    package func checkIsolated() {
+        dispatchPrecondition(condition: .onQueue(queue))
+    }
+}
+
+private let current = DispatchSpecificKey<Void>()

@@ -1,0 +1,44 @@
+internal import RowStore
+
+/// Laying newer rows over the result of a query, with the answer that the query would give if they were stored.
+extension RowQuery {
+    /// The same query of another entity of the family.
+    func of(entity: Int) -> RowQuery {
+        var query = self
+        query.entity = entity
+        return query
+    }
+
+    /// The same query without limit and offset.
+    var unlimited: RowQuery {
+        var query = self
+        query.limit = nil
+        query.offset = 0
+        return query
+    }
+
+    /// The query for everything up to the end of the window, and so many rows more.
+    func widened(by spare: Int) -> RowQuery {
+        var query = self
+        query.limit = limit.map { $0 + offset + spare }
+        query.offset = 0
+        return query
+    }
+
+    /// The part of all matching rows that limit and offset leave.
+    func window(_ rows: [StoredRow]) -> [StoredRow] {
+        if limit == nil && offset == 0 { return rows }
+        return Array(rows.dropFirst(offset).prefix(limit ?? Int.max))
+    }
+
+    /// The matching rows, given the stored ones that match and what newer saves left of some.
+    func lay(_ newer: [Int64: RowSnapshot?], over rows: [StoredRow], _ layout: EntityLayout) -> [StoredRow] {
+        if newer.isEmpty { return rows }
+        var merged = rows.filter { !newer.keys.contains($0.key) }
+        for case (let key, let row?) in newer where predicate.evaluate(row, layout) {
+            merged.append(StoredRow(key: key, row: row))
+        }
+        merged.sort { $0.precedes($1, by: sort, layout) }
+        return merged
+    }
+}

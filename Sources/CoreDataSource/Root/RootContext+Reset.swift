@@ -1,0 +1,31 @@
+internal import Dispatch
+package import RowStore
+
+/// Emptying the store while the app runs.
+extension RootContext {
+    /// Empties the store, once the commit that is under way has ended. Saves that are not in it are lost, and so are those
+    /// that are based on older rows.
+    ///
+    /// - Throws: What the store throws; then everything is as it was.
+    package func reset() async throws -> StoreStartup {
+        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<StoreStartup, any Error>) in
+            queue.async { continuation.resume(with: self.resetOnQueue().mapError { $0 }) }
+        }
+    }
+
+    private func resetOnQueue() -> Result<StoreStartup, DataSourceError> {
+        betweenCommits { $0.log.beginReset() ? () : nil }
+        let result = Result { () throws(DataSourceError) in try store.reset() }
+        let isEmptied = (try? result.get()) != nil
+        let waiters = state.withLock { $0.endReset(isEmptied: isEmptied) }
+        for waiter in waiters { waiter(.failure(RootContext.storeReset)) }
+        if pendingSaveCount > 0 { commitSoon() }
+        return result
+    }
+
+    /// - Throws: `storeReset` if rows of that generation are not what the store has now.
+    package func checkNotReset(since generation: Int) throws(DataSourceError) {
+        let refusal = state.withLock { $0.refusal(ofGeneration: generation) }
+        if let refusal, refusal.code == .storeReset { throw refusal }
+    }
+}

@@ -1,0 +1,101 @@
+internal import Foundation
+internal import ManagedModel
+internal import RowStore
+
+/// The range, length and pattern that one attribute's values must keep.
+struct AttributeRule {
+    private let type: AttributeType
+    private let storage: ColumnStorage
+    private let minimum: AttributeValue?
+    private let maximum: AttributeValue?
+    /// It has to match a text from its beginning to its end.
+    private let pattern: NSRegularExpression?
+    private let patternText: String
+
+    /// Nil if every value of the type is allowed.
+    init?(_ attribute: AttributeDescription, _ storage: ColumnStorage) {
+        type = attribute.type
+        self.storage = storage
+        minimum = attribute.minimum
+        maximum = attribute.maximum
+        // A pattern that does not compile was reported when the model was read.
+        pattern = attribute.pattern.flatMap { try? NSRegularExpression(pattern: "\\A(?:\($0))\\z") }
+        patternText = attribute.pattern ?? ""
+        let hasLimits = [.integer16, .integer32, .decimal].contains(type)
+        if minimum == nil && maximum == nil && pattern == nil && !hasLimits { return nil }
+    }
+
+    /// What is wrong with the value, as the end of a sentence; nil if nothing is.
+    func complaint(_ row: RowSnapshot, _ column: Int) -> String? {
+        switch storage {
+        case .integer: complaint(aboutInteger: row.integer(column))
+        case .real: complaint(aboutReal: row.real(column))
+        case .text where type == .decimal: complaint(aboutDecimal: row.text(column))
+        case .text: complaint(aboutText: row.text(column))
+        case .blob: nil
+        }
+    }
+
+    private func complaint(aboutInteger value: Int64) -> String? {
+        if type == .integer16 && Int16(exactly: value) == nil || type == .integer32 && Int32(exactly: value) == nil {
+            return "holds a number outside the range of \(type.rawValue). Use a wider type."
+        }
+        if minimum == nil && maximum == nil { return nil }
+        return outside(
+            minimum.flatMap(\.asDecimal).map { Decimal(value) < $0 },
+            maximum.flatMap(\.asDecimal).map { Decimal(value) > $0 })
+    }
+
+    private func complaint(aboutReal value: Double) -> String? {
+        return outside(minimum.flatMap(\.asDouble).map { value < $0 }, maximum.flatMap(\.asDouble).map { value > $0 })
+    }
+
+    private func complaint(aboutDecimal text: String) -> String? {
+        guard let value = Decimal(string: text, locale: Locale(identifier: "en_US_POSIX")), !value.isNaN else {
+            return "is not a number (NaN), which a store cannot hold. Use nil for no value."
+        }
+        return outside(minimum.flatMap(\.asDecimal).map { value < $0 }, maximum.flatMap(\.asDecimal).map { value > $0 })
+    }
+
+    private func complaint(aboutText text: String) -> String? {
+        if minimum != nil || maximum != nil {
+            let length = Double(text.count)
+            if let minimum = minimum?.asDouble, length < minimum {
+                return "has \(text.count) characters, fewer than the \(Int64(minimum)) that the model asks for."
+            }
+            if let maximum = maximum?.asDouble, length > maximum {
+                return "has \(text.count) characters, more than the \(Int64(maximum)) that the model allows."
+            }
+        }
+        guard let pattern else { return nil }
+        let whole = NSRange(text.startIndex..., in: text)
+        let isMatch = pattern.firstMatch(in: text, range: whole)?.range == whole
+        return isMatch ? nil : "does not match the pattern \(patternText) of the model."
+    }
+
+    private func outside(_ isLow: Bool?, _ isHigh: Bool?) -> String? {
+        if isLow == true { return "is below the minimum of the model." }
+        if isHigh == true { return "is above the maximum of the model." }
+        return nil
+    }
+}
+
+extension AttributeValue {
+    fileprivate var asDouble: Double? {
+        switch self {
+        case .integer(let value): Double(value)
+        case .double(let value), .date(let value): value
+        case .decimal(let value): NSDecimalNumber(decimal: value).doubleValue
+        case .boolean, .string, .uuid: nil
+        }
+    }
+
+    fileprivate var asDecimal: Decimal? {
+        switch self {
+        case .integer(let value): Decimal(value)
+        case .double(let value), .date(let value): Decimal(value)
+        case .decimal(let value): value
+        case .boolean, .string, .uuid: nil
+        }
+    }
+}

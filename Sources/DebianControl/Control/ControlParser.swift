@@ -1,0 +1,113 @@
+/// Cuts the bytes of a Debian control file into records, in pieces of any size.
+///
+/// ```swift
+/// var parser = ControlParser(leadingField: "Package")
+/// for chunk in chunks { take(parser.parse(chunk)) }
+/// take(parser.finish())
+/// ```
+///
+/// Records end at lines that are empty or blank. A line that begins with a blank continues the field above it. Lines end
+/// with LF or CR LF. A line that is neither a field nor a continuation gives its record a fault; nothing stops the parser.
+///
+/// Each byte is kept once, and only until its record ends.
+public struct ControlParser: Sendable {
+    private let leadingField: [UInt8]
+    private var record = ControlRecord(line: 1)
+    private var records: [ControlRecord] = []
+    private var line = 1
+    private var lineStart = 0
+
+    /// - Parameter leadingField: The field, spelled just so, of which every record that counts has one. A second one begins
+    ///   the next record, and the record before it has a fault: it may have lost more than the empty line between them.
+    public init(leadingField: String) {
+        self.leadingField = Array(leadingField.utf8)
+    }
+
+    /// Takes the next bytes, and returns the records that end in them.
+    public mutating func parse(_ chunk: [UInt8]) -> [ControlRecord] {
+        var rest = chunk[...]
+        while let end = rest.firstIndex(of: .newline) {
+            record.bytes.append(contentsOf: rest[..<end])
+            endLine()
+            rest = rest[(end + 1)...]
+        }
+        record.bytes.append(contentsOf: rest)
+        return takeRecords()
+    }
+
+    /// Returns the last record, if the input ended without an empty line.
+    public mutating func finish() -> [ControlRecord] {
+        endLine()
+        endRecord()
+        return takeRecords()
+    }
+
+    private mutating func takeRecords() -> [ControlRecord] {
+        defer { records.removeAll() }
+        return records
+    }
+
+    // MARK: Lines
+
+    private mutating func endLine() {
+        let content = record.bytes[lineStart...]
+        if content.allSatisfy(\.isBlank) {
+            endRecord()
+        } else {
+            add(content)
+            record.bytes.append(.newline)
+        }
+        line += 1
+        lineStart = record.bytes.count
+    }
+
+    private mutating func add(_ content: ArraySlice<UInt8>) {
+        if content[content.startIndex].isBlank {
+            continueField(to: content.endIndex)
+        } else if let colon = content.firstIndex(where: { !$0.isNameCharacter }), isField(content, colon) {
+            addField(ControlRecord.Field(name: lineStart..<colon, value: colon + 1..<content.endIndex, line: line))
+        } else {
+            addFault("this line is neither a field nor the continuation of one")
+        }
+    }
+
+    private func isField(_ content: ArraySlice<UInt8>, _ colon: Int) -> Bool {
+        let first = content[content.startIndex]
+        return content[colon] == .colon && colon > lineStart && first != UInt8(ascii: "#") && first != UInt8(ascii: "-")
+    }
+
+    private mutating func continueField(to end: Int) {
+        guard let last = record.fields.indices.last else { return addFault("this line continues no field") }
+        record.fields[last].value = record.fields[last].value.lowerBound..<end
+    }
+
+    private mutating func addField(_ field: ControlRecord.Field) {
+        let isLeading = record.bytes[field.name].elementsEqual(leadingField)
+        if isLeading && record.hasLeadingField { return beginNextRecord() }
+        record.hasLeadingField = record.hasLeadingField || isLeading
+        record.fields.append(field)
+    }
+
+    private mutating func addFault(_ message: String) {
+        if record.fault == nil { record.fault = ControlFault(line: line, message: message) }
+    }
+
+    // MARK: Records
+
+    private mutating func endRecord() {
+        if lineStart > 0 { records.append(record) }
+        record = ControlRecord(line: line + 1)
+        lineStart = 0
+    }
+
+    /// Ends the record above this line, and makes the line the first of the next one.
+    private mutating func beginNextRecord() {
+        addFault("the next record begins here, without an empty line between")
+        let content = Array(record.bytes[lineStart...])
+        record.bytes.removeSubrange(lineStart...)
+        endRecord()
+        record.line = line
+        record.bytes = content
+        add(record.bytes[...])
+    }
+}

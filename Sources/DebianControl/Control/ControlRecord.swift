@@ -1,0 +1,61 @@
+/// One record of a control file: fields with a name and a value each.
+///
+/// The record keeps its bytes as they came. A value becomes text when it is asked for, and invalid UTF-8 is repaired.
+public struct ControlRecord: Sendable {
+    /// The number of its first line, from 1.
+    public internal(set) var line: Int
+    /// Whether it has the field that makes a record count; see ``ControlParser/init(leadingField:)``.
+    public internal(set) var hasLeadingField = false
+    /// The first thing that is wrong with its lines.
+    public internal(set) var fault: ControlFault?
+
+    var bytes: [UInt8] = []
+    var fields: [Field] = []
+
+    struct Field: Sendable {
+        var name: Range<Int>
+        /// From the colon to the end of the last continuation line.
+        var value: Range<Int>
+        var line: Int
+    }
+
+    init(line: Int) {
+        self.line = line
+    }
+
+    /// The value on one line, its continuation lines joined by spaces; nil if the field is missing or empty.
+    ///
+    /// - Throws: A fault if the record has the field more than once.
+    public func folded(_ name: String) throws(ControlFault) -> String? {
+        guard let value = try value(name) else { return nil }
+        guard value.contains(.newline) else { return value.trimmed.text }
+        let lines = value.split(separator: .newline).map(\.trimmed).filter { !$0.isEmpty }
+        return Array(lines.joined(separator: [UInt8(ascii: " ")]))[...].text
+    }
+
+    /// The first line of the value; nil if the field is missing or that line is empty.
+    ///
+    /// - Throws: A fault if the record has the field more than once.
+    public func firstLine(_ name: String) throws(ControlFault) -> String? {
+        try value(name)?.prefix { $0 != .newline }.trimmed.text
+    }
+
+    /// The number of a field's line, or of the first line if the record has no such field.
+    public func line(of name: String) -> Int {
+        fields.first { has($0, name) }?.line ?? line
+    }
+
+    private func value(_ name: String) throws(ControlFault) -> ArraySlice<UInt8>? {
+        guard let index = fields.firstIndex(where: { has($0, name) }) else { return nil }
+        if let second = fields[(index + 1)...].first(where: { has($0, name) }) {
+            throw ControlFault(line: second.line, message: "\(name) is there twice")
+        }
+        return bytes[fields[index].value]
+    }
+
+    /// Names of fields differ by more than case.
+    private func has(_ field: Field, _ name: String) -> Bool {
+        field.name.count == name.utf8.count
+            && zip(bytes[field.name], name.utf8).allSatisfy { $0.lowercased == $1.lowercased }
+    }
+}

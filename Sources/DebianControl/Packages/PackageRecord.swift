@@ -1,0 +1,71 @@
+/// What a control file says about one package.
+public struct PackageRecord: Sendable, Hashable {
+    public let name: String
+    public let architecture: String
+    public let version: String
+    public let section: String
+    public let priority: String
+    public let maintainer: MaintainerRecord?
+    public let summary: String
+    public let homepage: String?
+    /// In KiB.
+    public let installedSize: Int64
+    /// The size of the package's file, in bytes.
+    public let size: Int64?
+    public let sha256: String?
+    public let depends: String?
+    public let status: String?
+
+    /// What tells packages apart, as apt writes it: `name:architecture=version`.
+    public var key: String { "\(name):\(architecture)=\(version)" }
+
+    /// - Parameter record: Of a parser whose leading field is `Package`.
+    /// - Throws: What is missing, malformed or there twice.
+    public init(_ record: ControlRecord) throws(ControlFault) {
+        if let fault = record.fault { throw fault }
+        if !record.hasLeadingField { throw ControlFault(line: record.line, message: "Package is missing") }
+        status = try record.folded("Status")
+        // dpkg remembers packages that were removed, or only asked for, and drops from such a record what it no longer
+        // knows. They are kept, with empty text, for that is what dpkg says about them. Any other record needs all three.
+        let isAbsent = status?.hasSuffix(" not-installed") == true || status?.hasSuffix(" config-files") == true
+        name = try record.word("Package", orEmpty: false)
+        architecture = try record.word("Architecture", orEmpty: isAbsent)
+        version = try record.word("Version", orEmpty: isAbsent)
+        section = try record.folded("Section") ?? ""
+        priority = try record.folded("Priority") ?? ""
+        maintainer = try record.folded("Maintainer").flatMap { MaintainerRecord($0) }
+        summary = try record.firstLine("Description") ?? ""
+        homepage = try record.folded("Homepage")
+        installedSize = try record.number("Installed-Size") ?? 0
+        size = try record.number("Size")
+        sha256 = try record.folded("SHA256")
+        depends = try record.folded("Depends")
+    }
+}
+
+extension UInt8 {
+    fileprivate var joinsKeys: Bool { self == .colon || self == UInt8(ascii: "=") }
+}
+
+extension ControlRecord {
+    /// The value of a field that is part of a package's key: one word.
+    fileprivate func word(_ name: String, orEmpty: Bool) throws(ControlFault) -> String {
+        guard let text = try folded(name) else {
+            if orEmpty { return "" }
+            throw ControlFault(line: line, message: "\(name) is missing")
+        }
+        // Only a version may have the characters that join a key.
+        if text.utf8.contains(where: { $0.isBlank || name != "Version" && $0.joinsKeys }) {
+            throw ControlFault(line: line(of: name), message: "\(name) is not one word")
+        }
+        return text
+    }
+
+    fileprivate func number(_ name: String) throws(ControlFault) -> Int64? {
+        guard let text = try folded(name) else { return nil }
+        guard let number = Int64(text), number >= 0 else {
+            throw ControlFault(line: line(of: name), message: "\(name) is not a number")
+        }
+        return number
+    }
+}

@@ -1,0 +1,31 @@
+/// One column of an entity's row: an attribute, a leaf of a composite, or half of a to-one relationship.
+///
+/// The position of a column in ``ManagedObjectModel/columns(of:)`` is the index that generated properties use.
+public struct ColumnDescription: Sendable, Hashable {
+    /// The property's name; `property.leaf` for the leaf of a composite; `property.entity` for the entity of a to-one
+    /// relationship whose destination can vary.
+    public var name: String
+    public var role: Role
+    /// False for transient attributes: they live in memory, travel with a save, and have no column in the store.
+    public var isStored: Bool
+
+    public init(name: String, role: Role, isStored: Bool) {
+        self.name = name
+        self.role = role
+        self.isStored = isStored
+    }
+
+    public enum Role: Sendable, Hashable {
+        /// An attribute, or a leaf of a composite: then the description is the leaf's.
+        case attribute(AttributeDescription)
+        /// The key of a to-one relationship's destination.
+        case destinationKey(RelationshipDescription)
+        /// The number of the destination's entity, where the destination has sub-entities.
+        case destinationEntity(RelationshipDescription)
+    }
+
+    /// The attribute's description, or nil for a relationship.
+    public var attribute: AttributeDescription? {
+        if case .attribute(let attribute) = role { attribute } else { nil }
+    }
+}

@@ -1,0 +1,64 @@
+extension ManagedObjectModel {
+    /// The columns of an entity's rows: inherited ones first, so that a property has the same index in every sub-entity;
+    /// then its own attributes in the order of the model, composites as their leaves; then its to-one relationships.
+    public func columns(of entity: EntityDescription) -> [ColumnDescription] {
+        lineage(of: entity).reversed().flatMap(ownColumns)
+    }
+
+    /// The entity and its ancestors, nearest first. A cycle, which no checked model has, ends the list.
+    public func lineage(of entity: EntityDescription) -> [EntityDescription] {
+        var lineage = [entity]
+        while let parentName = lineage.last?.parentName, let parent = self.entity(named: parentName),
+            !lineage.contains(where: { $0.name == parent.name })
+        {
+            lineage.append(parent)
+        }
+        return lineage
+    }
+
+    /// The entities whose parent is the one of that name, sorted by name.
+    public func children(ofEntityNamed name: String) -> [EntityDescription] {
+        entities.filter { $0.parentName == name }
+    }
+
+    /// The entity of that name and everything under it.
+    public func family(ofEntityNamed name: String) -> [EntityDescription] {
+        entities.filter { entity in lineage(of: entity).contains { $0.name == name } }
+    }
+
+    private func ownColumns(of entity: EntityDescription) -> [ColumnDescription] {
+        entity.attributes.flatMap { leaves(of: $0, named: $0.name, isStored: true, insideComposites: []) }
+            + entity.relationships.filter { !$0.isToMany }.flatMap(destinationColumns)
+    }
+
+    private func leaves(
+        of attribute: AttributeDescription, named name: String, isStored: Bool, insideComposites outer: [String]
+    ) -> [ColumnDescription] {
+        let isStored = isStored && !attribute.isTransient
+        guard attribute.type == .composite else {
+            return [ColumnDescription(name: name, role: .attribute(attribute), isStored: isStored)]
+        }
+        guard let compositeName = attribute.compositeName, !outer.contains(compositeName),
+            let composite = composites.first(where: { $0.name == compositeName })
+        else { return [] }
+        return composite.attributes.flatMap { leaf in
+            var leaf = leaf
+            // A composite that is absent has no leaves, so nothing inside an optional one can be required.
+            leaf.isOptional = leaf.isOptional || attribute.isOptional
+            // And nothing in it has a value from the start, or it would never be absent.
+            if attribute.isOptional { leaf.defaultValue = nil }
+            return leaves(
+                of: leaf, named: "\(name).\(leaf.name)", isStored: isStored, insideComposites: outer + [compositeName])
+        }
+    }
+
+    private func destinationColumns(of relationship: RelationshipDescription) -> [ColumnDescription] {
+        let key = ColumnDescription(
+            name: relationship.name, role: .destinationKey(relationship), isStored: !relationship.isTransient)
+        guard family(ofEntityNamed: relationship.destinationName).count > 1 else { return [key] }
+        let entity = ColumnDescription(
+            name: "\(relationship.name).entity", role: .destinationEntity(relationship),
+            isStored: !relationship.isTransient)
+        return [key, entity]
+    }
+}

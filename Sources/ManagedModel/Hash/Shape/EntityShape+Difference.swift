@@ -1,0 +1,75 @@
+extension EntityShape {
+    /// What changed in the entity itself, its properties aside.
+    func words(to new: EntityShape) -> [String] {
+        let removed = uniquenessConstraints.filter { !new.uniquenessConstraints.contains($0) }
+        let added = new.uniquenessConstraints.filter { !uniquenessConstraints.contains($0) }
+        return [
+            change("parent ", parentName, new.parentName),
+            change("", isAbstract ? "abstract" : "concrete", new.isAbstract ? "abstract" : "concrete"),
+            modifierChange([versionHashModifier], [new.versionHashModifier]),
+        ].compactMap(\.self)
+            + removed.map { "uniqueness constraint (\($0.joined(separator: ", "))) removed" }
+            + added.map { "uniqueness constraint (\($0.joined(separator: ", "))) added" }
+    }
+
+    func propertyChanges(since old: EntityShape) -> [ModelDifference.Change] {
+        changes(from: old.attributes, to: attributes, path: \.path, words: AttributeShape.words)
+            + changes(from: old.relationships, to: relationships, path: { [$0.name] }, words: RelationshipShape.words)
+    }
+
+    private func changes<Shape>(
+        from old: [Shape], to new: [Shape], path: (Shape) -> [String], words: (Shape, Shape) -> [String]
+    ) -> [ModelDifference.Change] {
+        let old = Dictionary(old.map { (path($0), $0) }, uniquingKeysWith: { first, _ in first })
+        let new = Dictionary(new.map { (path($0), $0) }, uniquingKeysWith: { first, _ in first })
+        return Set(old.keys).union(new.keys).sorted { $0.precedes($1) }.flatMap { path in
+            let found: [String] =
+                switch (old[path], new[path]) {
+                case (let old?, let new?): words(old, new)
+                case (nil, _): ["added"]
+                case (_, nil): ["removed"]
+                }
+            return found.map {
+                ModelDifference.Change(entityName: name, propertyName: path.joined(separator: "."), words: $0)
+            }
+        }
+    }
+}
+
+extension AttributeShape {
+    static func words(from old: AttributeShape, to new: AttributeShape) -> [String] {
+        [
+            change("", old.type.rawValue, new.type.rawValue),
+            change("", old.isOptional ? "optional" : "required", new.isOptional ? "optional" : "required"),
+            change("derivation ", old.derivationExpression, new.derivationExpression),
+            modifierChange(old.versionHashModifiers, new.versionHashModifiers),
+        ].compactMap(\.self)
+    }
+}
+
+extension RelationshipShape {
+    static func words(from old: RelationshipShape, to new: RelationshipShape) -> [String] {
+        [
+            change("destination ", old.destinationName, new.destinationName),
+            change("inverse ", old.inverseName, new.inverseName),
+            change("", old.isToMany ? "to-many" : "to-one", new.isToMany ? "to-many" : "to-one"),
+            change("", old.isOrdered ? "ordered" : "unordered", new.isOrdered ? "ordered" : "unordered"),
+            change("", old.isOptional ? "optional" : "required", new.isOptional ? "optional" : "required"),
+            change("count ", old.countWords, new.countWords),
+            modifierChange([old.versionHashModifier], [new.versionHashModifier]),
+        ].compactMap(\.self)
+    }
+
+    private var countWords: String {
+        "\(minimumCount) to \(maximumCount == 0 ? "any" : String(maximumCount))"
+    }
+}
+
+/// `what old -> new`, or nil when they are the same.
+private func change(_ what: String, _ old: String?, _ new: String?) -> String? {
+    old == new ? nil : "\(what)\(old ?? "none") -> \(new ?? "none")"
+}
+
+private func modifierChange(_ old: [String?], _ new: [String?]) -> String? {
+    change("version hash modifier ", old.modifierWords, new.modifierWords)
+}

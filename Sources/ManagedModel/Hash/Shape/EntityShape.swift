@@ -1,0 +1,108 @@
+/// What of an entity decides how its rows are stored, and nothing else: equal shapes, equal tables.
+///
+/// The canonical form and ``ModelDifference`` are both made from shapes, so that what counts is said once, here.
+struct EntityShape: Hashable {
+    var name: String
+    var parentName: String?
+    var isAbstract: Bool
+    var versionHashModifier: String?
+    /// Sorted by path.
+    var attributes: [AttributeShape]
+    /// Sorted by name.
+    var relationships: [RelationshipShape]
+    /// Each sorted, and sorted, without repetitions.
+    var uniquenessConstraints: [[String]]
+
+    init(of entity: EntityDescription, in lookup: ModelLookup) {
+        name = entity.name
+        parentName = entity.parentName
+        isAbstract = entity.isAbstract
+        versionHashModifier = entity.versionHashModifier
+        attributes =
+            entity.attributes.flatMap { AttributeShape.leaves(of: $0, in: lookup) }
+            .sorted { $0.path.precedes($1.path) }
+        relationships =
+            entity.relationships.filter { !$0.isTransient }.map(RelationshipShape.init)
+            .sorted { [$0.name].precedes([$1.name]) }
+        uniquenessConstraints =
+            Set(
+                entity.uniquenessConstraints.map { constraint in
+                    Set(constraint).sorted { [$0].precedes([$1]) }
+                }
+            )
+            .sorted { $0.precedes($1) }
+    }
+}
+
+/// The shape of a stored attribute, or of one leaf of a composite.
+struct AttributeShape: Hashable {
+    /// The attribute's name, preceded by those of the composite attributes that it lies in.
+    var path: [String]
+    var type: AttributeType
+    var isOptional: Bool
+    var derivationExpression: String?
+    /// The modifier of each attribute along the path.
+    var versionHashModifiers: [String?]
+
+    static func leaves(of attribute: AttributeDescription, in lookup: ModelLookup) -> [AttributeShape] {
+        leaves(of: attribute, under: nil, composites: [], in: lookup)
+    }
+
+    private static func leaves(
+        of attribute: AttributeDescription, under outer: AttributeShape?, composites: [String], in lookup: ModelLookup
+    ) -> [AttributeShape] {
+        guard !attribute.isTransient else { return [] }
+        let shape = AttributeShape(
+            path: (outer?.path ?? []) + [attribute.name],
+            type: attribute.type,
+            // A composite that is absent has no leaves, so nothing inside an optional one can be required.
+            isOptional: attribute.isOptional || outer?.isOptional ?? false,
+            derivationExpression: attribute.derivationExpression,
+            versionHashModifiers: (outer?.versionHashModifiers ?? []) + [attribute.versionHashModifier]
+        )
+        guard attribute.type == .composite, let name = attribute.compositeName else { return [shape] }
+        guard !composites.contains(name), let composite = lookup.composites[name] else { return [] }
+        return composite.attributes.flatMap {
+            leaves(of: $0, under: shape, composites: composites + [name], in: lookup)
+        }
+    }
+}
+
+/// The shape of a stored relationship. The delete rule is not part of it.
+struct RelationshipShape: Hashable {
+    var name: String
+    var destinationName: String
+    var inverseName: String?
+    var isToMany: Bool
+    var isOrdered: Bool
+    var isOptional: Bool
+    /// 0 on a to-one relationship, where optionality says it all; so is the maximum.
+    var minimumCount: Int
+    /// 0 for no limit.
+    var maximumCount: Int
+    var versionHashModifier: String?
+
+    /// The counts of a to-one relationship are left out, because old tools wrote what new ones do not: saving a model
+    /// with a newer tool must not change its hash.
+    init(_ relationship: RelationshipDescription) {
+        name = relationship.name
+        destinationName = relationship.destinationName
+        inverseName = relationship.inverseName
+        isToMany = relationship.isToMany
+        isOrdered = relationship.isToMany && relationship.isOrdered
+        isOptional = relationship.isOptional
+        minimumCount = relationship.isToMany ? max(0, relationship.minimumCount) : 0
+        maximumCount = relationship.isToMany ? max(0, relationship.maximumCount) : 0
+        versionHashModifier = relationship.versionHashModifier
+    }
+}
+
+extension [String] {
+    /// The order of the bytes, which is the same on every machine and in every Unicode version.
+    func precedes(_ other: [String]) -> Bool {
+        for (one, other) in zip(self, other) where !one.utf8.elementsEqual(other.utf8) {
+            return one.utf8.lexicographicallyPrecedes(other.utf8)
+        }
+        return count < other.count
+    }
+}

@@ -1,0 +1,81 @@
+/// The entities of an app, their attributes and how they relate.
+///
+/// A model is a plain value: it is generated as a Swift literal by `ModelPlugin`, or read at run time with `ModelReader`.
+/// There is no registry of models; two containers may use the same one.
+public struct ManagedObjectModel: Sendable {
+    /// The name of the bundle, without its extension: `Contacts`.
+    public var name: String
+    /// The name of the model version, without its extension: `Contacts 2`.
+    public var version: String
+    /// Every entity, sorted by name.
+    public var entities: [EntityDescription]
+    /// The composite attribute types that attributes of type ``AttributeType/composite`` name.
+    public var composites: [CompositeDescription]
+    /// The fetch requests stored with the model.
+    public var fetchRequests: [FetchRequestTemplate]
+    /// Named subsets of the entities. The unnamed default configuration, which holds all of them, is not listed.
+    public var configurations: [ModelConfiguration]
+    /// The author's own label for this version. It is not part of the hash.
+    public var versionIdentifier: String
+    /// The Swift class of each entity that has one, by entity name. It is not part of the hash, nor of equality.
+    ///
+    /// Generated code fills this in; a model that was read at run time has none, and its objects are plain
+    /// `ManagedObject`s.
+    public var classes: [String: any AnyObject.Type]
+
+    public init(
+        name: String,
+        version: String? = nil,
+        entities: [EntityDescription],
+        composites: [CompositeDescription] = [],
+        fetchRequests: [FetchRequestTemplate] = [],
+        configurations: [ModelConfiguration] = [],
+        versionIdentifier: String = "",
+        classes: [String: any AnyObject.Type] = [:]
+    ) {
+        self.name = name
+        self.version = version ?? name
+        self.entities = entities.sorted { $0.name < $1.name }
+        self.composites = composites.sorted { $0.name < $1.name }
+        self.fetchRequests = fetchRequests
+        self.configurations = configurations
+        self.versionIdentifier = versionIdentifier
+        self.classes = classes
+    }
+
+    /// The entity of that name, or nil.
+    public func entity(named name: String) -> EntityDescription? {
+        entities.first { $0.name == name }
+    }
+}
+
+extension ManagedObjectModel: Equatable {
+    /// Equal in everything but ``classes``.
+    public static func == (one: ManagedObjectModel, other: ManagedObjectModel) -> Bool {
+        one.name == other.name && one.version == other.version && one.entities == other.entities
+            && one.composites == other.composites && one.fetchRequests == other.fetchRequests
+            && one.configurations == other.configurations && one.versionIdentifier == other.versionIdentifier
+    }
+}
+
+/// A named subset of a model's entities.
+public struct ModelConfiguration: Sendable, Hashable {
+    public var name: String
+    public var entityNames: [String]
+
+    public init(name: String, entityNames: [String]) {
+        self.name = name
+        self.entityNames = entityNames
+    }
+}
+
+/// A value made of several attributes, stored as one column per leaf.
+public struct CompositeDescription: Sendable, Hashable {
+    public var name: String
+    public var attributes: [AttributeDescription]
+
+    public init(name: String, attributes: [AttributeDescription]) {
+        self.name = name
+        self.attributes = attributes
+    }
+}

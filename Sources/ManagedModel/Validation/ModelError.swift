@@ -1,0 +1,45 @@
+/// What is wrong with a model: two things of one name, a cycle, or a name that leads nowhere.
+public struct ModelError: Error, Sendable, Hashable {
+    public var code: Code
+    /// The entity or composite at fault, if there is one.
+    public var entityName: String?
+    /// The property at fault, if there is one.
+    public var propertyName: String?
+    /// What is wrong, and what to do about it.
+    public var message: String
+
+    public init(_ code: Code, entity: String? = nil, property: String? = nil, _ message: String) {
+        self.code = code
+        self.entityName = entity
+        self.propertyName = property
+        self.message = message
+    }
+
+    /// The kind of fault. More may come: compare with the ones you handle, and keep a default.
+    public struct Code: Sendable, Hashable, CustomStringConvertible {
+        public let description: String
+
+        private init(_ description: String) {
+            self.description = description
+        }
+
+        /// Two entities, composites, or properties of one entity share a name.
+        public static let duplicateName = Code("duplicateName")
+        /// A name is empty or holds a dot.
+        public static let invalidName = Code("invalidName")
+        /// An entity is its own ancestor, or a composite holds itself.
+        public static let inheritanceCycle = Code("inheritanceCycle")
+        /// A parent, destination, inverse, composite or constrained property does not exist.
+        public static let unknownReference = Code("unknownReference")
+        /// A relationship's inverse does not point back at it.
+        public static let inverseMismatch = Code("inverseMismatch")
+        /// An entity has more properties than a table can hold columns.
+        public static let tooLarge = Code("tooLarge")
+        /// Entities or composites are nested further than any real model needs.
+        public static let tooDeep = Code("tooDeep")
+    }
+}
+
+extension ModelError: CustomStringConvertible {
+    public var description: String { message }
+}

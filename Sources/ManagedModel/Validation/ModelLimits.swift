@@ -1,0 +1,10 @@
+/// Limits that no real model comes near, so that a hostile one costs little.
+package enum ModelLimits {
+    /// How many ancestors an entity may have, and how deep composites may lie within each other.
+    package static let nesting = 64
+    /// How many properties an entity may have, inherited ones and those of composites included: as many as an SQLite
+    /// table has columns.
+    package static let properties = 2_000
+    /// How many properties, counted like that, all entities may have together.
+    package static let propertiesInAll = 500_000
+}

@@ -1,0 +1,79 @@
+extension ManagedObjectModel {
+    /// Checks that the model holds together: names are unique, inheritance and composites have no cycles, and every
+    /// parent, destination, inverse, composite and constrained property exists.
+    ///
+    /// Models from `ModelReader` and from generated code have passed; call this for a model made in code.
+    ///
+    /// - Throws: the first fault found, in the order of the model.
+    /// - Complexity: linear in the properties of the model, times the depth of inheritance.
+    public func validate() throws(ModelError) {
+        try validateStructure()
+        let validation = ModelValidation(model: self)
+        try validation.checkRelationships()
+        try validation.checkConstraints()
+    }
+
+    /// The part of ``validate()`` that bounds what walking the model costs. A reader that has relationships to mend does
+    /// so after this and before the rest.
+    package func validateStructure() throws(ModelError) {
+        let validation = ModelValidation(model: self)
+        try validation.checkNames()
+        try validation.checkInheritance()
+        try validation.checkSizes()
+        try validation.checkRedefinitions()
+    }
+}
+
+/// The rules of ``ManagedObjectModel/validate()``. Later rules rely on earlier ones.
+struct ModelValidation {
+    let model: ManagedObjectModel
+    let lookup: ModelLookup
+
+    init(model: ManagedObjectModel) {
+        self.model = model
+        lookup = ModelLookup(model)
+    }
+
+    func checkInheritance() throws(ModelError) {
+        for entity in model.entities {
+            let lineage = lookup.lineage(of: entity)
+            guard let parentName = lineage.last?.parentName, let last = lineage.last else {
+                if lineage.count > ModelLimits.nesting { throw tooDeep(entity) }
+                continue
+            }
+            if lookup.entities[parentName] != nil {
+                throw ModelError(
+                    .inheritanceCycle, entity: last.name,
+                    "Entity \(last.name) is its own ancestor. Give one entity of the cycle another parent, or none.")
+            }
+            throw ModelError(
+                .unknownReference, entity: last.name,
+                "Entity \(last.name) has the parent \(parentName), which does not exist. Add it or name another.")
+        }
+    }
+
+    private func tooDeep(_ entity: EntityDescription) -> ModelError {
+        ModelError(
+            .tooDeep, entity: entity.name,
+            "Entity \(entity.name) has more than \(ModelLimits.nesting) ancestors. Flatten the inheritance.")
+    }
+
+    func checkRelationships() throws(ModelError) {
+        for entity in model.entities {
+            for relationship in entity.relationships {
+                let path = "\(entity.name).\(relationship.name)"
+                guard lookup.entities[relationship.destinationName] != nil else {
+                    throw ModelError(
+                        .unknownReference, entity: entity.name, property: relationship.name,
+                        "The destination of \(path) is \(relationship.destinationName), which does not exist. "
+                            + "Add the entity or name another.")
+                }
+                if let fault = lookup.inverseFault(of: relationship, in: entity) {
+                    throw ModelError(
+                        fault.code, entity: entity.name, property: relationship.name,
+                        "\(fault.sentence) Make both name each other, or neither.")
+                }
+            }
+        }
+    }
+}

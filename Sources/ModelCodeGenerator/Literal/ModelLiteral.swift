@@ -1,0 +1,92 @@
+internal import ManagedModel
+
+/// Writes the model as a static member of `ManagedObjectModel`, one function per entity.
+///
+/// A function each, because the compiler's time grows faster than the length of an expression.
+struct ModelLiteral {
+    /// The model as it was read: what the options change is not part of it.
+    let model: ManagedObjectModel
+    let plan: ModelPlan
+    let access: AccessLevel
+
+    func write(to text: inout SourceText) {
+        let functions = functionNames
+        let namespace = namespaceName
+        text.block("nonisolated extension ManagedObjectModel {") { text in
+            let member = Identifier.escaped(ReservedNames.member(Identifier.lowerCamelCase(model.name)))
+            let start = "\(access.prefix)static let \(member) = "
+            text.documentation(["The model `\(model.name)` in its version `\(model.version)`."])
+            text.line(start + call(functions: functions.map { "\(namespace).\($0)()" }).rendered(depth: 0, used: 1000))
+        }
+        text.line()
+        text.line("/// The entities of `\(SourceText.comment(model.name))`, a function for each.")
+        text.block("nonisolated private enum \(namespace) {") { text in
+            for (index, (name, entity)) in zip(functions, model.entities).enumerated() {
+                if index > 0 { text.line() }
+                text.block("static func \(name)() -> EntityDescription {") { text in
+                    text.line(Literal.entity(entity).rendered(depth: 0, used: 8))
+                }
+            }
+        }
+    }
+
+    private func call(functions: [String]) -> Literal {
+        .call(
+            "ManagedObjectModel",
+            [
+                ("name", .string(model.name)),
+                ("version", model.version == model.name ? nil : .string(model.version)),
+                ("entities", .list(functions.map { .text($0) })),
+                ("composites", .list(model.composites, of: Literal.composite)),
+                ("fetchRequests", .list(model.fetchRequests, of: Literal.fetchRequest)),
+                ("configurations", .list(model.configurations, of: configuration)),
+                ("versionIdentifier", model.versionIdentifier.isEmpty ? nil : .string(model.versionIdentifier)),
+                ("classes", classes),
+            ])
+    }
+
+    private var classes: Literal? {
+        let classes = plan.entities.filter { $0.generation != .manual }.compactMap { entity in
+            plan.names.classes[entity.entity.name].map { name in
+                (key: Literal.string(entity.entity.name), value: Literal.text("\(Identifier.escaped(name)).self"))
+            }
+        }
+        return classes.isEmpty ? nil : .dictionary(classes)
+    }
+
+    private func configuration(_ configuration: ModelConfiguration) -> Literal {
+        let names = Literal.list(configuration.entityNames.map { .string($0) })
+        return .call("ModelConfiguration", [("name", .string(configuration.name)), ("entityNames", names)])
+    }
+
+    private var functionNames: [String] {
+        let wanted = model.entities.map { ReservedNames.member(Identifier.lowerCamelCase($0.name)) }
+        var scope = NameScope()
+        return wanted.map { Identifier.escaped(scope.claim($0)) }
+    }
+
+    private var namespaceName: String {
+        var scope = NameScope(taken: plan.names.all.union(ReservedNames.types))
+        return scope.claim(Identifier.upperCamelCase(model.name) + "Entities")
+    }
+}
+
+extension Literal {
+    static func fetchRequest(_ request: FetchRequestTemplate) -> Literal {
+        .call(
+            "FetchRequestTemplate",
+            [
+                ("name", string(request.name)),
+                ("entityName", string(request.entityName)),
+                ("predicateFormat", string(request.predicateFormat)),
+                ("resultType", request.resultType == .objects ? nil : .text(".\(request.resultType)")),
+                ("fetchLimit", number(request.fetchLimit)),
+                ("fetchBatchSize", number(request.fetchBatchSize)),
+                ("includesSubentities", flag(request.includesSubentities, unless: true)),
+                ("includesPropertyValues", flag(request.includesPropertyValues, unless: true)),
+                ("includesPendingChanges", flag(request.includesPendingChanges, unless: true)),
+                ("returnsObjectsAsFaults", flag(request.returnsObjectsAsFaults, unless: true)),
+                ("returnsDistinctResults", flag(request.returnsDistinctResults)),
+            ])
+    }
+}

@@ -1,0 +1,29 @@
+/// Names of which no two may be the same.
+struct NameScope {
+    private var taken: Set<String>
+
+    init(taken: Set<String> = []) {
+        self.taken = taken
+    }
+
+    /// The name if it is free, else the name with the lowest number from 2 that makes it so.
+    mutating func claim(_ name: String) -> String {
+        var claimed = name
+        var number = 2
+        while !taken.insert(claimed).inserted {
+            claimed = "\(name)\(number)"
+            number += 1
+        }
+        return claimed
+    }
+
+    /// Claims a free name for each. Names that are identifiers as they stand go first, so that `a_b` keeps its name when
+    /// an `a b` comes before it.
+    mutating func claim(each wanted: [(name: String, isExact: Bool)]) -> [String] {
+        var claimed = wanted.map(\.name)
+        for exact in [true, false] {
+            for (index, one) in wanted.enumerated() where one.isExact == exact { claimed[index] = claim(one.name) }
+        }
+        return claimed
+    }
+}

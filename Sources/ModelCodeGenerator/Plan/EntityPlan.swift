@@ -1,0 +1,57 @@
+internal import ManagedModel
+
+/// What is generated for one entity.
+struct EntityPlan {
+    var entity: EntityDescription
+    /// The class's identifier, not yet escaped; nil if the entity has no class of its own.
+    var className: String?
+    var superclassName: String
+    /// What the class or the extension declares.
+    var list: PropertyList
+    /// What generated code declares for the entity's ancestors.
+    var inherited: [PropertyPlan]
+    /// The ancestors whose properties the author writes, so that only the author knows their key paths.
+    var manualAncestors: [String]
+
+    var generation: CodeGeneration { entity.codeGeneration }
+}
+
+extension ModelPlan {
+    /// Follows the entity's lineage from the root down, so that an inherited property has the same name everywhere.
+    func entityPlan(for entity: EntityDescription) -> EntityPlan {
+        var plan = EntityPlan(
+            entity: entity, className: names.classes[entity.name], superclassName: "ManagedObject",
+            list: PropertyList(), inherited: [], manualAncestors: [])
+        // The attributes of ancestors without a class: the next class below declares them.
+        var orphans: [EntityDescription] = []
+        for ancestor in model.lineage(of: entity).dropFirst().reversed() {
+            guard let className = names.classes[ancestor.name] else {
+                orphans.append(ancestor)
+                continue
+            }
+            plan.superclassName = className
+            if ancestor.codeGeneration == .manual {
+                plan.manualAncestors.append(ancestor.name)
+            } else {
+                plan.inherited += propertyList(of: orphans + [ancestor], after: plan.inherited).properties
+            }
+            orphans = []
+        }
+        if entity.codeGeneration != .manual {
+            plan.list = propertyList(of: orphans + [entity], after: plan.inherited)
+        }
+        return plan
+    }
+
+    private func propertyList(of entities: [EntityDescription], after inherited: [PropertyPlan]) -> PropertyList {
+        var scope = NameScope(taken: names.all.union(inherited.map(\.name)))
+        return entities.map { entity in
+            propertyList(of: entity.attributes, in: &scope) { index in
+                var truncated = entity
+                truncated.attributes = Array(entity.attributes.prefix(index))
+                truncated.relationships = []
+                return model.columns(of: truncated).count
+            }
+        }.reduce(PropertyList(), +)
+    }
+}

@@ -1,0 +1,44 @@
+internal import ManagedModel
+
+/// One property to generate: of a class, or of a composite's struct.
+struct PropertyPlan {
+    /// The attribute's name, which is also the name of its column.
+    var attributeName: String
+    /// The identifier, not yet escaped.
+    var name: String
+    var type: PropertyType
+    /// The index of the column, or of the first of a composite's leaves. In a composite, counted from its own first leaf.
+    var column: Int
+    var isReadOnly: Bool
+    /// What a reader should know and the declaration does not say.
+    var notes: [String]
+}
+
+/// The properties of an entity or a composite, and why some attributes have none.
+struct PropertyList {
+    var properties: [PropertyPlan] = []
+    var omissions: [Omission] = []
+
+    struct Omission {
+        var attributeName: String
+        var reason: String
+    }
+
+    static func + (one: PropertyList, other: PropertyList) -> PropertyList {
+        PropertyList(properties: one.properties + other.properties, omissions: one.omissions + other.omissions)
+    }
+}
+
+extension PropertyPlan {
+    /// Notes on an attribute of that type under that identifier.
+    static func notes(on attribute: AttributeDescription, as name: String, type: PropertyType) -> [String] {
+        var notes: [String] = []
+        if name != attribute.name { notes.append("The attribute `\(attribute.name)`.") }
+        if let expression = attribute.derivationExpression { notes.append("Derived: `\(expression)`.") }
+        if attribute.isTransient { notes.append("Transient: not in the store.") }
+        if attribute.type == .transformable, type.accessor == .attribute {
+            notes.append("Transformable, with no type that Swift can name: the bytes as they are stored.")
+        }
+        return notes
+    }
+}

@@ -1,0 +1,106 @@
+internal import ManagedModel
+
+/// Writes the struct of a composite, and how it is read from and written to the columns of its leaves.
+struct CompositeText {
+    let plan: CompositePlan
+    let access: AccessLevel
+
+    private var name: String { Identifier.escaped(plan.name) }
+    private var properties: [PropertyPlan] { plan.list.properties }
+
+    func write(to text: inout SourceText) {
+        writeStruct(to: &text)
+        text.line()
+        text.block("nonisolated extension \(name) {") { text in
+            writeReading(to: &text)
+            text.line()
+            writeAbsence(to: &text)
+            text.line()
+            writeWriting(to: &text)
+        }
+    }
+
+    private func writeStruct(to text: inout SourceText) {
+        text.documentation(["The composite `\(plan.composite.name)`."])
+        text.block("nonisolated \(access.prefix)struct \(name): Sendable, Hashable {") { text in
+            for property in properties {
+                text.documentation(property.notes)
+                text.line("\(access.prefix)var \(Identifier.escaped(property.name)): \(property.type.spelling)")
+            }
+            text.omissions(plan.list.omissions)
+            text.line()
+            let parameters = properties.map { property in
+                let ending = property.type.isOptional ? " = nil" : ""
+                return "\(Identifier.escaped(property.name)): \(property.type.spelling)\(ending)"
+            }
+            text.block("\(access.prefix)init(\(parameters.joined(separator: ", "))) {") { text in
+                for property in properties {
+                    let name = Identifier.escaped(property.name)
+                    text.line("self.\(name) = \(name)")
+                }
+            }
+        }
+    }
+
+    private func writeReading(to text: inout SourceText) {
+        text.line("/// The value, or nil if every leaf is nil.")
+        text.block("fileprivate static func read(from object: ManagedObject, at column: Int) -> \(name)? {") { text in
+            text.line("isAbsent(from: object, at: column) ? nil : \(name)(reading: object, at: column)")
+        }
+        text.line()
+        text.block("fileprivate init(reading object: ManagedObject, at column: Int) {") { text in
+            for property in properties {
+                text.line("self.\(Identifier.escaped(property.name)) = \(reading(property))")
+            }
+        }
+    }
+
+    private func writeAbsence(to text: inout SourceText) {
+        text.block("fileprivate static func isAbsent(from object: ManagedObject, at column: Int) -> Bool {") { text in
+            for property in properties { text.line("\(absence(of: property)) else { return false }") }
+            text.line("return true")
+        }
+    }
+
+    private func writeWriting(to text: inout SourceText) {
+        let opening = "fileprivate static func write(_ value: \(name)?, to object: ManagedObject, at column: Int) {"
+        text.block(opening) { text in
+            for property in properties where !property.isReadOnly { text.line(writing(property)) }
+        }
+    }
+
+    private func reading(_ property: PropertyPlan) -> String {
+        let column = column(of: property)
+        return switch property.type.accessor {
+        case .attribute: "object.attribute(at: \(column))"
+        case .transformable: "object.transformable(at: \(column))"
+        case .composite where property.type.isOptional: "\(property.type.name).read(from: object, at: \(column))"
+        case .composite: "\(property.type.name)(reading: object, at: \(column))"
+        }
+    }
+
+    /// A guard's condition: a mandatory leaf is read as an optional here, to tell nil from zero.
+    private func absence(of property: PropertyPlan) -> String {
+        let column = column(of: property)
+        let type = property.type.name
+        return switch property.type.accessor {
+        case .attribute: "guard (object.attribute(at: \(column)) as \(type)?) == nil"
+        case .transformable: "guard (object.transformable(at: \(column)) as \(type)?) == nil"
+        case .composite: "guard \(type).isAbsent(from: object, at: \(column))"
+        }
+    }
+
+    private func writing(_ property: PropertyPlan) -> String {
+        let column = column(of: property)
+        let leaf = "value?.\(Identifier.escaped(property.name))"
+        return switch property.type.accessor {
+        case .attribute: "object.setAttribute(\(leaf), at: \(column))"
+        case .transformable: "object.setTransformable(\(leaf), at: \(column))"
+        case .composite: "\(property.type.name).write(\(leaf), to: object, at: \(column))"
+        }
+    }
+
+    private func column(of property: PropertyPlan) -> String {
+        property.column == 0 ? "column" : "column + \(property.column)"
+    }
+}

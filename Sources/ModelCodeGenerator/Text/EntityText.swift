@@ -1,0 +1,84 @@
+internal import ManagedModel
+
+/// Writes the class, the extension or the comment that an entity gets.
+struct EntityText {
+    let plan: EntityPlan
+    let access: AccessLevel
+
+    func write(to text: inout SourceText) {
+        switch (plan.generation, plan.className) {
+        case (.class, let name?): writeClass(named: Identifier.escaped(name), to: &text)
+        case (.category, let name?): writeExtension(of: Identifier.escaped(name), to: &text)
+        case (.category, nil): writeComment("its class is extended above, for another entity", to: &text)
+        case (_, let name?): writeComment("its class \(name) is written by hand", to: &text)
+        case (_, nil): writeComment("it has no class of its own", to: &text)
+        }
+    }
+
+    private func writeClass(named name: String, to text: inout SourceText) {
+        let superclass = Identifier.escaped(plan.superclassName)
+        text.documentation([entityLine])
+        text.block("nonisolated \(access.prefix)class \(name): \(superclass) {") { text in
+            text.line("\(access.prefix)override class var entityName: String { \(entityName) }")
+            text.line()
+            text.block("\(access.prefix)override class var attributeKeyPaths: [AnyKeyPath: String] {") {
+                writeKeyPaths(of: name, inherits: "super.attributeKeyPaths", to: &$0)
+            }
+            writeProperties(modifiers: "\(access.prefix)final ", to: &text)
+        }
+    }
+
+    /// An extension cannot override, so what the author's class must answer is in a type nested in it. A nested type,
+    /// unlike a static property, may have the same name in a subclass.
+    private func writeExtension(of name: String, to text: inout SourceText) {
+        text.documentation([
+            entityLine, "", "The class is yours to write, in this module, with these two overrides:", "",
+            "    override class var entityName: String { \(name).Generated.entityName }",
+            "    override class var attributeKeyPaths: [AnyKeyPath: String] { \(name).Generated.attributeKeyPaths }",
+        ])
+        text.block("nonisolated extension \(name) {") { text in
+            text.line("/// What the class answers for its entity.")
+            text.block("\(access.prefix)enum Generated {") { text in
+                text.line("\(access.prefix)static var entityName: String { \(entityName) }")
+                text.line()
+                text.block("\(access.prefix)static var attributeKeyPaths: [AnyKeyPath: String] {") {
+                    let superclass = Identifier.escaped(plan.superclassName)
+                    writeKeyPaths(of: name, inherits: "\(superclass).attributeKeyPaths", to: &$0)
+                }
+            }
+            writeProperties(modifiers: access.prefix, to: &text)
+        }
+    }
+
+    private func writeComment(_ reason: String, to text: inout SourceText) {
+        text.line("// The entity \(SourceText.comment(plan.entity.name)): \(reason).")
+    }
+
+    private var entityLine: String {
+        "The \(plan.entity.isAbstract ? "abstract " : "")entity `\(plan.entity.name)`."
+    }
+
+    private var entityName: String { StringLiteral.of(plan.entity.name) }
+
+    private func writeKeyPaths(of name: String, inherits: String, to text: inout SourceText) {
+        let properties = plan.inherited + plan.list.properties
+        let isPartial = !plan.manualAncestors.isEmpty
+        if properties.isEmpty { return text.line(isPartial ? inherits : "[:]") }
+        // A hand-written ancestor knows its own key paths; only its class can say them.
+        text.block(isPartial ? "let own: [AnyKeyPath: String] = [" : "[", closing: "]") { text in
+            for property in properties {
+                let column = StringLiteral.of(property.attributeName)
+                text.line("\\\(name).\(Identifier.escaped(property.name)): \(column),")
+            }
+        }
+        if isPartial { text.line("return \(inherits).merging(own) { $1 }") }
+    }
+
+    private func writeProperties(modifiers: String, to text: inout SourceText) {
+        for property in plan.list.properties {
+            text.line()
+            PropertyText(property: property).write(to: &text, modifiers: modifiers)
+        }
+        text.omissions(plan.list.omissions)
+    }
+}

@@ -1,0 +1,34 @@
+/// Lines of Swift, indented as they are written.
+struct SourceText {
+    private var lines: [String] = []
+    private var depth = 0
+
+    /// The whole text, with one newline at its end.
+    var text: String { lines.joined(separator: "\n") + "\n" }
+
+    /// Adds a line; one that holds newlines is indented on each of them.
+    mutating func line(_ line: String = "") {
+        for part in line.split(separator: "\n", omittingEmptySubsequences: false) {
+            lines.append(part.isEmpty ? "" : String(repeating: "    ", count: depth) + part)
+        }
+    }
+
+    /// Adds a line for each, as comments.
+    mutating func documentation(_ comments: [String]) {
+        for comment in comments { line(comment.isEmpty ? "///" : "/// \(Self.comment(comment))") }
+    }
+
+    /// Adds an opening line, what is written inside, one step further in, and the closing brace.
+    mutating func block(_ opening: String, closing: String = "}", _ write: (inout SourceText) -> Void) {
+        line(opening)
+        depth += 1
+        write(&self)
+        depth -= 1
+        line(closing)
+    }
+
+    /// A text that stays on its line: control characters and anything else that could end a comment are escaped.
+    static func comment(_ text: String) -> String {
+        StringLiteral.escaped(text, asComment: true)
+    }
+}

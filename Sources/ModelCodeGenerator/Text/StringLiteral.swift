@@ -1,0 +1,32 @@
+/// A string as a Swift literal.
+enum StringLiteral {
+    /// The literal with its quotes. Whatever the string holds, the literal is one line and nothing in it is interpolated.
+    static func of(_ string: String) -> String {
+        "\"\(escaped(string))\""
+    }
+
+    /// The string with everything escaped that a literal, or else a comment, cannot hold.
+    static func escaped(_ string: String, asComment: Bool = false) -> String {
+        var result = ""
+        for scalar in string.unicodeScalars {
+            switch scalar {
+            case "\\" where !asComment: result += "\\\\"
+            case "\"" where !asComment: result += "\\\""
+            case "\n": result += "\\n"
+            case "\r": result += "\\r"
+            case "\t": result += "\\t"
+            case _ where isInvisible(scalar): result += "\\u{\(String(scalar.value, radix: 16, uppercase: true))}"
+            default: result.unicodeScalars.append(scalar)
+            }
+        }
+        return result
+    }
+
+    /// Control, formatting and separating characters, which a reader of the source would not see.
+    private static func isInvisible(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.properties.generalCategory {
+        case .control, .format, .lineSeparator, .paragraphSeparator, .privateUse, .unassigned: true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,39 @@
+import Foundation
+import PackagePlugin
+
+/// Generates the Swift of a target's models when the target is built.
+///
+/// The models are, in this order:
+/// 1. those that `ModelPlugin.json` in the target's directory lists, with the access level that it may name:
+///    `{"models": ["Models/Contacts.xcdatamodeld"], "access": "internal"}`, paths from the package's root;
+/// 2. every `.xcdatamodeld` and `.xcdatamodel` in the target's directory;
+/// 3. every one in the package's `Models` directory.
+///
+/// SwiftPM counts the inputs of a plugin as handled, so none of these files needs a word in the manifest. Where a target
+/// lists its sources, `exclude: ["ModelPlugin.json"]` says the same aloud.
+///
+/// SwiftPM asks a plugin again when the manifest changes or a file comes or goes in a target's directory, and at no other
+/// time: after editing `ModelPlugin.json`, or adding a model or a version elsewhere, touch `Package.swift`.
+@main
+struct ModelPlugin: BuildToolPlugin {
+    func createBuildCommands(context: PluginContext, target: any Target) throws -> [Command] {
+        let models: TargetModels
+        do {
+            models = try TargetModels(of: target, in: context.package)
+        } catch {
+            Diagnostics.error("\(error)")
+            return []
+        }
+        let tool = try context.tool(named: "model-codegen").url
+        return models.urls.map { model in
+            let name = model.deletingPathExtension().lastPathComponent
+            let output = context.pluginWorkDirectoryURL.appending(component: "\(name).model.swift")
+            return .buildCommand(
+                displayName: "Generating the Swift of \(model.lastPathComponent)",
+                executable: tool,
+                arguments: [model.path, "--output", output.path] + models.options,
+                inputFiles: [model] + files(in: model) + models.configurationFiles,
+                outputFiles: [output])
+        }
+    }
+}

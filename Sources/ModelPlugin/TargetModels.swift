@@ -1,0 +1,79 @@
+import Foundation
+import PackagePlugin
+
+/// The models of one target, and how their code is generated.
+struct TargetModels {
+    private(set) var urls: [URL] = []
+    private(set) var options: [String] = []
+    /// The file that said so, if one did: the code is generated again when it changes.
+    private(set) var configurationFiles: [URL] = []
+
+    /// What is wrong with a target's models, in one line that names the file.
+    struct Problem: Error, CustomStringConvertible {
+        var description: String
+    }
+
+    private struct Configuration: Decodable {
+        var models: [String]
+        var access: String?
+    }
+
+    init(of target: any Target, in package: Package) throws {
+        let file = target.directoryURL.appending(component: "ModelPlugin.json")
+        if FileManager.default.fileExists(atPath: file.path) {
+            try configure(from: file, in: package)
+        } else {
+            let shared = package.directoryURL.appending(component: "Models")
+            urls = [target.directoryURL, shared].lazy.map(models).first { !$0.isEmpty } ?? []
+            if urls.isEmpty {
+                throw Problem(
+                    description: "ModelPlugin found no model for the target \(target.name): put one in \(shared.path)")
+            }
+        }
+        let names = Dictionary(grouping: urls) { $0.deletingPathExtension().lastPathComponent }
+        if let (name, _) = names.sorted(by: { $0.key < $1.key }).first(where: { $1.count > 1 }) {
+            throw Problem(description: "ModelPlugin found more than one model \(name) for the target \(target.name)")
+        }
+    }
+
+    private mutating func configure(from file: URL, in package: Package) throws {
+        let configuration: Configuration
+        do {
+            configuration = try JSONDecoder().decode(Configuration.self, from: Data(contentsOf: file))
+        } catch {
+            let example = #"{"models": ["Models/Contacts.xcdatamodeld"], "access": "internal"}"#
+            throw Problem(description: "\(file.path): expected something like \(example); \(error)")
+        }
+        urls = configuration.models.map { package.directoryURL.appending(path: $0, directoryHint: .isDirectory) }
+        if let missing = urls.first(where: { !FileManager.default.fileExists(atPath: $0.path) }) {
+            throw Problem(description: "\(file.path): there is no model \(missing.path)")
+        }
+        if let access = configuration.access {
+            guard ["public", "package", "internal"].contains(access) else {
+                throw Problem(description: "\(file.path): access is public, package or internal, not \(access)")
+            }
+            options = ["--access", access]
+        }
+        configurationFiles = [file]
+    }
+}
+
+/// The model bundles under a directory, sorted by path. Versions inside a bundle are not listed.
+private func models(under directory: URL) -> [URL] {
+    let files = FileManager.default.enumerator(at: directory, includingPropertiesForKeys: nil)
+    var models: [URL] = []
+    while let file = files?.nextObject() as? URL {
+        guard ["xcdatamodeld", "xcdatamodel"].contains(file.pathExtension) else { continue }
+        models.append(file)
+        files?.skipDescendants()
+    }
+    return models.sorted { $0.path < $1.path }
+}
+
+/// Every file in a bundle, also the hidden one that names the current version, sorted by path.
+func files(in bundle: URL) -> [URL] {
+    let files = FileManager.default.enumerator(at: bundle, includingPropertiesForKeys: [.isRegularFileKey])
+    let all = (files?.allObjects ?? []).compactMap { $0 as? URL }
+    let regular = all.filter { (try? $0.resourceValues(forKeys: [.isRegularFileKey]))?.isRegularFile == true }
+    return regular.sorted { $0.path < $1.path }
+}

@@ -1,0 +1,66 @@
+/// The elements of the format, their attributes and what they may hold. What is not here is new or a mistake, and gets a
+/// diagnostic; some of what is here is known and has no effect.
+enum Vocabulary {
+    static func attributes(of element: String) -> Set<String> { attributes[element] ?? [] }
+
+    static func children(of element: String) -> Set<String> { children[element] ?? [] }
+
+    /// The places of entities in Xcode's diagram. They are not even looked at.
+    static let layout = "elements"
+
+    private static let children: [String: Set<String>] = [
+        "model": ["entity", "fetchRequest", "configuration", "composite", layout],
+        "entity": [
+            "attribute", "relationship", "fetchedProperty", "fetchIndex", "compoundIndexes", "uniquenessConstraints",
+            "userInfo",
+        ],
+        "composite": ["attribute", "userInfo"],
+        "attribute": ["userInfo"],
+        "relationship": ["userInfo"],
+        "fetchedProperty": ["fetchRequest", "userInfo"],
+        "fetchIndex": ["fetchIndexElement"],
+        "compoundIndexes": ["compoundIndex"],
+        "compoundIndex": ["index"],
+        "uniquenessConstraints": ["uniquenessConstraint"],
+        "uniquenessConstraint": ["constraint"],
+        "configuration": ["memberEntity"],
+        "userInfo": ["entry"],
+    ]
+
+    private static let attributes: [String: Set<String>] = [
+        "model": [
+            "type", "documentVersion", "lastSavedToolsVersion", "systemVersion", "minimumToolsVersion",
+            "sourceLanguage", "userDefinedModelVersionIdentifier", "macOSVersion", "iOSVersion", "name",
+            "usedWithCloudKit", "usedWithSwiftData",
+        ],
+        "entity": [
+            "name", "representedClassName", "parentEntity", "isAbstract", "syncable", "codeGenerationType",
+            "versionHashModifier", "elementID", "coreSpotlightDisplayNameExpression",
+        ],
+        "composite": ["name", "elementID", "versionHashModifier"],
+        "attribute": [
+            "name", "attributeType", "optional", "transient", "defaultValueString", "defaultDateTimeInterval",
+            "usesScalarValueType", "minValueString", "maxValueString", "minDateTimeInterval", "maxDateTimeInterval",
+            "regularExpressionString", "valueTransformerName", "customClassName", "allowsExternalBinaryDataStorage",
+            "preserveAfterDeletion", "allowsCloudEncryption", "spotlightIndexingEnabled", "storedInTruthFile",
+            "indexed", "derived", "derivationExpression", "composite", "elementID", "versionHashModifier", "syncable",
+        ],
+        "relationship": [
+            "name", "destinationEntity", "toMany", "optional", "minCount", "maxCount", "deletionRule", "ordered",
+            "inverseName", "inverseEntity", "transient", "elementID", "versionHashModifier", "indexed", "syncable",
+            "spotlightIndexingEnabled", "storedInTruthFile",
+        ],
+        "fetchedProperty": ["name", "optional", "transient", "elementID", "versionHashModifier", "syncable"],
+        "fetchRequest": [
+            "name", "entity", "predicateString", "resultType", "fetchLimit", "fetchBatchSize", "includeSubentities",
+            "includePropertyValues", "includesPendingChanges", "returnObjectsAsFaults", "returnDistinctResults",
+        ],
+        "fetchIndex": ["name"],
+        "fetchIndexElement": ["property", "type", "order"],
+        "index": ["value"],
+        "constraint": ["value"],
+        "configuration": ["name"],
+        "memberEntity": ["name"],
+        "entry": ["key", "value"],
+    ]
+}

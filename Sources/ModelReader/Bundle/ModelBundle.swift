@@ -1,0 +1,116 @@
+public import Foundation
+
+/// A `.xcdatamodeld` bundle: the versions of a model and which of them is current. A `.xcdatamodel` that stands alone is
+/// a bundle of itself.
+public struct ModelBundle: Sendable {
+    public let url: URL
+    /// The name of the model, without an extension.
+    public let name: String
+    /// The names of the versions without `.xcdatamodel`, sorted. The order says nothing about their age.
+    public let versions: [String]
+    /// The version that the bundle names as current, or its only one; nil if it does not say.
+    public let currentVersion: String?
+    /// What the bundle names as current, whether or not it exists.
+    private let namedVersion: String?
+    private let standsAlone: Bool
+
+    /// Lists the versions. Their contents are not read.
+    ///
+    /// - Throws: ``ModelReaderError`` if there is no model at the URL.
+    public init(at url: URL) throws(ModelReaderError) {
+        self.url = url
+        var isDirectory: ObjCBool = false
+        guard FileManager.default.fileExists(atPath: url.path, isDirectory: &isDirectory) else {
+            throw ModelReaderError(.notFound, file: url.path, "There is nothing here. Check the path of the model.")
+        }
+        guard isDirectory.boolValue, ["xcdatamodeld", "xcdatamodel"].contains(url.pathExtension) else {
+            throw ModelReaderError(
+                .notAModel, file: url.path,
+                "This is not a data model. Give the path of a .xcdatamodeld or .xcdatamodel directory.")
+        }
+        let ownName = url.deletingPathExtension().lastPathComponent
+        standsAlone = url.pathExtension == "xcdatamodel"
+        if standsAlone {
+            let bundle = url.deletingLastPathComponent()
+            name = bundle.pathExtension == "xcdatamodeld" ? bundle.deletingPathExtension().lastPathComponent : ownName
+            versions = [ownName]
+            namedVersion = ownName
+        } else {
+            name = ownName
+            versions = try Self.versions(in: url)
+            namedVersion = Self.namedVersion(in: url)
+        }
+        if let namedVersion, versions.contains(namedVersion) {
+            currentVersion = namedVersion
+        } else {
+            currentVersion = versions.count == 1 ? versions.first : nil
+        }
+    }
+
+    /// The version of that name, with or without its extension, or the current one for nil.
+    func version(named name: String?) throws(ModelReaderError) -> String {
+        guard let name else {
+            if let currentVersion { return currentVersion }
+            throw ModelReaderError(.noCurrentVersion, file: url.path, missingCurrentVersion)
+        }
+        let plain = Self.withoutExtension(name)
+        guard let version = [name, plain].first(where: versions.contains) else {
+            throw ModelReaderError(.unknownVersion, file: url.path, "There is no version \(plain). \(listing)")
+        }
+        return version
+    }
+
+    func contents(of version: String) throws(ModelReaderError) -> (data: Data, path: String) {
+        let directory = standsAlone ? url : url.appending(path: "\(version).xcdatamodel")
+        let contents = directory.appending(path: "contents")
+        if let data = try BoundedFile.read(contents, limit: MarkupScan.byteLimit) { return (data, contents.path) }
+        let elements = directory.appending(path: "elements")
+        guard FileManager.default.fileExists(atPath: elements.path) else {
+            throw ModelReaderError(.notFound, file: contents.path, "The version \(version) has no contents file.")
+        }
+        throw ModelReaderError(
+            .binaryModel, file: elements.path,
+            "The version \(version) is in the binary format of Xcode 3. Open it in Xcode 4 or newer and save it again.")
+    }
+
+    private var listing: String {
+        versions.isEmpty ? "The bundle holds no versions." : "It has: \(versions.joined(separator: ", "))."
+    }
+
+    private var missingCurrentVersion: String {
+        let cause =
+            if let namedVersion {
+                "The bundle names \(namedVersion) as its current version, which it does not hold."
+            } else {
+                "The bundle does not say which version is current."
+            }
+        return "\(cause) \(listing) Choose one in Xcode's file inspector, or ask for one by name."
+    }
+
+    private static func versions(in url: URL) throws(ModelReaderError) -> [String] {
+        do {
+            return try FileManager.default.contentsOfDirectory(atPath: url.path)
+                .filter { $0.hasSuffix(versionSuffix) }.map(withoutExtension).sorted()
+        } catch {
+            throw ModelReaderError(
+                .unreadable, file: url.path, "The directory cannot be listed (\(error.localizedDescription)).")
+        }
+    }
+
+    /// The version that `.xccurrentversion` names. The file may be missing, empty, or an empty dictionary.
+    private static func namedVersion(in url: URL) -> String? {
+        let file = url.appending(path: ".xccurrentversion")
+        guard let data = try? BoundedFile.read(file, limit: 64 << 10),
+            let list = try? PropertyListSerialization.propertyList(from: data, format: nil),
+            let name = (list as? [String: Any])?["_XCCurrentVersionName"] as? String
+        else { return nil }
+        return withoutExtension(name)
+    }
+
+    private static let versionSuffix = ".xcdatamodel"
+
+    /// Only this suffix goes: the name of a version may hold dots.
+    private static func withoutExtension(_ name: String) -> String {
+        name.hasSuffix(versionSuffix) ? String(name.dropLast(versionSuffix.count)) : name
+    }
+}

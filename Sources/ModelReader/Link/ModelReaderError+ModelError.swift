@@ -1,0 +1,17 @@
+internal import ManagedModel
+
+extension ModelReaderError {
+    /// A fault of the model, with the place in the file that declares what is at fault.
+    init(_ error: ModelError, file: String, lines: SourceLines) {
+        let code: Code =
+            switch error.code {
+            case .duplicateName: .duplicateName
+            case .invalidName: .invalidName
+            case .inheritanceCycle: .inheritanceCycle
+            case .tooLarge: .tooLarge
+            case .tooDeep: .tooDeep
+            default: .unknownReference
+            }
+        self.init(code, file: file, line: lines.line(of: error.propertyName, in: error.entityName), error.message)
+    }
+}

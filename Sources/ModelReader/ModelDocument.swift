@@ -1,0 +1,60 @@
+public import ManagedModel
+
+/// A model that was read, and what was odd about its file.
+public struct ModelDocument: Sendable {
+    public var model: ManagedObjectModel
+    /// What the reader ignored or understood differently from how it is written, in the order of the stages of reading.
+    public var diagnostics: [ModelDiagnostic]
+
+    public init(model: ManagedObjectModel, diagnostics: [ModelDiagnostic] = []) {
+        self.model = model
+        self.diagnostics = diagnostics
+    }
+}
+
+/// A remark about a model file that could be loaded all the same.
+public struct ModelDiagnostic: Sendable, Hashable, CustomStringConvertible {
+    public var file: String
+    /// The line of the element at fault, counted from 1.
+    public var line: Int
+    public var message: String
+
+    public init(file: String, line: Int, message: String) {
+        self.file = file
+        self.line = line
+        self.message = message
+    }
+
+    /// `file:line: warning: message`, which editors and build logs understand.
+    public var description: String {
+        "\(file):\(line): warning: \(message)"
+    }
+}
+
+/// Diagnostics as they come up. Past a limit only their number is kept, so that a hostile file cannot flood the log.
+struct DiagnosticLog {
+    let file: String
+    private var diagnostics: [ModelDiagnostic] = []
+    private var omittedCount = 0
+
+    static let limit = 1_000
+
+    init(file: String) {
+        self.file = file
+    }
+
+    mutating func warn(_ line: Int, _ message: String) {
+        guard diagnostics.count < Self.limit else {
+            omittedCount += 1
+            return
+        }
+        diagnostics.append(ModelDiagnostic(file: file, line: line, message: message))
+    }
+
+    var all: [ModelDiagnostic] {
+        guard omittedCount > 0 else { return diagnostics }
+        return diagnostics + [
+            ModelDiagnostic(file: file, line: 1, message: "\(omittedCount) more warnings are left out.")
+        ]
+    }
+}

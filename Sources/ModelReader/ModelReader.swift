@@ -1,0 +1,48 @@
+public import Foundation
+
+/// Reads data model files as Xcode writes them: `.xcdatamodeld` bundles, and `.xcdatamodel` directories that stand alone.
+///
+///     let document = try ModelReader.read(URL(filePath: "Models/Contacts.xcdatamodeld"))
+///     for diagnostic in document.diagnostics { print(diagnostic) }
+///     let model = document.model
+///
+/// Values that the format's long history left odd are loaded with a diagnostic; names that lead nowhere are errors. A
+/// hostile file gives an error, never a trap, and costs no more than its size.
+///
+/// **Isolation**: none; every call stands alone and may run anywhere. Reading blocks on the disk.
+public struct ModelReader: Sendable {
+    private init() {}
+
+    /// Reads one version of a model.
+    ///
+    /// - Parameters:
+    ///   - url: A `.xcdatamodeld` bundle, or the `.xcdatamodel` directory of one version.
+    ///   - version: The name of the version, with or without `.xcdatamodel`; nil for the current one.
+    /// - Throws: ``ModelReaderError``, which says which file and line is at fault.
+    public static func read(_ url: URL, version: String? = nil) throws(ModelReaderError) -> ModelDocument {
+        let bundle = try ModelBundle(at: url)
+        let version = try bundle.version(named: version)
+        let contents = try bundle.contents(of: version)
+        return try read(data: contents.data, name: bundle.name, version: version, file: contents.path)
+    }
+
+    /// Reads the bytes of a `contents` file.
+    ///
+    /// - Parameters:
+    ///   - data: The XML.
+    ///   - name: The name of the model.
+    ///   - version: The name of the version; nil if it is that of the model.
+    ///   - file: How errors and diagnostics call the file; nil for the name.
+    /// - Throws: ``ModelReaderError``, as for a file.
+    public static func read(
+        data: Data, name: String, version: String? = nil, file: String? = nil
+    ) throws(ModelReaderError) -> ModelDocument {
+        let file = file ?? name
+        let markup = try MarkupScan.check(data, file: file)
+        let root = try MarkupParser.parse(markup, file: file)
+        var builder = ModelBuilder(file: file)
+        let draft = try builder.draft(of: root, name: name, version: version ?? name)
+        var linker = ModelLinker(draft)
+        return try linker.link()
+    }
+}

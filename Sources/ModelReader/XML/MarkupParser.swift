@@ -1,0 +1,82 @@
+internal import Foundation
+#if canImport(FoundationXML)
+    internal import FoundationXML
+#endif
+
+/// Turns checked bytes into a tree of elements.
+enum MarkupParser {
+    static func parse(_ markup: MarkupScan.Markup, file: String) throws(ModelReaderError) -> MarkupElement {
+        // Data handed over whole may not be longer than 10 MB.
+        let parser = XMLParser(stream: InputStream(data: markup.data))
+        let tree = TreeDelegate(lines: markup.lines)
+        parser.delegate = tree
+        // The answer of `parse` is not the same on all platforms when the file is malformed; a reported error is.
+        _ = parser.parse()
+        if let fault = tree.fault {
+            throw ModelReaderError(
+                .malformedXML, file: file, line: fault.line,
+                "The file is not well-formed XML: \(sentence(forCode: fault.code)). Restore or repair it.")
+        }
+        guard let root = tree.root, tree.isComplete, parser.parserError == nil else {
+            throw ModelReaderError(.malformedXML, file: file, "The file is not well-formed XML. Restore or repair it.")
+        }
+        return root
+    }
+
+    /// The parser gives numbers only; these are the ones that damaged files give.
+    private static func sentence(forCode code: Int) -> String {
+        switch code {
+        case 1: "one part of it is longer than the parser takes"
+        case 5: "there is something after the last element"
+        case 9: "a character that XML does not allow"
+        case 26: "an entity that is not one of XML's own"
+        case 38: "a < within an attribute"
+        case 39: "an attribute without quotes"
+        case 41: "an attribute without a value"
+        case 42: "an attribute that occurs twice in one element"
+        case 65: "a space is missing between attributes"
+        case 68: "a name that XML does not allow"
+        case 76: "a tag is closed by one of another name"
+        default: "error \(code)"
+        }
+    }
+}
+
+private final class TreeDelegate: NSObject, XMLParserDelegate {
+    private let lines: [Int]
+    private var count = 0
+    private var open: [MarkupElement] = []
+    private(set) var root: MarkupElement?
+    private(set) var fault: (code: Int, line: Int)?
+
+    init(lines: [Int]) {
+        self.lines = lines
+    }
+
+    /// Whether every element that the scan saw has come, and is closed.
+    var isComplete: Bool { open.isEmpty && count == lines.count }
+
+    func parser(
+        _ parser: XMLParser, didStartElement name: String, namespaceURI: String?, qualifiedName: String?,
+        attributes: [String: String] = [:]
+    ) {
+        let line = count < lines.count ? lines[count] : parser.lineNumber
+        open.append(MarkupElement(name: name, attributes: attributes, line: line))
+        count += 1
+    }
+
+    func parser(
+        _ parser: XMLParser, didEndElement name: String, namespaceURI: String?, qualifiedName: String?
+    ) {
+        guard let element = open.popLast() else { return }
+        guard let parent = open.indices.last else {
+            root = root ?? element
+            return
+        }
+        open[parent].children.append(element)
+    }
+
+    func parser(_ parser: XMLParser, parseErrorOccurred error: any Error) {
+        if fault == nil { fault = ((error as NSError).code, max(1, parser.lineNumber)) }
+    }
+}

@@ -1,0 +1,141 @@
+internal import Foundation
+
+/// Looks over the bytes of a file before the XML parser sees them, and refuses what no model file holds: declarations,
+/// encodings other than UTF-8, and sizes that would make parsing slow.
+///
+/// It reads only as much of XML as it takes to tell tags from comments and quoted text, and finds the line of every tag.
+struct MarkupScan {
+    /// Bytes that are safe to parse, and the line of each start tag in the order of the file.
+    struct Markup {
+        var data: Data
+        var lines: [Int]
+    }
+
+    static let byteLimit = 16 << 20
+    static let depthLimit = 64
+    static let elementLimit = 500_000
+    /// The parser looks for repeated attributes by comparing each with each.
+    static let attributeLimit = 256
+
+    private var bytes: [UInt8]
+    private let file: String
+    private var position = 0
+    private var line = 1
+    private var depth = 0
+    private var lines: [Int] = []
+
+    private init(bytes: [UInt8], file: String) {
+        self.bytes = bytes
+        self.file = file
+    }
+
+    static func check(_ data: Data, file: String) throws(ModelReaderError) -> Markup {
+        guard data.count <= byteLimit else {
+            throw ModelReaderError(.tooLarge, file: file, "The file is larger than \(byteLimit) bytes.")
+        }
+        let bytes = try MarkupEncoding.plainBytes(of: data, file: file)
+        var scan = MarkupScan(bytes: bytes, file: file)
+        try scan.run()
+        return Markup(data: Data(scan.bytes), lines: scan.lines)
+    }
+
+    private mutating func run() throws(ModelReaderError) {
+        while skip(to: "<") {
+            if starts(with: "!--") {
+                try pass("-->", of: "a comment")
+            } else if starts(with: "![CDATA[") {
+                try pass("]]>", of: "a CDATA section")
+            } else if starts(with: "!") {
+                throw error(
+                    .documentTypeRefused,
+                    "The file declares a document type or an entity. No model needs one: remove the declaration.")
+            } else if starts(with: "?") {
+                let start = position - 1
+                let isNamedXML = ["?xml ", "?xml\t", "?xml\n", "?xml\r", "?xml?"].contains { starts(with: $0) }
+                if isNamedXML, start > 0 || starts(with: "?xml?") {
+                    throw error(.malformedXML, "An XML declaration is only allowed at the start, with a version.")
+                }
+                try pass("?>", of: "a processing instruction")
+                if !isNamedXML { blank(start..<position) }
+            } else if starts(with: "/") {
+                depth -= 1
+                guard depth >= 0 else { throw error(.malformedXML, "A tag is closed that was not opened.") }
+                try pass(">", of: "a tag")
+            } else {
+                try startTag()
+            }
+        }
+        guard depth == 0, !lines.isEmpty else {
+            throw error(
+                .malformedXML,
+                lines.isEmpty ? "The file holds no element." : "The file ends before all its tags are closed.")
+        }
+    }
+
+    /// Takes out a processing instruction: it says nothing about a model, and one without data ends the process in the
+    /// parser of some platforms.
+    private mutating func blank(_ range: Range<Int>) {
+        for index in range where bytes[index] != UInt8(ascii: "\n") { bytes[index] = UInt8(ascii: " ") }
+    }
+
+    private mutating func startTag() throws(ModelReaderError) {
+        lines.append(line)
+        guard lines.count <= Self.elementLimit else {
+            throw error(.tooLarge, "The file has more than \(Self.elementLimit) elements.")
+        }
+        var attributeCount = 0
+        while position < bytes.count {
+            let byte = advance()
+            if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "'") {
+                attributeCount += 1
+                guard attributeCount <= Self.attributeLimit else {
+                    throw error(.tooLarge, "An element has more than \(Self.attributeLimit) attributes.")
+                }
+                guard skip(to: Unicode.Scalar(byte)) else { break }
+            } else if byte == UInt8(ascii: ">") {
+                let isEmpty = position >= 2 && bytes[position - 2] == UInt8(ascii: "/")
+                if !isEmpty { depth += 1 }
+                guard depth <= Self.depthLimit else {
+                    throw error(.tooDeep, "Elements are nested more than \(Self.depthLimit) deep.")
+                }
+                return
+            }
+        }
+        throw error(.malformedXML, "The file ends within a tag.")
+    }
+
+    private mutating func advance() -> UInt8 {
+        let byte = bytes[position]
+        position += 1
+        if byte == UInt8(ascii: "\n") { line += 1 }
+        return byte
+    }
+
+    /// Moves past the next such character; false at the end of the file.
+    private mutating func skip(to character: Unicode.Scalar) -> Bool {
+        while position < bytes.count {
+            if advance() == UInt8(truncatingIfNeeded: character.value) { return true }
+        }
+        return false
+    }
+
+    private func starts(with text: String) -> Bool {
+        bytes[position...].starts(with: text.utf8)
+    }
+
+    private mutating func pass(_ end: String, of what: String) throws(ModelReaderError) {
+        let first = end.utf8.first
+        while position < bytes.count {
+            if bytes[position] == first, starts(with: end) {
+                position += end.utf8.count
+                return
+            }
+            _ = advance()
+        }
+        throw error(.malformedXML, "The file ends within \(what).")
+    }
+
+    private func error(_ code: ModelReaderError.Code, _ message: String) -> ModelReaderError {
+        ModelReaderError(code, file: file, line: line, message)
+    }
+}

@@ -1,0 +1,58 @@
+/// The words that follow the name of a command, sorted into flags, options with a value, and the rest.
+///
+/// An option's value is the next word, or follows after `=`. After `--` no word is an option.
+struct CommandLineWords {
+    private(set) var plain: [String] = []
+    private var flags: Set<String> = []
+    private var values: [String: String] = [:]
+
+    /// - Throws: A usage error for an option that is not among those of the command.
+    init(_ words: some Sequence<String>, flags flagNames: Set<String>, values valueNames: Set<String>) throws {
+        var rest = Array(words)[...]
+        while let word = rest.popFirst() {
+            if word == "--" {
+                plain += rest
+                break
+            }
+            let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+            if flagNames.contains(word) || word == "--json" {
+                flags.insert(word)
+            } else if let name = parts.first, valueNames.contains(name) {
+                // A database key may be empty, so an empty word is a value.
+                guard let value = parts.count == 2 ? parts[1] : rest.popFirst() else {
+                    throw UsageError("\(name) needs a value")
+                }
+                guard values.updateValue(value, forKey: name) == nil else { throw UsageError("\(name) is there twice") }
+            } else if word.hasPrefix("-") {
+                throw UsageError("there is no option \(word) here")
+            } else {
+                plain.append(word)
+            }
+        }
+    }
+
+    func flag(_ name: String) -> Bool { flags.contains(name) }
+
+    func value(_ name: String) -> String? { values[name] }
+
+    func required(_ name: String) throws -> String {
+        guard let value = values[name] else { throw UsageError("\(name) is missing") }
+        return value
+    }
+
+    /// The plain words, which must be as many as they have names.
+    func plain(_ names: String...) throws -> [String] {
+        if plain.count < names.count { throw UsageError("\(names[plain.count]) is missing") }
+        if plain.count > names.count { throw UsageError("\(plain[names.count]) is one word too many") }
+        return plain
+    }
+}
+
+/// The arguments make no sense.
+struct UsageError: Error {
+    var message: String
+
+    init(_ message: String) {
+        self.message = message
+    }
+}

@@ -1,0 +1,33 @@
+/// One command of the program.
+protocol Command {
+    init(_ words: ArraySlice<String>) throws
+    /// - Parameter warnings: Gets what is odd and hinders nothing.
+    func run(_ warnings: inout [String]) throws -> Report
+}
+
+enum CommandName: String, CaseIterable {
+    case hash, diff, status, reset, check, diagram
+
+    static func command(for words: [String]) throws -> any Command {
+        guard let index = words.firstIndex(where: { $0 != "--json" }) else {
+            throw UsageError("a command is missing: \(list)")
+        }
+        guard let name = CommandName(rawValue: words[index]) else {
+            throw UsageError("there is no command \(words[index]); there are \(list)")
+        }
+        return try name.type.init((words[..<index] + words[(index + 1)...])[...])
+    }
+
+    private var type: any Command.Type {
+        switch self {
+        case .hash: HashCommand.self
+        case .diff: DiffCommand.self
+        case .status: StatusCommand.self
+        case .reset: ResetCommand.self
+        case .check: CheckCommand.self
+        case .diagram: DiagramCommand.self
+        }
+    }
+
+    private static var list: String { allCases.map(\.rawValue).joined(separator: ", ") }
+}

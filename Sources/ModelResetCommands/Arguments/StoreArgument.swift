@@ -1,0 +1,60 @@
+internal import Foundation
+internal import ManagedModel
+internal import RowStore
+internal import SQLiteStore
+
+/// A store that the command line names, and what it should be made for.
+struct StoreArgument {
+    var model: ModelArgument
+    var file: String
+    var databaseKey: String
+
+    static let valueNames: Set = ["--version", "--store", "--database-key"]
+
+    init(_ words: CommandLineWords) throws {
+        model = ModelArgument(path: try words.plain("MODEL")[0], version: words.value("--version"))
+        file = try words.required("--store")
+        databaseKey = try words.required("--database-key")
+    }
+
+    /// What a container of an app would open the store with.
+    func options(_ warnings: inout [String]) throws -> SQLiteStore.Options {
+        let model = try model.read(&warnings)
+        let identity = StoreIdentity(
+            modelHash: model.hash.description, entityHashes: model.entityHashes.mapValues(\.description),
+            databaseKey: databaseKey)
+        return SQLiteStore.Options(url: URL(filePath: file), layout: ModelLayout(model), identity: identity)
+    }
+}
+
+extension StoreStartup.Reason {
+    /// A word for programs.
+    var name: String {
+        switch (isModelChanged, isDatabaseKeyChanged) {
+        case (false, false): description
+        case (true, false): "modelChanged"
+        case (false, true): "databaseKeyChanged"
+        case (true, true): "modelAndDatabaseKeyChanged"
+        }
+    }
+
+    var sentence: String {
+        let names = entities.joined(separator: ", ")
+        switch (isModelChanged, isDatabaseKeyChanged) {
+        case (false, false):
+            return self == .firstLaunch
+                ? "there is no store" : "the store was made for this model and this database key"
+        case (true, false): return "the store was made for another model (\(names))"
+        case (false, true): return "the store was made for another database key"
+        case (true, true): return "the store was made for another model (\(names)) and another database key"
+        }
+    }
+
+    /// The entities that are new, changed or gone.
+    var entities: [String] { changedEntities }
+}
+
+extension Int {
+    /// `1 object`, `2 objects`.
+    var objects: String { self == 1 ? "1 object" : "\(self) objects" }
+}

@@ -1,0 +1,34 @@
+internal import Foundation
+internal import ManagedModel
+
+/// Draws the entities of a model.
+struct DiagramCommand: Command {
+    let model: ModelArgument
+    let output: String?
+
+    init(_ words: ArraySlice<String>) throws {
+        let words = try CommandLineWords(words, flags: [], values: ["--version", "--output"])
+        model = ModelArgument(path: try words.plain("MODEL")[0], version: words.value("--version"))
+        output = words.value("--output")
+    }
+
+    func run(_ warnings: inout [String]) throws -> Report {
+        let model = try model.read(&warnings)
+        let svg = SVG(
+            EntityGraph(model), title: model.name, subtitle: "Version \(model.version), hash \(model.hash)")
+        let text = svg.text
+        if let output {
+            do { try Data(text.utf8).write(to: URL(filePath: output), options: .atomic) } catch {
+                throw UsageError("\(output) cannot be written (\(error.localizedDescription))")
+            }
+        }
+        let json = JSON.object([
+            ("model", .string(model.name)), ("version", .string(model.version)), ("width", .number(svg.width)),
+            ("height", .number(svg.height)), ("output", .string(output)),
+            ("svg", output == nil ? .string(text) : .null),
+        ])
+        var report = Report(output.map { ["\($0): \(svg.width) x \(svg.height)"] } ?? [], json)
+        if output == nil { report.text = text }
+        return report
+    }
+}

@@ -1,0 +1,46 @@
+internal import ManagedModel
+
+/// Says in words what differs between two models.
+struct DiffCommand: Command {
+    let old: ModelArgument
+    let new: ModelArgument
+
+    init(_ words: ArraySlice<String>) throws {
+        let paths = try CommandLineWords(words, flags: [], values: []).plain("OLD", "NEW")
+        old = ModelArgument(path: paths[0])
+        new = ModelArgument(path: paths[1])
+    }
+
+    func run(_ warnings: inout [String]) throws -> Report {
+        let old = try old.read(&warnings)
+        let new = try new.read(&warnings)
+        let difference = ModelDifference(from: old, to: new)
+        let json = JSON.object([
+            ("differs", .flag(!difference.isEmpty)), ("old", DiffCommand.json(old)), ("new", DiffCommand.json(new)),
+            ("changes", difference.json),
+        ])
+        guard !difference.isEmpty else {
+            return Report(["The models have the same persisted shape: no store is reset."], json)
+        }
+        return Report(difference.changes.map(\.description), json, status: .differs)
+    }
+
+    private static func json(_ model: ManagedObjectModel) -> JSON {
+        .object([
+            ("model", .string(model.name)), ("version", .string(model.version)),
+            ("hash", .string(model.hash.description)),
+        ])
+    }
+}
+
+extension ModelDifference {
+    var json: JSON {
+        .list(
+            changes.map { change in
+                .object([
+                    ("entity", .string(change.entityName)), ("property", .string(change.propertyName)),
+                    ("change", .string(change.words)),
+                ])
+            })
+    }
+}

@@ -1,0 +1,59 @@
+internal import ManagedModel
+
+/// Prints the hash of a model; as JSON, also that of each entity, and how much there is of everything.
+struct HashCommand: Command {
+    let model: ModelArgument
+
+    init(_ words: ArraySlice<String>) throws {
+        let words = try CommandLineWords(words, flags: [], values: ["--version"])
+        model = ModelArgument(path: try words.plain("MODEL")[0], version: words.value("--version"))
+    }
+
+    func run(_ warnings: inout [String]) throws -> Report {
+        let model = try model.read(&warnings)
+        let hash = model.hash.description
+        let head: [(String, JSON)] = [
+            ("model", .string(model.name)), ("version", .string(model.version)), ("hash", .string(hash)),
+        ]
+        let hashes = model.entityHashes
+        let entities = model.entities.map { entity in
+            JSON.object(
+                [("name", .string(entity.name)), ("hash", .string(hashes[entity.name]?.description))]
+                    + model.counts(of: entity).map { ($0, .number($1)) })
+        }
+        return Report(
+            ["\(hash)  \(model.name), version \(model.version)"],
+            .object(head + model.counts.map { ($0, .number($1)) } + [("entities", .list(entities))]))
+    }
+}
+
+extension ManagedObjectModel {
+    /// How much there is of everything in the whole model.
+    fileprivate var counts: [(String, Int)] {
+        var totals: [String: Int] = [:]
+        for entity in entities { totals.merge(counts(of: entity).map { ($0, $1) }, uniquingKeysWith: +) }
+        totals["fetchRequests"] = fetchRequests.count
+        totals["configurations"] = configurations.count
+        totals["composite"] = composites.count
+        let names = [
+            "attributes", "relationships", "fetchedProperties", "fetchRequests", "configurations", "fetchIndexes",
+            "compoundIndexes", "uniquenessConstraints", "derived", "composite",
+        ]
+        return names.map { ($0, totals[$0] ?? 0) }
+    }
+
+    /// The same of one entity, where it belongs to one. Its composites are its attributes of a composite type.
+    fileprivate func counts(of entity: EntityDescription) -> [(String, Int)] {
+        [
+            ("attributes", entity.attributes.count),
+            ("relationships", entity.relationships.count),
+            ("fetchedProperties", entity.fetchedProperties.count),
+            ("fetchRequests", fetchRequests.count { $0.entityName == entity.name }),
+            ("fetchIndexes", entity.indexes.count { !$0.isCompound }),
+            ("compoundIndexes", entity.indexes.count(where: \.isCompound)),
+            ("uniquenessConstraints", entity.uniquenessConstraints.count),
+            ("derived", entity.attributes.count { $0.derivationExpression != nil }),
+            ("composite", entity.attributes.count { $0.type == .composite }),
+        ]
+    }
+}

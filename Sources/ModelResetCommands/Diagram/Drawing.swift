@@ -1,0 +1,122 @@
+/// Where everything of a model is drawn.
+struct Drawing {
+    struct Point: Hashable {
+        var x: Double
+        var y: Double
+    }
+
+    struct Frame {
+        var x: Double
+        var y: Double
+        var width: Double
+        var height: Double
+    }
+
+    /// A line through points: straight from the first to the second, within a column, curved to the third, between two
+    /// columns, and so on; it ends straight.
+    struct Path {
+        var points: [Point]
+        var line: Int
+        /// Whether it leads from the start of the line to its end, and not the other way.
+        var isForward = true
+        /// A line from a box to itself, which goes around.
+        var isLoop = false
+    }
+
+    var width = 0.0
+    var height = 0.0
+    /// By the number of the box.
+    var frames: [Int: Frame] = [:]
+    var paths: [Path] = []
+
+    /// Draws each group by itself, and sets them in rows, the tallest first.
+    init(_ graph: EntityGraph) {
+        let groups = graph.groups.map { Drawing(graph, group: $0) }.enumerated()
+            .sorted { ($1.element.height, $0.offset) < ($0.element.height, $1.offset) }.map(\.element)
+        let area = groups.reduce(0) { $0 + $1.width * $1.height }
+        let room = max(groups.map(\.width).max() ?? 0, (area * 1.6).squareRoot())
+        var corner = Point(x: 0, y: 0)
+        for group in groups {
+            if corner.x > 0, corner.x + group.width > room { corner = Point(x: 0, y: height + 40) }
+            add(group, at: corner)
+            corner.x += group.width + 40
+        }
+    }
+
+    private init(_ graph: EntityGraph, group: [Int]) {
+        let grid = LayerOrder(LayerGrid(graph, group)).grid
+        let tops = LayerPlacement(grid).tops
+        var columns: [(left: Double, right: Double)] = []
+        for (index, layer) in grid.layers.enumerated() {
+            let width = layer.compactMap { grid.nodes[$0].box.map { graph.boxes[$0].width } }.max() ?? 0
+            let left = (columns.last?.right ?? 0) + (index == 0 ? 0 : Self.gap(before: index, in: grid))
+            columns.append((left, left + width))
+            for node in layer {
+                guard let box = grid.nodes[node].box else { continue }
+                let inset = (width - graph.boxes[box].width) / 2
+                frames[box] = Frame(
+                    x: left + inset, y: tops[node], width: graph.boxes[box].width, height: graph.boxes[box].height)
+            }
+        }
+        addPaths(graph, grid, tops, columns)
+        addLoops(graph, group)
+        width = (columns.last?.right ?? 0) + (paths.contains(where: \.isLoop) ? 40 : 0)
+        height = frames.values.map { $0.y + $0.height }.max() ?? 0
+        height = max(height, paths.flatMap(\.points).map(\.y).max() ?? 0)
+    }
+
+    private static func gap(before layer: Int, in grid: LayerGrid) -> Double {
+        let count = grid.segments.count { grid.nodes[$0.right].layer == layer }
+        return min(200, 70 + 5 * Double(count))
+    }
+
+    private mutating func addPaths(
+        _ graph: EntityGraph, _ grid: LayerGrid, _ tops: [Double], _ columns: [(left: Double, right: Double)]
+    ) {
+        var segments = grid.segments[...]
+        for route in grid.routes {
+            var points: [Point] = []
+            for (one, other) in zip(route.nodes, route.nodes.dropFirst()) {
+                guard let segment = segments.popFirst() else { return }
+                let start = tops[one] + segment.leftOffset
+                let end = tops[other] + segment.rightOffset
+                if let frame = grid.nodes[one].box.flatMap({ frames[$0] }) {
+                    points.append(Point(x: frame.x + frame.width, y: start))
+                }
+                points.append(Point(x: columns[grid.nodes[one].layer].right, y: start))
+                points.append(Point(x: columns[grid.nodes[other].layer].left, y: end))
+                if let frame = grid.nodes[other].box.flatMap({ frames[$0] }) {
+                    points.append(Point(x: frame.x, y: end))
+                }
+            }
+            let first = route.nodes.first.flatMap { grid.nodes[$0].box }
+            paths.append(
+                Path(points: points, line: route.line, isForward: first == graph.lines[route.line].from.box))
+        }
+    }
+
+    private mutating func addLoops(_ graph: EntityGraph, _ group: [Int]) {
+        for (index, line) in graph.lines.enumerated() where line.from.box == line.to.box {
+            guard let frame = frames[line.from.box] else { continue }
+            let points = [line.from, line.to].map { end in
+                Point(
+                    x: frame.x + frame.width,
+                    y: frame.y + end.offset(in: graph.boxes[end.box]))
+            }
+            paths.append(Path(points: points, line: index, isLoop: true))
+        }
+    }
+
+    private mutating func add(_ group: Drawing, at corner: Point) {
+        for (box, frame) in group.frames {
+            frames[box] = Frame(
+                x: frame.x + corner.x, y: frame.y + corner.y, width: frame.width, height: frame.height)
+        }
+        for var path in group.paths {
+            path.points = path.points.map { Point(x: $0.x + corner.x, y: $0.y + corner.y) }
+            paths.append(path)
+        }
+        width = max(width, corner.x + group.width)
+        height = max(height, corner.y + group.height)
+    }
+}

@@ -1,0 +1,13 @@
+/// A lock file is not as it was written.
+struct LockFileError: Error, CustomStringConvertible {
+    var file: String
+    var line: Int?
+    var message: String
+
+    /// `file:line: error: message`, which editors and build logs understand.
+    var description: String { place("error", message) }
+
+    func place(_ kind: String, _ message: String) -> String {
+        "\(file):\(line.map { "\($0):" } ?? "") \(kind): \(message)"
+    }
+}

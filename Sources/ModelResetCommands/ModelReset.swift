@@ -1,0 +1,45 @@
+internal import ModelReader
+internal import RowStore
+
+/// The program `model-reset`: what it prints and how it exits, without doing either.
+///
+/// `Arguments` sorts the command line, `Commands` has one file per command, `Output` is what they make.
+package enum ModelReset {
+    /// Runs the command that the words name.
+    ///
+    /// **Isolation**: none. It blocks on the disk.
+    package static func run(_ words: [String]) -> Outcome {
+        if words.contains("--help") || words.contains("-h") { return Outcome(output: Usage.text) }
+        var warnings: [String] = []
+        do {
+            let command = try CommandName.command(for: words)
+            let report = try command.run(&warnings)
+            return Outcome(report, asJSON: words.contains("--json"), warnings: warnings)
+        } catch {
+            return Outcome(Failure(error), asJSON: words.contains("--json"), warnings: warnings)
+        }
+    }
+}
+
+/// What the program leaves behind.
+package struct Outcome: Sendable {
+    package var output: String
+    package var errors: String = ""
+    package var status: Int32 = ExitStatus.fine.rawValue
+
+    init(output: String) {
+        self.output = output
+    }
+
+    init(_ report: Report, asJSON: Bool, warnings: [String]) {
+        output = asJSON ? report.json.text + "\n" : report.text
+        errors = warnings.map { $0 + "\n" }.joined()
+        status = report.status.rawValue
+    }
+
+    init(_ failure: Failure, asJSON: Bool, warnings: [String]) {
+        output = asJSON ? failure.json.text + "\n" : ""
+        errors = (warnings + [failure.text]).map { $0 + "\n" }.joined()
+        status = failure.status.rawValue
+    }
+}

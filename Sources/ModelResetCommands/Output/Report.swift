@@ -1,0 +1,22 @@
+/// How the program exits.
+enum ExitStatus: Int32 {
+    case fine = 0
+    case differs = 1
+    case usage = 2
+    case unreadableModel = 3
+    case storeError = 4
+}
+
+/// What a command found, for people and for programs.
+struct Report {
+    /// Whole lines.
+    var text: String
+    var json: JSON
+    var status: ExitStatus
+
+    init(_ lines: [String], _ json: JSON, status: ExitStatus = .fine) {
+        text = lines.map { $0 + "\n" }.joined()
+        self.json = json
+        self.status = status
+    }
+}

@@ -1,0 +1,31 @@
+internal import CoreDataSource
+internal import Foundation
+
+/// Which packages to list.
+struct ListFilter: Equatable {
+    var section: String?
+    var search: String?
+    var limit: Int?
+}
+
+extension Catalog {
+    /// Prints the packages, sorted by name, a line each.
+    func list(_ filter: ListFilter) throws {
+        let inSection = filter.section.map { FetchPredicate.compare(\Package.section, .equal, $0) }
+        let found = try packages.fetch(
+            Package.self, where: inSection, sortBy: [SortDescriptor(\.name), SortDescriptor(\.key)],
+            limit: filter.search == nil ? filter.limit : nil)
+        for package in found.lazy.filter({ $0.matches(filter.search) }).prefix(filter.limit ?? .max) {
+            let columns = [package.name, package.version, package.architecture, package.section, package.summary]
+            print(columns.joined(separator: "\t"))
+        }
+    }
+}
+
+extension Package {
+    /// Whether the text is in the name or the summary, whatever its case.
+    fileprivate func matches(_ text: String?) -> Bool {
+        guard let text else { return true }
+        return [name, summary].contains { $0.range(of: text, options: .caseInsensitive) != nil }
+    }
+}

@@ -1,0 +1,41 @@
+internal import CoreDataSource
+internal import DebianControl
+
+/// The store and its two data sources.
+@MainActor
+struct Catalog {
+    let container: PersistentContainer
+    let packages: PackageDataSource
+    let maintainers: MaintainerDataSource
+
+    init(_ arguments: Arguments, resetPolicy: ResetPolicy) async throws {
+        container = try await PersistentContainer(
+            model: .packages, store: arguments.storeFile.map { .sqlite($0) } ?? .inMemory,
+            databaseKey: arguments.databaseKey, configuration: .init(resetPolicy: resetPolicy))
+        packages = try container.dataSource(PackageDataSource.self)
+        maintainers = try container.dataSource(MaintainerDataSource.self)
+    }
+
+    /// Makes the stored packages, and their maintainers, equal to the list.
+    func update(_ list: PackageList) async throws {
+        print("startup: \(container.startup.sentence)")
+        ProgressBar.standardError.begin("Storing", total: list.packages.count)
+        let synced = try await packages.sync(list.packages, entity: Package.self)
+        ProgressBar.standardError.end()
+        print(SyncLine("packages", synced, broken: list.brokenCount, rows: try packages.count(Package.self)))
+
+        // Packages may all be without a maintainer, so here an empty list is no mistake.
+        let records = MaintainerRecord.all(of: list.packages)
+        let others = try await maintainers.sync(records, entity: Maintainer.self, allowsEmpty: true)
+        print(SyncLine("maintainers", others, broken: 0, rows: try maintainers.count(Maintainer.self)))
+    }
+
+    func delete(_ names: [String]) async throws {
+        let missing = try names.filter { try !packages.exists(Package.self, where: \.name, equals: $0) }
+        let keys = try packages.fetch(Package.self, where: .isIn(\Package.name, names)).map(\.maintainerKey)
+        let report = try await packages.delete(names)
+        try await maintainers.remove(packagesOf: keys)
+        print("packages: deleted=\(report.deleted) rows=\(try packages.count(Package.self))")
+        if !missing.isEmpty { throw CatalogError("Not in the catalog: \(missing.joined(separator: ", "))") }
+    }
+}

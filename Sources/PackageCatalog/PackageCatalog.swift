@@ -1,0 +1,66 @@
+internal import CoreDataSource
+internal import Foundation
+
+/// Keeps a catalog of Debian packages and their maintainers: the example of this package.
+///
+/// `Arguments` says what to do, `Input` reads the control file, `Catalog` has the two data sources, `Report` what is said.
+@main
+struct PackageCatalog {
+    static func main() async {
+        do {
+            try await run(Arguments(CommandLine.arguments.dropFirst()))
+        } catch let error as UsageError {
+            fail("\(error.message)\nTry package-catalog --help.", status: 2)
+        } catch {
+            fail("\(error)", status: 1)
+        }
+    }
+
+    private static func run(_ arguments: Arguments) async throws {
+        switch arguments.command {
+        case .help: print(Arguments.help, terminator: "")
+        case .update: try await update(arguments)
+        case .list(let filter): try await stored(arguments).list(filter)
+        case .delete(let names): try await stored(arguments).delete(names)
+        }
+    }
+
+    /// Reads the input before the store is opened: what cannot be read resets nothing.
+    @discardableResult
+    private static func update(_ arguments: Arguments) async throws -> Catalog {
+        let packages = try PackageList(arguments.input)
+        packages.reportFaults()
+        let catalog = try await Catalog(arguments, resetPolicy: .discard)
+        try await catalog.update(packages)
+        return catalog
+    }
+
+    /// Opens what is stored. A store that was made for another model or database key stays as it is: a reset would leave it
+    /// empty.
+    private static func stored(_ arguments: Arguments) async throws -> Catalog {
+        guard let file = arguments.storeFile else { return try await update(arguments) }
+        if !FileManager.default.fileExists(atPath: file.path) {
+            throw CatalogError("There is no store \(file.path) yet. Run package-catalog to make it.")
+        }
+        do {
+            return try await Catalog(arguments, resetPolicy: .ask)
+        } catch let error as DataSourceError where error.code == .modelChanged {
+            let reason = error.cause ?? "the model or the database key is another one"
+            throw CatalogError("The store was made for something else: \(reason). Run package-catalog to fill it anew.")
+        }
+    }
+
+    private static func fail(_ message: String, status: Int32) -> Never {
+        StandardError.print("package-catalog: \(message)")
+        exit(status)
+    }
+}
+
+/// What keeps the program from its work, other than the store.
+struct CatalogError: Error, CustomStringConvertible {
+    var description: String
+
+    init(_ description: String) {
+        self.description = description
+    }
+}

@@ -1,0 +1,15 @@
+extension DataSourceError {
+    /// Two rows of an entity with the same unique key.
+    ///
+    /// - Parameter constraint: The columns concerned, or nil for the rows' own keys.
+    package init(uniqueness constraint: [Int]?, _ layout: EntityLayout) {
+        let names = constraint.map { $0.map { layout.columns[$0].name } } ?? []
+        self.init(
+            .uniquenessViolated,
+            names.isEmpty
+                ? "Two objects of \(layout.name) would have the same key. Each object is inserted once."
+                : "Two objects of \(layout.name) would have the same \(names.joined(separator: ", ")). "
+                    + "Find the object that is there and change it, or delete it in the same save.",
+            entityName: layout.name, attributeName: names.count == 1 ? names[0] : nil)
+    }
+}

@@ -1,0 +1,114 @@
+/// What went wrong, as a name to match and a sentence that says what to do.
+///
+/// ```swift
+/// do {
+///     try await contacts.add(list)
+/// } catch let error where error.code == .diskFull {
+///     askUserToFreeSpace()
+/// }
+/// ```
+public struct DataSourceError: Error, Sendable {
+    /// The kind of error. New kinds may come with any release: keep a default branch.
+    public struct Code: RawRepresentable, Hashable, Sendable {
+        public let rawValue: String
+
+        public init(rawValue: String) {
+            self.rawValue = rawValue
+        }
+    }
+
+    public var code: Code
+    /// What happened and what to do. It never holds the values of attributes.
+    public var message: String
+    /// The entity concerned, if there is one.
+    public var entityName: String?
+    /// The attribute concerned, if there is one.
+    public var attributeName: String?
+    /// What the operating system or the store said, if that is where the error comes from.
+    public var cause: String?
+    /// Each of several failures, when one error stands for them all.
+    public var failures: [DataSourceError]
+
+    public init(
+        _ code: Code, _ message: String, entityName: String? = nil, attributeName: String? = nil, cause: String? = nil,
+        failures: [DataSourceError] = []
+    ) {
+        self.code = code
+        self.message = message
+        self.entityName = entityName
+        self.attributeName = attributeName
+        self.cause = cause
+        self.failures = failures
+    }
+}
+
+extension DataSourceError: CustomStringConvertible {
+    public var description: String {
+        cause.map { "\(code.rawValue): \(message) (\($0))" } ?? "\(code.rawValue): \(message)"
+    }
+}
+
+extension DataSourceError.Code {
+    // Ownership and use.
+
+    /// Another data source already owns the entity.
+    public static let entityAlreadyOwned = Self(rawValue: "entityAlreadyOwned")
+    /// A data source tried to change objects of an entity that it does not own.
+    public static let entityNotOwned = Self(rawValue: "entityNotOwned")
+    /// The model has no such entity.
+    public static let unknownEntity = Self(rawValue: "unknownEntity")
+    /// The entity has no such attribute.
+    public static let unknownAttribute = Self(rawValue: "unknownAttribute")
+    /// The entity is abstract and cannot have objects.
+    public static let abstractEntity = Self(rawValue: "abstractEntity")
+    /// The container or the context was closed or reset.
+    public static let storeClosed = Self(rawValue: "storeClosed")
+
+    /// A managed object was used after it was deleted, or after the save that made it was rolled back.
+    public static let objectGone = Self(rawValue: "objectGone")
+
+    // Saving.
+
+    /// An attribute breaks a rule of the model; ``DataSourceError/failures`` lists them if there are several.
+    public static let validationFailed = Self(rawValue: "validationFailed")
+    /// Two objects would have the same unique key.
+    public static let uniquenessViolated = Self(rawValue: "uniquenessViolated")
+    /// A text or blob is longer than the store can hold.
+    public static let valueTooLarge = Self(rawValue: "valueTooLarge")
+    /// A sync got an empty list for a scope that has objects.
+    public static let emptySync = Self(rawValue: "emptySync")
+
+    /// A hook gave `sync` an object of another entity than the one to be synced.
+    public static let syncEntityMismatch = Self(rawValue: "syncEntityMismatch")
+    /// The store was reset while the call was under way; nothing of it is in the new store.
+    public static let storeReset = Self(rawValue: "storeReset")
+    /// Pending saves were discarded while the save was being made.
+    public static let pendingDiscarded = Self(rawValue: "pendingDiscarded")
+
+    // The store.
+
+    /// Another process, or another container in this one, has the store open.
+    public static let storeInUse = Self(rawValue: "storeInUse")
+    /// The store stayed locked for too long.
+    public static let storeBusy = Self(rawValue: "storeBusy")
+    /// There is no room left on the disk.
+    public static let diskFull = Self(rawValue: "diskFull")
+    /// The store cannot be read or written: an I/O error.
+    public static let storeUnreadable = Self(rawValue: "storeUnreadable")
+    /// The user may not read or write the store.
+    public static let permissionDenied = Self(rawValue: "permissionDenied")
+    /// The path is not a file: a directory, a device, or its folder is missing.
+    public static let notAFile = Self(rawValue: "notAFile")
+    /// The file is not an SQLite database.
+    public static let notADatabase = Self(rawValue: "notADatabase")
+    /// The database is another program's, or lacks part of what this library writes.
+    public static let foreignDatabase = Self(rawValue: "foreignDatabase")
+    /// The database is damaged.
+    public static let storeCorrupt = Self(rawValue: "storeCorrupt")
+    /// A newer release of this library wrote the store.
+    public static let newerFormat = Self(rawValue: "newerFormat")
+    /// The store was made for another model or database key, and the reset policy is to ask.
+    public static let modelChanged = Self(rawValue: "modelChanged")
+    /// The model breaks a rule, or cannot be read.
+    public static let unreadableModel = Self(rawValue: "unreadableModel")
+}

@@ -1,0 +1,71 @@
+/// All rows of a store that lives in memory.
+struct MemoryState: Sendable {
+    /// By the entities' numbers; nil for abstract ones.
+    private(set) var tables: [MemoryTable?]
+    private(set) var firstFreeKey: Int64
+
+    init(_ layout: ModelLayout, firstFreeKey: Int64 = 1) {
+        self.firstFreeKey = firstFreeKey
+        tables = layout.entities.map { $0.isAbstract ? nil : MemoryTable($0) }
+    }
+
+    /// What a row was before, for a group that fails half-way.
+    private struct Undo {
+        let entity: Int
+        let key: Int64
+        let row: RowSnapshot?
+    }
+
+    /// Makes all changes or none.
+    mutating func commit(_ group: [ChangeSet]) throws(DataSourceError) {
+        var undos: [Undo] = []
+        do {
+            for set in group {
+                for changes in set.entities { try apply(changes, &undos) }
+            }
+        } catch {
+            undo(undos)
+            throw error
+        }
+        let highest = group.reduce(0) { max($0, $1.highestInsertedKey) }
+        if highest >= firstFreeKey {
+            firstFreeKey =
+                highest > Int64.max - InMemoryStore.keyReserve ? Int64.max : highest + InMemoryStore.keyReserve
+        }
+    }
+
+    /// All old rows go before the new ones come, so rows may take over and exchange unique keys.
+    private mutating func apply(
+        _ changes: EntityChanges, _ undos: inout [Undo]
+    ) throws(DataSourceError) {
+        let entity = changes.entity
+        guard tables[entity] != nil else {
+            throw DataSourceError(.abstractEntity, "An abstract entity cannot have objects.")
+        }
+        for row in changes.deleted { remove(entity, row.key, &undos) }
+        let present = changes.updated.filter { tables[entity]?.rows[$0.key] != nil }
+        for row in present { remove(entity, row.key, &undos) }
+        for row in present { try insert(entity, StoredRow(key: row.key, row: row.row), &undos) }
+        for row in changes.inserted { try insert(entity, row, &undos) }
+    }
+
+    private mutating func remove(_ entity: Int, _ key: Int64, _ undos: inout [Undo]) {
+        undos.append(Undo(entity: entity, key: key, row: tables[entity]?.rows[key]))
+        tables[entity]?.remove(key)
+    }
+
+    private mutating func insert(
+        _ entity: Int, _ row: StoredRow, _ undos: inout [Undo]
+    ) throws(DataSourceError) {
+        try tables[entity]?.insert(row.key, row.row)
+        undos.append(Undo(entity: entity, key: row.key, row: nil))
+    }
+
+    private mutating func undo(_ undos: [Undo]) {
+        for undo in undos.reversed() {
+            tables[undo.entity]?.remove(undo.key)
+            // Each step back leads to a state that was there, so nothing can collide.
+            if let row = undo.row { try? tables[undo.entity]?.insert(undo.key, row) }
+        }
+    }
+}

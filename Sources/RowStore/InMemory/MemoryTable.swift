@@ -1,0 +1,67 @@
+/// The rows of one entity, and the key of each unique group of values.
+struct MemoryTable: Sendable {
+    let layout: EntityLayout
+    private(set) var rows: [Int64: RowSnapshot] = [:]
+    /// By constraint.
+    private(set) var keys: [[[RowValue]: Int64]]
+    private let transientColumns: [Int]
+
+    init(_ layout: EntityLayout) {
+        self.layout = layout
+        keys = layout.constraints.map { _ in [:] }
+        transientColumns = layout.columns.indices.filter { !layout.columns[$0].isStored }
+    }
+
+    /// The rows that match, in order.
+    func rows(_ query: RowQuery) -> [StoredRow] {
+        var found: [StoredRow] = []
+        for (key, row) in rows where query.predicate.evaluate(row, layout) {
+            found.append(StoredRow(key: key, row: row))
+        }
+        found.sort { $0.precedes($1, by: query.sort, layout) }
+        let rest = found.dropFirst(max(0, query.offset))
+        return Array(rest.prefix(max(0, query.limit ?? rest.count)))
+    }
+
+    /// Takes a row out.
+    mutating func remove(_ key: Int64) {
+        guard let row = rows.removeValue(forKey: key) else { return }
+        for (constraint, columns) in layout.constraints.enumerated() {
+            if let values = uniqueValues(row, columns) { keys[constraint][values] = nil }
+        }
+    }
+
+    /// Puts a row in whose key is free.
+    ///
+    /// - Throws: `uniquenessViolated`, and leaves the table as it was.
+    mutating func insert(_ key: Int64, _ row: RowSnapshot) throws(DataSourceError) {
+        guard rows[key] == nil else { throw DataSourceError(uniqueness: nil, layout) }
+        let row = stored(row)
+        var uniqueValues: [[RowValue]?] = []
+        for (constraint, columns) in layout.constraints.enumerated() {
+            let values = self.uniqueValues(row, columns)
+            if let values, keys[constraint][values] != nil { throw DataSourceError(uniqueness: columns, layout) }
+            uniqueValues.append(values)
+        }
+        for (constraint, values) in uniqueValues.enumerated() {
+            if let values { keys[constraint][values] = key }
+        }
+        rows[key] = row
+    }
+
+    /// The values of a constraint's columns, or nil if one of them is null: such rows never collide.
+    private func uniqueValues(_ row: RowSnapshot, _ columns: [Int]) -> [RowValue]? {
+        if columns.contains(where: row.isNull) { return nil }
+        return columns.map { row.value($0, layout.columns[$0].storage) }
+    }
+
+    /// The row without what is not stored.
+    private func stored(_ row: RowSnapshot) -> RowSnapshot {
+        precondition(
+            row.columnCount == layout.columns.count, "A row of \(row.columnCount) columns was saved as \(layout.name).")
+        guard transientColumns.contains(where: { !row.isNull($0) }) else { return row }
+        var row = row
+        for column in transientColumns { row.setNull(column) }
+        return row
+    }
+}

@@ -1,0 +1,89 @@
+package import ManagedModel
+
+/// Where each property of one entity's rows is: the model's columns with the way each is stored.
+///
+/// Columns of a parent come first and in the same order, so an index means the same in every sub-entity.
+package final class EntityLayout: Sendable {
+    /// The entity's position in ``ModelLayout/entities``.
+    package let index: Int
+    package let name: String
+    package let isAbstract: Bool
+    package let columns: [ColumnLayout]
+    /// Indexes of the columns that the store keeps: all but transient ones.
+    package let storedColumns: [Int]
+    /// Groups of columns that together must be unique, inherited ones first.
+    package let constraints: [[Int]]
+    /// Positions of the entities of this one's family that can have rows: itself unless abstract, and all below it.
+    package let concreteFamily: [Int]
+    /// The position of the entity that first declared each constraint: uniqueness holds in its whole family.
+    package let constraintOwners: [Int]
+
+    /// Columns that take part in a uniqueness constraint.
+    package let uniqueColumns: ColumnSet
+
+    private let indexesByName: [String: Int]
+    /// For each column the constraint that it makes alone, or -1.
+    private let constraintsByColumn: [Int]
+
+    init(
+        index: Int, entity: EntityDescription, columns: [ColumnLayout], constraints: [[Int]], constraintOwners: [Int],
+        concreteFamily: [Int]
+    ) {
+        self.index = index
+        self.name = entity.name
+        self.isAbstract = entity.isAbstract
+        self.columns = columns
+        self.storedColumns = columns.indices.filter { columns[$0].isStored }
+        self.constraints = constraints
+        self.constraintOwners = constraintOwners
+        self.concreteFamily = concreteFamily
+        uniqueColumns = constraints.joined().reduce(into: ColumnSet()) { $0.insert($1) }
+        constraintsByColumn = columns.indices.map { constraints.firstIndex(of: [$0]) ?? -1 }
+        self.indexesByName = Dictionary(columns.enumerated().map { ($1.name, $0) }) { first, _ in first }
+    }
+
+    /// The index of the column of that name, or nil.
+    package func column(named name: String) -> Int? {
+        indexesByName[name]
+    }
+
+    /// The position in ``constraints`` of the one that is exactly this column, or nil.
+    package func constraint(onColumn column: Int) -> Int? {
+        let constraint = constraintsByColumn[column]
+        return constraint < 0 ? nil : constraint
+    }
+}
+
+/// One column of a row: its name, what it holds, and the rules of its attribute.
+package struct ColumnLayout: Sendable {
+    package let name: String
+    package let storage: ColumnStorage
+    package let isStored: Bool
+    /// Nil for the columns of a relationship.
+    package let attribute: AttributeDescription?
+
+    package init(_ column: ColumnDescription) {
+        name = column.name
+        storage = column.attribute.map { ColumnStorage($0.type) } ?? .integer
+        isStored = column.isStored
+        attribute = column.attribute
+    }
+}
+
+/// The four ways in which a value is kept, in memory and in the store.
+package enum ColumnStorage: UInt8, Sendable {
+    case integer
+    case real
+    /// UTF-8.
+    case text
+    case blob
+
+    package init(_ type: AttributeType) {
+        switch type {
+        case .integer16, .integer32, .integer64, .boolean, .objectID: self = .integer
+        case .double, .float, .date: self = .real
+        case .string, .decimal, .uri: self = .text
+        case .binary, .uuid, .transformable, .undefined, .composite: self = .blob
+        }
+    }
+}

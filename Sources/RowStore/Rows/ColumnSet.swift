@@ -1,0 +1,31 @@
+/// A set of column indexes.
+package struct ColumnSet: Sendable, Hashable {
+    private var low: UInt64 = 0
+    /// Columns from 64 on, one word for each 64; empty for most entities.
+    private var high: [UInt64] = []
+
+    package init() {}
+
+    package var isEmpty: Bool { low == 0 && high.allSatisfy { $0 == 0 } }
+
+    package func contains(_ column: Int) -> Bool {
+        if column < 64 { return low & (1 << UInt64(column)) != 0 }
+        let word = column / 64 - 1
+        return word < high.count && high[word] & (1 << UInt64(column % 64)) != 0
+    }
+
+    /// Whether the test holds for each word of 64 columns and its bits.
+    func allWords(_ test: (_ word: Int, _ bits: UInt64) -> Bool) -> Bool {
+        test(0, low) && high.indices.allSatisfy { test($0 + 1, high[$0]) }
+    }
+
+    package mutating func insert(_ column: Int) {
+        if column < 64 {
+            low |= 1 << UInt64(column)
+            return
+        }
+        let word = column / 64 - 1
+        while high.count <= word { high.append(0) }
+        high[word] |= 1 << UInt64(column % 64)
+    }
+}

@@ -1,0 +1,89 @@
+/// A decimal number where it stands in a text: `-12.50`, `1E+2`. Nothing is converted, so no digit is lost.
+private struct DecimalText {
+    let isNegative: Bool
+    /// The digits from the first that is not zero, with the point if it comes after that; empty for zero.
+    let digits: UnsafeRawBufferPointer
+    /// The value is 0.digits times ten to the power of this.
+    let magnitude: Int
+
+    /// Nil for a text that is not a number.
+    init?(_ text: UnsafeRawBufferPointer) {
+        var position = 0
+        isNegative = text.first == 0x2D
+        if isNegative || text.first == 0x2B { position = 1 }
+        var first: Int?
+        var hasDigits = false
+        var hasPoint = false
+        var magnitude = 0
+        scan: while position < text.count {
+            switch text[position] {
+            case 0x2E where !hasPoint:
+                hasPoint = true
+            case 0x30 where first == nil:
+                hasDigits = true
+                if hasPoint { magnitude -= 1 }
+            case 0x30...0x39:
+                hasDigits = true
+                if first == nil { first = position }
+                if !hasPoint { magnitude += 1 }
+            default:
+                break scan
+            }
+            position += 1
+        }
+        guard hasDigits else { return nil }
+        digits = UnsafeRawBufferPointer(rebasing: text[(first ?? position)..<position])
+        guard position < text.count else {
+            self.magnitude = magnitude
+            return
+        }
+        guard text[position] | 0x20 == 0x65, let exponent = DecimalText.exponent(text[(position + 1)...]) else {
+            return nil
+        }
+        self.magnitude = magnitude + exponent
+    }
+
+    private static func exponent(_ text: Slice<UnsafeRawBufferPointer>) -> Int? {
+        let isNegative = text.first == 0x2D
+        let digits = isNegative || text.first == 0x2B ? text.dropFirst() : text
+        guard !digits.isEmpty else { return nil }
+        var value = 0
+        for digit in digits {
+            guard (0x30...0x39).contains(digit) else { return nil }
+            // Beyond this no two numbers differ that any app could have.
+            value = min(value * 10 + Int(digit - 0x30), 1 << 40)
+        }
+        return isNegative ? -value : value
+    }
+
+    /// -1, 0 or 1.
+    private var sign: Int { digits.isEmpty ? 0 : isNegative ? -1 : 1 }
+
+    func order(_ other: DecimalText) -> Int {
+        guard sign == other.sign else { return sign - other.sign }
+        guard sign != 0 else { return 0 }
+        guard magnitude == other.magnitude else { return magnitude < other.magnitude ? -sign : sign }
+        var one = digits.lazy.filter { $0 != 0x2E }.makeIterator()
+        var two = other.digits.lazy.filter { $0 != 0x2E }.makeIterator()
+        while true {
+            switch (one.next(), two.next()) {
+            case (nil, nil): return 0
+            case (let left, let right):
+                let difference = Int(left ?? 0x30) - Int(right ?? 0x30)
+                if difference != 0 { return difference * sign }
+            }
+        }
+    }
+}
+
+/// The order of two decimal numbers by value; text that is not a number comes first, byte by byte.
+///
+/// - Returns: Negative, 0 or positive.
+package func orderDecimals(_ one: UnsafeRawBufferPointer, _ other: UnsafeRawBufferPointer) -> Int {
+    switch (DecimalText(one), DecimalText(other)) {
+    case (let one?, let other?): one.order(other)
+    case (nil, _?): -1
+    case (_?, nil): 1
+    case (nil, nil): compareBytes(one, other)
+    }
+}

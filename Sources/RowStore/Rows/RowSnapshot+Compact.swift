@@ -1,0 +1,29 @@
+/// Values that grow are written at the end of the buffer, and leave the room of the old ones behind.
+extension RowSnapshot {
+    /// Drops the room of old values, if it is more than that of the present ones.
+    package mutating func compact(_ layout: EntityLayout) {
+        guard words.count > RowSnapshot.headWords(columnCount) + 64 else { return }
+        let live = liveByteCount(layout) / 8
+        guard words.count > live * 2 else { return }
+        var compact = RowSnapshot(columnCount: columnCount, spareWords: live - RowSnapshot.headWords(columnCount))
+        for (column, columnLayout) in layout.columns.enumerated() where !isNull(column) {
+            switch columnLayout.storage {
+            case .integer, .real: compact.setWord(word(column), column)
+            case .text, .blob: withBytes(column) { compact.setBytes($0, column) }
+            }
+        }
+        self = compact
+    }
+
+    /// The bytes that the row would take without the room of old values.
+    package func liveByteCount(_ layout: EntityLayout) -> Int {
+        var words = RowSnapshot.headWords(columnCount)
+        for (column, columnLayout) in layout.columns.enumerated() where !isNull(column) {
+            switch columnLayout.storage {
+            case .integer, .real: break
+            case .text, .blob: words += withBytes(column) { ($0.count + 7) / 8 }
+            }
+        }
+        return words * 8
+    }
+}

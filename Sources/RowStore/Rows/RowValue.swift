@@ -1,0 +1,78 @@
+/// One value outside a row: what a predicate compares with, and what a unique key is made of.
+package enum RowValue: Sendable, Hashable {
+    case null
+    case integer(Int64)
+    case real(Double)
+    case text(String)
+    case blob([UInt8])
+}
+
+extension RowValue {
+    /// Text is equal byte by byte, as in the store, not by canonical equivalence as Swift strings are.
+    package static func == (one: RowValue, other: RowValue) -> Bool {
+        switch (one, other) {
+        case (.null, .null): true
+        case (.integer(let one), .integer(let other)): one == other
+        case (.real(let one), .real(let other)): one == other
+        case (.text(let one), .text(let other)): one.utf8.elementsEqual(other.utf8)
+        case (.blob(let one), .blob(let other)): one == other
+        default: false
+        }
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        switch self {
+        case .null: hasher.combine(0)
+        case .integer(let value): hasher.combine(value)
+        case .real(let value): hasher.combine(value)
+        case .text(var text): text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+        case .blob(let bytes): bytes.withUnsafeBytes { hasher.combine(bytes: $0) }
+        }
+    }
+}
+
+extension RowValue {
+    /// Whether a column of that storage can hold the value. Null fits everywhere; NaN, which no store keeps, nowhere.
+    @inlinable
+    package func fits(_ storage: ColumnStorage) -> Bool {
+        switch (self, storage) {
+        case (.null, _), (.integer, .integer), (.text, .text), (.blob, .blob): true
+        case (.real(let value), .real): !value.isNaN
+        default: false
+        }
+    }
+}
+
+extension RowSnapshot {
+    /// The value of a column, copied out.
+    package func value(_ column: Int, _ storage: ColumnStorage) -> RowValue {
+        if isNull(column) { return .null }
+        return switch storage {
+        case .integer: .integer(integer(column))
+        case .real: .real(real(column))
+        case .text: .text(text(column))
+        case .blob: .blob(withBytes(column) { Array($0) })
+        }
+    }
+
+    package mutating func setValue(_ value: RowValue, _ column: Int) {
+        switch value {
+        case .null: setNull(column)
+        case .integer(let value): setInteger(value, column)
+        case .real(let value): setReal(value, column)
+        case .text(let value): setText(value, column)
+        case .blob(let value): value.withUnsafeBytes { setBytes($0, column) }
+        }
+    }
+
+    /// Whether a column holds that value, without copying it out.
+    package func holds(_ value: RowValue, column: Int) -> Bool {
+        switch value {
+        case .null: return isNull(column)
+        case .integer(let value): return !isNull(column) && integer(column) == value
+        case .real(let value): return !isNull(column) && real(column) == value
+        case .text(var value): return value.withUTF8 { holds(UnsafeRawBufferPointer($0), column: column) }
+        case .blob(let value): return value.withUnsafeBytes { holds($0, column: column) }
+        }
+    }
+}

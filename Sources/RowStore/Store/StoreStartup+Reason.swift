@@ -1,0 +1,87 @@
+extension StoreStartup {
+    /// Why the store is as it is. Compare it with ``current`` and the others, or ask what changed. New reasons may come
+    /// with any release.
+    public struct Reason: Sendable, Hashable {
+        private enum Kind: Sendable, Hashable {
+            case firstLaunch, current, requested, changed
+        }
+
+        private let kind: Kind
+        /// Whether the model is another one.
+        public let isModelChanged: Bool
+        /// Whether the database key is another one.
+        public let isDatabaseKeyChanged: Bool
+        /// The entities that are new, changed or gone, sorted.
+        public let changedEntities: [String]
+        /// The entities whose data source has another key, sorted.
+        public let entitiesWithChangedKey: [String]
+
+        private init(_ kind: Kind) {
+            self.kind = kind
+            isModelChanged = false
+            isDatabaseKeyChanged = false
+            changedEntities = []
+            entitiesWithChangedKey = []
+        }
+
+        /// What differs between a store and what is wanted of it; nil if nothing does.
+        package init?(
+            isModelChanged: Bool, isDatabaseKeyChanged: Bool, changedEntities: [String],
+            entitiesWithChangedKey: [String] = []
+        ) {
+            guard isModelChanged || isDatabaseKeyChanged || !entitiesWithChangedKey.isEmpty else { return nil }
+            kind = .changed
+            self.isModelChanged = isModelChanged
+            self.isDatabaseKeyChanged = isDatabaseKeyChanged
+            self.changedEntities = changedEntities
+            self.entitiesWithChangedKey = entitiesWithChangedKey
+        }
+
+        /// There was no store.
+        public static let firstLaunch = Reason(.firstLaunch)
+        /// The store was made for this model and these keys.
+        public static let current = Reason(.current)
+        /// The app asked for an empty store.
+        public static let requested = Reason(.requested)
+        /// The database key is another one.
+        public static let databaseKeyChanged = Reason(key: true)
+        /// The model is another one. The names are those of the entities that are new, changed or gone, sorted.
+        public static func modelChanged(entities: [String]) -> Reason { Reason(model: entities) }
+        /// Both are others.
+        public static func modelAndDatabaseKeyChanged(entities: [String]) -> Reason {
+            Reason(model: entities, key: true)
+        }
+        /// The keys of data sources are others. The names are those of their entities, sorted.
+        public static func sourceKeysChanged(entities: [String]) -> Reason { Reason(sourceKeys: entities) }
+
+        private init(model entities: [String]? = nil, key: Bool = false, sourceKeys: [String] = []) {
+            kind = .changed
+            isModelChanged = entities != nil
+            isDatabaseKeyChanged = key
+            changedEntities = entities ?? []
+            entitiesWithChangedKey = sourceKeys
+        }
+
+        /// Whether it is a reason to drop an old store, or part of it.
+        public var isReset: Bool { kind == .changed || kind == .requested }
+    }
+}
+
+extension StoreStartup.Reason: CustomStringConvertible {
+    /// `current`, or for example `modelChanged(ContactEntity), databaseKeyChanged`.
+    public var description: String {
+        switch kind {
+        case .firstLaunch: return "firstLaunch"
+        case .current: return "current"
+        case .requested: return "requested"
+        case .changed:
+            var parts: [String] = []
+            if isModelChanged { parts.append("modelChanged(\(changedEntities.joined(separator: ", ")))") }
+            if isDatabaseKeyChanged { parts.append("databaseKeyChanged") }
+            if !entitiesWithChangedKey.isEmpty {
+                parts.append("sourceKeysChanged(\(entitiesWithChangedKey.joined(separator: ", ")))")
+            }
+            return parts.joined(separator: ", ")
+        }
+    }
+}

@@ -1,0 +1,72 @@
+internal import CSQLite
+internal import RowStore
+
+extension Connection {
+    /// The longest wait for another program's lock, in milliseconds.
+    static let patience: Int32 = 2000
+
+    /// What every connection sets before its first read. None of it touches the file.
+    func configure() throws(DataSourceError) {
+        sqlite3_busy_timeout(handle, Connection.patience)
+        try set(SQLITE_DBCONFIG_DEFENSIVE, true)
+        try set(SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)
+        // A name in double quotes is a name, and an error if there is no such thing; never a text.
+        try set(SQLITE_DBCONFIG_DQS_DML, false)
+        try set(SQLITE_DBCONFIG_DQS_DDL, false)
+        // Until the store is known to be ours, and for readers always, closing must not write.
+        try set(closingCopiesLog: false)
+        sqlite3_wal_autocheckpoint(handle, 0)
+        let code = addFunctions()
+        guard code == SQLITE_OK else { throw error(code, while: "opening") }
+    }
+
+    /// What every connection sets after its first read has shown that the file is a database.
+    func settle() throws(DataSourceError) {
+        // An I/O error in a mapped page is a signal, not an error.
+        try set(pragma: "mmap_size", to: 0)
+        try set(pragma: "cell_size_check", to: 1)
+        try set(pragma: "temp_store", to: 2)
+    }
+
+    func settleReader() throws(DataSourceError) {
+        try settle()
+        try set(pragma: "query_only", to: 1)
+        try set(pragma: "cache_size", to: -4000)
+    }
+
+    func settleWriter(_ level: SynchronousLevel) throws(DataSourceError) {
+        try settle()
+        try set(pragma: "cache_size", to: -16000)
+        try set(pragma: "journal_size_limit", to: 4 << 20)
+        guard try values("PRAGMA journal_mode = WAL") == [[.text("wal")]] else {
+            throw DataSourceError(
+                .storeUnreadable,
+                "\(path) cannot keep a write-ahead log. Put the store on a local disk, not on a network one.")
+        }
+        try set(pragma: "synchronous", to: level == .full ? 2 : 1)
+        try set(closingCopiesLog: true)
+    }
+
+    /// Whether the last connection to close writes the log into the main file and removes it.
+    func set(closingCopiesLog isOn: Bool) throws(DataSourceError) {
+        try set(SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, !isOn)
+    }
+
+    /// Sets one of the switches of `sqlite3_db_config`.
+    private func set(_ name: Int32, _ isOn: Bool) throws(DataSourceError) {
+        let code = csqlite_set_switch(handle, name, isOn ? 1 : 0)
+        guard code == SQLITE_OK else { throw error(code, while: "opening") }
+    }
+
+    /// Sets a pragma and reads it back: SQLite ignores in silence what it was built without.
+    func set(pragma name: String, to value: Int64) throws(DataSourceError) {
+        try run("PRAGMA \(name) = \(value)")
+        let found = try values("PRAGMA \(name)")
+        // No row: this SQLite cannot map files at all.
+        if found.isEmpty && name == "mmap_size" { return }
+        guard found == [[.integer(value)]] else {
+            throw DataSourceError(
+                .storeUnreadable, "This SQLite does not do \(name) = \(value). Link one that does, 3.40 or newer.")
+        }
+    }
+}

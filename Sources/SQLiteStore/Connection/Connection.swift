@@ -1,0 +1,136 @@
+internal import CSQLite
+internal import RowStore
+
+/// One SQLite connection and the statements prepared on it.
+///
+/// Guarded by: whoever holds it. The writer's is used under the store's write lock only, and the pool gives each of the
+/// readers' to one caller at a time. SQLite's own mutexes are off.
+final class Connection: @unchecked Sendable {
+    let handle: OpaquePointer
+    let path: String
+    /// Statements by the numbers that ``StoreSchema`` gives to them.
+    private var numbered: [Statement?] = []
+    /// Statements by their text, for queries that come back.
+    private var queries: [String: Statement] = [:]
+    private var isOpen = true
+    private(set) lazy var limits = readLimits()
+
+    /// - Parameters:
+    ///   - isUnchanging: Whether the file is taken for one that nobody changes. Then SQLite makes no log and no shared memory
+    ///     beside it, and ignores what is there.
+    ///   - vfs: The name of SQLite's way to the files; nil for the usual one.
+    init(
+        path: String, isReader: Bool, isUnchanging: Bool = false, vfs: String? = nil
+    ) throws(DataSourceError) {
+        var opened: OpaquePointer?
+        let access = isReader ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE
+        let naming = isUnchanging ? SQLITE_OPEN_URI : 0
+        let code = sqlite3_open_v2(
+            isUnchanging ? Connection.unchanging(path) : path, &opened,
+            access | naming | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_EXRESCODE, vfs)
+        guard let handle = opened else {
+            throw DataSourceError(.storeUnreadable, "There is no memory to open \(path). Free some and try again.")
+        }
+        guard code == SQLITE_OK else {
+            let error = DataSourceError(sqlite: code, connection: handle, path: path, while: "opening")
+            sqlite3_close(handle)
+            throw error
+        }
+        self.handle = handle
+        self.path = path
+    }
+
+    /// The path as SQLite's own kind of address, in which `?`, `#` and `%` have a meaning.
+    private static func unchanging(_ path: String) -> String {
+        let escapes: [Character: String] = ["%": "%25", "?": "%3f", "#": "%23"]
+        return "file:" + path.map { escapes[$0] ?? String($0) }.joined() + "?immutable=1"
+    }
+
+    deinit {
+        close()
+    }
+
+    /// Finalizes all statements and closes the connection. It may be called again.
+    ///
+    /// - Parameter copyingLog: Whether the last connection to close writes the log into the main file and removes it;
+    ///   nil for as it was set.
+    func close(copyingLog: Bool? = nil) {
+        guard isOpen else { return }
+        if let copyingLog { try? set(closingCopiesLog: copyingLog) }
+        isOpen = false
+        numbered = []
+        queries = [:]
+        sqlite3_close_v2(handle)
+    }
+}
+
+// MARK: - Statements
+
+extension Connection {
+    /// The most query texts remembered; then all are forgotten.
+    private static let queryLimit = 64
+
+    /// The statement of that number, prepared when first asked for.
+    @inline(__always)
+    func statement(_ number: Int, _ sql: @autoclosure () -> String) throws(DataSourceError) -> Statement {
+        if number < numbered.count, let statement = numbered[number] { return statement }
+        let statement = try prepare(sql())
+        while numbered.count <= number { numbered.append(nil) }
+        numbered[number] = statement
+        return statement
+    }
+
+    /// The statement of a query, kept by its text unless it is unlikely to come back.
+    func query(_ sql: String, isKept: Bool) throws(DataSourceError) -> Statement {
+        if let statement = queries[sql] { return statement }
+        let statement = try prepare(sql)
+        guard isKept else { return statement }
+        if queries.count >= Connection.queryLimit { queries.removeAll(keepingCapacity: true) }
+        queries[sql] = statement
+        return statement
+    }
+
+    func prepare(_ sql: String) throws(DataSourceError) -> Statement {
+        var prepared: OpaquePointer?
+        var sql = sql
+        let code = sql.withUTF8 { text in
+            text.withMemoryRebound(to: CChar.self) {
+                sqlite3_prepare_v3(
+                    handle, $0.baseAddress, Int32($0.count), UInt32(SQLITE_PREPARE_PERSISTENT), &prepared, nil)
+            }
+        }
+        guard code == SQLITE_OK, let prepared else { throw error(code, while: "reading") }
+        return Statement(prepared)
+    }
+
+    /// Runs one statement that returns no rows, or whose rows do not matter.
+    func run(_ sql: String) throws(DataSourceError) {
+        let statement = try prepare(sql)
+        var code = statement.step()
+        while code == SQLITE_ROW { code = statement.step() }
+        guard code == SQLITE_DONE else { throw error(code, while: "using") }
+    }
+
+    /// All rows of a query, as values. For metadata: rows of entities are read straight into snapshots.
+    func values(_ sql: String) throws(DataSourceError) -> [[RowValue]] {
+        let statement = try prepare(sql)
+        var rows: [[RowValue]] = []
+        while true {
+            let code = statement.step()
+            if code == SQLITE_DONE { return rows }
+            guard code == SQLITE_ROW else { throw error(code, while: "reading") }
+            rows.append((0..<sqlite3_column_count(statement.handle)).map(statement.value))
+        }
+    }
+
+    func error(_ code: Int32, while action: String) -> DataSourceError {
+        DataSourceError(sqlite: code, connection: handle, path: path, while: action)
+    }
+
+    var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
+
+    /// Ends the transaction, if there is one, without its changes.
+    func rollBack() {
+        if isInTransaction { sqlite3_exec(handle, "ROLLBACK", nil, nil, nil) }
+    }
+}

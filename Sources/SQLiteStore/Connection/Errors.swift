@@ -1,0 +1,84 @@
+internal import CSQLite
+internal import Foundation
+internal import RowStore
+
+extension DataSourceError {
+    /// What an SQLite result code means to an app. The sentence names the file and no values.
+    init(sqlite code: Int32, connection: OpaquePointer, path: String, while action: String) {
+        let number = sqlite3_system_errno(connection)
+        let text = String(cString: sqlite3_errmsg(connection))
+        self.init(sqlite: code, systemError: number, text: text, path: path, while: action)
+    }
+
+    init(sqlite code: Int32, systemError number: Int32, text: String, path: String, while action: String) {
+        let cause = "SQLite \(code): \(text)"
+        switch code & 0xFF {
+        case SQLITE_BUSY, SQLITE_LOCKED, SQLITE_PROTOCOL:
+            self.init(
+                .storeBusy, "Another program kept \(path) locked. Close that program, or try again later.", cause: cause
+            )
+        case SQLITE_FULL:
+            self.init(diskFullAt: path, cause: cause)
+        case SQLITE_IOERR where isFull(number, path):
+            self.init(diskFullAt: path, cause: cause)
+        case SQLITE_CANTOPEN where number != 0:
+            self.init(systemError: number, path: path, while: action)
+        case SQLITE_READONLY, SQLITE_PERM, SQLITE_AUTH:
+            self.init(permissionDeniedAt: path, cause: cause)
+        case SQLITE_CORRUPT:
+            self.init(
+                .storeCorrupt, "\(path) is damaged. Restore it from a copy, or delete it and start anew.", cause: cause)
+        case SQLITE_NOTADB:
+            self.init(
+                .notADatabase, "\(path) is not an SQLite database. Choose another path, or move that file away.",
+                cause: cause)
+        case SQLITE_TOOBIG:
+            self.init(
+                .valueTooLarge, "A row is larger than the store can hold. Keep large data in files of its own.",
+                cause: cause)
+        default:
+            self.init(
+                .storeUnreadable, "\(action.capitalized) \(path) failed. Check the disk, then try again.", cause: cause)
+        }
+    }
+
+    /// What an error number of the operating system means to an app.
+    init(systemError number: Int32, path: String, while action: String) {
+        let cause = String(cString: strerror(number))
+        switch number {
+        case EACCES, EPERM, EROFS:
+            self.init(permissionDeniedAt: path, cause: cause)
+        case ENOSPC, EDQUOT:
+            self.init(diskFullAt: path, cause: cause)
+        case ENOENT, ENOTDIR:
+            self.init(
+                .notAFile, "The folder of \(path) is missing. Create it before opening the store.", cause: cause)
+        case EISDIR, ELOOP, ENXIO:
+            self.init(.notAFile, "\(path) is not a plain file. Choose another path.", cause: cause)
+        case ENAMETOOLONG:
+            self.init(.notAFile, "The path of the store is too long. Choose a shorter one.", cause: cause)
+        default:
+            self.init(
+                .storeUnreadable, "\(action.capitalized) \(path) failed. Check the disk, then try again.", cause: cause)
+        }
+    }
+
+    private init(diskFullAt path: String, cause: String) {
+        self.init(.diskFull, "The disk of \(path) is full. Free some space and save again.", cause: cause)
+    }
+
+    private init(permissionDeniedAt path: String, cause: String) {
+        self.init(
+            .permissionDenied,
+            "\(path) may not be read or written. Give the user the right to both, on its folder too.",
+            cause: cause)
+    }
+}
+
+/// SQLite reports some full disks as a plain I/O error: a shared memory file that cannot grow, for one.
+private func isFull(_ number: Int32, _ path: String) -> Bool {
+    if number == ENOSPC || number == EDQUOT { return true }
+    var state = statvfs()
+    guard statvfs((path as NSString).deletingLastPathComponent, &state) == 0 else { return false }
+    return UInt64(state.f_bavail) * UInt64(state.f_frsize) < 128 * 1024
+}

@@ -1,0 +1,102 @@
+internal import Foundation
+
+/// The calls to the operating system that a store makes for its files, beside those of SQLite. Each gives back 0 or an
+/// error number. It is the one place where tests make such calls fail.
+package struct FileCalls: Sendable {
+    package enum Call: String, Sendable, CaseIterable {
+        case resolve, look, lock, create, remove, move, sync, list
+    }
+
+    /// Asked before each call; another answer than 0 is what the call then gives back.
+    package var fault: @Sendable (Call, _ path: String) -> Int32
+    /// The name of SQLite's own way to the files; nil for the usual one.
+    package var sqliteVFS: String?
+
+    package init(sqliteVFS: String? = nil, fault: @escaping @Sendable (Call, _ path: String) -> Int32 = { _, _ in 0 }) {
+        self.sqliteVFS = sqliteVFS
+        self.fault = fault
+    }
+
+    /// The usual ones.
+    package static let system = FileCalls()
+
+    /// The path without symbolic links.
+    func resolve(_ path: String) -> (path: String, error: Int32) {
+        let error = fault(.resolve, path)
+        guard error == 0 else { return (path, error) }
+        guard let resolved = realpath(path, nil) else { return (path, errno) }
+        defer { free(resolved) }
+        return (String(cString: resolved), 0)
+    }
+
+    func look(at path: String, _ state: inout stat) -> Int32 {
+        run(.look, path) { lstat(path, &state) }
+    }
+
+    /// Opens a file that is only used to hold a lock, made if need be, and locks it.
+    func lock(_ path: String) -> (descriptor: Int32, error: Int32) {
+        var descriptor: Int32 = -1
+        var error = run(.lock, path) {
+            descriptor = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
+            return descriptor
+        }
+        guard error == 0 else { return (-1, error) }
+        error = run(.lock, path) { flock(descriptor, LOCK_EX | LOCK_NB) }
+        if error != 0 { close(descriptor) }
+        return (error == 0 ? descriptor : -1, error)
+    }
+
+    /// Makes an empty file that nobody else may read.
+    func create(_ path: String) -> Int32 {
+        run(.create, path) {
+            let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+            if descriptor >= 0 { close(descriptor) }
+            return descriptor
+        }
+    }
+
+    func remove(_ path: String) -> Int32 {
+        run(.remove, path) { unlink(path) }
+    }
+
+    func move(_ path: String, to other: String) -> Int32 {
+        run(.move, path) { rename(path, other) }
+    }
+
+    /// Waits until the disk has a file's contents, or a folder's names.
+    func sync(_ path: String) -> Int32 {
+        run(.sync, path) {
+            let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
+            guard descriptor >= 0 else { return descriptor }
+            let result = fsync(descriptor)
+            let error = errno
+            close(descriptor)
+            errno = error
+            return result
+        }
+    }
+
+    /// The names in a folder.
+    func list(_ path: String) -> (names: [String], error: Int32) {
+        let error = fault(.list, path)
+        guard error == 0 else { return ([], error) }
+        guard let folder = opendir(path) else { return ([], errno) }
+        defer { closedir(folder) }
+        var names: [String] = []
+        while let entry = readdir(folder) {
+            names.append(
+                withUnsafePointer(to: &entry.pointee.d_name) {
+                    $0.withMemoryRebound(to: CChar.self, capacity: MemoryLayout.size(ofValue: $0.pointee)) {
+                        String(cString: $0)
+                    }
+                })
+        }
+        return (names, 0)
+    }
+
+    private func run(_ call: Call, _ path: String, _ body: () -> Int32) -> Int32 {
+        let error = fault(call, path)
+        guard error == 0 else { return error }
+        return body() < 0 ? errno : 0
+    }
+}

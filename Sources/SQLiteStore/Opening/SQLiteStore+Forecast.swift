@@ -1,0 +1,71 @@
+internal import Foundation
+package import RowStore
+
+extension SQLiteStore {
+    /// What the next opening with the policy `.discard` would come to, found out without changing a byte or making a file.
+    ///
+    /// - Parameter countsRows: Whether the objects of a store that would be kept are counted too.
+    /// - Returns: The reason, and how many objects would be dropped.
+    /// - Throws: What opening would throw.
+    package static func forecast(
+        _ options: Options, countsRows: Bool = false
+    ) throws(DataSourceError) -> StoreStartup {
+        let schema = try StoreSchema(options.layout)
+        let files = try StoreFiles(options.url, options.calls)
+        guard try files.mainExists() else { return StoreStartup(reason: .firstLaunch) }
+        // Without a lock file nobody has the store open, and making one would be a change.
+        let lock = files.exists(files.lock) ? try LockFile(files) : nil
+        return try withExtendedLifetime(lock) { () throws(DataSourceError) in
+            try StoreForecast(files: files, schema: schema, options: options).run(countsRows: countsRows)
+        }
+    }
+}
+
+/// Looks at a store that nobody else has open.
+struct StoreForecast {
+    let files: StoreFiles
+    let schema: StoreSchema
+    let options: SQLiteStore.Options
+
+    func run(countsRows: Bool) throws(DataSourceError) -> StoreStartup {
+        guard try files.mainExists() else { return StoreStartup(reason: .firstLaunch) }
+        guard access(files.main, R_OK | W_OK) == 0 else {
+            throw DataSourceError(systemError: errno, path: files.main, while: "opening")
+        }
+        let connection = try connect()
+        defer { connection.close(copyingLog: false) }
+        let probe = try StoreProbe(connection)
+        switch try StartupDecision(probe.found(), options.identity, .discard) {
+        case .create:
+            return StoreStartup(reason: .firstLaunch)
+        case .proceed, .resetEntities:
+            // The keys of data sources are known to the app alone, so here they change nothing.
+            try probe.check(schema)
+            return StoreStartup(reason: .current, rowsDropped: countsRows ? try probe.rowCount() : 0)
+        case .reset(let reason, _):
+            return StoreStartup(reason: reason, rowsDropped: try probe.rowCount())
+        }
+    }
+
+    /// A connection that leaves the files as they are. Without a log, SQLite takes the file for one that never changes and
+    /// makes none. With a log, it is read into memory of this process, which needs no shared one.
+    private func connect() throws(DataSourceError) -> Connection {
+        guard try files.hasLog() else {
+            let connection = try Connection(path: files.main, isReader: true, isUnchanging: true)
+            try connection.configure()
+            return connection
+        }
+        let connection = try Connection(path: files.main, isReader: false)
+        try connection.configure()
+        try connection.run("PRAGMA locking_mode = EXCLUSIVE")
+        return connection
+    }
+}
+
+extension StoreFiles {
+    /// Whether there is anything of that name.
+    func exists(_ path: String) -> Bool {
+        var state = stat()
+        return lstat(path, &state) == 0
+    }
+}

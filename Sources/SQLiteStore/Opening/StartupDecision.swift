@@ -1,0 +1,97 @@
+package import RowStore
+
+/// What was found where the store should be, all of it read without an error.
+package enum FoundStore: Sendable {
+    /// No file, or one without tables.
+    case nothing
+    /// Tables, but not our metadata.
+    case foreignTables
+    /// The rows of our metadata table.
+    case metadata([String: RowValue])
+}
+
+/// What to do with the store that was found. Only a store whose metadata was read and differs is ever reset.
+package enum StartupDecision: Sendable, Equatable {
+    case create
+    case proceed(Metadata)
+    /// Drop everything. The fallback says why, if the policy was to keep what did not change.
+    case reset(StoreStartup.Reason, fallback: String? = nil)
+    /// Drop the rows of these entities; the others stay.
+    case resetEntities(Set<String>, StoreStartup.Reason, Metadata)
+
+    /// - Throws: `foreignDatabase`, `newerFormat`, `storeCorrupt` or, if the policy is to ask, `modelChanged`.
+    package init(
+        _ found: FoundStore, _ wanted: StoreIdentity, _ policy: ResetPolicy
+    ) throws(DataSourceError) {
+        switch found {
+        case .nothing:
+            self = .create
+        case .foreignTables:
+            throw DataSourceError(
+                .foreignDatabase,
+                "The file is a database that another program made. Choose another path, or move that file away.")
+        case .metadata(let rows):
+            let metadata = try Metadata(rows: rows)
+            guard let reason = StoreStartup.Reason(metadata.identity, wanted) else {
+                self = .proceed(metadata)
+                return
+            }
+            guard policy != .ask else {
+                throw DataSourceError(
+                    .modelChanged,
+                    "The store was made for another model or database key. Open it with the reset policy .discard to "
+                        + "start anew, or with an app that has the old model.", cause: reason.summary)
+            }
+            self.init(reason, metadata, wanted, policy)
+        }
+    }
+
+    private init(
+        _ reason: StoreStartup.Reason, _ metadata: Metadata, _ wanted: StoreIdentity, _ policy: ResetPolicy
+    ) {
+        if reason.isDatabaseKeyChanged {
+            self = .reset(reason)
+        } else if !reason.isModelChanged {
+            self = .resetEntities(Set(reason.entitiesWithChangedKey), reason, metadata)
+        } else if policy == .changedEntities {
+            let dropped = Set(reason.changedEntities + reason.entitiesWithChangedKey)
+            if dropped.isEmpty {
+                self = .reset(reason, fallback: "The model is another one, but none of its entities says so.")
+            } else if dropped.isSuperset(of: metadata.identity.entityHashes.keys) {
+                self = .reset(reason, fallback: "No entity is as it was.")
+            } else {
+                self = .resetEntities(dropped, reason, metadata)
+            }
+        } else {
+            self = .reset(reason)
+        }
+    }
+}
+
+extension StoreStartup.Reason {
+    /// Why a store has to be reset, or nil if it is the right one.
+    fileprivate init?(_ found: StoreIdentity, _ wanted: StoreIdentity) {
+        let names = Set(found.entityHashes.keys).union(wanted.entityHashes.keys)
+        let isModelChanged = found.modelHash != wanted.modelHash
+        let changed = names.filter { found.entityHashes[$0] != wanted.entityHashes[$0] }.sorted()
+        // Entities that are new or gone have no rows that a key could be about.
+        let keyed = names.filter {
+            found.entityHashes[$0] != nil && wanted.entityHashes[$0] != nil
+                && found.entityKeys[$0] != wanted.entityKeys[$0]
+        }.sorted()
+        self.init(
+            isModelChanged: isModelChanged, isDatabaseKeyChanged: found.databaseKey != wanted.databaseKey,
+            changedEntities: isModelChanged ? changed : [], entitiesWithChangedKey: keyed)
+    }
+
+    /// What differs, in words.
+    fileprivate var summary: String {
+        var parts: [String] = []
+        if isModelChanged { parts.append("the model is another one: \(changedEntities.joined(separator: ", "))") }
+        if isDatabaseKeyChanged { parts.append("the database key is another one") }
+        if !entitiesWithChangedKey.isEmpty {
+            parts.append("the key of \(entitiesWithChangedKey.joined(separator: ", ")) is another one")
+        }
+        return parts.joined(separator: "; ")
+    }
+}

@@ -1,0 +1,67 @@
+internal import CSQLite
+internal import RowStore
+
+/// Reads what a file holds before anything is decided about it. It writes nothing.
+struct StoreProbe {
+    let connection: Connection
+    /// Type, name and SQL of everything in the file that is not SQLite's own.
+    let contents: [(type: String, name: String, sql: String)]
+
+    init(_ connection: Connection) throws(DataSourceError) {
+        self.connection = connection
+        let rows = try connection.values(
+            "SELECT type, name, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\'")
+        contents = rows.compactMap { row in
+            guard case .text(let type) = row[0], case .text(let name) = row[1] else { return nil }
+            if case .text(let sql) = row[2] { return (type, name, sql) }
+            return (type, name, "")
+        }
+    }
+
+    func found() throws(DataSourceError) -> FoundStore {
+        guard contents.contains(where: { $0.type == "table" && $0.name == Metadata.table }) else {
+            return contents.isEmpty ? .nothing : .foreignTables
+        }
+        guard hasColumn("name", in: Metadata.table), hasColumn("value", in: Metadata.table) else {
+            return .foreignTables
+        }
+        var rows: [String: RowValue] = [:]
+        for row in try connection.values(Metadata.selectSQL) {
+            if case .text(let name) = row[0] { rows[name] = row[1] }
+        }
+        return .metadata(rows)
+    }
+
+    var indexNames: Set<String> { Set(contents.lazy.filter { $0.type == "index" }.map(\.name)) }
+
+    /// How many objects the store has, of whatever model.
+    func rowCount() throws(DataSourceError) -> Int {
+        try rowCount(in: contents.filter { $0.type == "table" }.map(\.name))
+    }
+
+    /// How many objects are in those tables. Pairs of a relationship do not count.
+    func rowCount(in tables: [String]) throws(DataSourceError) -> Int {
+        var total = 0
+        for table in tables where hasColumn(EntityTable.keyName, in: table) {
+            if case .integer(let count) = try connection.values("SELECT count(*) FROM \(table.quoted)").first?[0] {
+                total += Int(count)
+            }
+        }
+        return total
+    }
+
+    /// Checks that the tables are the ones that this library made for the model, and that no trigger acts behind them.
+    func check(_ schema: StoreSchema) throws(DataSourceError) {
+        let tables = Set(contents.lazy.filter { $0.type == "table" }.map(\.sql))
+        guard schema.createSQL.allSatisfy(tables.contains), !contents.contains(where: { $0.type == "trigger" }) else {
+            throw DataSourceError(
+                .storeCorrupt,
+                "The tables of \(connection.path) are not as this library made them. Restore the store from a copy, or "
+                    + "delete it and start anew.")
+        }
+    }
+
+    private func hasColumn(_ column: String, in table: String) -> Bool {
+        sqlite3_table_column_metadata(connection.handle, "main", table, column, nil, nil, nil, nil, nil) == SQLITE_OK
+    }
+}

@@ -1,0 +1,91 @@
+internal import CSQLite
+internal import RowStore
+
+/// Where SQLite has the bytes of a text or blob, until the next step.
+struct ByteRun {
+    var start: UnsafeRawPointer?
+    var count = 0
+}
+
+extension EntityTable {
+    /// Packs the current row of a statement into one buffer, the row's only allocation.
+    ///
+    /// - Parameter runs: Room for one element per column of texts or blobs.
+    func row(
+        _ statement: OpaquePointer, _ runs: UnsafeMutablePointer<ByteRun>
+    ) -> RowSnapshot {
+        columns.withUnsafeBufferPointer { row(statement, $0, runs) }
+    }
+
+    /// Borrows the columns: to retain and release them takes as long as to read a number.
+    @inline(__always)
+    private func row(
+        _ statement: OpaquePointer, _ columns: UnsafeBufferPointer<Column>, _ runs: UnsafeMutablePointer<ByteRun>
+    ) -> RowSnapshot {
+        let byteWords = byteColumnCount > 0 ? findBytes(statement, columns, runs) : 0
+        let count = columnCount
+        let head = RowSnapshot.headWords(count)
+        let words = ContiguousArray<UInt64>(unsafeUninitializedCapacity: head + byteWords) { buffer, initialized in
+            let words = buffer.baseAddress.unsafelyUnwrapped
+            let slots = words + RowSnapshot.firstSlot(count)
+            words.initialize(repeating: 0, count: head)
+            words[0] = UInt64(count)
+            var run = runs
+            var end = head
+            var result: Int32 = 1
+            for column in columns {
+                let isNull: Bool
+                switch column.storage {
+                case .integer:
+                    let value = sqlite3_column_int64(statement, result)
+                    slots[column.index] = UInt64(bitPattern: value)
+                    isNull = value == 0 && sqlite3_column_type(statement, result) == SQLITE_NULL
+                case .real:
+                    let value = sqlite3_column_double(statement, result)
+                    slots[column.index] = value.bitPattern
+                    isNull = value == 0 && sqlite3_column_type(statement, result) == SQLITE_NULL
+                case .text, .blob:
+                    isNull = run.pointee.count == 0 && sqlite3_column_type(statement, result) == SQLITE_NULL
+                    slots[column.index] = isNull ? 0 : UInt64(end) << 32 | UInt64(run.pointee.count)
+                    end += copy(run.pointee, to: words + end)
+                    run += 1
+                }
+                if !isNull { words[1 + (column.index >> 6)] |= 1 << UInt64(column.index & 63) }
+                result += 1
+            }
+            initialized = end
+        }
+        return RowSnapshot(packed: words)
+    }
+
+    /// - Returns: How many words all bytes of the row take.
+    @inline(__always)
+    private func findBytes(
+        _ statement: OpaquePointer, _ columns: UnsafeBufferPointer<Column>, _ runs: UnsafeMutablePointer<ByteRun>
+    ) -> Int {
+        var run = runs
+        var total = 0
+        var result: Int32 = 1
+        for column in columns {
+            if column.isBytes {
+                // The address first: asking for it may convert the value and so change its length.
+                run.pointee.start = sqlite3_column_blob(statement, result)
+                run.pointee.count = Int(sqlite3_column_bytes(statement, result))
+                total += (run.pointee.count + 7) >> 3
+                run += 1
+            }
+            result += 1
+        }
+        return total
+    }
+}
+
+/// - Returns: How many words were written; the last one is filled with zeros.
+@inline(__always)
+private func copy(_ run: ByteRun, to words: UnsafeMutablePointer<UInt64>) -> Int {
+    guard let start = run.start, run.count > 0 else { return 0 }
+    let count = (run.count + 7) >> 3
+    words[count - 1] = 0
+    UnsafeMutableRawPointer(words).copyMemory(from: start, byteCount: run.count)
+    return count
+}

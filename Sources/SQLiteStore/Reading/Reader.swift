@@ -1,0 +1,49 @@
+internal import CSQLite
+internal import RowStore
+
+/// One reading connection of the pool.
+///
+/// Guarded by: the pool, which gives it to one caller at a time.
+final class Reader: @unchecked Sendable {
+    let connection: Connection
+    let schema: StoreSchema
+    let counters: StoreCounters
+
+    init(_ files: StoreFiles, _ schema: StoreSchema, _ counters: StoreCounters) throws(DataSourceError) {
+        connection = try Connection(path: files.main, isReader: true, vfs: files.calls.sqliteVFS)
+        try connection.configure()
+        try connection.settleReader()
+        self.schema = schema
+        self.counters = counters
+    }
+
+    func close() {
+        connection.close()
+    }
+
+    func run<R>(
+        _ isolation: ReadIsolation, _ body: (any StoreReader) throws(DataSourceError) -> R
+    ) throws(DataSourceError) -> R {
+        guard isolation == .snapshot else { return try body(self) }
+        // The first read makes the snapshot.
+        try execute(schema.firstFreeStatement, "BEGIN")
+        defer { connection.rollBack() }
+        return try body(self)
+    }
+
+    private func execute(_ number: Int, _ sql: String) throws(DataSourceError) {
+        let statement = try connection.statement(number, sql)
+        let code = statement.step()
+        sqlite3_reset(statement.handle)
+        guard code == SQLITE_DONE else { throw connection.error(code, while: "reading") }
+    }
+
+    /// Steps to the first row of a statement, hands it over, and makes the statement ready for the next use.
+    func withFirstStep<R>(
+        _ statement: Statement, _ body: (_ code: Int32) throws(DataSourceError) -> R
+    ) throws(DataSourceError) -> R {
+        counters.count(statements: 1)
+        defer { statement.clear() }
+        return try body(statement.step())
+    }
+}

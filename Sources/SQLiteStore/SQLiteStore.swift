@@ -1,0 +1,158 @@
+package import Foundation
+package import RowStore
+
+/// Rows in an SQLite file: one connection writes, a few others read.
+package final class SQLiteStore: PersistentStore {
+    package struct Options: Sendable {
+        package var url: URL
+        package var layout: ModelLayout
+        package var identity: StoreIdentity
+        package var synchronous: SynchronousLevel
+        package var resetPolicy: ResetPolicy
+        package var calls: FileCalls
+
+        package init(
+            url: URL, layout: ModelLayout, identity: StoreIdentity, synchronous: SynchronousLevel = .full,
+            resetPolicy: ResetPolicy = .discard, calls: FileCalls = .system
+        ) {
+            self.url = url
+            self.layout = layout
+            self.identity = identity
+            self.synchronous = synchronous
+            self.resetPolicy = resetPolicy
+            self.calls = calls
+        }
+    }
+
+    /// What opening came to.
+    package let startup: StoreStartup
+    /// A number that this store has and no other; a reset gives a new one.
+    package var storeID: String { identifier.withLock { $0 } }
+    package let longestValue: Int
+    package let counters: StoreCounters
+
+    private let schema: StoreSchema
+    private let files: StoreFiles
+    private let options: Options
+    private let identifier: Guarded<String>
+    private let writer: Guarded<Writer?>
+    private let readers: ReaderPool
+    /// Held until the store is closed.
+    private let lock: Guarded<LockFile?>
+
+    /// Opens the store, makes it if there is none, and resets it if it was made for another model or database key.
+    ///
+    /// - Throws: `storeInUse`, `notAFile`, `notADatabase`, `foreignDatabase`, `permissionDenied`, `storeBusy`,
+    ///   `diskFull`, `storeCorrupt`, `newerFormat`, `storeUnreadable`, `modelChanged` (if the policy is to ask),
+    ///   `unreadableModel`. Whatever it throws, a store that was there is as it was, or gone as a whole if it was to go.
+    package static func open(_ options: Options) throws(DataSourceError) -> SQLiteStore {
+        let schema = try StoreSchema(options.layout)
+        let files = try StoreFiles(options.url, options.calls)
+        // Before the lock file is made beside a folder or a device.
+        _ = try files.mainExists()
+        let lock = try LockFile(files)
+        let opened = try StoreOpening(files: files, schema: schema, options: options).run()
+        return SQLiteStore(schema, files, options, lock, opened)
+    }
+
+    private init(
+        _ schema: StoreSchema, _ files: StoreFiles, _ options: Options, _ lock: LockFile, _ opened: StoreOpening.Result
+    ) {
+        self.schema = schema
+        self.files = files
+        self.options = options
+        startup = opened.startup
+        identifier = Guarded(opened.metadata.storeID)
+        longestValue = min(RowSnapshot.longestValue, opened.connection.longestValue)
+        let counters = StoreCounters(firstFreeKey: opened.metadata.firstFreeKey)
+        self.counters = counters
+        writer = Guarded(Writer(opened.connection, schema, counters))
+        readers = ReaderPool(files, schema, counters)
+        self.lock = Guarded(lock)
+    }
+
+    package var firstFreeKey: Int64 { counters.firstFreeKey }
+
+    package func commit(_ group: [ChangeSet]) throws(DataSourceError) {
+        try writer.withLock { (writer) throws(DataSourceError) in
+            guard let writer else { throw SQLiteStore.closed }
+            try writer.commit(group)
+        }
+    }
+
+    package func read<R>(_ isolation: ReadIsolation, _ body: (any StoreReader) throws(DataSourceError) -> R)
+        throws(DataSourceError) -> R
+    {
+        let reader = try readers.take()
+        defer { readers.give(back: reader) }
+        return try reader.run(isolation, body)
+    }
+
+    /// Whether enough has gathered in the write-ahead log to be copied into the main file.
+    package var needsUpkeep: Bool { counters.uncopiedFrames > LogWatch.softLimit }
+
+    /// Copies the log into the main file if enough has gathered. It can take milliseconds.
+    package func upkeep() {
+        writer.withLock { $0?.checkpointIfNeeded() }
+    }
+
+    /// Removes the store's files and makes new ones, as at a start with another database key; keys are not given twice.
+    /// Reads that are under way end before, and others wait until it is done.
+    package func reset() throws(DataSourceError) -> StoreStartup {
+        try readers.pause { () throws(DataSourceError) in
+            try writer.withLock { (writer) throws(DataSourceError) in
+                guard let old = writer else { throw SQLiteStore.closed }
+                old.end()
+                writer = nil
+                let opened = try replace(old.connection)
+                counters.setFrames(0, uncopied: 0)
+                writer = Writer(opened.connection, schema, counters)
+                let isNew = identifier.withLock { identifier in
+                    defer { identifier = opened.metadata.storeID }
+                    return identifier != opened.metadata.storeID
+                }
+                if !isNew, let failure = opened.failure { throw failure }
+                return opened.startup
+            }
+        }
+    }
+
+    /// What is open after a reset; if that failed, whatever store is there, and why.
+    private func replace(
+        _ connection: Connection
+    ) throws(DataSourceError) -> (
+        connection: Connection, metadata: Metadata, startup: StoreStartup, failure: DataSourceError?
+    ) {
+        var opening = StoreOpening(files: files, schema: schema, options: options)
+        opening.firstFreeKey = counters.firstFreeKey
+        do throws(DataSourceError) {
+            let opened = try opening.replace(connection, StoreStartup(reason: .requested))
+            return (opened.connection, opened.metadata, opened.startup, nil)
+        } catch {
+            connection.close(copyingLog: false)
+            guard let opened = try? opening.run() else { throw error }
+            return (opened.connection, opened.metadata, StoreStartup(reason: .requested), error)
+        }
+    }
+
+    /// Waits for reads and writes under way, and leaves one file, with all rows in it.
+    package func close() {
+        // The readers first: the last connection to close copies the log, and only the writer may do that.
+        readers.close()
+        writer.withLock { writer in
+            writer?.close()
+            writer = nil
+        }
+        lock.withLock { $0 = nil }
+    }
+
+    /// The value of a pragma on the writing connection. For tests.
+    package func pragma(_ name: String) throws(DataSourceError) -> RowValue? {
+        try writer.withLock { (writer) throws(DataSourceError) in
+            guard let writer else { throw SQLiteStore.closed }
+            return try writer.connection.values("PRAGMA \(name)").first?.first
+        }
+    }
+
+    static let closed = DataSourceError(.storeClosed, "The store was closed. Open it again before using it.")
+}

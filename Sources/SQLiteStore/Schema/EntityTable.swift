@@ -1,0 +1,93 @@
+internal import RowStore
+
+/// The table of one concrete entity: its names, and the SQL that does not depend on a query.
+final class EntityTable: Sendable {
+    /// A stored column: its place in a row and how it is kept. Its place among these plus 1 is its place in SQL results.
+    struct Column {
+        let index: Int
+        let storage: ColumnStorage
+        /// Whether it holds texts or blobs.
+        let isBytes: Bool
+
+        init(_ index: Int, _ storage: ColumnStorage) {
+            self.index = index
+            self.storage = storage
+            isBytes = storage == .text || storage == .blob
+        }
+    }
+
+    let layout: EntityLayout
+    let name: String
+    let columns: ContiguousArray<Column>
+    /// How many columns a row has in memory, transient ones included.
+    let columnCount: Int
+    /// How many of the columns hold texts or blobs.
+    let byteColumnCount: Int
+    /// The name of each column of the layout, quoted; `NULL` for those that are not stored.
+    let terms: [String]
+    /// The same without quotes, for SQLite's messages; of stored columns.
+    private let names: [Int: String]
+    let createSQL: String
+    /// The number of ``insertSQL`` among the statements of a connection; the others follow.
+    let firstStatement: Int
+    let insertSQL: String
+    let deleteSQL: String
+    let selectSQL: String
+    /// Finds a row by its key.
+    let keySQL: String
+    /// Finds a row by each of the uniqueness constraints.
+    let constraintSQL: [String]
+
+    static let keyName = "_key"
+
+    var insertStatement: Int { firstStatement }
+    var deleteStatement: Int { firstStatement + 1 }
+    var keyStatement: Int { firstStatement + 2 }
+    func constraintStatement(_ constraint: Int) -> Int { firstStatement + 3 + constraint }
+    func unquotedName(_ column: Int) -> String { names[column] ?? "" }
+    var statementCount: Int { 3 + constraintSQL.count }
+
+    /// - Parameter names: The name of each stored column by its index, unquoted.
+    init(_ layout: EntityLayout, name: String, names: [Int: String], firstStatement: Int) {
+        self.layout = layout
+        self.name = name
+        self.names = names
+        self.firstStatement = firstStatement
+        columns = ContiguousArray(layout.storedColumns.map { Column($0, layout.columns[$0].storage) })
+        columnCount = layout.columns.count
+        byteColumnCount = columns.count { $0.isBytes }
+        let terms = layout.columns.indices.map { names[$0]?.quoted ?? "NULL" }
+        self.terms = terms
+
+        let table = name.quoted
+        let key = EntityTable.keyName.quoted
+        // By name, not in the order of the model: that order may change without the model becoming another one.
+        let declarations = layout.storedColumns.map { "\(terms[$0]) \(layout.columns[$0].storage.typeName)" }
+            .sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+        createSQL =
+            "CREATE TABLE \(table) (" + (["\(key) INTEGER PRIMARY KEY"] + declarations).joined(separator: ", ") + ")"
+
+        let list = ([key] + layout.storedColumns.map { terms[$0] }).joined(separator: ", ")
+        let marks = (1...layout.storedColumns.count + 1).map { "?\($0)" }.joined(separator: ", ")
+        insertSQL = "INSERT INTO \(table) (\(list)) VALUES (\(marks))"
+        deleteSQL = "DELETE FROM \(table) WHERE \(key) = ?1"
+        let select = "SELECT \(list) FROM \(table)"
+        selectSQL = select
+        keySQL = "\(select) WHERE \(key) = ?1"
+        constraintSQL = layout.constraints.map { columns in
+            let tests = columns.enumerated().map { "\(terms[$1]) = ?\($0 + 1)" }.joined(separator: " AND ")
+            return "\(select) WHERE \(tests)"
+        }
+    }
+}
+
+extension ColumnStorage {
+    var typeName: String {
+        switch self {
+        case .integer: "INTEGER"
+        case .real: "REAL"
+        case .text: "TEXT"
+        case .blob: "BLOB"
+        }
+    }
+}

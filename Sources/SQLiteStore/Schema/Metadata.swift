@@ -1,0 +1,75 @@
+internal import Foundation
+package import RowStore
+
+/// What a store says of itself, in a table of its own.
+package struct Metadata: Sendable, Equatable {
+    package var identity: StoreIdentity
+    /// A number that no other store has.
+    package var storeID: String
+    /// The first key that no row ever had, or one above it.
+    package var firstFreeKey: Int64
+
+    package init(identity: StoreIdentity, storeID: String, firstFreeKey: Int64) {
+        self.identity = identity
+        self.storeID = storeID
+        self.firstFreeKey = firstFreeKey
+    }
+
+    /// That of a store with no rows.
+    init(new identity: StoreIdentity, firstFreeKey: Int64 = 1) {
+        self.init(identity: identity, storeID: UUID().uuidString, firstFreeKey: firstFreeKey)
+    }
+
+    static let table = "_metadata"
+    static let createSQL = "CREATE TABLE \"_metadata\" (\"name\" TEXT PRIMARY KEY, \"value\") WITHOUT ROWID"
+    static let selectSQL = "SELECT \"name\", \"value\" FROM \"_metadata\""
+    static let insertSQL = "INSERT INTO \"_metadata\" (\"name\", \"value\") VALUES (?1, ?2)"
+    static let deleteSQL = "DELETE FROM \"_metadata\""
+    static let setFirstFreeKeySQL = "UPDATE \"_metadata\" SET \"value\" = ?1 WHERE \"name\" = 'firstFreeKey'"
+
+    private static let entityPrefix = "entity "
+    private static let keyPrefix = "key "
+
+    /// The rows of the table.
+    package var rows: [String: RowValue] {
+        var rows: [String: RowValue] = [
+            "format": .integer(StoreSchema.format), "modelHash": .text(identity.modelHash),
+            "databaseKey": .text(identity.databaseKey), "storeID": .text(storeID),
+            "firstFreeKey": .integer(firstFreeKey),
+        ]
+        for (name, hash) in identity.entityHashes { rows[Metadata.entityPrefix + name] = .text(hash) }
+        for (name, key) in identity.entityKeys { rows[Metadata.keyPrefix + name] = .text(key) }
+        return rows
+    }
+
+    /// Reads ``rows`` back.
+    ///
+    /// - Throws: `newerFormat`, or `storeCorrupt` if anything is missing: what cannot be read is no reason for a reset.
+    package init(rows: [String: RowValue]) throws(DataSourceError) {
+        if case .integer(let format) = rows["format"], format > StoreSchema.format {
+            throw DataSourceError(
+                .newerFormat, "A newer release of the app wrote this store (format \(format)). Update the app.")
+        }
+        guard rows["format"] == .integer(StoreSchema.format), case .text(let modelHash) = rows["modelHash"],
+            case .text(let databaseKey) = rows["databaseKey"], case .text(let storeID) = rows["storeID"],
+            case .integer(let firstFreeKey) = rows["firstFreeKey"], firstFreeKey > 0
+        else {
+            throw DataSourceError(
+                .storeCorrupt,
+                "The store's description of itself is incomplete. Restore it from a copy, or delete it and start anew.")
+        }
+        self.init(
+            identity: StoreIdentity(
+                modelHash: modelHash, entityHashes: Metadata.texts(in: rows, after: Metadata.entityPrefix),
+                databaseKey: databaseKey, entityKeys: Metadata.texts(in: rows, after: Metadata.keyPrefix)),
+            storeID: storeID, firstFreeKey: firstFreeKey)
+    }
+
+    private static func texts(in rows: [String: RowValue], after prefix: String) -> [String: String] {
+        var texts: [String: String] = [:]
+        for (name, value) in rows where name.hasPrefix(prefix) {
+            if case .text(let text) = value { texts[String(name.dropFirst(prefix.count))] = text }
+        }
+        return texts
+    }
+}

@@ -1,0 +1,67 @@
+internal import ManagedModel
+internal import RowStore
+
+/// An index of a table. Its name holds its definition, so a name that is there is an index that is right.
+struct StoreIndex: Sendable {
+    struct Element: Sendable, Hashable {
+        /// Quoted.
+        let term: String
+        var isAscending = true
+    }
+
+    let table: String
+    let isUnique: Bool
+    let elements: [Element]
+
+    /// How the names of our indexes begin. Indexes with other names are somebody else's and stay.
+    static let prefixes = ["_unique ", "_index "]
+
+    private var definition: String {
+        "\(table.quoted) (" + elements.map { $0.isAscending ? $0.term : $0.term + " DESC" }.joined(separator: ", ")
+            + ")"
+    }
+
+    var name: String { StoreIndex.prefixes[isUnique ? 0 : 1] + definition }
+
+    var createSQL: String {
+        "CREATE \(isUnique ? "UNIQUE " : "")INDEX IF NOT EXISTS \(name.quoted) ON \(definition)"
+    }
+
+    /// Those of an entity's table, with what its ancestors ask for.
+    static func all(of table: EntityTable, _ model: ManagedObjectModel) -> [StoreIndex] {
+        let unique = table.layout.constraints.compactMap { columns in
+            elements(columns.map { ($0, true) }, table)
+        }
+        guard let entity = model.entity(named: table.layout.name) else { return [] }
+        let declared = model.lineage(of: entity).flatMap(\.indexes).compactMap { index in
+            elements(index.elements.map { (table.layout.column(named: $0.property), $0.isAscending) }, table)
+        }
+        let single = model.columns(of: entity).enumerated().compactMap { position, column in
+            column.isIndexed ? elements([(position, true)], table) : nil
+        }
+        return unique.map { StoreIndex(table: table.name, isUnique: true, elements: $0) }
+            + (declared + single).filter { !unique.contains($0) }
+            .map { StoreIndex(table: table.name, isUnique: false, elements: $0) }
+    }
+
+    /// Nil if one of the columns is not stored.
+    private static func elements(_ columns: [(Int?, Bool)], _ table: EntityTable) -> [Element]? {
+        var elements: [Element] = []
+        for (column, isAscending) in columns {
+            guard let column, table.layout.columns[column].isStored else { return nil }
+            elements.append(Element(term: table.terms[column], isAscending: isAscending))
+        }
+        return elements.isEmpty ? nil : elements
+    }
+}
+
+extension ColumnDescription {
+    /// Whether the column has an index of its own: by the legacy flag, or to find the sources of a to-one relationship.
+    fileprivate var isIndexed: Bool {
+        switch role {
+        case .attribute(let attribute): attribute.isIndexed
+        case .destinationKey: true
+        case .destinationEntity: false
+        }
+    }
+}

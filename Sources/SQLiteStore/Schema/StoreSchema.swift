@@ -1,0 +1,81 @@
+internal import ManagedModel
+internal import RowStore
+
+/// The tables and indexes that a model needs.
+struct StoreSchema: Sendable {
+    let layout: ModelLayout
+    /// By the entities' numbers; nil for abstract ones.
+    let tables: [EntityTable?]
+    let joins: [JoinTable]
+    /// By name. A name holds the whole definition.
+    let indexes: [String: StoreIndex]
+    /// The number of the first statement of a connection that is not a table's.
+    let firstFreeStatement: Int
+
+    /// The most columns that SQLite gives to a table, unless it was built for more.
+    static let columnLimit = 2000
+
+    /// The version of everything that is written below. A store with a higher one is refused.
+    static let format: Int64 = 1
+
+    init(_ layout: ModelLayout) throws(DataSourceError) {
+        self.layout = layout
+        var names = Names(reserved: [Metadata.table])
+        var tables: [EntityTable?] = []
+        var firstStatement = 0
+        for entity in layout.entities {
+            guard !entity.isAbstract else {
+                tables.append(nil)
+                continue
+            }
+            let table = EntityTable(
+                entity, name: try names.claim(entity.name), names: try StoreSchema.columnNames(entity),
+                firstStatement: firstStatement)
+            firstStatement += table.statementCount
+            tables.append(table)
+        }
+        self.tables = tables
+        self.firstFreeStatement = firstStatement
+        joins = try JoinTable.all(of: layout.model, &names)
+        let indexes = tables.compactMap { $0 }.flatMap { StoreIndex.all(of: $0, layout.model) } + joins.map(\.index)
+        self.indexes = Dictionary(indexes.map { ($0.name, $0) }) { first, _ in first }
+    }
+
+    private static func columnNames(_ entity: EntityLayout) throws(DataSourceError) -> [Int: String] {
+        guard entity.storedColumns.count < columnLimit else {
+            throw DataSourceError(
+                .unreadableModel,
+                "\(entity.name) has \(entity.storedColumns.count) stored columns; a table holds \(columnLimit - 1). "
+                    + "Divide the entity.", entityName: entity.name)
+        }
+        var names = Names(reserved: [EntityTable.keyName])
+        var result: [Int: String] = [:]
+        // In the order of the names, for the order in the model may change without a reset.
+        let sorted = entity.storedColumns.sorted {
+            entity.columns[$0].name.utf8.lexicographicallyPrecedes(entity.columns[$1].name.utf8)
+        }
+        for column in sorted { result[column] = try names.claim(entity.columns[column].name) }
+        return result
+    }
+
+    /// The SQL of every table, ours for metadata included.
+    var createSQL: [String] { namedSQL.map(\.sql) }
+
+    /// The name and the SQL of every table, ours for metadata included.
+    var namedSQL: [(name: String, sql: String)] {
+        [(Metadata.table, Metadata.createSQL)] + tables.compactMap { $0.map { ($0.name, $0.createSQL) } }
+            + joins.map { ($0.name, $0.createSQL) }
+    }
+
+    /// Makes the indexes that the model has and drops those of ours that it no longer has. They are not part of the hash.
+    ///
+    /// - Parameter present: The names of the indexes that are there.
+    func indexChanges(_ present: Set<String>) -> [String] {
+        let superfluous = present.filter { name in
+            indexes[name] == nil && StoreIndex.prefixes.contains { name.hasPrefix($0) }
+        }
+        let missing = indexes.values.filter { !present.contains($0.name) }
+        return superfluous.sorted().map { "DROP INDEX \($0.quoted)" }
+            + missing.sorted { $0.name < $1.name }.map(\.createSQL)
+    }
+}

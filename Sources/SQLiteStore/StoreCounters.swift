@@ -1,0 +1,47 @@
+internal import CSQLite
+internal import Synchronization
+
+/// What a store has done so far. Any thread may look.
+package final class StoreCounters: Sendable {
+    private let statements = Atomic(0)
+    private let rows = Atomic(0)
+    private let frames = Atomic(0)
+    private let uncopied = Atomic(0)
+    private let freeKey: Atomic<Int64>
+
+    init(firstFreeKey: Int64) {
+        freeKey = Atomic(firstFreeKey)
+    }
+
+    /// How many statements ran, reads and writes.
+    package var statementsRun: Int { statements.load(ordering: .relaxed) }
+    /// How many rows were inserted, updated or deleted, in transactions that were committed.
+    package var rowsWritten: Int { rows.load(ordering: .relaxed) }
+    /// How much of the write-ahead log is in use, in bytes.
+    package var walBytes: Int {
+        let frames = frames.load(ordering: .relaxed)
+        return frames == 0 ? 0 : 32 + frames * (24 + 4096)
+    }
+
+    var firstFreeKey: Int64 {
+        get { freeKey.load(ordering: .acquiring) }
+        set { freeKey.store(newValue, ordering: .releasing) }
+    }
+
+    func count(statements: Int, rows: Int = 0) {
+        self.statements.wrappingAdd(statements, ordering: .relaxed)
+        self.rows.wrappingAdd(rows, ordering: .relaxed)
+    }
+
+    /// Frames of the log that are not in the main file yet.
+    var uncopiedFrames: Int { uncopied.load(ordering: .relaxed) }
+
+    func setFrames(_ frames: Int, uncopied: Int) {
+        self.frames.store(frames, ordering: .relaxed)
+        self.uncopied.store(uncopied, ordering: .relaxed)
+    }
+}
+
+extension Connection {
+    var longestValue: Int { Int(sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, -1)) }
+}

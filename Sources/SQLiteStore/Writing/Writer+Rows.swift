@@ -1,0 +1,112 @@
+internal import CSQLite
+internal import RowStore
+
+extension Writer {
+    /// Writes the changes of one entity: deletions first, so that a new row may take over a unique key.
+    func write(_ changes: EntityChanges) throws(DataSourceError) {
+        guard let table = schema.tables[changes.entity] else {
+            throw DataSourceError(
+                .abstractEntity, "An abstract entity cannot have objects.",
+                entityName: schema.layout.entities[changes.entity].name)
+        }
+        try delete(changes.deleted, table)
+        do {
+            try update(changes.updated, table)
+        } catch  where error.code == .uniquenessViolated && changes.updated.count > 1 {
+            // Rows may exchange unique keys, which no order of single updates can do.
+            try replace(changes.updated, table)
+        }
+        try insert(changes.inserted, table)
+        rowsWritten += changes.rowCount
+    }
+
+    private func insert(_ rows: [StoredRow], _ table: EntityTable) throws(DataSourceError) {
+        guard !rows.isEmpty else { return }
+        let statement = try connection.statement(table.insertStatement, table.insertSQL)
+        defer { statement.clear() }
+        for row in rows {
+            let code = statement.insert(row.key, row.row, table)
+            guard code == SQLITE_DONE else { throw failure(code, table) }
+        }
+        statementsRun += rows.count
+    }
+
+    private func delete(_ rows: [StoredRow], _ table: EntityTable) throws(DataSourceError) {
+        guard !rows.isEmpty else { return }
+        let statement = try connection.statement(table.deleteStatement, table.deleteSQL)
+        defer { statement.clear() }
+        for row in rows {
+            let code = statement.run(key: row.key)
+            guard code == SQLITE_DONE else { throw failure(code, table) }
+        }
+        statementsRun += rows.count
+    }
+
+    /// Writes the columns that changed, and no others: an index is touched only if one of its columns is named.
+    private func update(_ rows: [UpdatedRow], _ table: EntityTable) throws(DataSourceError) {
+        var current: (columns: ColumnSet, statement: Statement, stored: ContiguousArray<EntityTable.Column>)?
+        defer { current?.statement.clear() }
+        for row in rows {
+            if current?.columns != row.columns {
+                current?.statement.clear()
+                let stored = ContiguousArray(table.columns.filter { row.columns.contains($0.index) })
+                current = nil
+                guard !stored.isEmpty else { continue }
+                current = (row.columns, try updateStatement(row.columns, stored, table), stored)
+            }
+            guard let current else { continue }
+            let code = current.statement.update(row.key, row.row, current.stored, table)
+            guard code == SQLITE_DONE else { throw failure(code, table) }
+            statementsRun += 1
+        }
+    }
+
+    /// Takes rows out and puts them in again as they are to be. Those that are not there stay away.
+    private func replace(_ rows: [UpdatedRow], _ table: EntityTable) throws(DataSourceError) {
+        let statement = try connection.statement(table.deleteStatement, table.deleteSQL)
+        defer { statement.clear() }
+        var present: [StoredRow] = []
+        for row in rows {
+            let code = statement.run(key: row.key)
+            guard code == SQLITE_DONE else { throw failure(code, table) }
+            if sqlite3_changes(connection.handle) > 0 { present.append(StoredRow(key: row.key, row: row.row)) }
+        }
+        statementsRun += rows.count
+        try insert(present, table)
+    }
+
+    private func updateStatement(
+        _ columns: ColumnSet, _ stored: ContiguousArray<EntityTable.Column>, _ table: EntityTable
+    ) throws(DataSourceError) -> Statement {
+        if let statement = updates[table.layout.index][columns] { return statement }
+        let settings = stored.enumerated().map { "\(table.terms[$1.index]) = ?\($0 + 2)" }.joined(separator: ", ")
+        let statement = try connection.prepare(
+            "UPDATE \(table.name.quoted) SET \(settings) WHERE \(EntityTable.keyName.quoted) = ?1")
+        if updates[table.layout.index].count >= Writer.updateLimit { updates[table.layout.index] = [:] }
+        updates[table.layout.index][columns] = statement
+        return statement
+    }
+
+    /// The most UPDATE statements kept for an entity; then all are forgotten.
+    private static let updateLimit = 32
+
+    private func failure(_ code: Int32, _ table: EntityTable) -> DataSourceError {
+        guard code & 0xFF == SQLITE_CONSTRAINT else {
+            var error = connection.error(code, while: "writing")
+            error.entityName = table.layout.name
+            return error
+        }
+        return DataSourceError(violationOf: table, text: String(cString: sqlite3_errmsg(connection.handle)))
+    }
+}
+
+extension DataSourceError {
+    /// - Parameter text: SQLite's sentence, which ends in the names of the columns.
+    fileprivate init(violationOf table: EntityTable, text: String) {
+        let constraint = table.layout.constraints.first { columns in
+            text.hasSuffix(": " + columns.map { "\(table.name).\(table.unquotedName($0))" }.joined(separator: ", "))
+        }
+        self.init(uniqueness: constraint, table.layout)
+        cause = text
+    }
+}

@@ -1,0 +1,36 @@
+internal import Foundation
+internal import ModelCodeGenerator
+internal import ModelReader
+
+let words = Array(CommandLine.arguments.dropFirst())
+if words.contains("--help") {
+    print(Arguments.usage)
+    exit(0)
+}
+do {
+    try generate(try Arguments(words))
+} catch let error as Arguments.UsageError {
+    complain("model-codegen: error: \(error.message)\n\(Arguments.usage)")
+    exit(2)
+} catch let error as ModelReaderError {
+    complain("\(error)")
+    exit(3)
+} catch {
+    complain("model-codegen: error: \(error.localizedDescription)")
+    exit(1)
+}
+
+/// Reads the model, reports what is odd in it, and writes the file unless it holds the same text already: then nothing
+/// that depends on it is built again.
+func generate(_ arguments: Arguments) throws {
+    let document = try ModelReader.read(URL(fileURLWithPath: arguments.model), version: arguments.version)
+    for diagnostic in document.diagnostics { complain("\(diagnostic)") }
+    let source = Data(arguments.generator.source(for: document.model).utf8)
+    let output = URL(fileURLWithPath: arguments.output)
+    if let written = try? Data(contentsOf: output), written == source { return }
+    try source.write(to: output, options: .atomic)
+}
+
+func complain(_ message: String) {
+    FileHandle.standardError.write(Data((message + "\n").utf8))
+}

@@ -1,0 +1,28 @@
+internal import Foundation
+
+/// The table on standard output, a line as soon as it is known.
+enum Table {
+    static let header =
+        cell("id", 15, isNumber: false) + cell("n", 9) + cell("ours ms", 12) + cell("raw ms", 12) + cell("ratio", 8)
+        + cell("aim", 8) + cell("p50 us", 10) + cell("p99 us", 10) + cell("rss MB", 8)
+
+    static func line(_ outcome: Outcome) -> String {
+        let latencies = outcome.sample.latencies
+        let ours = outcome.bytes.map { "\($0.ours) B" } ?? number(Double(outcome.oursNanoseconds) / 1e6, 3)
+        let raw = outcome.bytes.map { "\($0.raw) B" } ?? number(Double(outcome.rawNanoseconds) / 1e6, 3)
+        return cell(outcome.id, 15, isNumber: false) + cell("\(outcome.n)", 9) + cell(ours, 12) + cell(raw, 12)
+            + cell(number(outcome.ratio, 2), 8) + cell(outcome.aim, 8)
+            + cell(latencies.isEmpty ? "" : number(Double(latencies.median) / 1e3, 2), 10)
+            + cell(latencies.isEmpty ? "" : number(Double(latencies.quantile(0.99)) / 1e3, 2), 10)
+            + cell(number(Double(outcome.sample.peakBytes) / 1_048_576, 0), 8)
+    }
+
+    private static func cell(_ text: String, _ width: Int, isNumber: Bool = true) -> String {
+        let padding = String(repeating: " ", count: max(0, width - text.count))
+        return isNumber ? padding + text : text + padding
+    }
+
+    private static func number(_ value: Double, _ digits: Int) -> String {
+        String(format: "%.\(digits)f", value)
+    }
+}

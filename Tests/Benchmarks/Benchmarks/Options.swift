@@ -1,0 +1,48 @@
+internal import Foundation
+
+/// What the command line asks for.
+struct Options: Sendable {
+    /// Objects in the workloads of 100,000.
+    var n = 100_000
+    /// Rows in the workloads of 1,000,000.
+    var million = 1_000_000
+    var saves = 5000
+    var savesPerTask = 100
+    var rounds = 7
+    var filter: [String] = []
+    var json: String?
+    /// For the process that is killed in the middle: the store it leaves a long log in.
+    var logToMake: String?
+
+    static let usage = "usage: benchmarks [--quick] [--filter W1,W3] [--n 100000] [--json FILE]"
+
+    init?(_ arguments: [String]) {
+        var arguments = arguments[...]
+        var wanted: Int?
+        while let argument = arguments.popFirst() {
+            switch argument {
+            case "--quick":
+                (n, million, saves, savesPerTask, rounds) = (20_000, 100_000, 500, 10, 3)
+            case "--filter":
+                guard let names = arguments.popFirst() else { return nil }
+                filter = names.split(separator: ",").map(String.init)
+            case "--n":
+                guard let number = arguments.popFirst().flatMap({ Int($0) }), number >= 1000 else { return nil }
+                wanted = number
+            case "--json":
+                guard let file = arguments.popFirst() else { return nil }
+                json = file
+            case "--make-log":
+                guard let file = arguments.popFirst() else { return nil }
+                logToMake = file
+            default: return nil
+            }
+        }
+        n = wanted ?? n
+    }
+
+    /// Whether the workload is wanted: `W3` stands for W3-sync and all others of its kind.
+    func includes(_ id: String) -> Bool {
+        filter.isEmpty || filter.contains { $0 == id || id.hasPrefix($0 + "-") }
+    }
+}

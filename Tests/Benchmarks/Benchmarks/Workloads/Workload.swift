@@ -1,0 +1,28 @@
+internal import Foundation
+
+/// One or several lines of the report.
+struct Workload: Sendable {
+    let id: String
+    /// Whether it is given a closed store with a million rows.
+    var needsMillion = false
+    let run: @Sendable (_ bench: Bench, _ million: URL) async throws -> [Outcome]
+
+    static let all: [Workload] = [
+        Workload(id: "W1") { bench, _ in [try await bench.adding()] },
+        Workload(id: "W2") { bench, _ in [try await bench.syncing(isSame: false)] },
+        Workload(id: "W2-same") { bench, _ in [try await bench.syncing(isSame: true)] },
+        Workload(id: "W3-sync") { bench, _ in [try await bench.savingOne(.blocking)] },
+        Workload(id: "W3-async") { bench, _ in [try await bench.savingOne(.awaited)] },
+        Workload(id: "W3-full") { bench, _ in [try await bench.savingOne(.durable)] },
+        Workload(id: "W4") { bench, _ in [try await bench.savingFromTasks()] },
+        Workload(id: "W5-registered") { bench, _ in [try await bench.findingRegistered()] },
+        Workload(id: "W5-store") { bench, _ in [try await bench.findingInStore()] },
+        Workload(id: "W6-unread") { bench, _ in [try await bench.fetching(isRead: false)] },
+        Workload(id: "W6-read") { bench, _ in [try await bench.fetching(isRead: true)] },
+        Workload(id: "W12", needsMillion: true) { bench, million in [try await bench.starting(million)] },
+        Workload(id: "W12-killed") { bench, _ in [try await bench.startingAfterKill()] },
+        Workload(id: "W14", needsMillion: true) { bench, million in [try await bench.resetting(million)] },
+        Workload(id: "W15") { bench, _ in [try await bench.addingInBatches()] },
+        Workload(id: "W15-bytes") { bench, _ in try await bench.countingBytes() },
+    ]
+}

@@ -1,0 +1,79 @@
+// The contact workloads in plain SQLite C calls: what an app would write by hand if it did without the library.
+//
+// Everything that costs time on either side is equal: schema and indexes (copied out of a store that the library made),
+// pragmas, synchronous level, prepared statements used again and again, texts bound without copying.
+#ifndef RAW_SQLITE_H
+#define RAW_SQLITE_H
+
+#include <stdint.h>
+#include <stddef.h>
+
+// A contact as the app has it. A text of length -1 is null.
+typedef struct {
+    const char *uid, *name, *note, *phone;
+    int32_t uid_length, name_length, note_length, phone_length;
+    int32_t age;
+    int32_t is_favorite;
+    double score, birthday;
+} raw_contact;
+
+// A contact as it is read: one block of memory with the texts behind the struct.
+typedef struct {
+    int64_t key;
+    raw_contact contact;
+    char texts[];
+} raw_row;
+
+// A list of contacts with texts of its own.
+typedef struct raw_list raw_list;
+raw_list *raw_list_make(size_t capacity);
+void raw_list_add(
+    raw_list *list, const char *uid, const char *name, const char *note, const char *phone, int32_t age,
+    int32_t is_favorite, double score, double birthday);
+void raw_list_free(raw_list *list);
+
+// A connection and its statements. Every function that can fail ends the process with SQLite's message: a benchmark
+// that goes on after an error measures nothing.
+typedef struct raw_store raw_store;
+
+// The CREATE statements of a store, each ended by a semicolon; free() it.
+char *raw_schema(const char *path);
+// Makes a store with that schema and one row of metadata.
+raw_store *raw_create(const char *path, const char *schema, int is_full);
+raw_store *raw_open(const char *path, int is_full);
+// Opens for reading, with the pragmas of the library's readers.
+raw_store *raw_open_reader(const char *path);
+void raw_close(raw_store *store);
+// Removes a store's files and syncs the directory.
+void raw_remove(const char *path, const char *directory);
+
+// Inserts elements first ..< end of the list in one transaction; keys are positions plus 1.
+void raw_insert(raw_store *store, const raw_list *list, size_t first, size_t end);
+// Makes the stored contacts equal to those of the list: inserts, or updates where any column differs.
+void raw_upsert(raw_store *store, const raw_list *list);
+// How many rows the last raw_upsert wrote.
+int64_t raw_rows_written(const raw_store *store);
+// Looks for the contact of that uid and copies it out; returns its age, or -1.
+int32_t raw_find(raw_store *store, const char *uid, int32_t length);
+// Reads all contacts in the order of keys.
+raw_row **raw_fetch_all(raw_store *store, size_t *count);
+void raw_rows_free(raw_row **rows, size_t count);
+// Reads three texts and two numbers of each row.
+int64_t raw_sum(raw_row **rows, size_t count);
+// The first integer of a query's first row.
+int64_t raw_value(raw_store *store, const char *sql);
+// The version of the SQLite that both sides use.
+const char *raw_version(void);
+// Reads the metadata row that tells which model a store was made for.
+int raw_read_metadata(raw_store *store);
+
+// The monotonic clock, in nanoseconds.
+uint64_t raw_now(void);
+// Bytes that malloc has given out, in all arenas.
+size_t raw_allocated(void);
+// Gives free memory back to the system, and lets the process's peak begin anew.
+void raw_reset_peak(void);
+// The most memory that the process had since then, in bytes.
+size_t raw_peak(void);
+
+#endif

@@ -1,0 +1,57 @@
+import CoreDataSource
+import Foundation
+import RowStore
+import Testing
+
+/// Ends: of a store, of a container, in whatever order.
+@MainActor
+struct CloseTests {
+    private let item = ItemData(key: "a", number: 1)
+
+    /// It returned as if the rows would be in the store soon, which they never were.
+    @Test func nothingIsAcceptedAfterClosing() async throws {
+        let (container, _) = PersistentContainer.faulty()
+        let senders = try container.dataSource(SenderDataSource.self)
+        // Fills the cache, so that the hook needs no store.
+        try await senders.add(ItemData(key: "b", number: 2))
+        try await container.close()
+        let error = await #expect(throws: DataSourceError.self) { try await senders.add(item, waitFor: .main) }
+        #expect(error?.code == .storeClosed)
+        #expect(container.pendingSaveCount == 0)
+    }
+
+    /// What main showed was gone if the container was dropped before the root came to it.
+    @Test func droppingAContainerWritesWhatIsPending() async throws {
+        let store = try await {
+            let (container, store) = PersistentContainer.faulty()
+            store.fail(with: noRoom)
+            let senders = try container.dataSource(SenderDataSource.self)
+            _ = try? await senders.add(item)
+            store.fail(with: nil)
+            return store
+        }()
+        #expect(store.committedGroups == [[1]])
+    }
+
+    @Test func droppingAContainerWritesToTheFile() async throws {
+        let directory = try TemporaryDirectory()
+        for round in 1...20 {
+            let container = try await PersistentContainer(model: .contacts, store: .sqlite(directory.store))
+            let contacts = try container.dataSource(ContactDataSource.self)
+            #expect(try contacts.count(ContactEntity.self) == (round - 1) * 3)
+            for number in 0..<3 {
+                try await contacts.add(ContactData(uid: "\(round) \(number)", name: ""), waitFor: .main)
+            }
+        }
+    }
+
+    @Test func closingTwiceAtOnceReturns() async throws {
+        let directory = try TemporaryDirectory()
+        for _ in 0..<50 {
+            let container = try await PersistentContainer(model: .contacts, store: .sqlite(directory.store))
+            await withTaskGroup { group in
+                for _ in 0..<4 { group.addTask { try? await container.close() } }
+            }
+        }
+    }
+}

@@ -1,0 +1,54 @@
+import CoreDataSource
+import Foundation
+import Testing
+
+@MainActor
+struct DerivedAttributeTests {
+    private final class Entry: ManagedObject {
+        override class var entityName: String { "Entry" }
+    }
+
+    private final class EntryDataSource: DataSource {
+        override class var entities: [ManagedObject.Type] { [Entry.self] }
+    }
+
+    private static func derived(_ name: String, _ type: AttributeType, _ expression: String) -> AttributeDescription {
+        AttributeDescription(name: name, type: type, isOptional: true, derivationExpression: expression)
+    }
+
+    private let model = ManagedObjectModel(
+        name: "Derived",
+        entities: [
+            EntityDescription(
+                name: "Entry",
+                attributes: [
+                    AttributeDescription(name: "title", type: .string, isOptional: true),
+                    derived("search", .string, "canonical:(title)"), derived("upper", .string, "uppercase:(title)"),
+                    derived("lower", .string, "lowercase:(title)"), derived("copy", .string, "title"),
+                    derived("changedAt", .date, "now()"), derived("links", .integer64, "others.@count"),
+                ])
+        ])
+
+    @Test func theyFollowTheirSourceWithEachSave() async throws {
+        let container = try await PersistentContainer(model: model, store: .inMemory)
+        let entries = try container.dataSource(EntryDataSource.self)
+        let before = Date()
+        try await entries.perform { try $0.insert(Entry.self).setAttribute("Éclair", at: 0) }
+        let entry = try #require(try container.main.fetch(Entry.self).first)
+        let texts = (1...4).map { entry.attribute(at: $0) as String? }
+        #expect(texts == ["eclair", "ÉCLAIR", "éclair", "Éclair"])
+        let first: Date = entry.attribute(at: 5)
+        #expect(first >= before && first <= Date())
+        #expect(entry.isNil(at: 6))
+        try await entries.perform(waitFor: .main) { try $0.fetch(Entry.self).first?.setNil(at: 0) }
+        #expect((1...4).allSatisfy { entry.isNil(at: $0) })
+    }
+
+    @Test func nothingIsSavedWhenOnlyTheClockHasMovedOn() async throws {
+        let container = try await PersistentContainer(model: model, store: .inMemory)
+        let entries = try container.dataSource(EntryDataSource.self)
+        try await entries.perform { try $0.insert(Entry.self).setAttribute("a", at: 0) }
+        try await entries.perform { try $0.fetch(Entry.self).first?.setAttribute("a", at: 0) }
+        #expect(container.stack.root.newestSave == 1)
+    }
+}

@@ -1,0 +1,88 @@
+import CoreDataSource
+import Foundation
+import Testing
+
+/// Entities with entities below them.
+@MainActor
+struct FamilyTests {
+    private final class Everything: DataSource {
+        override class var entities: [ManagedObject.Type] { [Item.self] }
+    }
+
+    /// The key was looked for in one table, and not checked again by the save.
+    @Test func findOrInsertMindsTheWholeFamilysConstraint() async throws {
+        let container = try await PersistentContainer(model: .chat, store: .inMemory)
+        let everything = try container.dataSource(Everything.self)
+        try await everything.perform { try $0.insert(Room.self).key = "same" }
+        let error = await #expect(throws: DataSourceError.self) {
+            try await everything.perform { _ = try $0.findOrInsert(Sender.self, where: \.key, equals: "same") }
+        }
+        #expect(error?.code == .uniquenessViolated)
+    }
+
+    /// It was missed while the other source's object was registered here.
+    @Test func anotherSourcesKeyCountsEvenIfItsObjectWasRead() async throws {
+        let container = try await PersistentContainer(model: .chat, store: .inMemory)
+        let rooms = try container.dataSource(RoomDataSource.self)
+        let senders = try container.dataSource(SenderDataSource.self)
+        try await rooms.add(ItemData(key: "same", number: 1))
+        let error = await #expect(throws: DataSourceError.self) {
+            try await senders.perform { context in
+                let room = try context.fetch(Room.self).first
+                try context.insert(Sender.self).key = room?.key ?? ""
+            }
+        }
+        #expect(error?.code == .uniquenessViolated)
+    }
+
+    @Test func theFirstIsTheFirstOfTheWholeFamily() async throws {
+        let container = try await PersistentContainer(model: .chat, store: .inMemory)
+        let everything = try container.dataSource(Everything.self)
+        try await everything.perform { context in
+            try context.insert(Sender.self).key = "older"
+            try context.insert(Message.self).key = "newer"
+            let first = try context.first(Item.self, where: \.number, equals: 0)
+            #expect(first?.key == "older")
+        }
+        #expect(try container.main.first(Item.self, where: \.number, equals: 0)?.key == "older")
+    }
+
+    // MARK: A concrete parent
+
+    private final class Person: ManagedObject {
+        override class var entityName: String { "Person" }
+    }
+
+    private final class Employee: ManagedObject {
+        override class var entityName: String { "Employee" }
+    }
+
+    private final class People: DataSource {
+        override class var entities: [ManagedObject.Type] { [Person.self, Employee.self] }
+    }
+
+    private let model = ManagedObjectModel(
+        name: "People",
+        entities: [
+            EntityDescription(name: "Employee", parentName: "Person"),
+            EntityDescription(
+                name: "Person", attributes: [AttributeDescription(name: "name", type: .string, isOptional: true)]),
+        ])
+
+    /// Sub-entities were counted twice while there were edits of the parent's own objects.
+    @Test func aCountWithEditsCountsEachObjectOnce() async throws {
+        var model = model
+        model.classes = ["Person": Person.self, "Employee": Employee.self]
+        let container = try await PersistentContainer(model: model, store: .inMemory)
+        let people = try container.dataSource(People.self)
+        try await people.perform { context in
+            _ = try context.insert(Employee.self)
+            _ = try context.insert(Person.self)
+        }
+        let count = try await people.perform { context in
+            _ = try context.insert(Person.self)
+            return try context.count(Person.self)
+        }
+        #expect(count == 3)
+    }
+}

@@ -1,0 +1,86 @@
+import CoreDataSource
+import Foundation
+import Testing
+
+final class BoundedDataSource: DataSource {
+    override class var entities: [ManagedObject.Type] { [Bounded.self, EveryType.self] }
+}
+
+@MainActor
+struct ValidationTests {
+    private func failure(_ edit: @escaping @Sendable (Bounded) -> Void) async throws -> DataSourceError? {
+        let container = try await PersistentContainer(model: .allTypes, store: .inMemory)
+        let source = try container.dataSource(BoundedDataSource.self)
+        do {
+            try await source.perform { edit(try $0.insert(Bounded.self)) }
+            #expect(try container.main.count(Bounded.self) == 1)
+            return nil
+        } catch let error as DataSourceError {
+            #expect(try container.main.count(Bounded.self) == 0)
+            return error
+        }
+    }
+
+    @Test func aRowWithinTheRulesIsSaved() async throws {
+        #expect(
+            try await failure {
+                $0.code = "AB12"
+                $0.count = 100
+                $0.day = Date(timeIntervalSinceReferenceDate: 86_400)
+                $0.ratio = 1
+            } == nil)
+    }
+
+    @Test(arguments: [
+        ("count", -1 as Int16), ("count", 101),
+    ])
+    func aNumberOutsideItsRangeIsRefused(attribute: String, value: Int16) async throws {
+        let error = try await failure { $0.count = value }
+        #expect(error?.code == .validationFailed)
+        #expect(error?.attributeName == attribute)
+    }
+
+    @Test func lengthsAndPatternsAreChecked() async throws {
+        #expect(try await failure { $0.code = "A" }?.message.contains("fewer than the 2") == true)
+        #expect(try await failure { $0.code = "ABCDEFGHI" }?.message.contains("more than the 8") == true)
+        #expect(try await failure { $0.code = "AB12x" }?.message.contains("pattern") == true)
+    }
+
+    @Test func decimalsAndDatesAreChecked() async throws {
+        #expect(try await failure { $0.amount = 99.96 }?.attributeName == "amount")
+        #expect(try await failure { $0.day = Date(timeIntervalSinceReferenceDate: -1) }?.attributeName == "day")
+    }
+
+    @Test func aNumberThatIsNoneIsRefusedBeforeTheSave() async throws {
+        #expect(try await failure { $0.ratio = .nan }?.attributeName == "ratio")
+    }
+
+    /// A class that is written by hand can set a column to a wider type than its own.
+    @Test func anIntegerOutsideTheRangeOfItsTypeIsRefused() async throws {
+        let column = try #require(
+            ManagedObjectModel.allTypes.entity(named: "Bounded").map(ManagedObjectModel.allTypes.columns)?
+                .firstIndex { $0.name == "count" })
+        let error = try await failure { $0.setAttribute(Int64(65_536 + 5), at: column) }
+        #expect(error?.message.contains("Integer 16") == true)
+    }
+
+    @Test func aDecimalThatIsNoNumberIsRefused() async throws {
+        #expect(try await failure { $0.amount = .nan }?.attributeName == "amount")
+    }
+
+    @Test func aRequiredValueMustBeSet() async throws {
+        let container = try await PersistentContainer(model: .allTypes, store: .inMemory)
+        let source = try container.dataSource(BoundedDataSource.self)
+        let error = await #expect(throws: DataSourceError.self) {
+            try await source.perform { _ = try $0.insert(EveryType.self) }
+        }
+        #expect(error?.code == .validationFailed)
+        #expect(
+            Set(error?.failures.compactMap(\.attributeName) ?? []) == ["binaryRequired", "uriRequired", "uuidRequired"])
+    }
+
+    @Test func aMessageNeverHoldsTheValue() async throws {
+        let error = try await failure { $0.code = "secret value that is far too long" }
+        #expect(error.map { "\($0)".contains("secret") } == false)
+    }
+}

@@ -1,0 +1,42 @@
+import CoreDataSource
+import Foundation
+import Testing
+
+@MainActor
+struct AddTests {
+    @Test(arguments: StoreKind.allCases)
+    func whatIsAddedIsFetched(kind: StoreKind) async throws {
+        try await withContainer(kind) { container, _ in
+            let contacts = try container.dataSource(ContactDataSource.self)
+            let report = try await contacts.add(contactList(0..<10))
+            #expect(report == SaveReport(inserted: 10))
+            let found = try contacts.fetch(ContactEntity.self, sortBy: [SortDescriptor(\.name)])
+            #expect(found.map(\.name) == (0..<10).map { "name \($0)" })
+            #expect(found.map(\.phone) == (0..<10).map { $0 % 2 == 0 ? "\($0)" : nil })
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func addingAgainUpdatesOnlyWhatChanged(kind: StoreKind) async throws {
+        try await withContainer(kind) { container, _ in
+            let contacts = try container.dataSource(ContactDataSource.self)
+            try await contacts.add(contactList(0..<10))
+            let report = try await contacts.add(contactList(5..<15) { $0 == 7 ? "new" : "name \($0)" })
+            #expect(report == SaveReport(inserted: 5, updated: 1))
+            #expect(try contacts.first(ContactEntity.self, where: \.uid, equals: "uid-7")?.name == "new")
+        }
+    }
+
+    @Test func rowsAreThereAtTheNextStart() async throws {
+        let directory = try TemporaryDirectory()
+        for expected in [0, 100] {
+            let container = try await PersistentContainer(
+                model: .contacts, store: .sqlite(directory.store), databaseKey: "1")
+            let contacts = try container.dataSource(ContactDataSource.self)
+            #expect(try contacts.count(ContactEntity.self) == expected)
+            #expect(container.startup.reason == (expected == 0 ? .firstLaunch : .current))
+            try await contacts.add(contactList(0..<100))
+            try await container.close()
+        }
+    }
+}

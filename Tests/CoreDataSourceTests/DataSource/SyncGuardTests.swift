@@ -1,0 +1,56 @@
+import CoreDataSource
+import Foundation
+import Testing
+
+/// Lists that a sync must not take at their word.
+@MainActor
+struct SyncGuardTests {
+    /// A list of which the hook knows nothing is as good as empty; it emptied the store.
+    @Test func aListOfIgnoredValuesIsAnEmptyOne() async throws {
+        try await withContainer { container, _ in
+            let contacts = try container.dataSource(ContactDataSource.self)
+            try await contacts.sync(contactList(0..<3), entity: ContactEntity.self)
+            for isPlan in [true, false] {
+                let error = await #expect(throws: DataSourceError.self) {
+                    if isPlan {
+                        _ = try await contacts.planSync([1, 2, 3], entity: ContactEntity.self)
+                    } else {
+                        try await contacts.sync([1, 2, 3], entity: ContactEntity.self)
+                    }
+                }
+                #expect(error?.code == .emptySync)
+            }
+            #expect(try contacts.count(ContactEntity.self) == 3)
+            let report = try await contacts.sync([1, 2, 3], entity: ContactEntity.self, allowsEmpty: true)
+            #expect(report.deleted == 3)
+            #expect(report.ignored == 3)
+        }
+    }
+
+    private final class Note: ManagedObject {
+        override class var entityName: String { "Note" }
+    }
+
+    private final class Notes: DataSource {
+        override class var entities: [ManagedObject.Type] { [Note.self] }
+
+        override func onAdd(_ object: any Sendable, in context: isolated PrivateContext) throws -> ManagedObject? {
+            try context.insert(Note.self)
+        }
+    }
+
+    /// A number was written into the text, which then read as something out of the row's own bookkeeping.
+    @Test func aSyncFlagThatIsNoNumberIsTheAppsOwn() async throws {
+        var model = ManagedObjectModel(
+            name: "Notes",
+            entities: [
+                EntityDescription(
+                    name: "Note", attributes: [AttributeDescription(name: "syncFlag", type: .string, isOptional: true)])
+            ])
+        model.classes = ["Note": Note.self]
+        let container = try await PersistentContainer(model: model, store: .inMemory)
+        let notes = try container.dataSource(Notes.self)
+        try await notes.sync([1], entity: Note.self)
+        #expect(try container.main.fetch(Note.self).map { $0.isNil(at: 0) } == [true])
+    }
+}

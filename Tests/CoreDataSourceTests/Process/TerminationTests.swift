@@ -1,0 +1,41 @@
+import CoreDataSource
+import Foundation
+import Testing
+
+struct TerminationTests {
+    /// Another program has the store locked, so a save stays pending; then the process is told to end.
+    @Test(arguments: [SIGTERM, SIGINT])
+    @MainActor
+    func pendingSavesAreWrittenWhenTheProcessIsToldToEnd(signal: Int32) async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.store.path
+        await #expect(processExitsWith: .signal(signal)) { [path = path as String, signal = signal as Int32] in
+            try await leaveASavePending(path)
+            kill(getpid(), signal)
+            // Until the signal ends the process.
+            let (never, continuation) = AsyncStream.makeStream(of: Never.self)
+            for await _ in never {}
+            continuation.finish()
+        }
+        let container = try await PersistentContainer(model: .contacts, store: .sqlite(directory.store))
+        #expect(try container.main.count(ContactEntity.self) == 3)
+        try await container.close()
+    }
+}
+
+@MainActor private var kept: [AnyObject] = []
+
+@MainActor
+private func leaveASavePending(_ path: String) async throws {
+    let url = URL(filePath: path)
+    let container = try await PersistentContainer(model: .contacts, store: .sqlite(url))
+    container.flushOnTermination()
+    kept.append(container)
+    let other = try RawConnection(url)
+    try other.execute("begin immediate")
+    let contacts = try container.dataSource(ContactDataSource.self)
+    try await contacts.add(contactList(0..<3), waitFor: .main)
+    await #expect(throws: DataSourceError.self) { try await container.flush() }
+    try other.execute("rollback")
+    #expect(container.pendingSaveCount == 1)
+}

@@ -1,0 +1,45 @@
+import CoreDataSource
+import RowStore
+import Testing
+
+/// Whoever waits for a save hears what became of it, even if that is: nothing.
+@MainActor
+struct DiscardTests {
+    private func pending(_ count: Int = 1) throws -> RootContext {
+        let root = RootContext(store: FaultyStore(ModelLayout(.chat))) {}
+        for _ in 0..<count { _ = try root.accept(ChangeSet(entities: []), generation: 0) }
+        return root
+    }
+
+    /// The caller hung until some later save, and then heard of success.
+    @Test func whoeverWaitsForADiscardedSaveIsTold() async throws {
+        let root = try pending()
+        let heard = Shared<DataSourceError.Code?>(nil)
+        root.whenCommitted(1) { if case .failure(let error) = $0 { heard.value = error.code } }
+        #expect(await root.discardPending() == 1)
+        #expect(heard.value == .pendingDiscarded)
+    }
+
+    /// The caller heard of success.
+    @Test func whoeverAsksForADiscardedSaveIsTold() async throws {
+        let root = try pending()
+        #expect(await root.discardPending() == 1)
+        let error = await #expect(throws: DataSourceError.self) { try await root.committed(1) }
+        #expect(error?.code == .pendingDiscarded)
+        let inPlace = #expect(throws: DataSourceError.self) { try root.commitInPlace(1) }
+        #expect(inPlace?.code == .pendingDiscarded)
+    }
+
+    @Test func savesBeforeAndAfterAreNoneOfThem() async throws {
+        let root = try pending()
+        try await root.flush()
+        _ = try root.accept(ChangeSet(entities: []), generation: 0)
+        #expect(await root.discardPending() == 1)
+        let next = try root.accept(ChangeSet(entities: []), generation: 1)
+        try await root.flush()
+        try await root.committed(1)
+        try await root.committed(next)
+        #expect(try root.commitInPlace(next))
+        await #expect(throws: DataSourceError.self) { try await root.committed(2) }
+    }
+}

@@ -1,0 +1,80 @@
+import CoreDataSource
+import Dispatch
+import Foundation
+import RowStore
+
+/// A store in memory whose commits can be made to fail, or to wait until the test lets them go on.
+final class FaultyStore: PersistentStore {
+    private let base: InMemoryStore
+    private let failure = Guarded<DataSourceError?>(nil)
+    private let gate = Guarded<DispatchSemaphore?>(nil)
+    private let resetting = Guarded<(@Sendable () -> Void)?>(nil)
+    private let onMain = Guarded(false)
+    private let groups = Guarded<[[Int64]]>([])
+
+    let longestValue: Int
+
+    init(_ layout: ModelLayout, longestValue: Int = RowSnapshot.longestValue) {
+        base = InMemoryStore(layout)
+        self.longestValue = longestValue
+    }
+
+    /// Whether a commit ever ran on the main thread.
+    var wasCommittedOnMainThread: Bool { onMain.withLock { $0 } }
+
+    /// The numbers of the saves of each group that was committed.
+    var committedGroups: [[Int64]] { groups.withLock { $0 } }
+
+    /// Makes every commit fail until it is told otherwise.
+    func fail(with error: DataSourceError?) { failure.withLock { $0 = error } }
+
+    /// Makes every commit wait until the closure that is returned is called.
+    func holdCommits() -> @Sendable () -> Void {
+        let semaphore = DispatchSemaphore(value: 0)
+        gate.withLock { $0 = semaphore }
+        return {
+            self.gate.withLock { $0 = nil }
+            for _ in 0..<1000 { semaphore.signal() }
+        }
+    }
+
+    var firstFreeKey: Int64 { base.firstFreeKey }
+
+    func commit(_ group: [ChangeSet]) throws(DataSourceError) {
+        if Thread.isMainThread { onMain.withLock { $0 = true } }
+        gate.withLock { $0 }?.wait()
+        if let error = failure.withLock({ $0 }) { throw error }
+        try base.commit(group)
+        groups.withLock { $0.append(group.map(\.number)) }
+    }
+
+    func read<R>(_ isolation: ReadIsolation, _ body: (any StoreReader) throws(DataSourceError) -> R)
+        throws(DataSourceError) -> R
+    {
+        try base.read(isolation, body)
+    }
+
+    /// Calls the body in the middle of every reset, on the root's queue.
+    func duringReset(_ body: @escaping @Sendable () -> Void) { resetting.withLock { $0 = body } }
+
+    func reset() throws(DataSourceError) -> StoreStartup {
+        resetting.withLock { $0 }?()
+        if let error = failure.withLock({ $0 }) { throw error }
+        return try base.reset()
+    }
+
+    func close() { base.close() }
+}
+
+extension PersistentContainer {
+    /// A container over the chat model whose store can be made to fail.
+    static func faulty(
+        longestValue: Int = RowSnapshot.longestValue, configuration: Configuration = Configuration()
+    ) -> (container: PersistentContainer, store: FaultyStore) {
+        let layout = ModelLayout(.chat)
+        let store = FaultyStore(layout, longestValue: longestValue)
+        return (PersistentContainer(layout, store, StoreStartup(reason: .firstLaunch), configuration), store)
+    }
+}
+
+let noRoom = DataSourceError(.diskFull, "There is no room left. Free some space and save again.")

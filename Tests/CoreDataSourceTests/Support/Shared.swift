@@ -1,0 +1,19 @@
+import RowStore
+
+/// A value that several tasks of a test read and write.
+final class Shared<Value: Sendable>: Sendable {
+    private let state: Guarded<Value>
+
+    init(_ value: Value) {
+        state = Guarded(value)
+    }
+
+    var value: Value {
+        get { state.withLock { $0 } }
+        set { state.withLock { $0 = newValue } }
+    }
+
+    func update(_ body: (inout sending Value) -> Void) {
+        state.withLock { body(&$0) }
+    }
+}

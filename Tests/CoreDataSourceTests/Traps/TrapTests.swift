@@ -1,0 +1,156 @@
+import CoreDataSource
+import Foundation
+import Testing
+
+/// Misuse that no compiler sees ends the process with a sentence that says what to do instead.
+struct TrapTests {
+    @Test func settingAnAttributeOfAMainObjectTraps() async throws {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let contacts = try await makeContacts()
+            try await contacts.add(ContactData(uid: "1", name: "Guan Yu"))
+            try await MainActor.run {
+                try contacts.first(ContactEntity.self, where: \.uid, equals: "1")?.name = "Zhang Fei"
+            }
+        }
+        #expect(
+            try #require(result).standardErrorText.contains(
+                "ContactEntity.name was set on an object of the main context, which is for reading. Edit it in a hook or in perform { } of its data source."
+            ))
+    }
+
+    @Test func settingAMainObjectsAttributeToTheValueThatItHasIsNoEdit() async throws {
+        let contacts = try await makeContacts()
+        try await contacts.add(ContactData(uid: "1", name: "Guan Yu"))
+        try await MainActor.run {
+            let contact = try #require(try contacts.first(ContactEntity.self, where: \.uid, equals: "1"))
+            contact.name = "Guan Yu"
+            #expect(!contact.hasChanges)
+        }
+    }
+
+    @Test func performAndWaitInsideItsOwnContextTraps() async throws {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let contacts = try await makeContacts()
+            try await contacts.perform { _ in try contacts.performAndWait { _ in } }
+        }
+        #expect(
+            try #require(result).standardErrorText.contains(
+                "performAndWait of ContactDataSource was called inside a private context, which could wait for itself. In a hook or perform { } use the context that it was given, and write to another data source afterwards."
+            ))
+    }
+
+    @Test func performAndWaitInsideAHookTraps() async throws {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let container = try await PersistentContainer(model: .contacts, store: .inMemory)
+            try await container.dataSource(WaitingDataSource.self).add(1)
+        }
+        #expect(
+            try #require(result).standardErrorText.contains(
+                "performAndWait of WaitingDataSource was called inside a private context"))
+    }
+
+    /// Two data sources that wait for each other would hang.
+    @Test func performAndWaitInsideAnotherContextTraps() async throws {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let container = try await PersistentContainer(model: .contacts, store: .inMemory)
+            let contacts = try await container.dataSource(ContactDataSource.self)
+            let groups = try await container.dataSource(GroupDataSource.self)
+            try await contacts.perform { _ in try groups.performAndWait { _ in } }
+        }
+        #expect(
+            try #require(result).standardErrorText.contains(
+                "performAndWait of GroupDataSource was called inside a private context"))
+    }
+
+    @Test func editingOutsideOfABatchTraps() async throws {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let contacts = try await makeContacts()
+            try await insertByHand(contacts.context)
+        }
+        #expect(
+            try #require(result).standardErrorText.contains(
+                "An object of ContactDataSource was inserted, edited or deleted outside of a batch."))
+    }
+
+    @Test func editingAnObjectOfAnEndedBatchTraps() async throws {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let contacts = try await makeContacts()
+            try await contacts.perform { context in
+                let contact = try context.insert(ContactEntity.self)
+                contact.uid = "1"
+                Task {
+                    _ = context
+                    contact.name = "late"
+                }
+            }
+            try await contacts.perform { _ in }
+            try await contacts.perform { _ in }
+        }
+        #expect(
+            try #require(result).standardErrorText.contains(
+                "An object of ContactDataSource was inserted, edited or deleted outside of a batch."))
+    }
+
+    @Test func editingAMainObjectWhoseContainerIsGoneTraps() async throws {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            try await editAnOrphan()
+        }
+        #expect(try #require(result).standardErrorText.contains("which is for reading"))
+    }
+
+    @Test func addingToADataSourceWithoutAHookTraps() async throws {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let container = try await PersistentContainer(model: .contacts, store: .inMemory)
+            try await container.dataSource(SilentDataSource.self).add(1)
+        }
+        #expect(
+            try #require(result).standardErrorText.contains(
+                "SilentDataSource was given a value to add. Override onAdd(_:in:)."))
+    }
+
+    @Test func deletingFromADataSourceWithoutAHookTraps() async throws {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let container = try await PersistentContainer(model: .contacts, store: .inMemory)
+            try await container.dataSource(SilentDataSource.self).delete(1)
+        }
+        #expect(
+            try #require(result).standardErrorText.contains(
+                "SilentDataSource was given a value to delete. Override onDelete(_:in:)."))
+    }
+}
+
+private func makeContacts() async throws -> ContactDataSource {
+    try await PersistentContainer(model: .contacts, store: .inMemory).dataSource(ContactDataSource.self)
+}
+
+@MainActor
+private func editAnOrphan() async throws {
+    var contacts: ContactDataSource? = try await makeContacts()
+    try await contacts?.add(ContactData(uid: "1", name: "Guan Yu"))
+    let contact = try contacts?.fetch(ContactEntity.self).first
+    contacts = nil
+    contact?.name = "Zhang Fei"
+}
+
+private func insertByHand(_ context: isolated PrivateContext) throws {
+    _ = try context.insert(ContactEntity.self)
+}
+
+/// Has no hooks.
+private final class SilentDataSource: DataSource {
+    override class var entities: [ManagedObject.Type] { [ContactEntity.self] }
+}
+
+/// Waits in its hook for the context that runs it.
+private final class WaitingDataSource: DataSource {
+    override class var entities: [ManagedObject.Type] { [ContactEntity.self] }
+
+    override func onAdd(_ object: any Sendable, in context: isolated PrivateContext) throws -> ManagedObject? {
+        try performAndWait { _ in }
+        return nil
+    }
+}
+
+extension ExitTest.Result {
+    fileprivate var standardErrorText: String { String(decoding: standardErrorContent, as: UTF8.self) }
+}

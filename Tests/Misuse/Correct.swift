@@ -1,0 +1,51 @@
+import CoreDataSource
+import Foundation
+
+// What an app writes: not one word about isolation, and it compiles.
+
+struct ContactData {
+    var name: String
+}
+
+final class AddressBook: DataSource {
+    override class var entities: [ManagedObject.Type] { [Contact.self] }
+
+    // State of the data source itself is main's, for the user interface.
+    var lastRefresh = 0
+
+    override func onAdd(_ object: any Sendable, in context: isolated PrivateContext) throws -> ManagedObject? {
+        guard let data = object as? ContactData else { return nil }
+        let contact = try context.findOrInsert(Contact.self, where: \.name, equals: data.name)
+        if try context.count(Contact.self) == 0 { contact.name = normalized(data.name) }
+        return contact
+    }
+
+    override func onDelete(_ object: any Sendable, in context: isolated PrivateContext) throws {
+        guard let data = object as? ContactData else { return }
+        if let contact = try context.first(Contact.self, where: \.name, equals: data.name) { context.delete(contact) }
+    }
+
+    func names() throws -> [String] {
+        try fetch(Contact.self, sortBy: [SortDescriptor(\.name)]).map(\.name)
+    }
+
+    func refresh(_ list: [ContactData]) async throws {
+        lastRefresh = try await sync(list, entity: Contact.self).inserted
+        try await delete(ContactData(name: "nobody"))
+    }
+}
+
+func normalized(_ name: String) -> String { name.trimmingCharacters(in: .whitespaces) }
+
+func importContacts(_ names: [String], into book: AddressBook) async throws -> [String] {
+    try await book.refresh(names.map { ContactData(name: $0) })
+    book.add(ContactData(name: "Guan Yu")) { result in print(result, book.lastRefresh) }
+    let ids = try await book.perform { context in
+        let contacts = try context.fetch(Contact.self)
+        for contact in contacts { contact.name = normalized(contact.name) }
+        return contacts.map(\.objectID)
+    }
+    let added = Task.detached { try await book.add(ContactData(name: "Zhang Fei")).inserted }
+    print(ids.count, try await added.value)
+    return try await book.names()
+}

@@ -1,0 +1,4 @@
+// error: var 'kept' is not concurrency-safe because it is nonisolated global shared mutable state
+import CoreDataSource
+
+var kept: Contact?

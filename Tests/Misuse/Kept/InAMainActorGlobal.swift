@@ -1,0 +1,8 @@
+// error: main actor-isolated var 'kept' can not be mutated on a different actor instance
+import CoreDataSource
+
+@MainActor var kept: Contact?
+
+func keep(_ contacts: ContactDataSource) async throws {
+    try await contacts.perform { kept = try $0.insert(Contact.self) }
+}

@@ -1,0 +1,6 @@
+// error: call to main actor-isolated instance method 'fetch(_:where:sortBy:limit:offset:)' in a synchronous nonisolated context
+import CoreDataSource
+
+func count(_ contacts: ContactDataSource) throws -> Int {
+    try contacts.fetch(Contact.self).count
+}

@@ -1,0 +1,4 @@
+// error: conformance of 'Contact' to protocol 'Sendable' is already unavailable
+import CoreDataSource
+
+extension Contact: @unchecked Sendable {}

@@ -1,0 +1,7 @@
+// error: passing closure as a 'sending' parameter risks causing data races
+import CoreDataSource
+
+@MainActor func look(_ contacts: ContactDataSource) throws {
+    let contact = try contacts.first(Contact.self, where: \.name, equals: "Guan Yu")
+    Task.detached { print(contact?.name ?? "nobody") }
+}

@@ -1,0 +1,7 @@
+// error: capture of 'contact' with non-Sendable type 'Contact?' in a '@Sendable' closure
+import CoreDataSource
+
+@MainActor func edit(_ contacts: ContactDataSource) async throws {
+    let contact = try contacts.first(Contact.self, where: \.name, equals: "Guan Yu")
+    try await contacts.perform { _ in contact?.name = "Zhang Fei" }
+}

@@ -1,0 +1,23 @@
+import CoreDataSource
+
+// What every source here is compiled with: an entity as the generator would write it, and a data source that owns it.
+
+class Contact: ManagedObject {
+    override class var entityName: String { "Contact" }
+
+    override class var attributeKeyPaths: [AnyKeyPath: String] { [\Contact.name: "name"] }
+
+    final var name: String {
+        get { attribute(at: 0) }
+        set { setAttribute(newValue, at: 0) }
+    }
+}
+
+final class ContactDataSource: DataSource {
+    override class var entities: [ManagedObject.Type] { [Contact.self] }
+
+    override func onAdd(_ object: any Sendable, in context: isolated PrivateContext) throws -> ManagedObject? {
+        guard let name = object as? String else { return nil }
+        return try context.findOrInsert(Contact.self, where: \.name, equals: name)
+    }
+}

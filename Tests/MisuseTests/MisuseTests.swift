@@ -1,0 +1,34 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// The rules that no comment has to ask for, because what breaks them is no program.
+///
+/// Each source under `Tests/Misuse` breaks one rule, and says in its first lines what the compiler answers.
+@Suite(.serialized, .enabled(if: Compiler.isAvailable)) struct MisuseTests {
+    @Test(arguments: MisuseCase.all)
+    func whatBreaksARuleDoesNotCompile(_ misuse: MisuseCase) async throws {
+        let expected = try misuse.expectedErrors
+        try #require(!expected.isEmpty)
+        let errors = try await Compiler.errors(in: misuse.file)
+        for error in expected {
+            #expect(errors.contains { $0.contains(error) }, "It does not say: \(error)")
+        }
+        for error in errors {
+            #expect(expected.contains { error.contains($0) }, "It says: \(error)")
+        }
+    }
+
+    @Test func eachRuleHasACase() {
+        let rules = Set(MisuseCase.all.map { $0.file.deletingLastPathComponent().lastPathComponent })
+        #expect(rules == ["Hook", "Kept", "Made", "Main", "Sent"])
+    }
+
+    @Test func whatKeepsTheRulesCompilesWithoutAnyAnnotation() async throws {
+        let correct = MisuseCase.folder.appending(component: "Correct.swift")
+        #expect(try await Compiler.errors(in: correct) == [])
+        let words = try String(contentsOf: correct, encoding: .utf8).split { !$0.isLetter && $0 != "@" }
+        let annotations = ["@MainActor", "@Sendable", "@unchecked", "@preconcurrency", "@concurrent", "nonisolated"]
+        #expect(Set(annotations.map { Substring($0) }).isDisjoint(with: words))
+    }
+}

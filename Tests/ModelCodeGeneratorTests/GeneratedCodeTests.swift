@@ -1,0 +1,44 @@
+import Foundation
+import ManagedModel
+import ModelReader
+import TestSupport
+import Testing
+
+/// What was generated is Swift, without a warning, and does what the model says.
+@Suite(.enabled(if: Compiler.isAvailable)) struct GeneratedCodeTests {
+    @Test(arguments: GoldenCase.all)
+    func generatedCodeCompilesWithoutWarnings(_ golden: GoldenCase) async throws {
+        let author = golden.folder.appending(component: "Author.swift").path
+        let files = [golden.expected.path] + (FileManager.default.fileExists(atPath: author) ? [author] : [])
+        let complaints = try await Compiler.shared.value.complaints(about: files)
+        #expect(complaints == "")
+    }
+
+    @Test func propertiesReadTheirColumnsAndTheLiteralIsTheModel() async throws {
+        let golden = GoldenCase.named("AllTypes")
+        let program = PackageFiles.cases.appending(components: "Programs", "UsesAllTypes.swift").path
+        let run = try await Compiler.shared.value.run([golden.expected.path, program])
+        #expect(run.status == 0)
+        let parts = run.output.split(separator: "model:\n", maxSplits: 1)
+        try #require(parts.count == 2)
+        #expect(
+            parts[0] == """
+                a new place: true true
+                read back: true true Home
+                columns: ["b", "Main Street"] true Home
+                zero is not nil: true true
+                nil again: true true
+                after inherited columns: Al
+                inherited key paths: createdAt 3
+                a key path of the parent: none
+                names: class self
+                classes: 9 true
+
+                """)
+        let fixture = PackageFiles.root.appending(components: "Tests", "Fixtures", "AllTypes.xcdatamodeld")
+        let model = try ModelReader.read(fixture).model
+        var dumped = ""
+        dump([model.entities, model.composites, model.fetchRequests, model.configurations] as [Any], to: &dumped)
+        #expect(parts[1] == dumped)
+    }
+}

@@ -1,0 +1,217 @@
+// Made by model-codegen from the model Town Library. Change the model, not this file.
+// swift-format-ignore-file
+
+package import CoreDataSource
+
+/// The entity `Atlas`.
+///
+/// The class is yours to write, in this module, with these two overrides:
+///
+///     override class var entityName: String { Atlas.Generated.entityName }
+///     override class var attributeKeyPaths: [AnyKeyPath: String] { Atlas.Generated.attributeKeyPaths }
+nonisolated extension Atlas {
+    /// What the class answers for its entity.
+    package enum Generated {
+        package static var entityName: String { "Atlas" }
+
+        package static var attributeKeyPaths: [AnyKeyPath: String] {
+            [
+                \Atlas.shelf: "shelf",
+                \Atlas.title: "title",
+                \Atlas.pages: "pages",
+                \Atlas.scale: "scale",
+            ]
+        }
+    }
+
+    package var scale: Int32? {
+        get { attribute(at: 3) }
+        set { setAttribute(newValue, at: 3) }
+    }
+}
+
+/// The entity `Book`.
+///
+/// The class is yours to write, in this module, with these two overrides:
+///
+///     override class var entityName: String { Book.Generated.entityName }
+///     override class var attributeKeyPaths: [AnyKeyPath: String] { Book.Generated.attributeKeyPaths }
+nonisolated extension Book {
+    /// What the class answers for its entity.
+    package enum Generated {
+        package static var entityName: String { "Book" }
+
+        package static var attributeKeyPaths: [AnyKeyPath: String] {
+            [
+                \Book.shelf: "shelf",
+                \Book.title: "title",
+                \Book.pages: "pages",
+            ]
+        }
+    }
+
+    package var shelf: String {
+        get { attribute(at: 0) }
+        set { setAttribute(newValue, at: 0) }
+    }
+
+    package var title: String {
+        get { attribute(at: 1) }
+        set { setAttribute(newValue, at: 1) }
+    }
+
+    package var pages: Int32 {
+        get { attribute(at: 2) }
+        set { setAttribute(newValue, at: 2) }
+    }
+}
+
+// The entity Branch: its class Branch is written by hand.
+
+/// The entity `Hub`.
+nonisolated package class Hub: Branch {
+    package override class var entityName: String { "Hub" }
+
+    package override class var attributeKeyPaths: [AnyKeyPath: String] {
+        let own: [AnyKeyPath: String] = [
+            \Hub.floors: "floors",
+        ]
+        return super.attributeKeyPaths.merging(own) { $1 }
+    }
+
+    package final var floors: Int16 {
+        get { attribute(at: 1) }
+        set { setAttribute(newValue, at: 1) }
+    }
+}
+
+// The entity Item: it has no class of its own.
+
+/// The entity `Record`.
+nonisolated package class Disc: ManagedObject {
+    package override class var entityName: String { "Record" }
+
+    package override class var attributeKeyPaths: [AnyKeyPath: String] {
+        [
+            \Disc.shelf: "shelf",
+            \Disc.length: "length",
+        ]
+    }
+
+    package final var shelf: String {
+        get { attribute(at: 0) }
+        set { setAttribute(newValue, at: 0) }
+    }
+
+    package final var length: Double {
+        get { attribute(at: 1) }
+        set { setAttribute(newValue, at: 1) }
+    }
+}
+
+/// The entity `Reissue`.
+nonisolated package class Disc2: Disc {
+    package override class var entityName: String { "Reissue" }
+
+    package override class var attributeKeyPaths: [AnyKeyPath: String] {
+        [
+            \Disc2.shelf: "shelf",
+            \Disc2.length: "length",
+            \Disc2.year: "year",
+        ]
+    }
+
+    package final var year: Int16 {
+        get { attribute(at: 2) }
+        set { setAttribute(newValue, at: 2) }
+    }
+}
+
+// The entity Untyped: it has no class of its own.
+
+nonisolated extension ManagedObjectModel {
+    /// The model `Town Library` in its version `Town Library 2`.
+    package static let townLibrary = ManagedObjectModel(
+        name: "Town Library",
+        version: "Town Library 2",
+        entities: [
+            TownLibraryEntities.atlas(),
+            TownLibraryEntities.book(),
+            TownLibraryEntities.branch(),
+            TownLibraryEntities.hub(),
+            TownLibraryEntities.item(),
+            TownLibraryEntities.record(),
+            TownLibraryEntities.reissue(),
+            TownLibraryEntities.untyped(),
+        ],
+        classes: ["Atlas": Atlas.self, "Book": Book.self, "Hub": Hub.self, "Record": Disc.self, "Reissue": Disc2.self])
+}
+
+/// The entities of `Town Library`, a function for each.
+nonisolated private enum TownLibraryEntities {
+    static func atlas() -> EntityDescription {
+        EntityDescription(
+            name: "Atlas",
+            className: "Atlas",
+            parentName: "Book",
+            attributes: [AttributeDescription(name: "scale", type: .integer32, isOptional: true)],
+            codeGeneration: .category)
+    }
+
+    static func book() -> EntityDescription {
+        EntityDescription(
+            name: "Book",
+            className: ".Book",
+            parentName: "Item",
+            attributes: [
+                AttributeDescription(name: "title", type: .string),
+                AttributeDescription(name: "pages", type: .integer32, isOptional: true, usesScalarValueType: true),
+            ],
+            codeGeneration: .category)
+    }
+
+    static func branch() -> EntityDescription {
+        EntityDescription(
+            name: "Branch",
+            className: "Library.Branch",
+            attributes: [AttributeDescription(name: "city", type: .string)])
+    }
+
+    static func hub() -> EntityDescription {
+        EntityDescription(
+            name: "Hub",
+            className: "Hub",
+            parentName: "Branch",
+            attributes: [AttributeDescription(name: "floors", type: .integer16, isOptional: true, usesScalarValueType: true)],
+            codeGeneration: .class)
+    }
+
+    static func item() -> EntityDescription {
+        EntityDescription(
+            name: "Item",
+            isAbstract: true,
+            attributes: [AttributeDescription(name: "shelf", type: .string)])
+    }
+
+    static func record() -> EntityDescription {
+        EntityDescription(
+            name: "Record",
+            className: "Disc",
+            parentName: "Item",
+            attributes: [AttributeDescription(name: "length", type: .double, isOptional: true, usesScalarValueType: true)],
+            codeGeneration: .class)
+    }
+
+    static func reissue() -> EntityDescription {
+        EntityDescription(
+            name: "Reissue",
+            className: "Disc",
+            parentName: "Record",
+            attributes: [AttributeDescription(name: "year", type: .integer16, usesScalarValueType: true)],
+            codeGeneration: .class)
+    }
+
+    static func untyped() -> EntityDescription {
+        EntityDescription(name: "Untyped", attributes: [AttributeDescription(name: "name", type: .string)])
+    }
+}

@@ -1,0 +1,59 @@
+// What generated code uses of the library, and no more: values in a dictionary, by column.
+// A test compiles this file, under the library's name, together with what was generated.
+public import Foundation
+@_exported public import ManagedModel
+
+public protocol AttributeStorable {
+    static var zero: Self { get }
+}
+
+open class ManagedObject {
+    private var values: [Int: Any] = [:]
+
+    public init() {}
+
+    open class var entityName: String { "" }
+    open class var attributeKeyPaths: [AnyKeyPath: String] { [:] }
+
+    public final var objectID: Int { 0 }
+    public final var isInserted: Bool { false }
+    public final var isUpdated: Bool { false }
+    public final var isDeleted: Bool { false }
+    public final var hasChanges: Bool { false }
+    public final var description: String { "" }
+
+    public final func attribute<Value: AttributeStorable>(at column: Int) -> Value {
+        values[column] as? Value ?? .zero
+    }
+
+    public final func setAttribute<Value: AttributeStorable>(_ value: Value, at column: Int) {
+        values[column] = value
+    }
+
+    public final func transformable<Value: Codable & Sendable>(at column: Int) -> Value? {
+        values[column] as? Value
+    }
+
+    public final func setTransformable<Value: Codable & Sendable>(_ value: Value?, at column: Int) {
+        values[column] = value
+    }
+}
+
+@available(*, unavailable)
+extension ManagedObject: Sendable {}
+
+extension Int16: AttributeStorable {}
+extension Int32: AttributeStorable {}
+extension Int64: AttributeStorable {}
+extension Float: AttributeStorable {}
+extension Double: AttributeStorable {}
+extension Decimal: AttributeStorable {}
+extension Bool: AttributeStorable { public static var zero: Bool { false } }
+extension String: AttributeStorable { public static var zero: String { "" } }
+extension Data: AttributeStorable { public static var zero: Data { Data() } }
+extension Date: AttributeStorable { public static var zero: Date { Date(timeIntervalSinceReferenceDate: 0) } }
+extension UUID: AttributeStorable {
+    public static var zero: UUID { UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)) }
+}
+extension URL: AttributeStorable { public static var zero: URL { URL(string: "about:blank") ?? URL(filePath: "/") } }
+extension Optional: AttributeStorable where Wrapped: AttributeStorable { public static var zero: Wrapped? { nil } }

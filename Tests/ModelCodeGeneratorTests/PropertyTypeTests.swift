@@ -1,0 +1,98 @@
+import Foundation
+import ManagedModel
+import ModelCodeGenerator
+import Testing
+
+/// The Swift types of attributes, and what a file imports for them.
+@Suite struct PropertyTypeTests {
+    @Test(arguments: [
+        (AttributeType.integer16, "Int16"), (.integer32, "Int32"), (.integer64, "Int64"), (.double, "Double"),
+        (.float, "Float"), (.boolean, "Bool"), (.decimal, "Decimal"), (.string, "String"), (.date, "Date"),
+        (.binary, "Data"), (.uuid, "UUID"), (.uri, "URL"),
+    ])
+    func onlyOptionalNumbersCanBeScalar(type: AttributeType, spelling: String) {
+        let isNumber = [.integer16, .integer32, .integer64, .double, .float, .boolean].contains(type)
+        let optional = AttributeDescription(name: "x", type: type, isOptional: true)
+        let scalar = AttributeDescription(name: "x", type: type, isOptional: true, usesScalarValueType: true)
+        #expect(line(for: AttributeDescription(name: "x", type: type)) == "x: \(spelling)")
+        #expect(line(for: optional) == "x: \(spelling)?")
+        #expect(line(for: scalar) == (isNumber ? "x: \(spelling)" : "x: \(spelling)?"))
+    }
+
+    @Test(arguments: [
+        ("[String]", "[String]"), ("Color", "Color"), ("Palette.Color", "Palette.Color"), ("[ Int64 ]", "[Int64]"),
+        ("[String:[Int]]", "[String: [Int]]"), ("Set<String>", "Set<String>"), ("[String?]", "[String?]"),
+        ("[String]?", "[String]"), ("UID", "UID"), ("Pair<A,B>", "Pair<A, B>"),
+    ])
+    func aTransformableHasItsDeclaredType(declared: String, type: String) {
+        #expect(line(for: transformable(declared)) == "x: \(type)?")
+        #expect(source(of: transformable(declared)).contains("get { transformable(at: 0) }"))
+    }
+
+    @Test(arguments: [
+        nil, "", "NSArray", "NSDictionary", "NSObject", "UIColor", "Any", "[Any]", "[NSString]", "[String", "String]",
+        "String; import Evil", "A B", "(Int, Int)", "Set<", "class", "[String:]", "A..B", "\"", "1X",
+    ])
+    func aTransformableThatSwiftCannotNameIsBytes(declared: String?) {
+        #expect(line(for: transformable(declared)) == "x: Data?")
+        #expect(source(of: transformable(declared)).contains("get { attribute(at: 0) }"))
+    }
+
+    @Test(arguments: [AttributeType.undefined, .objectID])
+    func aTypeWithoutValuesHasNoProperty(_ type: AttributeType) {
+        let attribute = AttributeDescription(name: "x", type: type)
+        #expect(line(for: attribute) == nil)
+        let reason = "attributes of type \(type.rawValue) have no Swift type"
+        #expect(source(of: attribute).contains("// `x` has no property: \(reason)."))
+    }
+
+    @Test func aDerivedAttributeCannotBeSet() {
+        let attribute = AttributeDescription(name: "x", type: .date, derivationExpression: "now()")
+        #expect(source(of: attribute).contains("    public final var x: Date { attribute(at: 0) }\n"))
+    }
+
+    @Test(arguments: [
+        (AttributeType.string, AccessLevel.public, "public import CoreDataSource\n\n"),
+        (.date, .public, "public import CoreDataSource\npublic import Foundation\n\n"),
+        (.date, .package, "package import CoreDataSource\npackage import Foundation\n\n"),
+        (.date, .internal, "import CoreDataSource\nimport Foundation\n\n"),
+    ])
+    func anImportIsAsVisibleAsItsUse(type: AttributeType, access: AccessLevel, imports: String) {
+        let source = source(of: AttributeDescription(name: "x", type: type), access: access)
+        #expect(source.contains("\n\n" + imports))
+    }
+
+    @Test func foundationIsImportedForALiteralAlone() {
+        let bounded = AttributeDescription(name: "x", type: .string, minimum: .decimal(.pi))
+        #expect(source(of: bounded).contains("public import CoreDataSource\nimport Foundation\n"))
+    }
+
+    @Test func aCompositeThatHoldsItselfHasNoProperty() {
+        let outer = AttributeDescription(name: "x", type: .composite, compositeName: "Node")
+        let inner = AttributeDescription(name: "next", type: .composite, compositeName: "Node")
+        let model = ManagedObjectModel(
+            name: "Model",
+            entities: [EntityDescription(name: "Thing", attributes: [outer], codeGeneration: .class)],
+            composites: [CompositeDescription(name: "Node", attributes: [inner])])
+        let source = ModelCodeGenerator().source(for: model)
+        #expect(source.contains("// `x` has no property: the composite Node holds itself."))
+        #expect(!source.contains("struct Node"))
+    }
+
+    private func transformable(_ customClassName: String?) -> AttributeDescription {
+        AttributeDescription(name: "x", type: .transformable, customClassName: customClassName)
+    }
+
+    private func source(of attribute: AttributeDescription, access: AccessLevel = .public) -> String {
+        let entity = EntityDescription(name: "Thing", attributes: [attribute], codeGeneration: .class)
+        let model = ManagedObjectModel(name: "Model", entities: [entity])
+        return ModelCodeGenerator(access: access).source(for: model)
+    }
+
+    /// The property's name and type, as declared.
+    private func line(for attribute: AttributeDescription) -> String? {
+        let start = "    public final var "
+        let line = source(of: attribute).split(separator: "\n").first { $0.hasPrefix(start) }
+        return line.map { String($0.dropFirst(start.count).dropLast(2)) }
+    }
+}

@@ -1,0 +1,83 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// The tool's exit codes and messages.
+@Suite struct ToolTests {
+    @Test(arguments: [
+        ([], "no model is given"),
+        (["A.xcdatamodeld"], "--output is missing"),
+        (["A.xcdatamodeld", "B.xcdatamodeld", "--output", "X.swift"], "more than one model is given: B.xcdatamodeld"),
+        (["A.xcdatamodeld", "--output"], "--output needs a value"),
+        (["A.xcdatamodeld", "--output", "X", "--output", "Y"], "--output is given twice"),
+        (["A.xcdatamodeld", "--output", "X", "--colour", "red"], "unknown option --colour"),
+        (
+            ["A.xcdatamodeld", "--output", "X", "--access", "open"],
+            "--access is public, package or internal, not open"
+        ),
+        (
+            ["A.xcdatamodeld", "--output", "X", "--code-generation", "none"],
+            "--code-generation is class, category or manual, not none"
+        ),
+    ])
+    func aWrongCommandLineIsExplained(arguments: [String], message: String) async throws {
+        let run = try await Subprocess.tool(arguments)
+        #expect(run.status == 2)
+        #expect(run.errors.hasPrefix("model-codegen: error: \(message)\nusage: model-codegen MODEL --output FILE"))
+        #expect(run.output == "")
+    }
+
+    @Test func helpIsNoError() async throws {
+        let run = try await Subprocess.tool(["--help"])
+        #expect(run.status == 0)
+        #expect(run.output.hasPrefix("usage: model-codegen MODEL --output FILE"))
+        #expect(run.errors == "")
+    }
+
+    @Test func aModelThatIsNotThereHasACodeOfItsOwnAndLeavesNoFile() async throws {
+        let directory = try TemporaryDirectory()
+        let output = directory.url.appending(component: "Output.swift")
+        let run = try await Subprocess.tool(["Models/None.xcdatamodeld", "--output", output.path])
+        #expect(run.status == 3)
+        #expect(run.errors.contains("None.xcdatamodeld"))
+        #expect(!FileManager.default.fileExists(atPath: output.path))
+    }
+
+    @Test func whatIsOddInAModelIsAWarningWithItsLine() async throws {
+        let directory = try TemporaryDirectory()
+        let model = directory.url.appending(component: "Odd.xcdatamodel")
+        try FileManager.default.createDirectory(at: model, withIntermediateDirectories: true)
+        let text = """
+            <?xml version="1.0" encoding="UTF-8" standalone="yes"?>
+            <model type="com.apple.IDECoreDataModeler.DataModel" documentVersion="1.0">
+                <entity name="Thing" colour="red"/>
+            </model>
+            """
+        try text.write(to: model.appending(component: "contents"), atomically: true, encoding: .utf8)
+        let output = directory.url.appending(component: "Output.swift")
+        let run = try await Subprocess.tool([model.path, "--output", output.path])
+        #expect(run.status == 0)
+        #expect(run.errors.hasPrefix("\(model.path)/contents:3: warning: "))
+        #expect(FileManager.default.fileExists(atPath: output.path))
+    }
+
+    @Test func anOutputThatCannotBeWrittenIsAnError() async throws {
+        let run = try await Subprocess.tool([
+            "Models/Contacts.xcdatamodeld", "--output", "/nowhere/at/all/Output.swift",
+        ])
+        #expect(run.status == 1)
+        #expect(run.errors.hasPrefix("model-codegen: error: "))
+    }
+
+    /// A build that depends on the file is then not run again.
+    @Test func aFileThatHoldsTheSameTextIsLeftAlone() async throws {
+        let directory = try TemporaryDirectory()
+        let output = directory.url.appending(component: "Output.swift")
+        let arguments = ["Models/Contacts.xcdatamodeld", "--output", output.path]
+        #expect(try await Subprocess.tool(arguments).status == 0)
+        let old = Date(timeIntervalSinceReferenceDate: 0)
+        try FileManager.default.setAttributes([.modificationDate: old], ofItemAtPath: output.path)
+        #expect(try await Subprocess.tool(arguments).status == 0)
+        #expect(try FileManager.default.attributesOfItem(atPath: output.path)[.modificationDate] as? Date == old)
+    }
+}

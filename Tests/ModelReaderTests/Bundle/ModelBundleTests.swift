@@ -1,0 +1,121 @@
+import Foundation
+import ManagedModel
+import ModelReader
+import Testing
+
+@Suite struct ModelBundleTests {
+    let directory: TemporaryDirectory
+
+    init() throws {
+        directory = try TemporaryDirectory()
+    }
+
+    @Test func theNamedVersionIsRead() throws {
+        let url = try directory.bundle(versions: ["Model", "Model 2", "Model 10"], current: "Model 2.xcdatamodel")
+        let model = try ModelReader.read(url).model
+        #expect((model.name, model.version) == ("Model", "Model 2"))
+        #expect(model.entities.map(\.name) == ["Model 2"])
+    }
+
+    @Test func anotherVersionIsReadByName() throws {
+        let url = try directory.bundle(versions: ["Model", "Model 2"], current: "Model.xcdatamodel")
+        #expect(try ModelReader.read(url, version: "Model 2").model.version == "Model 2")
+        #expect(try ModelReader.read(url, version: "Model 2.xcdatamodel").model.version == "Model 2")
+    }
+
+    @Test func theOnlyVersionIsCurrentWhateverItIsCalled() throws {
+        let url = try directory.bundle(versions: ["1.5"])
+        let bundle = try ModelBundle(at: url)
+        #expect((bundle.name, bundle.versions, bundle.currentVersion) == ("Model", ["1.5"], "1.5"))
+        #expect(try ModelReader.read(url).model.version == "1.5")
+    }
+
+    @Test(arguments: [String?.none, "Gone.xcdatamodel"])
+    func theOnlyVersionIsCurrentWhenNoneOrAMissingOneIsNamed(_ current: String?) throws {
+        let url = try directory.bundle(versions: ["V1"], current: .some(current))
+        #expect(try ModelBundle(at: url).currentVersion == "V1")
+    }
+
+    @Test(arguments: [String??.none, .some(nil), "Gone.xcdatamodel", "../../Other.xcdatamodel"])
+    func severalVersionsAreNotGuessedFrom(_ current: String??) throws {
+        let url = try directory.bundle(versions: ["V1", "V2"], current: current)
+        #expect(try ModelBundle(at: url).currentVersion == nil)
+        let error = try #require(throws: ModelReaderError.self) { try ModelReader.read(url) }
+        #expect(error.code == .noCurrentVersion)
+        #expect(error.message.contains("V1, V2"))
+    }
+
+    @Test func aBundleWithoutVersionsSaysSo() throws {
+        let url = try directory.bundle(versions: [], current: .some(nil))
+        let error = try #require(throws: ModelReaderError.self) { try ModelReader.read(url) }
+        #expect(error.code == .noCurrentVersion)
+        #expect(error.message.contains("no versions"))
+    }
+
+    @Test func aVersionThatIsNotThereIsNotReplaced() throws {
+        let url = try directory.bundle(versions: ["V1"])
+        let error = try #require(throws: ModelReaderError.self) { try ModelReader.read(url, version: "V2") }
+        #expect(error.code == .unknownVersion)
+        #expect(error.message.contains("V1"))
+    }
+
+    @Test func aVersionMayStandAlone() throws {
+        try directory.write(contents("<entity name=\"E\"/>"), to: "Alone.xcdatamodel/contents")
+        let model = try ModelReader.read(directory.url.appending(path: "Alone.xcdatamodel")).model
+        #expect((model.name, model.version) == ("Alone", "Alone"))
+    }
+
+    @Test func aVersionWithinABundleHasTheBundlesName() throws {
+        let url = try directory.bundle(versions: ["V1", "V2"])
+        let model = try ModelReader.read(url.appending(path: "V2.xcdatamodel")).model
+        #expect((model.name, model.version) == ("Model", "V2"))
+    }
+
+    @Test func aBinaryModelIsRefusedByName() throws {
+        try directory.write(Data("bplist00".utf8), to: "Old.xcdatamodeld/Old.xcdatamodel/elements")
+        let error = try #require(throws: ModelReaderError.self) {
+            try ModelReader.read(directory.url.appending(path: "Old.xcdatamodeld"))
+        }
+        #expect(error.code == .binaryModel)
+        #expect(error.file.hasSuffix("Old.xcdatamodel/elements"))
+    }
+
+    @Test func aPathWithoutAModelIsAnError() throws {
+        try directory.write(Data(), to: "Model.txt")
+        try directory.write(Data(), to: "Empty.xcdatamodel/other")
+        #expect(try code(of: "Missing.xcdatamodeld") == .notFound)
+        #expect(try code(of: "Model.txt") == .notAModel)
+        #expect(try code(of: "Empty.xcdatamodel") == .notFound)
+    }
+
+    @Test func contentsThatAreNoFileAreRefused() throws {
+        try directory.write(Data(), to: "Model.xcdatamodel/contents/file")
+        #expect(try code(of: "Model.xcdatamodel") == .notAModel)
+    }
+
+    @Test func aCurrentVersionFileThatIsNoListIsPassedOver() throws {
+        let url = try directory.bundle(versions: ["V1"])
+        for junk in ["", "junk", String(repeating: "<array>", count: 9_000)] {
+            try Data(junk.utf8).write(to: url.appending(path: ".xccurrentversion"))
+            #expect(try ModelBundle(at: url).currentVersion == "V1")
+        }
+    }
+
+    @Test func errorsAndDiagnosticsNameTheFileAndTheLine() throws {
+        let odd = contents("<entity name=\"E\" colour=\"red\"/>\n<entity\nname=\"E\"/>")
+        try directory.write(odd, to: "M.xcdatamodel/contents")
+        let error = try #require(throws: ModelReaderError.self) {
+            try ModelReader.read(directory.url.appending(path: "M.xcdatamodel"))
+        }
+        #expect(error.description.hasSuffix("M.xcdatamodel/contents:4: error: \(error.message)"))
+        let document = try read("<entity name=\"E\" colour=\"red\"/>")
+        #expect(
+            document.diagnostics.map(\.description) == [
+                "Test:3: warning: The attribute colour of <entity> is not known. It is ignored."
+            ])
+    }
+
+    private func code(of path: String) throws -> ModelReaderError.Code {
+        try #require(throws: ModelReaderError.self) { try ModelReader.read(directory.url.appending(path: path)) }.code
+    }
+}

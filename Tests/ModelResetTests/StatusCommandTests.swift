@@ -1,0 +1,99 @@
+import Foundation
+import SQLiteStore
+import TestSupport
+import Testing
+
+@Suite struct StatusCommandTests {
+    private let program: Program
+    private let model: String
+
+    init() throws {
+        program = try Program()
+        model = try program.write(Shop.first)
+    }
+
+    @Test func aStoreThatIsNotThereWouldBeMade() async throws {
+        let outcome = try await status()
+        #expect(outcome.status == 0)
+        #expect(outcome.output == "create: there is no store\n")
+        #expect(try program.files("shop").isEmpty)
+    }
+
+    @Test func aStoreOfThisModelAndKeyWouldBeOpened() async throws {
+        try makeStore()
+        let outcome = try await status()
+        #expect(outcome.status == 0)
+        #expect(outcome.output == "open: the store was made for this model and this database key\n")
+    }
+
+    @Test func anotherKeyWouldResetIt() async throws {
+        try makeStore()
+        let outcome = try await status(databaseKey: "2")
+        #expect(outcome.status == 1)
+        #expect(outcome.output == "reset: the store was made for another database key; 3 objects would be dropped\n")
+    }
+
+    @Test func anotherModelWouldResetItAndTheEntitiesAreNamed() async throws {
+        try makeStore()
+        try program.write(Shop.second)
+        let outcome = try await status()
+        #expect(outcome.status == 1)
+        #expect(outcome.output == "reset: the store was made for another model (Item); 3 objects would be dropped\n")
+        let json = try await program.json("status", model, "--store", "shop.sqlite", "--database-key", "2")
+        #expect(json["action"] as? String == "reset")
+        #expect(json["reason"] as? String == "modelAndDatabaseKeyChanged")
+        #expect(json["entities"] as? [String] == ["Item"])
+        #expect(json["rowsDropped"] as? Int == 3)
+    }
+
+    @Test(arguments: ["1", "2"]) func itMakesNoFileAndChangesNoByte(_ databaseKey: String) async throws {
+        try makeStore()
+        try FileManager.default.removeItem(at: program.file("shop.sqlite.lock"))
+        let before = try program.files("shop")
+        _ = try await status(databaseKey: databaseKey)
+        #expect(try program.files("shop") == before)
+    }
+
+    /// As a killed app leaves it.
+    @Test(arguments: [false, true]) func rowsInTheLogCountAndTheLogStaysAsItIs(_ hasSharedMemory: Bool) async throws {
+        let live = try Store.open(program.file("live.sqlite"), model: program.file(model))
+        try Store.fill(live, 5)
+        for suffix in hasSharedMemory ? ["", "-wal", "-shm"] : ["", "-wal"] {
+            try FileManager.default.copyItem(
+                at: program.file("live.sqlite\(suffix)"), to: program.file("shop.sqlite\(suffix)"))
+        }
+        live.close()
+        let before = try program.files("shop")
+        #expect(before["shop.sqlite-wal"]?.isEmpty == false)
+        let outcome = try await status(databaseKey: "2")
+        #expect(outcome.status == 1)
+        #expect(outcome.output.hasSuffix("5 objects would be dropped\n"))
+        #expect(try program.files("shop") == before)
+    }
+
+    @Test func aStoreInUseIsAnError() async throws {
+        let live = try Store.open(program.file("shop.sqlite"), model: program.file(model))
+        defer { live.close() }
+        let outcome = try await status()
+        #expect(outcome.status == 4)
+        #expect(outcome.errors.hasPrefix("model-reset: error: storeInUse: "))
+    }
+
+    @Test func whatIsNoStoreIsAnErrorAndIsLeftAlone() async throws {
+        try Data("a photo of a shop".utf8).write(to: program.file("shop.sqlite"))
+        let before = try program.files("shop")
+        let outcome = try await status()
+        #expect(outcome.status == 4)
+        #expect(outcome.errors.hasPrefix("model-reset: error: notADatabase: "))
+        #expect(try program.files("shop") == before)
+        #expect(try await program.run("status", model, "--store", model, "--database-key", "1").status == 4)
+    }
+
+    private func makeStore() throws {
+        _ = try Store(program.file("shop.sqlite"), model: program.file(model))
+    }
+
+    private func status(databaseKey: String = "1") async throws -> Subprocess {
+        try await program.run("status", model, "--store", "shop.sqlite", "--database-key", databaseKey)
+    }
+}

@@ -1,0 +1,50 @@
+import Foundation
+import ManagedModel
+import ModelReader
+import RowStore
+import SQLiteStore
+
+/// A store as an app with the model would have it.
+struct Store {
+    let url: URL
+
+    /// - Parameter rowCount: How many objects of the model's first entity there are, each with a text.
+    init(_ url: URL, model: URL, databaseKey: String = "1", rowCount: Int = 3) throws {
+        self.url = url
+        let store = try Store.open(url, model: model, databaseKey: databaseKey)
+        try Store.fill(store, rowCount)
+        store.close()
+    }
+
+    /// Opens the store and keeps it open.
+    static func open(
+        _ url: URL, model: URL, databaseKey: String = "1", resetPolicy: ResetPolicy = .ask
+    ) throws -> SQLiteStore {
+        let model = try ModelReader.read(model).model
+        let identity = StoreIdentity(
+            modelHash: model.hash.description, entityHashes: model.entityHashes.mapValues(\.description),
+            databaseKey: databaseKey)
+        return try SQLiteStore.open(
+            SQLiteStore.Options(
+                url: url, layout: ModelLayout(model), identity: identity, resetPolicy: resetPolicy))
+    }
+
+    static func fill(_ store: SQLiteStore, _ rowCount: Int) throws {
+        var changes = EntityChanges(entity: 0)
+        for key in 0..<rowCount {
+            var row = RowSnapshot(columnCount: 1)
+            row.setValue(.text("thing \(key)"), 0)
+            changes.inserted.append(StoredRow(key: store.firstFreeKey + Int64(key), row: row))
+        }
+        try store.commit([ChangeSet(entities: [changes])])
+    }
+
+    /// How many objects there are for an app with the model, which never resets.
+    static func rowCount(_ url: URL, model: URL, databaseKey: String = "1") throws -> Int {
+        let store = try open(url, model: model, databaseKey: databaseKey)
+        defer { store.close() }
+        return try store.read(.snapshot) { (reader) throws(DataSourceError) in
+            try reader.count(RowQuery(entity: 0))
+        }
+    }
+}

@@ -1,0 +1,93 @@
+import Foundation
+import RowStore
+import SQLiteStore
+import Testing
+
+struct ResetTests {
+    private func makeStore(_ folder: TemporaryFolder) throws {
+        let store = try SQLiteStore.open(.test(folder))
+        var sub = RowSnapshot(columnCount: TestModel.columnCount + 1)
+        sub.setText("extra", TestModel.columnCount)
+        try store.commit([
+            .of(insert: (1...7).map { StoredRow(key: $0, row: TestModel.row(code: "\($0)")) }),
+            .of(1, insert: [StoredRow(key: 8, row: sub)]),
+        ])
+        store.close()
+    }
+
+    @Test(arguments: [
+        ("other", "1", StoreStartup.Reason.modelChanged(entities: ["Item"])),
+        ("hash", "2", .databaseKeyChanged),
+        ("other", "2", .modelAndDatabaseKeyChanged(entities: ["Item"])),
+    ])
+    func anotherHashOrKeyStartsAnew(hash: String, key: String, reason: StoreStartup.Reason) throws {
+        let folder = try TemporaryFolder()
+        try makeStore(folder)
+        let store = try SQLiteStore.open(.test(folder, hash: hash, key: key))
+        #expect(store.startup == StoreStartup(reason: reason, rowsDropped: 8))
+        #expect(try store.count() == 0)
+        #expect(store.firstFreeKey == 1)
+        store.close()
+        let again = try SQLiteStore.open(.test(folder, hash: hash, key: key))
+        #expect(again.startup.reason == .current)
+        again.close()
+        try checkIntegrity(folder)
+    }
+
+    @Test func askingTouchesNothing() throws {
+        let folder = try TemporaryFolder()
+        try makeStore(folder)
+        let before = folder.contents()
+        #expect(code { _ = try SQLiteStore.open(.test(folder, hash: "other", resetPolicy: .ask)) } == .modelChanged)
+        #expect(folder.contents() == before)
+        let store = try SQLiteStore.open(.test(folder, resetPolicy: .ask))
+        #expect(try store.count() == 7)
+        store.close()
+    }
+
+    @Test func theOldLogDoesNotComeBack() throws {
+        let folder = try TemporaryFolder()
+        try makeStore(folder)
+        // A log with rows in it, as a killed process leaves it.
+        let raw = try RawDatabase(folder.store)
+        try raw.run("INSERT INTO Item (_key, code) VALUES (100, 'late')")
+        let log = folder.url.appendingPathComponent("test.store-wal")
+        let old = try Data(contentsOf: log)
+        #expect(!old.isEmpty)
+        let copy = try TemporaryFolder()
+        for (name, data) in folder.contents() { try data.write(to: copy.url.appendingPathComponent(name)) }
+        let store = try SQLiteStore.open(.test(copy, hash: "other"))
+        #expect(store.startup.rowsDropped == 9)
+        #expect(try store.count() == 0)
+        store.close()
+        try checkIntegrity(copy)
+    }
+
+    /// What a reset leaves that was killed between two of its steps.
+    @Test(arguments: [["test.store-wal", "test.store-shm"], ["test.store-shm"], ["test.store-wal"], []])
+    func aResetThatWasCutShortIsFinished(remains: [String]) throws {
+        let folder = try TemporaryFolder()
+        try makeStore(folder)
+        let raw = try RawDatabase(folder.store)
+        try raw.run("INSERT INTO Item (_key, code) VALUES (100, 'late')")
+        let copy = try TemporaryFolder()
+        for name in remains {
+            try Data(contentsOf: folder.url.appendingPathComponent(name))
+                .write(to: copy.url.appendingPathComponent(name))
+        }
+        let store = try SQLiteStore.open(.test(copy, hash: "other"))
+        #expect(store.startup.reason == .firstLaunch)
+        #expect(try store.count() == 0)
+        store.close()
+        try checkIntegrity(copy)
+    }
+
+    @Test func anEmptyFileIsANewStore() throws {
+        let folder = try TemporaryFolder()
+        try Data().write(to: folder.store)
+        let store = try SQLiteStore.open(.test(folder))
+        #expect(store.startup.reason == .firstLaunch)
+        store.close()
+        try checkIntegrity(folder)
+    }
+}

@@ -1,0 +1,95 @@
+import Foundation
+import RowStore
+import SQLiteStore
+import Testing
+
+/// A store that is emptied while it is open.
+struct RunningResetTests {
+    private func item(_ key: Int64) -> ChangeSet {
+        .of(insert: [StoredRow(key: key, row: TestModel.row(code: "\(key)"))])
+    }
+
+    @Test func theFilesAreNewOnesAndTheLockIsKept() throws {
+        let folder = try TemporaryFolder()
+        let store = try SQLiteStore.open(.test(folder))
+        try store.commit([item(1)])
+        let old = store.storeID
+        let startup = try store.reset()
+        #expect(startup == StoreStartup(reason: .requested, rowsDropped: 1))
+        #expect(store.storeID != old)
+        #expect(store.firstFreeKey > 1)
+        #expect(try store.count() == 0)
+        #expect(code { _ = try SQLiteStore.open(.test(folder)) } == .storeInUse)
+        try store.commit([item(1)])
+        #expect(try store.count() == 1)
+        store.close()
+        #expect(code { _ = try store.reset() } == .storeClosed)
+        try checkIntegrity(folder)
+    }
+
+    @Test func readsUnderWayEndBeforeAndOthersSeeTheNewStore() async throws {
+        let folder = try TemporaryFolder()
+        let store = try SQLiteStore.open(.test(folder))
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<4 {
+                group.addTask {
+                    for _ in 0..<200 {
+                        try store.read(.snapshot) { (reader) throws(DataSourceError) in
+                            let counts = [
+                                try reader.count(RowQuery(entity: TestModel.item)),
+                                try reader.rows(RowQuery(entity: TestModel.item)).count,
+                            ]
+                            #expect(counts[0] == counts[1], "a reset in the middle of a snapshot")
+                        }
+                    }
+                }
+            }
+            for key in Int64(1)...30 {
+                try store.commit([item(key)])
+                #expect(try store.reset().rowsDropped == 1)
+            }
+            try await group.waitForAll()
+        }
+        store.close()
+        try checkIntegrity(folder)
+    }
+
+    /// Whatever fails, all rows are there or none, the store says which, and so does the next start.
+    @Test(arguments: [ResetPolicy.discard, .backup(keep: 1)])
+    func aResetThatFailsLosesNothing(policy: ResetPolicy) throws {
+        var number = 0
+        var wasReached = true
+        while wasReached {
+            number += 1
+            let folder = try TemporaryFolder()
+            let target = Shared(Int.max)
+            let faulty = try FaultyCalls { $0 == target.value }
+            let store = try SQLiteStore.open(.test(folder, resetPolicy: policy, calls: faulty.calls))
+            try store.commit([item(1), item(2)])
+            target.value = faulty.count + number
+            let failure = code { _ = try store.reset() }
+            wasReached = faulty.count >= target.value
+            let rows = failure == nil ? 0 : 2
+            let found = Result { try store.count() }
+            if case .success(let count) = found { #expect(count == rows, "EIO at call \(number)") }
+            store.close()
+            let next = try SQLiteStore.open(.test(folder, resetPolicy: .ask))
+            #expect(try next.count() == rows, "EIO at call \(number), \(String(describing: failure))")
+            next.close()
+            try checkIntegrity(folder)
+        }
+        #expect(number > 20)
+    }
+}
+
+/// A value that a test and what it started both reach.
+private final class Shared: Sendable {
+    private let state: Guarded<Int>
+
+    init(_ value: Int) { state = Guarded(value) }
+
+    var value: Int {
+        get { state.withLock { $0 } }
+        set { state.withLock { $0 = newValue } }
+    }
+}

@@ -1,0 +1,42 @@
+import CSQLite
+import Foundation
+
+/// A database as another program would use it, without this library.
+final class RawDatabase {
+    struct Failure: Error {
+        let message: String
+    }
+
+    let handle: OpaquePointer
+
+    init(_ url: URL) throws {
+        var opened: OpaquePointer?
+        guard sqlite3_open(url.path, &opened) == SQLITE_OK, let opened else { throw Failure(message: "open") }
+        handle = opened
+        // To close without writing: a test may compare bytes afterwards.
+        _ = csqlite_set_switch(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+    }
+
+    deinit {
+        sqlite3_close_v2(handle)
+    }
+
+    /// Runs SQL and returns all values of all rows as texts.
+    @discardableResult
+    func run(_ sql: String) throws -> [String] {
+        var statement: OpaquePointer?
+        guard sqlite3_prepare_v2(handle, sql, -1, &statement, nil) == SQLITE_OK else { throw failure }
+        defer { sqlite3_finalize(statement) }
+        var values: [String] = []
+        while true {
+            let code = sqlite3_step(statement)
+            if code == SQLITE_DONE { return values }
+            guard code == SQLITE_ROW else { throw failure }
+            for column in 0..<sqlite3_column_count(statement) {
+                values.append(sqlite3_column_text(statement, column).map { String(cString: $0) } ?? "NULL")
+            }
+        }
+    }
+
+    private var failure: Failure { Failure(message: String(cString: sqlite3_errmsg(handle))) }
+}

@@ -1,0 +1,91 @@
+import Foundation
+import RowStore
+import SQLiteStore
+import Testing
+
+/// An old store, and a start that replaces it or makes a part of it anew.
+///
+/// The old one has seven items, one of them in a log that a killed process left, and two sub-items.
+enum ResetScenario: String, CaseIterable, Sendable {
+    case creation, reset, backup, changedEntities, sourceKey, finishing
+
+    static let itemCount = 8
+    static let subItemCount = 2
+
+    /// What the folder holds before.
+    static let oldFiles = Result { () throws -> [String: Data] in
+        let folder = try TemporaryFolder()
+        let store = try SQLiteStore.open(.test(folder))
+        var sub = RowSnapshot(columnCount: TestModel.columnCount + 1)
+        sub.setText("extra", TestModel.columnCount)
+        try store.commit([
+            .of(insert: (1..<Int64(itemCount)).map { StoredRow(key: $0, row: TestModel.row(code: "\($0)")) }),
+            .of(1, insert: (50..<50 + Int64(subItemCount)).map { StoredRow(key: $0, row: sub) }),
+        ])
+        store.close()
+        let raw = try RawDatabase(folder.store)
+        try raw.run("INSERT INTO Item (_key, code) VALUES (100, 'late')")
+        return folder.contents()
+    }
+
+    func prepare(_ folder: TemporaryFolder) throws {
+        if self == .creation { return }
+        for (name, data) in try ResetScenario.oldFiles.get() {
+            // What a reset leaves that is killed after its first step.
+            if self == .finishing && name == "test.store" { continue }
+            try data.write(to: folder.url.appendingPathComponent(name))
+        }
+    }
+
+    /// What the store is opened with.
+    func options(_ folder: TemporaryFolder, _ calls: FileCalls = .system) -> SQLiteStore.Options {
+        var options = SQLiteStore.Options(
+            url: folder.store, layout: TestModel.layout, identity: TestModel.identity("other"), calls: calls)
+        switch self {
+        case .creation, .reset, .finishing: break
+        case .backup: options.resetPolicy = .backup(keep: 1)
+        case .changedEntities: options.resetPolicy = .changedEntities
+        case .sourceKey:
+            options.resetPolicy = .backup(keep: 1)
+            options.identity = TestModel.identity()
+            options.identity.entityKeys = ["Item": "7"]
+        }
+        return options
+    }
+
+    /// Whether the start makes a part of the store anew.
+    var isPartial: Bool { self == .changedEntities || self == .sourceKey }
+    private var hasOldStore: Bool { self != .creation && self != .finishing }
+
+    /// Starts once more, without any fault, and expects a whole old or a whole new store before, and a new one after.
+    func expectWhole(_ folder: TemporaryFolder, _ moment: String) throws {
+        let old = ResetScenario.itemCount + ResetScenario.subItemCount
+        let store = try SQLiteStore.open(options(folder))
+        let startup = store.startup
+        if startup.reason.isReset {
+            #expect(hasOldStore, "\(self), \(moment): there was nothing to reset")
+            #expect(startup.rowsDropped == (isPartial ? ResetScenario.itemCount : old), "\(self), \(moment)")
+        } else {
+            #expect(!isPartial || startup.reason == .current, "\(self), \(moment): rows that stay are gone")
+            #expect(startup.rowsDropped == 0, "\(self), \(moment)")
+        }
+        #expect(try store.count() == 0, "\(self), \(moment): an old row is in the new store")
+        #expect(
+            try store.count(RowQuery(entity: 1)) == (isPartial ? ResetScenario.subItemCount : 0),
+            "\(self), \(moment): an old row is in the new store, or one that stays is gone")
+        store.close()
+        try checkIntegrity(folder)
+        if options(folder).resetPolicy == .backup(keep: 1) { try expectBackup(folder, rows: old, moment) }
+    }
+
+    private func expectBackup(_ folder: TemporaryFolder, rows: Int, _ moment: String) throws {
+        let names = folder.names.filter { $0.contains(".backup-") && $0.hasSuffix("Z") }
+        #expect(names.count == 1, "\(self), \(moment): \(folder.names)")
+        for name in names {
+            let raw = try RawDatabase(folder.url.appendingPathComponent(name))
+            #expect(try raw.run("PRAGMA integrity_check") == ["ok"], "\(self), \(moment)")
+            let counts = try raw.run("SELECT (SELECT count(*) FROM Item) + (SELECT count(*) FROM SubItem)")
+            #expect(counts == ["\(rows)"], "\(self), \(moment)")
+        }
+    }
+}

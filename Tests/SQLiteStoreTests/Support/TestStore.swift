@@ -1,0 +1,92 @@
+import ManagedModel
+import RowStore
+import SQLiteStore
+import Testing
+
+/// The stores that have to behave alike.
+enum StoreKind: CaseIterable, Sendable {
+    case sqlite, memory
+}
+
+/// Runs a test over a new store, and checks the file afterwards.
+func withStore(
+    _ kind: StoreKind, _ layout: ModelLayout = TestModel.layout, _ body: (any PersistentStore) throws -> Void
+) throws {
+    switch kind {
+    case .memory:
+        try body(InMemoryStore(layout))
+    case .sqlite:
+        let folder = try TemporaryFolder()
+        let store = try SQLiteStore.open(.test(folder, layout))
+        try body(store)
+        store.close()
+        try checkIntegrity(folder)
+    }
+}
+
+/// Expects the file of a closed store to be sound.
+func checkIntegrity(_ folder: TemporaryFolder) throws {
+    #expect(try RawDatabase(folder.store).run("PRAGMA integrity_check") == ["ok"])
+}
+
+extension SQLiteStore.Options {
+    static func test(
+        _ folder: TemporaryFolder, _ layout: ModelLayout = TestModel.layout, hash: String = "hash", key: String = "1",
+        resetPolicy: ResetPolicy = .discard, calls: FileCalls = .system
+    ) -> SQLiteStore.Options {
+        SQLiteStore.Options(
+            url: folder.store, layout: layout, identity: TestModel.identity(hash, key: key), synchronous: .normal,
+            resetPolicy: resetPolicy, calls: calls)
+    }
+}
+
+extension PersistentStore {
+    func rows(_ query: RowQuery) throws(DataSourceError) -> [StoredRow] {
+        try read(.statement) { (reader) throws(DataSourceError) in try reader.rows(query) }
+    }
+
+    func keys(_ query: RowQuery) throws(DataSourceError) -> [Int64] {
+        try rows(query).map(\.key)
+    }
+
+    func count(_ query: RowQuery = RowQuery(entity: TestModel.item)) throws(DataSourceError) -> Int {
+        try read(.statement) { (reader) throws(DataSourceError) in try reader.count(query) }
+    }
+
+    func row(_ key: Int64, entity: Int = TestModel.item) throws(DataSourceError) -> RowSnapshot? {
+        try read(.statement) { (reader) throws(DataSourceError) in try reader.row(entity: entity, key: key) }
+    }
+
+    func row(constraint: Int, _ values: RowValue...) throws(DataSourceError) -> StoredRow? {
+        try read(.statement) { (reader) throws(DataSourceError) in
+            try reader.row(entity: TestModel.item, constraint: constraint, values: values)
+        }
+    }
+}
+
+/// The code of the error that the body throws.
+func code(of body: () throws -> Void) -> DataSourceError.Code? {
+    do {
+        try body()
+        return nil
+    } catch {
+        return (error as? DataSourceError)?.code
+    }
+}
+
+/// Random numbers that can be had again.
+struct SeededGenerator: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) {
+        state = seed
+    }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+}

@@ -1,0 +1,20 @@
+package import Foundation
+
+/// Where the files of this package are while its tests run.
+package enum PackageFiles {
+    package static let root = URL(filePath: #filePath)
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+
+    package static let tests = root.appending(component: "Tests")
+
+    /// Where the executables and modules are built: next to the test bundle.
+    package static let products: URL = {
+        let bundle = Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") }?.bundleURL
+        return (bundle ?? Bundle.main.executableURL ?? root).deletingLastPathComponent()
+    }()
+
+    package static func swiftFiles(in directory: URL) throws -> [String] {
+        let files = try FileManager.default.contentsOfDirectory(at: directory, includingPropertiesForKeys: nil)
+        return files.filter { $0.pathExtension == "swift" }.map(\.path).sorted()
+    }
+}

@@ -1,0 +1,40 @@
+package import Foundation
+
+/// A program that ran to its end.
+package struct Subprocess {
+    package private(set) var status: Int32
+    package private(set) var output: String
+    package private(set) var errors: String
+
+    /// Runs a program in the package's directory, found in the path unless it is one.
+    ///
+    /// It holds up no thread: tests that need one of the few there are run beside it.
+    package init(_ program: String, _ arguments: [String], in directory: URL = PackageFiles.root) async throws {
+        let process = Process()
+        process.executableURL = URL(filePath: "/usr/bin/env")
+        process.arguments = [program] + arguments
+        process.currentDirectoryURL = directory
+        // Files, not pipes: a program that writes much to both cannot wait for a reader of either.
+        let streams = try TemporaryDirectory()
+        let files = try ["output", "errors"].map { name in
+            let file = streams.url.appending(component: name)
+            try Data().write(to: file)
+            return (file: file, handle: try FileHandle(forWritingTo: file))
+        }
+        process.standardOutput = files[0].handle
+        process.standardError = files[1].handle
+        let ended = AsyncStream<Void>.makeStream()
+        process.terminationHandler = { _ in ended.continuation.finish() }
+        try process.run()
+        for await _ in ended.stream {}
+        status = process.terminationStatus
+        output = try String(contentsOf: files[0].file, encoding: .utf8)
+        errors = try String(contentsOf: files[1].file, encoding: .utf8)
+    }
+
+    /// Whether a program of that name is in the path.
+    package static func isInPath(_ program: String) -> Bool {
+        let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
+        return path.split(separator: ":").contains { FileManager.default.isExecutableFile(atPath: "\($0)/\(program)") }
+    }
+}
