@@ -53,13 +53,15 @@ let package = Package(
             exclude: ["Golden", "Library", "Programs"]),
         .testTarget(name: "RowStoreTests", dependencies: ["RowStore", "ManagedModel"]),
         .target(name: "CFaultyVFS", dependencies: ["CSQLite"], path: "Tests/CFaultyVFS"),
-        // It shares the model of the store's tests by a link to it.
+        .target(name: "StoreTestModel", dependencies: ["RowStore", "ManagedModel"], path: "Tests/StoreTestModel"),
         .executableTarget(
-            name: "store-program", dependencies: ["SQLiteStore", "RowStore", "ManagedModel"],
+            name: "store-program", dependencies: ["SQLiteStore", "StoreTestModel", "RowStore", "ManagedModel"],
             path: "Tests/StoreProgram"),
         .testTarget(
             name: "SQLiteStoreTests",
-            dependencies: ["SQLiteStore", "RowStore", "ManagedModel", "CSQLite", "CFaultyVFS", "TestSupport"]),
+            dependencies: [
+                "SQLiteStore", "RowStore", "ManagedModel", "CSQLite", "CFaultyVFS", "StoreTestModel", "TestSupport",
+            ]),
         .testTarget(
             name: "CoreDataSourceTests",
             dependencies: ["CoreDataSource", "ModelReader", "RowStore", "SQLiteStore", "ManagedModel", "CSQLite"],

@@ -1,3 +1,4 @@
+import StoreTestModel
 import ManagedModel
 import RowStore
 import SQLiteStore

@@ -1,3 +1,4 @@
+import StoreTestModel
 import CSQLite
 import Foundation
 import RowStore

@@ -1,3 +1,4 @@
+import StoreTestModel
 import Foundation
 import RowStore
 import SQLiteStore

@@ -1,3 +1,4 @@
+import StoreTestModel
 import Dispatch
 import RowStore
 import SQLiteStore

@@ -1,3 +1,4 @@
+import StoreTestModel
 import RowStore
 import SQLiteStore
 import Testing

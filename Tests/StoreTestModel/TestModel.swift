@@ -1,18 +1,18 @@
-import ManagedModel
-import RowStore
+package import ManagedModel
+package import RowStore
 
-/// The model that most tests use: one entity with a column of each storage, one that inherits from it.
-enum TestModel {
-    static let integer = 0
-    static let real = 1
-    static let text = 2
-    static let blob = 3
-    static let decimal = 4
-    static let code = 5
-    static let flag = 6
-    static let columnCount = 7
+/// The model that the store's tests and their program use: one entity with a column of each storage, one that inherits from it.
+package enum TestModel {
+    package static let integer = 0
+    package static let real = 1
+    package static let text = 2
+    package static let blob = 3
+    package static let decimal = 4
+    package static let code = 5
+    package static let flag = 6
+    package static let columnCount = 7
 
-    static let model = ManagedObjectModel(
+    package static let model = ManagedObjectModel(
         name: "Test",
         entities: [
             EntityDescription(
@@ -32,28 +32,28 @@ enum TestModel {
                 attributes: [AttributeDescription(name: "extra", type: .string, isOptional: true)]),
         ])
 
-    static let layout = ModelLayout(model)
-    static let item = 0
+    package static let layout = ModelLayout(model)
+    package static let item = 0
 
-    static func identity(_ hash: String = "hash", key: String = "1") -> StoreIdentity {
+    package static func identity(_ hash: String = "hash", key: String = "1") -> StoreIdentity {
         StoreIdentity(modelHash: hash, entityHashes: ["Item": hash, "SubItem": "sub"], databaseKey: key)
     }
 
     /// A row with these values in its first columns and nulls in the others.
-    static func row(_ values: RowValue..., columnCount: Int = columnCount) -> RowSnapshot {
+    package static func row(_ values: RowValue..., columnCount: Int = columnCount) -> RowSnapshot {
         var row = RowSnapshot(columnCount: columnCount)
         for (column, value) in values.enumerated() { row.setValue(value, column) }
         return row
     }
 
-    static func row(code: String) -> RowSnapshot {
+    package static func row(code: String) -> RowSnapshot {
         row(.null, .null, .null, .null, .null, .text(code))
     }
 }
 
 extension ChangeSet {
     /// A save of one entity.
-    static func of(
+    package static func of(
         _ entity: Int = TestModel.item, insert: [StoredRow] = [], update: [UpdatedRow] = [], delete: [StoredRow] = [],
         number: Int64 = 0
     ) -> ChangeSet {
@@ -69,7 +69,9 @@ extension ChangeSet {
 
 extension UpdatedRow {
     /// An update of the columns in which the rows differ.
-    static func of(_ key: Int64, _ previous: RowSnapshot, _ row: RowSnapshot, _ layout: EntityLayout) -> UpdatedRow {
+    package static func of(_ key: Int64, _ previous: RowSnapshot, _ row: RowSnapshot, _ layout: EntityLayout)
+        -> UpdatedRow
+    {
         var columns = ColumnSet()
         for (index, column) in layout.columns.enumerated()
         where !row.isEqual(to: previous, column: index, storage: column.storage) {

@@ -1,1 +1,0 @@
-../SQLiteStoreTests/Support/TestModel.swift
