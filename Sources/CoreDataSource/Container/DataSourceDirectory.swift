@@ -42,7 +42,10 @@ final class DataSourceDirectory {
                 claimed.insert(concrete)
             }
         }
-        for entity in claimed { owners[entity] = "\(type)" }
+        for entity in claimed {
+            owners[entity] = "\(type)"
+            stack.noteOwner("\(type)", ofEntity: entity)
+        }
         return claimed
     }
 }

@@ -133,7 +133,10 @@ public final class PersistentContainer: Sendable {
     @discardableResult
     public func discardPending() async throws -> Int {
         let discarded = await stack.root.discardPending()
-        if discarded > 0 { try await main.reload() }
+        if discarded > 0 {
+            try await main.reload()
+            await main.lists.settle()
+        }
         return discarded
     }
 
@@ -141,7 +144,7 @@ public final class PersistentContainer: Sendable {
     /// ``ResetPolicy/backup(keep:)`` set aside.
     ///
     /// Data sources and contexts stay and work on the new store. Objects of main that are held are deleted ones when it
-    /// returns. Saves that were not in the store, and whatever was under way meanwhile, throw `storeReset`; nothing of
+    /// returns, and lists show what the new store has. Saves that were not in the store, and whatever was under way meanwhile, throw `storeReset`; nothing of
     /// them is in the new store.
     ///
     /// - Returns: How many objects were dropped, and where the backup is.

@@ -10,6 +10,8 @@ package final class PersistentStack: Sendable {
     /// How many objects a private context may keep registered between saves.
     let registeredObjectLimit: Int
     private let types: Guarded<[ManagedObject.Type]>
+    /// The class of the data source that owns each entity that has one.
+    private let owners = Guarded<[Int: String]>([:])
     private let lastKey: Atomic<Int64>
 
     init(_ layout: ModelLayout, root: RootContext, mainWaker: MainWaker, registeredObjectLimit: Int) {
@@ -31,6 +33,10 @@ package final class PersistentStack: Sendable {
             if types[entity] == ManagedObject.self { types[entity] = type }
         }
     }
+
+    func noteOwner(_ name: String, ofEntity entity: Int) { owners.withLock { $0[entity] = name } }
+
+    func owner(ofEntity entity: Int) -> String? { owners.withLock { $0[entity] } }
 
     /// A key that no object of the store ever had.
     func nextKey() -> Int64 {

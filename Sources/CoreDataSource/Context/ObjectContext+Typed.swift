@@ -53,12 +53,12 @@ extension ObjectContext {
             .compare(layout.columns[try column(keyPath, of: type, layout)].name, .equal, value))
     }
 
-    private func query(_ type: ManagedObject.Type, _ predicate: FetchPredicate?) throws(DataSourceError) -> RowQuery {
+    func query(_ type: ManagedObject.Type, _ predicate: FetchPredicate?) throws(DataSourceError) -> RowQuery {
         let entity = try entity(of: type)
         return RowQuery(entity: entity, predicate: try predicate?.resolved(bindings[entity].layout) ?? .constant(true))
     }
 
-    private func sortKeys<Object: ManagedObject>(
+    func sortKeys<Object: ManagedObject>(
         _ sort: [SortDescriptor<Object>], _ type: Object.Type, _ layout: EntityLayout
     ) throws(DataSourceError) -> [SortKey] {
         var keys: [SortKey] = []
@@ -84,12 +84,17 @@ extension ObjectContext {
     private func typed<Object: ManagedObject>(
         _ objects: [ManagedObject], _ layout: EntityLayout
     ) throws(DataSourceError) -> [Object] {
-        for entity in layout.concreteFamily where !(bindings[entity].type is Object.Type) {
-            throw wrongClass(entity, Object.self)
-        }
+        try checkClass(Object.self, layout)
         // Every object is of its entity's class, and all of these are Object or below it, as was just checked. To ask each
         // object again would take longer than to make it.
         return unsafeBitCast(objects, to: [Object].self)
+    }
+
+    /// Throws unless objects of an entity and those below it are of that class.
+    func checkClass<Object: ManagedObject>(_ type: Object.Type, _ layout: EntityLayout) throws(DataSourceError) {
+        for entity in layout.concreteFamily where !(bindings[entity].type is Object.Type) {
+            throw wrongClass(entity, type)
+        }
     }
 
     private func wrongClass(_ entity: Int, _ type: ManagedObject.Type) -> DataSourceError {

@@ -25,6 +25,8 @@ open class DataSource {
     public nonisolated let context: PrivateContext
     /// The context that ``fetch(_:where:sortBy:limit:offset:)`` reads.
     public nonisolated let main: MainContext
+    /// The lists that are registered, by data key.
+    var boundLists: [String: BoundList] = [:]
 
     /// A container makes data sources.
     public required init(_ binding: borrowing DataSourceBinding) {

@@ -10,12 +10,16 @@ internal import RowStore
 /// **Isolation**: the main actor.
 @MainActor
 public final class MainContext {
-    private let stack: PersistentStack
-    private lazy var objects = ObjectContext(stack, owner: nil, ownedEntities: [])
+    let stack: PersistentStack
+    private(set) lazy var objects = ObjectContext(stack, owner: nil, ownedEntities: [])
     /// The number of registered objects at which those that nobody holds are next forgotten.
     private var sweepAt = 1024
     /// The generation that began with the last reset that main has heard of.
     private var heardReset = 0
+    /// The lists that follow what main shows.
+    private(set) lazy var lists = ListHub(stack)
+    /// Objects that were deleted, until all lists have said so.
+    var deletedObjects: [Int64: ManagedObject] = [:]
 
     nonisolated init(_ stack: PersistentStack) {
         self.stack = stack
@@ -72,7 +76,7 @@ public final class MainContext {
         return try objects.object(type, id)
     }
 
-    private func prepareToFetch() {
+    func prepareToFetch() {
         merge()
         // After it: a merge that forgets all objects ends the merging.
         stack.root.startMerging()
@@ -80,12 +84,15 @@ public final class MainContext {
 
     // MARK: Merging
 
-    /// Brings the registered objects up to the newest save.
+    /// Brings the registered objects up to the newest save, then the lists.
     func merge() {
-        hearReset()
-        for changes in stack.root.takeForMain() {
+        let (saves, reset) = stack.root.takeForMain()
+        hear(reset)
+        for changes in saves {
             for entity in changes.entities { merge(entity, changes.number) }
         }
+        lists.hear(saves)
+        lists.drain()
         sweep()
     }
 
@@ -94,24 +101,32 @@ public final class MainContext {
         if binding.objects.count == 0 { return }
         for change in changes.updated { binding.objects[change.key]?.refresh(change.row, asOf: number) }
         for change in changes.deleted {
-            binding.objects[change.key]?.state = .gone
+            if let object = binding.objects[change.key] { end(object) }
             binding.objects.remove(change.key)
         }
     }
 
+    /// Notes that an object is deleted. Lists that show it have yet to say so.
+    private func end(_ object: ManagedObject) {
+        object.state = .gone
+        if !lists.isEmpty { deletedObjects[object.key] = object }
+    }
+
     /// After a reset of the store all registered objects are deleted ones.
-    private func hearReset() {
-        let reset = stack.root.lastReset
+    private func hear(_ reset: Int) {
         guard reset != heardReset else { return }
         heardReset = reset
         for entity in objects.bindings.indices {
-            for object in objects.bindings[entity].objects.objects { object.state = .gone }
+            for object in objects.bindings[entity].objects.objects { end(object) }
             objects.bindings[entity].forgetObjects()
         }
+        lists.readAnew(.reset)
     }
 
     /// Reads the registered objects anew, after saves were discarded.
     func reload() throws(DataSourceError) {
+        lists.readAnew(.discard)
+        lists.drain()
         for binding in objects.bindings {
             for object in Array(binding.objects.objects) {
                 let (row, asOf) = try stack.root.row(entity: binding.layout.index, key: object.key)
@@ -119,7 +134,7 @@ public final class MainContext {
                     object.row = row
                     object.asOf = asOf
                 } else {
-                    object.state = .gone
+                    end(object)
                     binding.objects.remove(object.key)
                 }
             }
@@ -128,6 +143,7 @@ public final class MainContext {
 
     /// Forgets the objects that nobody holds, whenever there are twice as many as after the last time.
     private func sweep() {
+        if lists.isIdle { deletedObjects = [:] }
         let registered = objects.bindings.reduce(0) { $0 + $1.objects.count }
         guard registered >= sweepAt else { return }
         var kept = 0
@@ -136,6 +152,6 @@ public final class MainContext {
             kept += binding.objects.count
         }
         sweepAt = max(1024, kept * 2)
-        if kept == 0 { stack.root.stopMerging() }
+        if kept == 0 && lists.isEmpty { stack.root.stopMerging() }
     }
 }

@@ -18,15 +18,21 @@ final class MainWaker: Sendable {
             defer { state.isScheduled = true }
             return !state.isScheduled
         }
-        if isFirst { Task { @MainActor in mergeNow() } }
+        if isFirst { Task { @MainActor in merge() } }
     }
 
-    /// Merges what was saved up to now.
-    @MainActor func mergeNow() {
+    /// Merges what was saved up to now, and returns once all lists show it.
+    @MainActor func mergeNow() async {
+        await merge()?.lists.settle()
+    }
+
+    @discardableResult
+    @MainActor private func merge() -> MainContext? {
         let main = state.withLock { state in
             state.isScheduled = false
             return state.main
         }
         main?.merge()
+        return main
     }
 }

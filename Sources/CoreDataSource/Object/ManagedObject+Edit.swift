@@ -19,7 +19,8 @@ extension ManagedObject {
     final func setReal(_ value: Double, _ column: Int) {
         if value.isNaN {
             willEdit(column)
-            return context.refuseNaN(self, column)
+            context?.refuseNaN(self, column)
+            return
         }
         setWord(value == 0 ? 0 : value.bitPattern, column)
     }
@@ -46,18 +47,18 @@ extension ManagedObject {
         switch state {
         case .inserted, .edited: break
         case .saved:
-            context.willEdit(self)
+            context?.willEdit(self)
             saved = row
             state = .edited
         case .deleted, .gone:
-            context.refuseEditOfDeleted(self, column)
+            context?.refuseEditOfDeleted(self, column)
         }
     }
 
     private func didEdit(_ column: Int) {
         if layout.uniqueColumns.contains(column) {
             checkedConstraint = -1
-            context.indexUniqueValue(of: self, column)
+            context?.indexUniqueValue(of: self, column)
         }
     }
 

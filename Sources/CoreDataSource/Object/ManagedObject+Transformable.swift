@@ -17,7 +17,7 @@ extension ManagedObject {
         do {
             Data.write(try encoder.encode(value), to: self, at: column)
         } catch {
-            context.refuse(
+            context?.refuse(
                 DataSourceError(
                     .validationFailed,
                     "\(layout.name).\(layout.columns[column].name) got a value that JSON cannot hold. Change its type.",

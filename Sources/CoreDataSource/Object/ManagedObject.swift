@@ -13,8 +13,9 @@ internal import RowStore
 open class ManagedObject {
     final let layout: EntityLayout
     final let key: Int64
-    /// Outlives its objects, but for those of main that an app still holds when the container is gone: they can be read.
-    final unowned let context: ObjectContext
+    /// Nil for an object that was made from a row of a list, to be read once. Otherwise it outlives its objects, but for
+    /// those of main that an app still holds when the container is gone: they can be read.
+    final unowned let context: ObjectContext?
     final var row: RowSnapshot
     /// The row as it was last saved, while the object has edits of a saved row.
     final var saved: RowSnapshot?
@@ -86,7 +87,7 @@ public struct ManagedObjectSeed: ~Copyable {
     let layout: EntityLayout
     let key: Int64
     let row: RowSnapshot
-    let context: ObjectContext
+    let context: ObjectContext?
     let state: ObjectState
     let isEditable: Bool
     let asOf: Int64

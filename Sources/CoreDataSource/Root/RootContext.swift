@@ -26,9 +26,6 @@ package final class RootContext: Sendable {
     /// How often pending saves were discarded.
     package var generation: Int { state.withLock { $0.log.generation } }
 
-    /// The generation that began with the last reset of the store; 0 if there was none.
-    package var lastReset: Int { state.withLock { $0.log.lastReset } }
-
     // MARK: Saving
 
     /// Takes a save: from here on every fetch sees it. It is not in the store yet.
@@ -143,7 +140,11 @@ package final class RootContext: Sendable {
 
     package func startMerging() { state.withLock { $0.log.startMerging() } }
     package func stopMerging() { state.withLock { $0.log.stopMerging() } }
-    package func takeForMain() -> [ChangeSet] { state.withLock { $0.log.takeForMain() } }
+
+    /// The saves that main has not merged yet, and the generation that began with the last reset before them.
+    package func takeForMain() -> (saves: [ChangeSet], lastReset: Int) {
+        state.withLock { ($0.log.takeForMain(), $0.log.lastReset) }
+    }
 
     // MARK: Fetching
 

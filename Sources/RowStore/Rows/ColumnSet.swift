@@ -28,4 +28,16 @@ package struct ColumnSet: Sendable, Hashable {
         while high.count <= word { high.append(0) }
         high[word] |= 1 << UInt64(column % 64)
     }
+
+    package mutating func formUnion(_ other: ColumnSet) {
+        low |= other.low
+        while high.count < other.high.count { high.append(0) }
+        for (word, bits) in other.high.enumerated() { high[word] |= bits }
+    }
+
+    package func union(_ other: ColumnSet) -> ColumnSet {
+        var union = self
+        union.formUnion(other)
+        return union
+    }
 }

@@ -175,7 +175,3 @@ struct ReferenceModelTests {
         }
     }
 }
-
-extension SeededRandom {
-    fileprivate mutating func next(below bound: Int) -> Int { Int.random(in: 0..<bound, using: &self) }
-}

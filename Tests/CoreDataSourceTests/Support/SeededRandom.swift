@@ -13,4 +13,7 @@ struct SeededRandom: RandomNumberGenerator {
         z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
         return z ^ (z >> 31)
     }
+
+    /// A number from 0 up to but not including the bound.
+    mutating func next(below bound: Int) -> Int { Int.random(in: 0..<bound, using: &self) }
 }

@@ -1,0 +1,110 @@
+internal import Foundation
+internal import RowStore
+
+/// A list that is registered with a data source: what it shows, and the delegate that hears of it.
+@MainActor
+final class BoundList: ListSubscriber {
+    let engine: ListEngine
+    let dataKey: String
+    private(set) weak var delegate: (any DataSourceDelegate)?
+    /// What the delegate has heard of last.
+    private(set) var shown: ListState
+    private let main: MainContext
+    /// What was not reported, while the list is paused.
+    private var missed: NetChanges?
+    /// Whether it is still the one that is registered.
+    private var isRegistered = true
+
+    init(_ engine: ListEngine, _ main: MainContext, _ dataKey: String, _ delegate: any DataSourceDelegate) {
+        self.engine = engine
+        self.main = main
+        self.dataKey = dataKey
+        self.delegate = delegate
+        shown = engine.state
+        engine.subscribe(self)
+    }
+
+    var wantsEverySave: Bool { false }
+
+    func end() {
+        isRegistered = false
+        engine.unsubscribe(self)
+    }
+
+    // MARK: Reading
+
+    func object(at path: IndexPath) -> ManagedObject? {
+        shown.index(path).map { object(at: $0) }
+    }
+
+    var allObjects: [ManagedObject] { (0..<shown.count).map { object(at: $0) } }
+
+    private func object(at index: Int) -> ManagedObject {
+        main.object(shown.rows[index], asOf: shown.asOf, isBehind: isBehind)
+    }
+
+    private var isBehind: Bool { engine.isBehind || engine.state !== shown }
+
+    // MARK: Reporting
+
+    func pause() {
+        if missed == nil { missed = NetChanges() }
+    }
+
+    func resume() {
+        guard let net = missed else { return }
+        missed = nil
+        let old = shown
+        shown = engine.state
+        tell(RowDifference(from: old, to: shown, net), old, net)
+    }
+
+    func hear(_ report: ListReport) {
+        if missed != nil {
+            missed?.add(report.net)
+            return
+        }
+        shown = report.new
+        tell(report.difference, report.old, report.net)
+    }
+
+    func hear(_ failure: DataSourceError) {
+        delegate?.didFail(failure, dataKey: dataKey)
+    }
+
+    private func tell(_ difference: RowDifference, _ old: ListState, _ net: NetChanges) {
+        guard let delegate, !difference.isEmpty else { return }
+        let new = shown
+        let isBehind = isBehind
+        if isRegistered { delegate.willChangeContent(dataKey: dataKey) }
+        for index in difference.deletedSections where isRegistered {
+            delegate.didChangeSection(ListSection(index, of: old), at: index, for: .delete, dataKey: dataKey)
+        }
+        for index in difference.insertedSections where isRegistered {
+            delegate.didChangeSection(ListSection(index, of: new), at: index, for: .insert, dataKey: dataKey)
+        }
+        for change in difference.changes where isRegistered {
+            let object =
+                change.new.map { main.object(new.rows[$0], asOf: new.asOf, isBehind: isBehind) }
+                ?? change.old.map {
+                    main.object(leaving: old.rows[$0], net.rows[change.key], asOf: new.asOf, isBehind: isBehind)
+                }
+            guard let object else { continue }
+            delegate.didChangeObject(
+                object, at: change.old.map(old.indexPath), for: change.kind.type,
+                newIndexPath: change.kind == .update ? nil : change.new.map(new.indexPath), dataKey: dataKey)
+        }
+        if isRegistered { delegate.didChangeContent(dataKey: dataKey) }
+    }
+}
+
+extension RowDifference.Kind {
+    var type: ListChangeType {
+        switch self {
+        case .delete: .delete
+        case .insert: .insert
+        case .move: .move
+        case .update: .update
+        }
+    }
+}

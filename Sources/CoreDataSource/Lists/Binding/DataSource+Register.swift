@@ -1,0 +1,78 @@
+public import Foundation
+
+/// Lists that follow every save, bound to a delegate by a name.
+///
+/// ```swift
+/// try contacts.register(
+///     self, dataKey: "list", entity: ContactEntity.self, sortBy: [SortDescriptor(\.name)], sectionBy: \.initial)
+/// ```
+extension DataSource {
+    /// Binds a list to a delegate: it is filled at once, and the delegate hears of every change from now on.
+    ///
+    /// A save is looked at row by row, and the store is not asked again: the cost follows what changed. Several saves that
+    /// main merges at once make one report. Large changes are prepared off the main actor; until then the list shows what
+    /// it did.
+    ///
+    /// Data keys are names of this data source: registering one again swaps query and delegate, without a report. The
+    /// delegate is held weakly, and its list goes with it. Lists of one query share their work.
+    ///
+    /// - Parameters:
+    ///   - entity: What to show. It may be another data source's, and have sub-entities.
+    ///   - sortBy: Objects that are equal by all descriptors come in the order of creation.
+    ///   - sectionBy: Objects with the same value are in one section. The list is sorted by it first: in the direction of
+    ///     `sortBy` if that begins with the same attribute, otherwise ascending. A property that is no stored attribute
+    ///     has to be computed from the object's attributes alone.
+    ///   - limit: The most objects to show, at least 1; nil for all. Others follow when some leave.
+    /// - Throws: `unknownEntity`, `unknownAttribute`, and what the store throws.
+    public func register<Object: ManagedObject>(
+        _ delegate: any DataSourceDelegate, dataKey: String, entity: Object.Type,
+        where predicate: FetchPredicate? = nil,
+        sortBy: [SortDescriptor<Object>] = [], sectionBy: (any PartialKeyPath<Object> & Sendable)? = nil,
+        limit: Int? = nil
+    ) throws {
+        let (key, query) = try main.listQuery(ListRequest(predicate, sortBy, sectionBy, limit))
+        main.prepareToFetch()
+        let engine = try main.lists.engine(key, query)
+        unregister(dataKey: dataKey)
+        boundLists[dataKey] = BoundList(engine, main, dataKey, delegate)
+    }
+
+    /// Ends a list: its delegate hears no more of it. A name that is not registered is none to end.
+    public func unregister(dataKey: String) {
+        removeListsWithoutDelegate()
+        boundLists.removeValue(forKey: dataKey)?.end()
+    }
+
+    /// The names of the lists whose delegates are there, in alphabetical order.
+    public var dataKeys: [String] {
+        removeListsWithoutDelegate()
+        return boundLists.keys.sorted()
+    }
+
+    /// Reports nothing until ``resume(dataKey:)``, as for a list that is off the screen. It goes on showing what it did.
+    public func pause(dataKey: String) {
+        boundList(dataKey)?.pause()
+    }
+
+    /// Reports at once, as one group, what changed since ``pause(dataKey:)``, and then every change again.
+    public func resume(dataKey: String) {
+        boundList(dataKey)?.resume()
+    }
+
+    /// The list of that name, if its delegate is there.
+    func boundList(_ dataKey: String) -> BoundList? {
+        guard let list = boundLists[dataKey] else { return nil }
+        if list.delegate == nil {
+            removeListsWithoutDelegate()
+            return nil
+        }
+        return list
+    }
+
+    private func removeListsWithoutDelegate() {
+        for (dataKey, list) in boundLists where list.delegate == nil {
+            list.end()
+            boundLists[dataKey] = nil
+        }
+    }
+}

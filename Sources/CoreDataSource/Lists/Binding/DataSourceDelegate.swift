@@ -1,0 +1,89 @@
+public import Foundation
+
+/// Hears what changes in the lists that it is registered for.
+///
+/// For each save that changes a list, or several that main merges at once, the calls come in one group: will change, then
+/// all sections, then all objects, then did change. The data source answers with the new sections and objects during all
+/// of them. A table view can be told of each change as it comes, between `beginUpdates` and `endUpdates`.
+///
+/// In a call, the data source may be asked, lists may be registered and unregistered, also this one; what is saved
+/// meanwhile is reported after the group.
+///
+/// **Isolation**: the main actor.
+@MainActor
+public protocol DataSourceDelegate: AnyObject {
+    /// The list is about to report.
+    func willChangeContent(dataKey: String)
+
+    /// A section was inserted or deleted; its objects are reported as well.
+    ///
+    /// - Parameters:
+    ///   - index: Of a deleted section where it was before all changes, of an inserted one where it is after them.
+    ///   - type: `.insert` or `.delete`.
+    func didChangeSection(_ section: ListSection, at index: Int, for type: ListChangeType, dataKey: String)
+
+    /// An object entered the list, left it, was moved or changed in its place. Objects that others pushed along are not
+    /// reported.
+    ///
+    /// - Parameters:
+    ///   - indexPath: Where it was before all changes; nil for an insert.
+    ///   - newIndexPath: Where it is after all changes; nil for a delete and for an update.
+    func didChangeObject(
+        _ object: ManagedObject, at indexPath: IndexPath?, for type: ListChangeType, newIndexPath: IndexPath?,
+        dataKey: String)
+
+    /// The list has reported everything.
+    func didChangeContent(dataKey: String)
+
+    /// What stands for a section in the index along the list; nil for no title. By default the first letter of its name,
+    /// as a capital.
+    func sectionIndexTitle(forSectionName name: String, dataKey: String) -> String?
+
+    /// The rows could not be read. The list stays as it is; the next save tries again.
+    func didFail(_ error: DataSourceError, dataKey: String)
+}
+
+extension DataSourceDelegate {
+    public func willChangeContent(dataKey: String) {}
+
+    public func didChangeSection(_ section: ListSection, at index: Int, for type: ListChangeType, dataKey: String) {}
+
+    public func didChangeObject(
+        _ object: ManagedObject, at indexPath: IndexPath?, for type: ListChangeType, newIndexPath: IndexPath?,
+        dataKey: String
+    ) {}
+
+    public func sectionIndexTitle(forSectionName name: String, dataKey: String) -> String? {
+        indexTitle(ofSection: name)
+    }
+
+    public func didFail(_ error: DataSourceError, dataKey: String) {}
+}
+
+/// What happened to a row or a section of a list.
+public struct ListChangeType: RawRepresentable, Sendable, Hashable {
+    public let rawValue: Int
+
+    public init(rawValue: Int) {
+        self.rawValue = rawValue
+    }
+
+    public static let insert = ListChangeType(rawValue: 1)
+    public static let delete = ListChangeType(rawValue: 2)
+    /// The object is elsewhere among those that stayed, or in another section. Its other values may have changed too.
+    public static let move = ListChangeType(rawValue: 3)
+    /// Values changed, the place did not.
+    public static let update = ListChangeType(rawValue: 4)
+}
+
+extension ListChangeType: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .insert: "insert"
+        case .delete: "delete"
+        case .move: "move"
+        case .update: "update"
+        default: "ListChangeType(\(rawValue))"
+        }
+    }
+}

@@ -1,0 +1,36 @@
+public import Foundation
+
+#if !canImport(UIKit) && !canImport(AppKit)
+    /// What UIKit and AppKit add to index paths, where there is neither.
+    extension IndexPath {
+        public init(item: Int, section: Int) {
+            self.init(indexes: [section, item])
+        }
+
+        public init(row: Int, section: Int) {
+            self.init(item: row, section: section)
+        }
+
+        /// The first index; the path must not be empty.
+        public var section: Int { self[0] }
+        /// The second index; the path must have two.
+        public var item: Int { self[1] }
+        /// The second index; the path must have two.
+        public var row: Int { self[1] }
+    }
+#endif
+
+extension ListState {
+    /// Where the row of an index over all sections is.
+    func indexPath(_ index: Int) -> IndexPath {
+        let section = query.order.section == nil ? 0 : section(ofRow: index)
+        return IndexPath(indexes: [section, index - sectionStarts[section]])
+    }
+
+    /// The index over all sections; nil if there is no such row.
+    func index(_ path: IndexPath) -> Int? {
+        guard path.count == 2, path[0] >= 0, path[0] < sectionCount, path[1] >= 0 else { return nil }
+        let range = range(ofSection: path[0])
+        return path[1] < range.count ? range.lowerBound + path[1] : nil
+    }
+}

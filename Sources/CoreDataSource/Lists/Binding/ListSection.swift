@@ -1,0 +1,29 @@
+internal import RowStore
+
+/// One section of a list.
+public struct ListSection: Sendable, Hashable {
+    /// Names a section of a list as long as it is there.
+    public struct ID: Sendable, Hashable {
+        let value: RowValue
+    }
+
+    public let id: ID
+    /// The value of the section key as text; empty for nil, and for the one section of a list without a section key.
+    public let name: String
+    /// The first letter of the name, as a capital.
+    public var indexTitle: String { CoreDataSource.indexTitle(ofSection: name) }
+    /// The indexes that the section's rows have over all sections.
+    public let range: Range<Int>
+    /// How many objects it has.
+    public var numberOfObjects: Int { range.count }
+
+    init(_ section: Int, of state: ListState) {
+        id = ID(value: state.sectionValue(section))
+        name = state.sectionName(section)
+        range = state.range(ofSection: section)
+    }
+}
+
+extension ListState {
+    var sections: [ListSection] { (0..<sectionCount).map { ListSection($0, of: self) } }
+}

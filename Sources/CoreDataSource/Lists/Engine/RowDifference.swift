@@ -1,0 +1,173 @@
+internal import RowStore
+
+/// What leads from one state of a list to another: the fewest moves, and nothing for rows that others pushed along.
+package struct RowDifference: Sendable {
+    package enum Kind: Sendable {
+        case delete, insert, move, update
+    }
+
+    /// One row that changed. Indexes are over all sections.
+    package struct Change: Sendable {
+        package let kind: Kind
+        package let entity: Int
+        package let key: Int64
+        /// Where it was before everything; nil for an insert.
+        package let old: Int?
+        /// Where it is after everything; nil for a delete.
+        package let new: Int?
+    }
+
+    /// Sections that are gone, by their old numbers, descending.
+    package var deletedSections: [Int] = []
+    /// Sections that are new, by their new numbers, ascending.
+    package var insertedSections: [Int] = []
+    /// Deletes from the last to the first, then inserts from the first to the last, then moves, then updates.
+    package var changes: [Change] = []
+
+    package init() {}
+
+    package var isEmpty: Bool { changes.isEmpty }
+}
+
+extension RowDifference {
+    /// - Parameter net: What happened to rows between the two states. Of rows that it does not name only those are reported
+    ///   that a limit shows or hides now.
+    package init(from old: ListState, to new: ListState, _ net: NetChanges) {
+        var touched = TouchedRows(from: old, to: new, net)
+        touched.addThoseAtTheLimit(net)
+        let stayed = touched.rowsThatStay()
+        changes = touched.changes(stayed)
+        addSections(old, new)
+    }
+
+    private mutating func addSections(_ old: ListState, _ new: ListState) {
+        if old.query.order.section == nil { return }
+        var gone: Set<Int> = []
+        var added: Set<Int> = []
+        for change in changes where change.kind != .update {
+            if let index = change.old { gone.insert(old.section(ofRow: index)) }
+            if let index = change.new { added.insert(new.section(ofRow: index)) }
+        }
+        deletedSections =
+            gone.filter { !new.showsSection(of: old.rows[old.range(ofSection: $0).lowerBound]) }.sorted(by: >)
+        insertedSections =
+            added.filter { !old.showsSection(of: new.rows[new.range(ofSection: $0).lowerBound]) }.sorted()
+    }
+}
+
+/// The rows that are not the same in both states, and where they are.
+private struct TouchedRows {
+    struct Row {
+        let entity: Int
+        let key: Int64
+        var old: Int?
+        var new: Int?
+        /// Whether its sort keys, and with them its section, are as before.
+        var isSamePlace = false
+        var isSameSection = false
+    }
+
+    let from: ListState
+    let to: ListState
+    var rows: [Row] = []
+
+    init(from: ListState, to: ListState, _ net: NetChanges) {
+        self.from = from
+        self.to = to
+        rows.reserveCapacity(net.rows.count)
+        let order = from.query.order
+        for (key, change) in net.rows {
+            let after = change.new.map { ListedRow(entity: change.entity, key: key, row: $0) }
+            var before = change.old.map { ListedRow(entity: change.entity, key: key, row: $0) }
+            // What comes back from beyond a limit may have been shown before, just as it is.
+            if before == nil, from.query.limit != nil { before = after }
+            var row = Row(
+                entity: change.entity, key: key, old: before.flatMap(from.shownIndex), new: after.flatMap(to.shownIndex)
+            )
+            if row.old == nil && row.new == nil { continue }
+            if change.old == nil && row.old != nil && row.new != nil { continue }
+            if let before, let after, row.old != nil, row.new != nil {
+                row.isSamePlace = order.isSamePlace(before, after)
+                row.isSameSection = order.orderSections(before, after) == 0
+            }
+            rows.append(row)
+        }
+    }
+
+    /// Adds rows that did not change but crossed the limit: those at the end of either state that the other does not show.
+    mutating func addThoseAtTheLimit(_ net: NetChanges) {
+        if from.query.limit == nil { return }
+        for index in stride(from: from.count - 1, through: 0, by: -1) {
+            let row = from.rows[index]
+            if net.rows[row.key] != nil { continue }
+            if to.shownIndex(of: row) != nil { break }
+            rows.append(Row(entity: row.entity, key: row.key, old: index, new: nil))
+        }
+        for index in stride(from: to.count - 1, through: 0, by: -1) {
+            let row = to.rows[index]
+            if net.rows[row.key] != nil { continue }
+            if from.shownIndex(of: row) != nil { break }
+            rows.append(Row(entity: row.entity, key: row.key, old: nil, new: index))
+        }
+    }
+
+    /// The positions in ``rows`` of those that changed but need not be moved: as many as there can be.
+    ///
+    /// All rows that were not touched keep their order. Of the others one can only stay if as many of those come before it
+    /// as did, and if it is in its section; and those that stay must not overtake each other.
+    func rowsThatStay() -> Set<Int> {
+        var stay: Set<Int> = []
+        var candidates: [(position: Int, old: Int, new: Int)] = []
+        var leaving: [Int] = []
+        var coming: [Int] = []
+        for (position, row) in rows.enumerated() {
+            if row.isSamePlace {
+                stay.insert(position)
+                continue
+            }
+            if let old = row.old { leaving.append(old) }
+            if let new = row.new { coming.append(new) }
+            if let old = row.old, let new = row.new, row.isSameSection { candidates.append((position, old, new)) }
+        }
+        leaving.sort()
+        coming.sort()
+        candidates = candidates.filter { candidate in
+            candidate.old - partition(leaving.count) { leaving[$0] < candidate.old }
+                == candidate.new - partition(coming.count) { coming[$0] < candidate.new }
+        }
+        candidates.sort { $0.old < $1.old }
+        for index in longestAscendingRun(candidates.map(\.new)) { stay.insert(candidates[index].position) }
+        return stay
+    }
+
+    func changes(_ stayed: Set<Int>) -> [RowDifference.Change] {
+        var deletes: [RowDifference.Change] = []
+        var inserts: [RowDifference.Change] = []
+        var moves: [RowDifference.Change] = []
+        var updates: [RowDifference.Change] = []
+        for (position, row) in rows.enumerated() {
+            func change(_ kind: RowDifference.Kind) -> RowDifference.Change {
+                RowDifference.Change(kind: kind, entity: row.entity, key: row.key, old: row.old, new: row.new)
+            }
+            if row.new == nil {
+                deletes.append(change(.delete))
+            } else if row.old == nil {
+                inserts.append(change(.insert))
+            } else if stayed.contains(position) {
+                updates.append(change(.update))
+            } else {
+                moves.append(change(.move))
+            }
+        }
+        deletes.sort { $0.oldOrZero > $1.oldOrZero }
+        inserts.sort { $0.newOrZero < $1.newOrZero }
+        moves.sort { $0.newOrZero < $1.newOrZero }
+        updates.sort { $0.oldOrZero < $1.oldOrZero }
+        return deletes + inserts + moves + updates
+    }
+}
+
+extension RowDifference.Change {
+    fileprivate var oldOrZero: Int { old ?? 0 }
+    fileprivate var newOrZero: Int { new ?? 0 }
+}

@@ -1,0 +1,158 @@
+/// The rows of a list in their order, in chunks that all versions of the list share.
+///
+/// It is a value that never changes: an edit makes new chunks where it falls, and takes over all others. So a version that
+/// somebody keeps costs the next edit nothing.
+package struct RowStorage: Sendable {
+    final class Chunk: Sendable {
+        let rows: ContiguousArray<ListedRow>
+
+        init(_ rows: ContiguousArray<ListedRow>) {
+            self.rows = rows
+        }
+    }
+
+    /// No chunk is empty.
+    let chunks: ContiguousArray<Chunk>
+    /// The index of each chunk's first row, and the number of rows at the end.
+    let starts: ContiguousArray<Int>
+    let sizes: ChunkSizes
+
+    /// How many rows a chunk has.
+    package struct ChunkSizes: Sendable {
+        /// At most so many.
+        var full: Int
+        /// About so many when rows are put into chunks anew.
+        var new: Int
+        /// Fewer are joined to the chunk before, if they fit.
+        var small: Int
+
+        package static let standard = ChunkSizes(full: 512, new: 256, small: 64)
+        /// For tests, which have few rows.
+        package static let tiny = ChunkSizes(full: 6, new: 3, small: 2)
+    }
+
+    /// - Parameter rows: In order.
+    package init(_ rows: some Sequence<ListedRow>, sizes: ChunkSizes = .standard) {
+        var builder = Builder(sizes, chunkCapacity: 0)
+        builder.append(ContiguousArray(rows))
+        self = builder.storage
+    }
+
+    fileprivate init(_ chunks: ContiguousArray<Chunk>, _ sizes: ChunkSizes) {
+        self.chunks = chunks
+        self.sizes = sizes
+        var starts = ContiguousArray<Int>()
+        starts.reserveCapacity(chunks.count + 1)
+        var start = 0
+        for chunk in chunks {
+            starts.append(start)
+            start += chunk.rows.count
+        }
+        starts.append(start)
+        self.starts = starts
+    }
+
+    package var count: Int { starts[chunks.count] }
+
+    package subscript(index: Int) -> ListedRow {
+        let chunk = chunk(at: index)
+        return chunks[chunk].rows[index - starts[chunk]]
+    }
+
+    package var last: ListedRow? { chunks.last?.rows.last }
+
+    package func forEach(_ body: (ListedRow) -> Void) {
+        for chunk in chunks { for row in chunk.rows { body(row) } }
+    }
+
+    /// The first rows.
+    func prefix(_ count: Int) -> RowStorage {
+        if count >= self.count { return self }
+        if count == 0 { return RowStorage(EmptyCollection(), sizes: sizes) }
+        let last = chunk(at: count - 1)
+        var kept = ContiguousArray(chunks[..<last])
+        kept.append(Chunk(ContiguousArray(chunks[last].rows[..<(count - starts[last])])))
+        return RowStorage(kept, sizes)
+    }
+
+    /// How many chunks this version has that the other has not.
+    package func chunksNotShared(with other: RowStorage) -> Int {
+        let shared = Set(other.chunks.map { ObjectIdentifier($0) })
+        return chunks.count { !shared.contains(ObjectIdentifier($0)) }
+    }
+
+    private func chunk(at index: Int) -> Int {
+        partition(chunks.count) { starts[$0 + 1] <= index }
+    }
+}
+
+// MARK: - Finding
+
+extension RowStorage {
+    /// Where the row is, or would be inserted: the index of the first row that does not precede it.
+    package func lowerBound(_ row: ListedRow, _ order: ListOrder) -> Int {
+        let chunk = partition(chunks.count) { index in
+            let rows = chunks[index].rows
+            return order.precedes(rows[rows.count - 1], row)
+        }
+        guard chunk < chunks.count else { return count }
+        let rows = chunks[chunk].rows
+        return starts[chunk] + partition(rows.count) { order.precedes(rows[$0], row) }
+    }
+
+    /// The index of the row, which must be just as it is held; nil if it is not.
+    package func index(of row: ListedRow, _ order: ListOrder) -> Int? {
+        let index = lowerBound(row, order)
+        return index < count && self[index].key == row.key ? index : nil
+    }
+}
+
+/// The number of elements at the beginning for which the test holds; it holds for no later one.
+func partition(_ count: Int, _ test: (Int) -> Bool) -> Int {
+    var low = 0
+    var high = count
+    while low < high {
+        let middle = (low + high) / 2
+        if test(middle) { low = middle + 1 } else { high = middle }
+    }
+    return low
+}
+
+// MARK: - Building
+
+extension RowStorage {
+    /// Gathers chunks from the first to the last.
+    struct Builder {
+        private var chunks = ContiguousArray<Chunk>()
+        private let sizes: ChunkSizes
+
+        init(_ sizes: ChunkSizes, chunkCapacity: Int) {
+            self.sizes = sizes
+            chunks.reserveCapacity(chunkCapacity)
+        }
+
+        var storage: RowStorage { RowStorage(chunks, sizes) }
+
+        mutating func append(_ chunk: Chunk) { chunks.append(chunk) }
+
+        mutating func append(_ rows: ContiguousArray<ListedRow>) {
+            if rows.isEmpty { return }
+            if rows.count > sizes.full { return split(rows) }
+            if rows.count < sizes.small, let last = chunks.last,
+                last.rows.count + rows.count <= sizes.full
+            {
+                chunks[chunks.count - 1] = Chunk(last.rows + rows)
+            } else {
+                chunks.append(Chunk(rows))
+            }
+        }
+
+        private mutating func split(_ rows: ContiguousArray<ListedRow>) {
+            let pieces = (rows.count + sizes.new - 1) / sizes.new
+            for piece in 0..<pieces {
+                let range = rows.count * piece / pieces..<rows.count * (piece + 1) / pieces
+                chunks.append(Chunk(ContiguousArray(rows[range])))
+            }
+        }
+    }
+}

@@ -1,0 +1,54 @@
+package import RowStore
+
+/// What parts the rows of a list into sections: rows with the same value are in one.
+package enum SectionKey: Sendable {
+    /// A stored attribute.
+    case column(Int)
+    /// A property that is computed from the row. It must depend on nothing else.
+    case computed(ComputedSection)
+
+    package struct ComputedSection: Sendable {
+        let value: @Sendable (ListedRow) -> RowValue
+
+        package init(_ value: @escaping @Sendable (ListedRow) -> RowValue) {
+            self.value = value
+        }
+    }
+}
+
+extension SectionKey {
+    /// The value of the section that a row is in.
+    func value(of row: ListedRow, _ layout: EntityLayout) -> RowValue {
+        switch self {
+        case .column(let column): row.row.value(column, layout.columns[column].storage)
+        case .computed(let key): key.value(row)
+        }
+    }
+}
+
+/// The order of two values as the store has it: null first, numbers by value, text and blobs byte by byte.
+func orderValues(_ one: RowValue, _ other: RowValue) -> Int {
+    switch (one, other) {
+    case (.integer(let one), .integer(let other)): return one < other ? -1 : one > other ? 1 : 0
+    case (.real(let one), .real(let other)): return one < other ? -1 : one > other ? 1 : 0
+    case (.text(var one), .text(var other)):
+        return one.withUTF8 { one in
+            other.withUTF8 { compareBytes(UnsafeRawBufferPointer(one), UnsafeRawBufferPointer($0)) }
+        }
+    case (.blob(let one), .blob(let other)):
+        return one.withUnsafeBytes { one in other.withUnsafeBytes { compareBytes(one, $0) } }
+    default: return one.kind - other.kind
+    }
+}
+
+extension RowValue {
+    fileprivate var kind: Int {
+        switch self {
+        case .null: 0
+        case .integer: 1
+        case .real: 2
+        case .text: 3
+        case .blob: 4
+        }
+    }
+}

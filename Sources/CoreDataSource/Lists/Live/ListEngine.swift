@@ -1,0 +1,149 @@
+internal import Dispatch
+internal import RowStore
+
+/// One query that is kept up to date, for all who show it.
+///
+/// It takes saves in their order. Few rows are merged at once; many are prepared on the lists' own queue, and so is
+/// whatever has to be read. Meanwhile the list shows its older state, whole, and later saves wait.
+@MainActor
+final class ListEngine {
+    let query: ListQuery
+    private(set) var state: ListState
+    /// What made the list say something last.
+    private(set) var why: ListReason
+    private let hub: ListHub
+    /// Everything up to this save has been looked at.
+    private var asOf: Int64
+    private var pending: [ChangeSet] = []
+    /// Whether work is being done off the main actor.
+    private(set) var isAtWork = false
+    /// Why the rows have to be read, if they have to.
+    private var reading: ListReason?
+    /// Whether the store would not let the rows be read; then the next save tries again.
+    private var isRefused = false
+    private var subscribers: [Subscriber] = []
+
+    private struct Subscriber {
+        weak var object: (any ListSubscriber)?
+    }
+
+    /// More rows than these are not merged on the main actor.
+    private static let mostRowsOnMain = 256
+
+    /// - Parameter state: Nil to have the rows read off the main actor; until then the list is empty.
+    init(_ query: ListQuery, _ state: ListState?, _ hub: ListHub) {
+        self.query = query
+        self.hub = hub
+        self.state = state ?? .unread(query)
+        asOf = self.state.asOf
+        why = ListReason(.initial, asksStore: query.asksStore)
+        why.isRead = true
+        why.rowCount = self.state.count
+        if state == nil { reading = why }
+    }
+
+    /// Whether the rows have been read.
+    var isFilled: Bool { asOf >= 0 }
+
+    /// Whether there are saves, or anything else, that the state does not take into account yet.
+    var isBehind: Bool { isAtWork || reading != nil || !pending.isEmpty }
+
+    func subscribe(_ subscriber: any ListSubscriber) {
+        subscribers.removeAll { $0.object == nil }
+        subscribers.append(Subscriber(object: subscriber))
+    }
+
+    func unsubscribe(_ subscriber: any ListSubscriber) {
+        subscribers.removeAll { $0.object == nil || $0.object === subscriber }
+    }
+
+    // MARK: Hearing
+
+    /// Takes note of saves; ``step()`` does the work.
+    func hear(_ changes: [ChangeSet]) {
+        let concerning = changes.filter { $0.number > asOf && query.concerns($0) }
+        if concerning.isEmpty { return }
+        if query.asksStore { readAnew(.save) } else { pending += concerning }
+        isRefused = false
+    }
+
+    /// Has the rows read anew.
+    func readAnew(_ kind: ListReason.Kind) {
+        // Whoever waits for the first rows, or for those after a reset, is to be told so.
+        let isMoreSpecial = reading.map { $0.kind == .initial || $0.kind == .reset } ?? false
+        if !isMoreSpecial { reading = ListReason(kind, asksStore: query.asksStore) }
+        isRefused = false
+    }
+
+    // MARK: Working
+
+    /// Does what is next, or has it done.
+    ///
+    /// - Returns: Whether there may be more to do now.
+    func step() -> Bool {
+        if isAtWork || isRefused { return false }
+        if let reading {
+            self.reading = nil
+            start(work(reading, .read(hub.stack.root, hub.stack.layout)))
+            return false
+        }
+        pending.removeAll { $0.number <= asOf }
+        if pending.isEmpty { return false }
+        let isEverySaveWanted = subscribers.contains { $0.object?.wantsEverySave ?? false }
+        let saves = isEverySaveWanted ? [pending.removeFirst()] : pending
+        if !isEverySaveWanted { pending = [] }
+        let work = work(ListReason(.save), .merge(saves))
+        if saves.reduce(0, { $0 + $1.rowCount }) > Self.mostRowsOnMain {
+            start(work)
+            return false
+        }
+        end(work, work.run(isOnMain: true))
+        return true
+    }
+
+    private func work(_ reason: ListReason, _ task: ListWork.Task) -> ListWork {
+        ListWork(state: state, reason: reason, names: hub.names, task: task)
+    }
+
+    private func start(_ work: ListWork) {
+        isAtWork = true
+        let queue = hub.queue
+        queue.async {
+            let outcome = work.run(isOnMain: false)
+            Task { @MainActor in
+                self.isAtWork = false
+                self.end(work, outcome)
+                self.hub.drain()
+                // The older state may be large; its end is not for the main actor either.
+                queue.async { withExtendedLifetime((work, outcome)) {} }
+            }
+        }
+    }
+
+    private func end(_ work: ListWork, _ outcome: ListWork.Outcome) {
+        if case .merge(let saves) = work.task { asOf = max(asOf, saves.last?.number ?? asOf) }
+        switch outcome {
+        case .unchanged(let state): take(state)
+        case .changed(let report):
+            take(report.new)
+            why = report.reason
+            tell { $0.hear(report) }
+        case .mustRead: readAnew(.save)
+        case .failed(let error):
+            reading = work.reason
+            isRefused = true
+            why = ListReason(.failure, asksStore: query.asksStore)
+            why.failure = error
+            tell { $0.hear(error) }
+        }
+    }
+
+    private func take(_ state: ListState) {
+        self.state = state
+        asOf = max(asOf, state.asOf)
+    }
+
+    private func tell(_ body: (any ListSubscriber) -> Void) {
+        for subscriber in subscribers.compactMap(\.object) { body(subscriber) }
+    }
+}

@@ -1,0 +1,103 @@
+internal import Dispatch
+internal import RowStore
+
+/// The engines of all lists of a container: one for each query, as long as somebody shows it.
+@MainActor
+final class ListHub {
+    let stack: PersistentStack
+    let names: ListReason.Names
+    /// Where much work is done, one piece after the other.
+    let queue = DispatchQueue(label: "CoreDataSource.lists", qos: .userInitiated)
+    private var engines: [Entry] = []
+    private var isDraining = false
+    private var waiting: [CheckedContinuation<Void, Never>] = []
+
+    private struct Entry {
+        let key: ListKey
+        weak var engine: ListEngine?
+    }
+
+    init(_ stack: PersistentStack) {
+        self.stack = stack
+        names = ListReason.Names(layout: stack.layout) { [weak stack] entity in
+            stack?.owner(ofEntity: entity)
+        }
+    }
+
+    /// Whether there is no list that would have to hear of saves.
+    var isEmpty: Bool { !engines.contains { $0.engine != nil } }
+
+    // MARK: Engines
+
+    /// The engine of a query, filled: one that is up to date, or a new one, for which the rows are read now.
+    func engine(_ key: ListKey, _ query: ListQuery) throws(DataSourceError) -> ListEngine {
+        if let engine = find(key), !engine.isBehind { return engine }
+        return add(key, ListEngine(query, try .read(query, stack.root, stack.layout), self))
+    }
+
+    /// The engine of a query; the rows of a new one are read off the main actor, and reported then.
+    func engineToBeFilled(_ key: ListKey, _ query: ListQuery) -> ListEngine {
+        find(key) ?? add(key, ListEngine(query, nil, self))
+    }
+
+    private func find(_ key: ListKey) -> ListEngine? {
+        // The newest of a query is the last.
+        engines.last { $0.engine != nil && $0.key == key }?.engine
+    }
+
+    private func add(_ key: ListKey, _ engine: ListEngine) -> ListEngine {
+        engines.removeAll { $0.engine == nil }
+        engines.append(Entry(key: key, engine: engine))
+        return engine
+    }
+
+    // MARK: Following
+
+    func hear(_ changes: [ChangeSet]) {
+        if changes.isEmpty || engines.isEmpty { return }
+        for entry in engines { entry.engine?.hear(changes) }
+    }
+
+    /// Has all lists read their rows anew.
+    func readAnew(_ kind: ListReason.Kind) {
+        for entry in engines { entry.engine?.readAnew(kind) }
+    }
+
+    /// Brings all lists up to what they heard. What is heard in a report, because it made main merge saves, comes after it.
+    func drain() {
+        if isDraining { return }
+        isDraining = true
+        var isMoreToDo = true
+        while isMoreToDo {
+            isMoreToDo = false
+            for engine in engines.compactMap(\.engine) {
+                while engine.step() { isMoreToDo = true }
+            }
+        }
+        isDraining = false
+        if isAtWork { return }
+        let done = waiting
+        waiting = []
+        for continuation in done { continuation.resume() }
+    }
+
+    /// Whether all lists have said what they had to say.
+    var isIdle: Bool { !isDraining && !isAtWork }
+
+    private var isAtWork: Bool { engines.contains { $0.engine?.isAtWork ?? false } }
+
+    /// Returns once no list is at work off the main actor.
+    func settle() async {
+        while isAtWork { await withCheckedContinuation { waiting.append($0) } }
+    }
+}
+
+/// What makes two lists the same one.
+struct ListKey: Hashable {
+    let entity: Int
+    let predicate: RowPredicate
+    let sort: [SortKey]
+    /// The key path that parts the rows into sections.
+    let section: AnyKeyPath?
+    let limit: Int?
+}

@@ -1,0 +1,120 @@
+package import RowStore
+
+/// What made a list say something: which saves, of whom, what they changed, and what it cost.
+public struct ListReason: Sendable {
+    /// Why a list has something to say. New kinds may come with any release: keep a default branch.
+    public struct Kind: RawRepresentable, Hashable, Sendable {
+        public let rawValue: String
+
+        public init(rawValue: String) {
+            self.rawValue = rawValue
+        }
+
+        /// The list was filled for the first time.
+        public static let initial = Kind(rawValue: "initial")
+        /// Objects were saved.
+        public static let save = Kind(rawValue: "save")
+        /// The store was reset: everything that was shown is gone.
+        public static let reset = Kind(rawValue: "reset")
+        /// Pending saves were discarded.
+        public static let discard = Kind(rawValue: "discard")
+        /// The rows could not be read. What was shown stays; the next save tries again.
+        public static let failure = Kind(rawValue: "failure")
+    }
+
+    public var kind: Kind
+    /// The numbers of the saves, from the first to the last, counted from 1 since the container was opened; nil if it was
+    /// no save.
+    public var saves: ClosedRange<Int64>?
+    /// How many rows of the list changed, those that only enter or leave it included.
+    public var rowCount = 0
+    /// Whether the rows were read from the store: at first, after a reset, when rows from beyond a limit were needed, and
+    /// always for a predicate that memory cannot answer.
+    public var isRead = false
+    /// Whether each save makes the list ask the store again, because its predicate cannot be answered in memory.
+    public var asksStore = false
+    /// What it took to find out, in microseconds; of the main actor's time unless ``isPreparedElsewhere``.
+    public var microseconds = 0.0
+    /// Whether the main actor was spared the work, because there was much of it.
+    public var isPreparedElsewhere = false
+    /// What went wrong, for ``Kind/failure``.
+    public var failure: DataSourceError?
+
+    /// The changed columns by entity.
+    private var columns: [Int: ColumnSet] = [:]
+    private var names: Names?
+
+    init(_ kind: Kind, asksStore: Bool = false) {
+        self.kind = kind
+        self.asksStore = asksStore
+    }
+
+    /// The names of entities, of their attributes and of the data sources that own them.
+    struct Names: Sendable {
+        let layout: ModelLayout
+        let owner: @Sendable (Int) -> String?
+    }
+}
+
+extension ListReason {
+    /// The names of the entities whose objects changed, in alphabetical order.
+    public var entities: [String] {
+        guard let names else { return [] }
+        return columns.keys.map { names.layout.entities[$0].name }.sorted()
+    }
+
+    /// The names of the attributes that changed in objects that were there before, in alphabetical order.
+    public var attributes: [String] {
+        guard let names else { return [] }
+        let changed = columns.map { entity, columns in
+            names.layout.entities[entity].columns.enumerated().filter { columns.contains($0.offset) }.map(
+                \.element.name)
+        }
+        return Set(changed.joined()).sorted()
+    }
+
+    /// The classes of the data sources that made the saves, in alphabetical order.
+    public var sources: [String] {
+        guard let names else { return [] }
+        return Set(columns.keys.compactMap(names.owner)).sorted()
+    }
+
+    mutating func note(_ net: NetChanges, _ names: Names) {
+        saves = net.saves ?? saves
+        rowCount = net.rows.count
+        columns = net.columns
+        self.names = names
+    }
+
+    /// The reason for this report and a later one together.
+    func followed(by later: ListReason) -> ListReason {
+        var both = later
+        if kind == .initial || kind == .reset { both.kind = kind }
+        both.saves = saves.map { $0.lowerBound...(later.saves?.upperBound ?? $0.upperBound) } ?? later.saves
+        both.rowCount += rowCount
+        both.microseconds += microseconds
+        both.isRead = isRead || later.isRead
+        both.isPreparedElsewhere = isPreparedElsewhere || later.isPreparedElsewhere
+        both.columns.merge(columns) { $0.union($1) }
+        return both
+    }
+}
+
+extension ListReason: CustomStringConvertible {
+    /// One line for a log: `save 12 of ContactDataSource: 3 rows of ContactEntity (name, phone), 14.2 us`.
+    public var description: String {
+        var text = kind.rawValue
+        if let saves {
+            text += saves.count == 1 ? " \(saves.lowerBound)" : " \(saves.lowerBound) to \(saves.upperBound)"
+        }
+        if !sources.isEmpty { text += " of \(sources.joined(separator: ", "))" }
+        text += ": \(rowCount) rows"
+        if !entities.isEmpty { text += " of \(entities.joined(separator: ", "))" }
+        if !attributes.isEmpty { text += " (\(attributes.joined(separator: ", ")))" }
+        text += ", \((microseconds * 10).rounded() / 10) us"
+        if isPreparedElsewhere { text += " off the main actor" }
+        if isRead { text += ", read from the store" }
+        if asksStore { text += ", asks the store after each save" }
+        return failure.map { "\(text): \($0.message)" } ?? text
+    }
+}

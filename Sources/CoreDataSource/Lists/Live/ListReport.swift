@@ -1,0 +1,35 @@
+internal import RowStore
+
+/// What a list has to say: from which state to which, and what lies between.
+final class ListReport: Sendable {
+    let old: ListState
+    let new: ListState
+    let net: NetChanges
+    let difference: RowDifference
+    let reason: ListReason
+
+    init(
+        from old: ListState, to new: ListState, _ net: NetChanges, _ reason: ListReason,
+        since start: ContinuousClock.Instant
+    ) {
+        self.old = old
+        self.new = new
+        self.net = net
+        difference = RowDifference(from: old, to: new, net)
+        var reason = reason
+        reason.microseconds = start.duration(to: .now) / .microseconds(1)
+        self.reason = reason
+    }
+}
+
+/// Who is told of each report of an engine.
+@MainActor
+protocol ListSubscriber: AnyObject {
+    /// Whether each save is to have a report of its own, even if several came at once.
+    var wantsEverySave: Bool { get }
+
+    func hear(_ report: ListReport)
+
+    /// The rows could not be read; what is shown stays, and the next save tries again.
+    func hear(_ failure: DataSourceError)
+}

@@ -1,0 +1,40 @@
+internal import Foundation
+internal import ManagedModel
+internal import RowStore
+
+extension ListState {
+    /// The name of a section that is shown: its value as text; empty for nil, and where there are no sections.
+    package func sectionName(_ section: Int) -> String {
+        switch sectionValue(section) {
+        case .null: ""
+        case .text(let text): text
+        case .integer(let number): isOfFlags ? "\(number != 0)" : "\(number)"
+        case .real(let number): isOfDates ? Date(timeIntervalSinceReferenceDate: number).ISO8601Format() : "\(number)"
+        case .blob(let bytes): bytes.count == 16 && isOfUUIDs ? uuid(bytes) : "\(bytes.count) bytes"
+        }
+    }
+
+    /// The value that all rows of a section have.
+    func sectionValue(_ section: Int) -> RowValue {
+        guard let key = query.order.section, sectionStarts[section] < rows.count else { return .null }
+        return key.value(of: rows[sectionStarts[section]], query.order.layout)
+    }
+
+    private var sectionType: AttributeType? {
+        guard case .column(let column) = query.order.section else { return nil }
+        return query.order.layout.columns[column].attribute?.type
+    }
+
+    private var isOfFlags: Bool { sectionType == .boolean }
+    private var isOfDates: Bool { sectionType == .date }
+    private var isOfUUIDs: Bool { sectionType == .uuid }
+
+    private func uuid(_ bytes: [UInt8]) -> String {
+        bytes.withUnsafeBytes { $0.loadUnaligned(as: UUID.self) }.uuidString
+    }
+}
+
+/// What stands for a section in an index along a list: the first letter of its name, as a capital.
+func indexTitle(ofSection name: String) -> String {
+    name.prefix(1).uppercased()
+}

@@ -1,0 +1,154 @@
+import CoreDataSource
+import Foundation
+import RowStore
+import Testing
+
+/// Random saves: what is reported, applied to what was shown, gives what a fetch finds; every time.
+///
+/// `COREDATASOURCE_LIST_BATCHES` says how many saves there are, and `COREDATASOURCE_SEED` repeats a run.
+struct ListEngineTests {
+    private static let environment = ProcessInfo.processInfo.environment
+    private static let batches = environment["COREDATASOURCE_LIST_BATCHES"].flatMap { Int($0) } ?? 4_000
+    private static let seed =
+        environment["COREDATASOURCE_SEED"].flatMap { UInt64($0) } ?? UInt64.random(in: 0...UInt64(UInt32.max))
+
+    @Test func aReportAppliedToTheOldListGivesTheNewOne() throws {
+        print("Lists: \(Self.batches) saves, seed \(Self.seed)")
+        var random = SeededRandom(seed: Self.seed)
+        var done = 0
+        while done < Self.batches {
+            var list = FollowedList(&random)
+            for step in 0..<min(200, Self.batches - done) {
+                if let complaint = list.save(&random) {
+                    Issue.record("\(complaint) (seed \(Self.seed), save \(done + step))")
+                    return
+                }
+            }
+            done += 200
+        }
+    }
+}
+
+/// A list that follows a world, one that is now and then paused, and what both have on the screen.
+private struct FollowedList {
+    var world = ListWorld()
+    let plan: ListWorld.Plan
+    var state: ListState
+    var shown: ShownList
+    /// What the one that is paused shows, and what it missed.
+    var pausedState: ListState
+    var pausedShown: ShownList
+    var missed = NetChanges()
+
+    init(_ random: inout SeededRandom) {
+        plan = ListWorld.Plan(&random)
+        for _ in 0..<random.next(below: 20) { _ = world.save(&random) }
+        state = Self.read(world, plan)
+        shown = world.shown(plan)
+        (pausedState, pausedShown) = (state, shown)
+    }
+
+    private static func read(_ world: ListWorld, _ plan: ListWorld.Plan) -> ListState {
+        let rows = world.rows(plan)
+        let isWindow = !plan.query.isHeldWhole
+        let held = isWindow ? Array(rows.prefix(plan.query.limit! + plan.query.reserve)) : rows
+        return ListState(
+            plan.query, RowStorage(held, sizes: .tiny), isComplete: !isWindow || rows.count < held.count + 1,
+            asOf: world.lastSave)
+    }
+
+    /// Makes some saves, and follows them.
+    ///
+    /// - Returns: What is wrong then.
+    mutating func save(_ random: inout SeededRandom) -> String? {
+        var net = NetChanges()
+        for _ in 0...(random.next(below: 6) == 0 ? 2 : 0) { net.add(world.save(&random), to: plan.query) }
+        let old = state
+        switch state.applying(net, asOf: world.lastSave) {
+        case .state(let new): state = new
+        case .isStale: return "a row was not found"
+        case .isShort:
+            state = Self.read(world, plan)
+            net = NetChanges(from: old.rows, to: state.rows)
+        }
+        missed.add(net)
+        let expected = world.shown(plan)
+        if let complaint = check(expected) ?? Self.follow(old, state, net, &shown, expected) { return complaint }
+        guard random.next(below: 5) == 0 else { return nil }
+        defer { (pausedState, missed) = (state, NetChanges()) }
+        return Self.follow(pausedState, state, missed, &pausedShown, expected).map { "after a pause: \($0)" }
+    }
+
+    private func check(_ expected: ShownList) -> String? {
+        let sections = (0..<state.sectionCount).map { section in
+            let rows = state.range(ofSection: section).map { index in
+                ShownList.Row(key: state.rows[index].key, content: ListWorld.content(state.rows[index].row))
+            }
+            return ShownList.Section(name: state.sectionName(section), rows: rows)
+        }
+        return ShownList(sections: sections) == expected ? nil : "the list is \(sections) instead of \(expected)"
+    }
+
+    private static func follow(
+        _ old: ListState, _ new: ListState, _ net: NetChanges, _ shown: inout ShownList, _ expected: ShownList
+    ) -> String? {
+        let difference = RowDifference(from: old, to: new, net)
+        let changes = difference.changes.map { change in
+            ShownList.Change(
+                old: change.old.map(old.place), new: change.new.map(new.place), isUpdate: change.kind == .update)
+        }
+        if let excess = excess(difference, shown, expected) { return excess }
+        let complaint = shown.replay(
+            deletedSections: difference.deletedSections, insertedSections: difference.insertedSections, changes,
+            result: expected)
+        return complaint ?? (shown == expected ? nil : "it shows \(shown) instead of \(expected)")
+    }
+
+    /// What is reported though it need not be.
+    private static func excess(_ difference: RowDifference, _ shown: ShownList, _ expected: ShownList) -> String? {
+        let before = Survivors(shown)
+        let after = Survivors(expected)
+        let stayed = before.rows.filter { after.contents[$0.key] != nil }
+        let changed = Set(stayed.filter { after.contents[$0.key] != $0.content }.map(\.key))
+        for change in difference.changes where change.kind == .update || change.kind == .move {
+            if !changed.contains(change.key) { return "\(change.key) did not change but is reported" }
+        }
+        let places = after.places
+        // The heaviest ascending run: rows that did not change must be in it, of the others as many as can.
+        let runners = stayed.filter { before.sections[$0.key] == after.sections[$0.key] }
+        var weights: [Int] = []
+        for (index, row) in runners.enumerated() {
+            let own = changed.contains(row.key) ? 1 : 10_000
+            let best = (0..<index).filter { places[runners[$0].key]! < places[row.key]! }.map { weights[$0] }.max()
+            weights.append(own + (best ?? 0))
+        }
+        let staying = (weights.max() ?? 0) % 10_000
+        let moves = difference.changes.count { $0.kind == .move }
+        return moves == changed.count - staying ? nil : "\(moves) moves instead of \(changed.count - staying)"
+    }
+
+    private struct Survivors {
+        var rows: [ShownList.Row] = []
+        var contents: [Int64: String] = [:]
+        var places: [Int64: Int] = [:]
+        var sections: [Int64: String] = [:]
+
+        init(_ shown: ShownList) {
+            for section in shown.sections {
+                for row in section.rows {
+                    contents[row.key] = row.content
+                    sections[row.key] = section.name
+                    places[row.key] = rows.count
+                    rows.append(row)
+                }
+            }
+        }
+    }
+}
+
+extension ListState {
+    fileprivate func place(_ index: Int) -> (section: Int, item: Int) {
+        let section = section(ofRow: index)
+        return (section, index - range(ofSection: section).lowerBound)
+    }
+}
