@@ -27,7 +27,7 @@ extension DataSource {
     public func register<Object: ManagedObject>(
         _ delegate: any DataSourceDelegate, dataKey: String, entity: Object.Type,
         where predicate: FetchPredicate? = nil,
-        sortBy: [SortDescriptor<Object>] = [], sectionBy: (any PartialKeyPath<Object> & Sendable)? = nil,
+        sortBy: [SortDescriptor<Object>] = [], sectionBy: PartialKeyPath<Object>? = nil,
         limit: Int? = nil
     ) throws {
         let (key, query) = try main.listQuery(ListRequest(predicate, sortBy, sectionBy, limit))

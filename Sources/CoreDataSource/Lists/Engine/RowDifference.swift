@@ -40,6 +40,16 @@ extension RowDifference {
         addSections(old, new)
     }
 
+    /// What leads from an empty list to a state.
+    package init(inserting new: ListState) {
+        changes.reserveCapacity(new.count)
+        for index in 0..<new.count {
+            let row = new.rows[index]
+            changes.append(Change(kind: .insert, entity: row.entity, key: row.key, old: nil, new: index))
+        }
+        if new.query.order.section != nil { insertedSections = Array(0..<new.sectionCount) }
+    }
+
     private mutating func addSections(_ old: ListState, _ new: ListState) {
         if old.query.order.section == nil { return }
         var gone: Set<Int> = []

@@ -24,6 +24,9 @@ final class ListHub {
         }
     }
 
+    /// How many queries are followed.
+    var count: Int { engines.count { $0.engine != nil } }
+
     /// Whether there is no list that would have to hear of saves.
     var isEmpty: Bool { !engines.contains { $0.engine != nil } }
 

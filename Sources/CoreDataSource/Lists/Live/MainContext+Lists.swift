@@ -16,22 +16,26 @@ extension MainContext {
         let section = request.section.map { sectionKey($0, layout) }
         let order = ListOrder(layout, sort: sort, section: section)
         let key = ListKey(
-            entity: query.entity, predicate: query.predicate, sort: sort, section: request.section, limit: request.limit
+            entity: query.entity, predicate: query.predicate, sort: sort, section: request.section?.keyPath,
+            limit: request.limit
         )
         return (key, ListQuery(layout, predicate: query.predicate, order: order, limit: request.limit))
     }
 
     private func sectionKey<Object: ManagedObject>(
-        _ keyPath: any PartialKeyPath<Object> & Sendable, _ layout: EntityLayout
+        _ path: SectionPath<Object>, _ layout: EntityLayout
     ) -> SectionKey {
-        if let column = try? objects.column(keyPath, of: Object.self, layout) { return .column(column) }
+        if let column = try? objects.column(path.keyPath, of: Object.self, layout) { return .column(column) }
         let reader = detachedObjects
         return .computed(
             SectionKey.ComputedSection { row in
                 guard let object = reader.object(row) as? Object else { return .null }
-                return sectionValue(object[keyPath: keyPath])
+                return sectionValue(object[keyPath: path.keyPath])
             })
     }
+
+    /// How many queries lists follow; those of one query share one.
+    package var followedQueryCount: Int { lists.count }
 
     /// Makes objects of rows that a list shows, for one reading.
     var detachedObjects: DetachedObjects {
@@ -89,20 +93,28 @@ struct DetachedObjects: Sendable {
 struct ListRequest<Object: ManagedObject>: Sendable {
     var predicate: FetchPredicate?
     var sort: [SortDescriptor<Object>]
-    var section: (any PartialKeyPath<Object> & Sendable)?
+    var section: SectionPath<Object>?
     /// At least 1.
     var limit: Int?
 
     init(
         _ predicate: FetchPredicate?, _ sort: [SortDescriptor<Object>],
-        _ section: (any PartialKeyPath<Object> & Sendable)?,
+        _ section: PartialKeyPath<Object>?,
         _ limit: Int?
     ) {
         self.predicate = predicate
         self.sort = sort
-        self.section = section
+        self.section = section.map { SectionPath(keyPath: $0) }
         self.limit = limit.map { max(1, $0) }
     }
+}
+
+/// A key path to what parts a list into sections.
+///
+/// Guarded by: nothing, as it never changes; it would have to bear a reference as the index of a subscript for that not to
+/// be enough, and sections are no place for one.
+struct SectionPath<Object: ManagedObject>: @unchecked Sendable {
+    let keyPath: PartialKeyPath<Object>
 }
 
 /// The value of a computed property as sections are compared by.

@@ -1,0 +1,51 @@
+public import Foundation
+internal import RowStore
+
+/// What leads from one snapshot of a list to the next.
+///
+/// Old places are those before all changes, new ones those after them: as a table view takes them. Rows that others pushed
+/// along are not in it.
+public struct ListDifference: Sendable {
+    /// One row that changed.
+    public struct Change: Sendable, Hashable {
+        public let type: ListChangeType
+        public let id: ManagedObjectID
+        /// Where it was; nil for an insert.
+        public let indexPath: IndexPath?
+        /// Where it is; nil for a delete.
+        public let newIndexPath: IndexPath?
+        /// Its index over all sections before; nil for an insert.
+        public let index: Int?
+        /// Its index over all sections now; nil for a delete.
+        public let newIndex: Int?
+    }
+
+    /// Sections that are gone, by their old numbers, descending.
+    public var deletedSections: [Int]
+    /// Sections that are new, by their new numbers, ascending.
+    public var insertedSections: [Int]
+    /// Deletes from the last to the first, inserts from the first to the last, then moves, then updates.
+    public var changes: [Change]
+
+    /// Whether nothing is different.
+    public var isEmpty: Bool { changes.isEmpty && deletedSections.isEmpty && insertedSections.isEmpty }
+
+    init(_ difference: RowDifference, from old: ListState, to new: ListState, _ layout: ModelLayout) {
+        deletedSections = difference.deletedSections
+        insertedSections = difference.insertedSections
+        changes = difference.changes.map { change in
+            Change(
+                type: change.kind.type, id: ManagedObjectID(layout.entities[change.entity], key: change.key),
+                indexPath: change.old.map(old.indexPath), newIndexPath: change.new.map(new.indexPath),
+                index: change.old, newIndex: change.new)
+        }
+    }
+}
+
+/// What a list has to say: what it shows, what is different, and why.
+public struct ListUpdate<Object: ManagedObject>: Sendable {
+    public let snapshot: ListSnapshot<Object>
+    /// What leads from the snapshot of the update before to this one; for the first one, from an empty list.
+    public let difference: ListDifference
+    public let reason: ListReason
+}

@@ -1,0 +1,133 @@
+internal import RowStore
+
+/// Where a list leaves its reports for one that takes them in its own time, on whatever thread.
+///
+/// It holds a bounded number of them. One that finds no room is joined to the last: what differs is then told as from
+/// before the one to after the other. So nothing is lost but steps in between.
+nonisolated final class ListMailbox: ListSubscriber, Sendable {
+    /// A report that waits; perhaps several in one.
+    struct Letter: Sendable {
+        /// Nil for the first, which tells of everything.
+        let old: ListState?
+        var new: ListState
+        var net = NetChanges()
+        /// Nil if it has to be found out, because several reports were joined.
+        var difference: RowDifference?
+        var reason: ListReason
+    }
+
+    private struct State {
+        var letters: [Letter] = []
+        /// Who waits for the next one.
+        var waiter: CheckedContinuation<Void, Never>?
+        var isEnded = false
+        /// What feeds the box: it lives as long as somebody takes from it.
+        var engine: ListEngine?
+    }
+
+    private let capacity: Int
+    private let state = Guarded(State())
+
+    /// - Parameter capacity: How many reports wait at most, at least 1.
+    init(capacity: Int) {
+        self.capacity = max(1, capacity)
+    }
+
+    var wantsEverySave: Bool { capacity > 1 }
+
+    // MARK: Filling
+
+    /// Follows an engine, beginning with what it shows.
+    @MainActor
+    func follow(_ engine: ListEngine) {
+        state.withLock { $0.engine = engine }
+        engine.subscribe(self)
+        guard engine.isFilled else { return }
+        var reason = engine.why
+        reason.kind = .initial
+        put(Letter(old: nil, new: engine.state, reason: reason))
+    }
+
+    func hear(_ report: ListReport) {
+        put(
+            Letter(
+                old: report.old, new: report.new, net: report.net, difference: report.difference, reason: report.reason)
+        )
+    }
+
+    @MainActor
+    func hear(_ failure: DataSourceError) {
+        guard let engine = state.withLock({ $0.engine }) else { return }
+        let state = engine.state
+        put(Letter(old: state, new: state, difference: RowDifference(), reason: engine.why))
+    }
+
+    /// Leaves the only report that there will be.
+    func end(with failure: DataSourceError, _ query: ListQuery) {
+        var reason = ListReason(.failure)
+        reason.failure = failure
+        let empty = ListState.unread(query)
+        put(Letter(old: nil, new: empty, reason: reason))
+        end()
+    }
+
+    private func put(_ letter: Letter) {
+        let waiter = state.withLock { state -> CheckedContinuation<Void, Never>? in
+            if state.isEnded { return nil }
+            if state.letters.count < capacity {
+                state.letters.append(letter)
+            } else {
+                state.letters[state.letters.count - 1].join(letter)
+            }
+            defer { state.waiter = nil }
+            return state.waiter
+        }
+        waiter?.resume()
+    }
+
+    /// Takes no more reports; those that wait can still be taken.
+    func end() {
+        let waiter = state.withLock { state -> CheckedContinuation<Void, Never>? in
+            state.isEnded = true
+            state.engine = nil
+            defer { state.waiter = nil }
+            return state.waiter
+        }
+        waiter?.resume()
+    }
+
+    // MARK: Taking
+
+    /// The next report, once there is one; nil after the end, and for a task that is cancelled.
+    func next() async -> Letter? {
+        await withTaskCancellationHandler {
+            while true {
+                let (letter, isEnded) = state.withLock { state -> (Letter?, Bool) in
+                    if state.letters.isEmpty { return (nil, state.isEnded) }
+                    return (state.letters.removeFirst(), false)
+                }
+                if let letter { return letter }
+                if isEnded || Task.isCancelled { return nil }
+                await withCheckedContinuation { continuation in
+                    let isNow = state.withLock { state in
+                        if !state.letters.isEmpty || state.isEnded { return true }
+                        state.waiter = continuation
+                        return false
+                    }
+                    if isNow { continuation.resume() }
+                }
+            }
+        } onCancel: {
+            end()
+        }
+    }
+}
+
+extension ListMailbox.Letter {
+    fileprivate mutating func join(_ later: Self) {
+        new = later.new
+        if old != nil { net.add(later.net) }
+        difference = nil
+        reason = reason.followed(by: later.reason)
+    }
+}

@@ -1,0 +1,123 @@
+public import Foundation
+internal import RowStore
+
+/// Which updates one gets that is slower than the saves.
+public struct ListBuffering: Sendable, Hashable {
+    let capacity: Int
+
+    /// The newest state, with one difference for everything since the last update. So a list that is off the screen is
+    /// simply not asked, and catches up with one update when it is.
+    public static let latest = ListBuffering(capacity: 1)
+
+    /// An update for each save, as long as no more than so many wait, at least 2; what finds no room is joined to the last
+    /// one that waits.
+    public static func every(bound: Int = 64) -> ListBuffering { ListBuffering(capacity: max(2, bound)) }
+}
+
+/// What a list shows and how it changes, as values for `for await`.
+///
+/// ```swift
+/// for await update in contacts.updates(ContactEntity.self, sortBy: [SortDescriptor(\.name)]) {
+///     print(update.snapshot.count, update.difference.changes.count, update.reason)
+/// }
+/// ```
+///
+/// The first value is the list as it is. Each loop over the sequence follows the list on its own; all of one query share
+/// the work. It ends when its task is cancelled.
+///
+/// **Isolation**: none; loop in a server's task, a command-line tool or on the main actor. Rows are read off the main
+/// actor.
+public struct ListUpdates<Object: ManagedObject>: AsyncSequence, Sendable {
+    let main: MainContext
+    let request: ListRequest<Object>
+    let buffering: ListBuffering
+
+    public func makeAsyncIterator() -> Iterator {
+        Iterator(updates: self, mailbox: ListMailbox(capacity: buffering.capacity))
+    }
+
+    /// Takes one update after the other.
+    public struct Iterator: AsyncIteratorProtocol {
+        let updates: ListUpdates
+        let mailbox: ListMailbox
+        private var reader: DetachedObjects?
+
+        init(updates: ListUpdates, mailbox: ListMailbox) {
+            self.updates = updates
+            self.mailbox = mailbox
+        }
+
+        /// The next update, once there is one; nil when the task is cancelled.
+        public mutating func next() async -> ListUpdate<Object>? {
+            let reader: DetachedObjects
+            if let known = self.reader {
+                reader = known
+            } else {
+                reader = await updates.main.follow(updates.request, mailbox)
+                self.reader = reader
+            }
+            while let letter = await mailbox.next() {
+                let difference =
+                    letter.isSmall
+                    ? letter.findDifference(reader.layout) : await letter.prepareDifference(reader.layout)
+                let isNews = letter.reason.kind != .save && letter.reason.kind != .discard
+                if difference.isEmpty && !isNews { continue }
+                let snapshot = ListSnapshot<Object>(state: letter.new, reader: reader)
+                return ListUpdate(snapshot: snapshot, difference: difference, reason: letter.reason)
+            }
+            return nil
+        }
+    }
+}
+
+extension ListMailbox.Letter {
+    /// Whether what differs is found out faster than somebody else is asked to.
+    fileprivate var isSmall: Bool { old == nil ? new.count < 64 : net.rows.count < 64 }
+
+    fileprivate func findDifference(_ layout: ModelLayout) -> ListDifference {
+        guard let old else {
+            return ListDifference(RowDifference(inserting: new), from: new, to: new, layout)
+        }
+        return ListDifference(difference ?? RowDifference(from: old, to: new, net), from: old, to: new, layout)
+    }
+
+    /// The same, off the main actor.
+    @concurrent
+    fileprivate func prepareDifference(_ layout: ModelLayout) async -> ListDifference {
+        findDifference(layout)
+    }
+}
+
+extension MainContext {
+    /// Has a mailbox follow a list; returns what makes objects of its rows.
+    fileprivate func follow<Object: ManagedObject>(
+        _ request: ListRequest<Object>, _ mailbox: ListMailbox
+    ) -> DetachedObjects {
+        do throws(DataSourceError) {
+            let (key, query) = try listQuery(request)
+            prepareToFetch()
+            mailbox.follow(lists.engineToBeFilled(key, query))
+            lists.drain()
+        } catch {
+            let nothing = ListOrder(stack.layout.entities[0], sort: [])
+            mailbox.end(with: error, ListQuery(stack.layout.entities[0], order: nothing))
+        }
+        return detachedObjects
+    }
+}
+
+extension DataSource {
+    /// A list as values that follow every save: see ``ListUpdates``.
+    ///
+    /// The arguments are those of ``register(_:dataKey:entity:where:sortBy:sectionBy:limit:)``. A wrong one, and rows that
+    /// cannot be read, give an update whose ``ListUpdate/reason`` is a ``ListReason/Kind/failure``.
+    ///
+    /// - Parameter buffering: Which updates one that is slower than the saves gets: the latest by default.
+    public nonisolated func updates<Object: ManagedObject>(
+        _ entity: Object.Type, where predicate: FetchPredicate? = nil, sortBy: [SortDescriptor<Object>] = [],
+        sectionBy: PartialKeyPath<Object>? = nil, limit: Int? = nil,
+        buffering: ListBuffering = .latest
+    ) -> ListUpdates<Object> {
+        ListUpdates(main: main, request: ListRequest(predicate, sortBy, sectionBy, limit), buffering: buffering)
+    }
+}

@@ -1,0 +1,116 @@
+import CoreDataSource
+import Foundation
+import Testing
+
+/// Delegates that do what they like in their calls.
+@MainActor
+struct ReentrancyTests {
+    private func withContacts(_ body: @MainActor (ContactDataSource) async throws -> Void) async throws {
+        try await withContainer(.inMemory) { container, _ in
+            let contacts = try container.dataSource(ContactDataSource.self)
+            try await contacts.add(contactList(0..<3))
+            try await body(contacts)
+        }
+    }
+
+    private func register(_ delegate: RecordingDelegate, _ dataKey: String, _ contacts: ContactDataSource) throws {
+        try contacts.register(
+            delegate, dataKey: dataKey, entity: ContactEntity.self, sortBy: [SortDescriptor(\.name)])
+    }
+
+    /// A fetch in a call merges what was saved meanwhile; that is reported after this report.
+    @Test func whatIsSavedInACallIsReportedAfterIt() async throws {
+        try await withContacts { contacts in
+            let delegate = RecordingDelegate()
+            try register(delegate, "list", contacts)
+            delegate.follow(contacts, "list")
+            var found = 0
+            delegate.onObject = {
+                delegate.onObject = {}
+                try? contacts.performAndWait { try $0.insert(ContactEntity.self).uid = "a" }
+                found = (try? contacts.fetch(ContactEntity.self).count) ?? 0
+            }
+            try await contacts.add(ContactData(uid: "b", name: "zz"), waitFor: .main)
+            #expect(found == 5)
+            #expect(delegate.calls == ["will", "insert - [0, 3]", "did", "will", "insert - [0, 0]", "did"])
+            #expect(delegate.complaints == [])
+        }
+    }
+
+    @Test func aDelegateMayUnregisterInItsCall() async throws {
+        try await withContacts { contacts in
+            let delegate = RecordingDelegate()
+            try register(delegate, "list", contacts)
+            delegate.onObject = { contacts.unregister(dataKey: "list") }
+            try await contacts.add(contactList(3..<6), waitFor: .main)
+            #expect(delegate.calls == ["will", "insert - [0, 3]"])
+            #expect(contacts.dataKeys == [])
+        }
+    }
+
+    @Test func aDelegateMayRegisterInItsCall() async throws {
+        try await withContacts { contacts in
+            let delegate = RecordingDelegate()
+            let other = RecordingDelegate()
+            try register(delegate, "list", contacts)
+            delegate.onObject = {
+                delegate.onObject = {}
+                try? register(other, "other", contacts)
+                try? register(delegate, "list", contacts)
+                delegate.follow(contacts, "list")
+                other.follow(contacts, "other")
+            }
+            try await contacts.add(contactList(3..<5), waitFor: .main)
+            #expect(delegate.calls == ["will", "insert - [0, 3]"])
+            #expect(contacts.numberOfItems("list", inSection: 0) == 5)
+            try await contacts.add(contactList(5..<6), waitFor: .main)
+            #expect(other.calls == ["will", "insert - [0, 5]", "did"])
+            #expect(delegate.takeCalls().suffix(3) == ["will", "insert - [0, 5]", "did"])
+            #expect(delegate.complaints + other.complaints == [])
+        }
+    }
+
+    @Test func aDelegateMayGoInItsCall() async throws {
+        try await withContacts { contacts in
+            let survivor = RecordingDelegate()
+            var delegate: RecordingDelegate? = RecordingDelegate()
+            weak let probe = delegate
+            try register(try #require(delegate), "list", contacts)
+            try register(survivor, "other", contacts)
+            delegate?.onObject = { delegate = nil }
+            try await contacts.add(contactList(3..<4), waitFor: .main)
+            #expect(probe == nil)
+            #expect(contacts.dataKeys == ["other"])
+            #expect(survivor.calls == ["will", "insert - [0, 3]", "did"])
+        }
+    }
+
+    /// The first delegate ends the second one's list in the middle of the same report.
+    @Test func aDelegateMayEndAnothersList() async throws {
+        try await withContacts { contacts in
+            let first = RecordingDelegate()
+            let second = RecordingDelegate()
+            try register(first, "a", contacts)
+            try register(second, "b", contacts)
+            first.onObject = { contacts.unregister(dataKey: "b") }
+            try await contacts.add(contactList(3..<4), waitFor: .main)
+            #expect(second.calls == [])
+            #expect(first.calls.last == "did")
+        }
+    }
+
+    @Test func aDelegateMayPauseInItsCall() async throws {
+        try await withContacts { contacts in
+            let delegate = RecordingDelegate()
+            try register(delegate, "list", contacts)
+            delegate.follow(contacts, "list")
+            delegate.onDidChange = { contacts.pause(dataKey: "list") }
+            try await contacts.add(contactList(3..<4), waitFor: .main)
+            try await contacts.add(contactList(4..<5), waitFor: .main)
+            #expect(delegate.takeCalls() == ["will", "insert - [0, 3]", "did"])
+            contacts.resume(dataKey: "list")
+            #expect(delegate.takeCalls() == ["will", "insert - [0, 4]", "did"])
+            #expect(delegate.complaints == [])
+        }
+    }
+}

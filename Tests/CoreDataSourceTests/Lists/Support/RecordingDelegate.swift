@@ -1,0 +1,99 @@
+import CoreDataSource
+import Foundation
+
+/// A delegate that writes down what it hears, and keeps a table as a table view would.
+@MainActor
+final class RecordingDelegate: DataSourceDelegate {
+    private(set) var calls: [String] = []
+    /// What the table shows; nil until it is asked to follow.
+    private(set) var table: ShownList?
+    /// What a table view would have complained about.
+    private(set) var complaints: [String] = []
+    private(set) var failures: [DataSourceError] = []
+    /// Called at the end of each report.
+    var onDidChange: @MainActor () -> Void = {}
+    /// Called for each object.
+    var onObject: @MainActor () -> Void = {}
+    private var source: DataSource?
+    private var deletedSections: [Int] = []
+    private var insertedSections: [Int] = []
+    private var changes: [ShownList.Change] = []
+
+    /// Begins to follow a list that is registered.
+    func follow(_ source: DataSource, _ dataKey: String) {
+        self.source = source
+        table = source.shown(dataKey)
+    }
+
+    /// The calls since they were last taken.
+    func takeCalls() -> [String] {
+        defer { calls = [] }
+        return calls
+    }
+
+    func willChangeContent(dataKey: String) {
+        calls.append("will")
+        (deletedSections, insertedSections, changes) = ([], [], [])
+    }
+
+    func didChangeSection(_ section: ListSection, at index: Int, for type: ListChangeType, dataKey: String) {
+        calls.append("\(type) section \(index) \(section.name)")
+        if type == .delete { deletedSections.append(index) } else { insertedSections.append(index) }
+    }
+
+    func didChangeObject(
+        _ object: ManagedObject, at indexPath: IndexPath?, for type: ListChangeType, newIndexPath: IndexPath?,
+        dataKey: String
+    ) {
+        calls.append("\(type) \(indexPath.map { "\($0)" } ?? "-") \(newIndexPath.map { "\($0)" } ?? "-")")
+        changes.append(
+            ShownList.Change(
+                old: indexPath.map { ($0.section, $0.item) }, new: newIndexPath.map { ($0.section, $0.item) },
+                isUpdate: type == .update))
+        if (type == .insert) != (indexPath == nil) { complaints.append("\(type) from \(indexPath as Any)") }
+        if (type == .delete || type == .update) != (newIndexPath == nil) {
+            complaints.append("\(type) to \(newIndexPath as Any)")
+        }
+        onObject()
+    }
+
+    func didChangeContent(dataKey: String) {
+        calls.append("did")
+        if let source, var table {
+            let result = source.shown(dataKey)
+            let complaint = table.replay(
+                deletedSections: deletedSections, insertedSections: insertedSections, changes, result: result)
+            if let complaint { complaints.append(complaint) }
+            if table != result { complaints.append("\(table) is shown instead of \(result)") }
+            self.table = table
+        }
+        onDidChange()
+    }
+
+    func didFail(_ error: DataSourceError, dataKey: String) { failures.append(error) }
+}
+
+extension DataSource {
+    /// What a list of contacts or items answers, cell by cell.
+    func shown(_ dataKey: String) -> ShownList {
+        ShownList(
+            sections: (0..<numberOfSections(dataKey)).map { section in
+                let rows = (0..<numberOfItems(dataKey, inSection: section)).compactMap { item in
+                    object(at: IndexPath(item: item, section: section), dataKey: dataKey).map {
+                        ShownList.Row(key: $0.objectID.key, content: $0.cell)
+                    }
+                }
+                return ShownList.Section(name: sectionInfo(at: section, dataKey: dataKey)?.name ?? "", rows: rows)
+            })
+    }
+}
+
+extension ManagedObject {
+    fileprivate var cell: String {
+        switch self {
+        case let contact as ContactEntity: "\(contact.uid) \(contact.name) \(contact.phone ?? "")"
+        case let item as Item: "\(item.key) \(item.number) \(item.text ?? "nil")"
+        default: ""
+        }
+    }
+}
