@@ -73,10 +73,10 @@ private struct FollowedList {
         }
         missed.add(net)
         let expected = world.shown(plan)
-        if let complaint = check(expected) ?? Self.follow(old, state, net, &shown, expected) { return complaint }
+        if let complaint = check(expected) ?? Self.follow(old, state, net, &shown, expected, plan) { return complaint }
         guard random.next(below: 5) == 0 else { return nil }
         defer { (pausedState, missed) = (state, NetChanges()) }
-        return Self.follow(pausedState, state, missed, &pausedShown, expected).map { "after a pause: \($0)" }
+        return Self.follow(pausedState, state, missed, &pausedShown, expected, plan).map { "after a pause: \($0)" }
     }
 
     private func check(_ expected: ShownList) -> String? {
@@ -90,14 +90,15 @@ private struct FollowedList {
     }
 
     private static func follow(
-        _ old: ListState, _ new: ListState, _ net: NetChanges, _ shown: inout ShownList, _ expected: ShownList
+        _ old: ListState, _ new: ListState, _ net: NetChanges, _ shown: inout ShownList, _ expected: ShownList,
+        _ plan: ListWorld.Plan
     ) -> String? {
         let difference = RowDifference(from: old, to: new, net)
         let changes = difference.changes.map { change in
             ShownList.Change(
                 old: change.old.map(old.place), new: change.new.map(new.place), isUpdate: change.kind == .update)
         }
-        if let excess = excess(difference, shown, expected) { return excess }
+        if let excess = excess(difference, shown, expected, plan) { return excess }
         let complaint = shown.replay(
             deletedSections: difference.deletedSections, insertedSections: difference.insertedSections, changes,
             result: expected)
@@ -105,7 +106,9 @@ private struct FollowedList {
     }
 
     /// What is reported though it need not be.
-    private static func excess(_ difference: RowDifference, _ shown: ShownList, _ expected: ShownList) -> String? {
+    private static func excess(
+        _ difference: RowDifference, _ shown: ShownList, _ expected: ShownList, _ plan: ListWorld.Plan
+    ) -> String? {
         let before = Survivors(shown)
         let after = Survivors(expected)
         let stayed = before.rows.filter { after.contents[$0.key] != nil }
@@ -114,17 +117,23 @@ private struct FollowedList {
             if !changed.contains(change.key) { return "\(change.key) did not change but is reported" }
         }
         let places = after.places
-        // The heaviest ascending run: rows that did not change must be in it, of the others as many as can.
+        // Rows that are sorted as before are no moves; of the others as many stay as can.
+        let free = stayed.filter { row in
+            let old = (key: row.key, item: ListWorld.Item(row.content))
+            let new = (key: row.key, item: ListWorld.Item(after.contents[row.key] ?? ""))
+            return plan.precedes(old, new) || plan.precedes(new, old)
+        }.map(\.key)
+        // The heaviest ascending run.
         let runners = stayed.filter { before.sections[$0.key] == after.sections[$0.key] }
         var weights: [Int] = []
         for (index, row) in runners.enumerated() {
-            let own = changed.contains(row.key) ? 1 : 10_000
+            let own = free.contains(row.key) ? 1 : 10_000
             let best = (0..<index).filter { places[runners[$0].key]! < places[row.key]! }.map { weights[$0] }.max()
             weights.append(own + (best ?? 0))
         }
         let staying = (weights.max() ?? 0) % 10_000
         let moves = difference.changes.count { $0.kind == .move }
-        return moves == changed.count - staying ? nil : "\(moves) moves instead of \(changed.count - staying)"
+        return moves == free.count - staying ? nil : "\(moves) moves instead of \(free.count - staying)"
     }
 
     private struct Survivors {

@@ -30,6 +30,11 @@ public struct ListDifference: Sendable {
     /// Whether nothing is different.
     public var isEmpty: Bool { changes.isEmpty && deletedSections.isEmpty && insertedSections.isEmpty }
 
+    /// No difference.
+    init() {
+        (deletedSections, insertedSections, changes) = ([], [], [])
+    }
+
     init(_ difference: RowDifference, from old: ListState, to new: ListState, _ layout: ModelLayout) {
         deletedSections = difference.deletedSections
         insertedSections = difference.insertedSections

@@ -8,6 +8,18 @@ struct ListWorld {
         var entity: Int
         var number: Int64
         var text: String?
+
+        init(entity: Int, number: Int64, text: String?) {
+            (self.entity, self.number, self.text) = (entity, number, text)
+        }
+
+        /// What a cell shows, read back.
+        init(_ content: String) {
+            let words = content.split(separator: " ")
+            self.init(
+                entity: 0, number: words.first.flatMap { Int64($0) } ?? 0,
+                text: words.last.flatMap { $0 == "nil" ? nil : String($0) })
+        }
     }
 
     /// A query, and the same in plain words.

@@ -1,0 +1,113 @@
+public import Foundation
+public import Observation
+internal import RowStore
+
+/// A list for SwiftUI, or whoever else observes: what it shows is always the newest state.
+///
+/// ```swift
+/// @State private var list = try contacts.list(ContactEntity.self, sortBy: [SortDescriptor(\.name)])
+///
+/// List(list.snapshot) { contact in Text(contact.name) }
+/// ```
+///
+/// It follows every save as long as it lives.
+///
+/// **Isolation**: the main actor.
+@MainActor
+@Observable
+public final class LiveList<Object: ManagedObject> {
+    /// What the list shows. It changes as a whole; the rows in it are values.
+    public private(set) var snapshot: ListSnapshot<Object>
+    /// What led from the snapshot before to this one; empty at first.
+    public private(set) var difference = ListDifference()
+    /// What made the list change last.
+    public private(set) var why: ListReason
+
+    @ObservationIgnored private let main: MainContext
+    @ObservationIgnored private let engine: ListEngine
+    @ObservationIgnored private var link: Link?
+    /// What was not shown, while the list is paused.
+    @ObservationIgnored private var missed: NetChanges?
+
+    init(_ request: ListRequest<Object>, _ main: MainContext) throws(DataSourceError) {
+        let (key, query) = try main.listQuery(request)
+        main.prepareToFetch()
+        self.main = main
+        engine = try main.lists.engine(key, query)
+        snapshot = ListSnapshot(state: engine.state, reader: main.detachedObjects)
+        why = engine.why
+        let link = Link()
+        self.link = link
+        link.onReport = { [weak self] in self?.take($0) }
+        link.onFailure = { [weak self] in self?.why = $0 }
+        link.engine = engine
+        engine.subscribe(link)
+    }
+
+    /// How many rows there are.
+    public var count: Int { snapshot.count }
+
+    /// The sections; one without a section key.
+    public var sections: [ListSection] { snapshot.sections }
+
+    /// The object of main at an index over all sections; it shows newer values as soon as main has them.
+    public func object(_ index: Int) -> Object? {
+        guard index >= 0, index < snapshot.count else { return nil }
+        let isBehind = engine.isBehind || engine.state !== snapshot.state
+        return main.object(snapshot.state.rows[index], asOf: snapshot.state.asOf, isBehind: isBehind) as? Object
+    }
+
+    /// Changes nothing until ``resume()``, as for a list that is off the screen.
+    public func pause() {
+        if missed == nil { missed = NetChanges() }
+    }
+
+    /// Shows at once what changed since ``pause()``.
+    public func resume() {
+        guard let net = missed else { return }
+        missed = nil
+        let difference = RowDifference(from: snapshot.state, to: engine.state, net)
+        if !difference.isEmpty { show(difference, snapshot.state, engine.state, engine.why) }
+    }
+
+    private func take(_ report: ListReport) {
+        if missed != nil {
+            missed?.add(report.net)
+        } else {
+            show(report.difference, report.old, report.new, report.reason)
+        }
+    }
+
+    private func show(_ difference: RowDifference, _ old: ListState, _ new: ListState, _ reason: ListReason) {
+        self.difference = ListDifference(difference, from: old, to: new, main.stack.layout)
+        why = reason
+        snapshot = ListSnapshot(state: new, reader: snapshot.reader)
+    }
+
+    /// What the engine knows of the list: an observed class can be no subscriber itself.
+    private final class Link: ListSubscriber {
+        var onReport: (ListReport) -> Void = { _ in }
+        var onFailure: (ListReason) -> Void = { _ in }
+        weak var engine: ListEngine?
+
+        var wantsEverySave: Bool { false }
+
+        func hear(_ report: ListReport) { onReport(report) }
+
+        func hear(_ failure: DataSourceError) {
+            if let engine { onFailure(engine.why) }
+        }
+    }
+}
+
+extension DataSource {
+    /// A list to observe, filled at once: see ``LiveList``.
+    ///
+    /// The arguments are those of ``register(_:dataKey:entity:where:sortBy:sectionBy:limit:)``.
+    public func list<Object: ManagedObject>(
+        _ entity: Object.Type, where predicate: FetchPredicate? = nil, sortBy: [SortDescriptor<Object>] = [],
+        sectionBy: PartialKeyPath<Object>? = nil, limit: Int? = nil
+    ) throws -> LiveList<Object> {
+        try LiveList(ListRequest(predicate, sortBy, sectionBy, limit), main)
+    }
+}
