@@ -125,8 +125,7 @@ public final class MainContext {
 
     /// Reads the registered objects anew, after saves were discarded.
     func reload() throws(DataSourceError) {
-        lists.readAnew(.discard)
-        lists.drain()
+        readListsAnew()
         for binding in objects.bindings {
             for object in Array(binding.objects.objects) {
                 let (row, asOf) = try stack.root.row(entity: binding.layout.index, key: object.key)

@@ -7,6 +7,7 @@ import RowStore
 final class FaultyStore: PersistentStore {
     private let base: InMemoryStore
     private let failure = Guarded<DataSourceError?>(nil)
+    private let readFailure = Guarded<DataSourceError?>(nil)
     private let gate = Guarded<DispatchSemaphore?>(nil)
     private let resetting = Guarded<(@Sendable () -> Void)?>(nil)
     private let onMain = Guarded(false)
@@ -27,6 +28,9 @@ final class FaultyStore: PersistentStore {
 
     /// Makes every commit fail until it is told otherwise.
     func fail(with error: DataSourceError?) { failure.withLock { $0 = error } }
+
+    /// Makes every read fail until it is told otherwise.
+    func failReads(with error: DataSourceError?) { readFailure.withLock { $0 = error } }
 
     /// Makes every commit wait until the closure that is returned is called.
     func holdCommits() -> @Sendable () -> Void {
@@ -51,7 +55,8 @@ final class FaultyStore: PersistentStore {
     func read<R>(_ isolation: ReadIsolation, _ body: (any StoreReader) throws(DataSourceError) -> R)
         throws(DataSourceError) -> R
     {
-        try base.read(isolation, body)
+        if let error = readFailure.withLock({ $0 }) { throw error }
+        return try base.read(isolation, body)
     }
 
     /// Calls the body in the middle of every reset, on the root's queue.

@@ -37,6 +37,17 @@ extension MainContext {
     /// How many queries lists follow; those of one query share one.
     package var followedQueryCount: Int { lists.count }
 
+    /// Has all lists read their rows from the store, as after saves were discarded.
+    package func readListsAnew() {
+        lists.readAnew(.discard)
+        lists.drain()
+    }
+
+    /// Returns once no list is at work off the main actor.
+    package func listsAreSettled() async {
+        await lists.settle()
+    }
+
     /// Makes objects of rows that a list shows, for one reading.
     var detachedObjects: DetachedObjects {
         DetachedObjects(layout: stack.layout, types: objects.bindings.map(\.type))

@@ -1,0 +1,305 @@
+import CoreDataSource
+import Foundation
+import RowStore
+import Testing
+
+/// Lists and what happens below them: large saves, resets, discarded saves, a store that cannot be read, many tasks.
+@MainActor
+struct ListTiersTests {
+    /// What a fetch finds, in the form of a list.
+    private func fetched(
+        _ source: DataSource, limit: Int? = nil, where predicate: FetchPredicate? = nil
+    ) throws -> [String] {
+        try source.fetch(
+            Item.self, where: predicate, sortBy: [SortDescriptor(\.number), SortDescriptor(\.key)], limit: limit
+        ).map { "\($0.key) \($0.number)" }
+    }
+
+    private func listed(_ source: DataSource, _ dataKey: String) -> [String] {
+        source.allObjects(dataKey: dataKey, as: Item.self).map { "\($0.key) \($0.number)" }
+    }
+
+    private func register(
+        _ source: DataSource, _ dataKey: String, limit: Int? = nil, where predicate: FetchPredicate? = nil
+    ) throws -> RecordingDelegate {
+        let delegate = RecordingDelegate()
+        try source.register(
+            delegate, dataKey: dataKey, entity: Item.self, where: predicate,
+            sortBy: [SortDescriptor(\.number), SortDescriptor(\.key)], limit: limit)
+        delegate.follow(source, dataKey)
+        return delegate
+    }
+
+    private func items(_ range: Range<Int>, times factor: Int64 = 1) -> [ItemData] {
+        range.map { ItemData(key: "k\($0)", number: Int64($0) * factor) }
+    }
+
+    // MARK: Large saves
+
+    @Test(arguments: StoreKind.allCases)
+    func aLargeSaveIsPreparedElsewhereAndShownWhole(kind: StoreKind) async throws {
+        try await withChat(kind) { container, senders in
+            let delegate = try register(senders, "list")
+            try await senders.add(items(0..<2_000), waitFor: .main)
+            #expect(senders.why(dataKey: "list")?.isPreparedElsewhere == true)
+            #expect(delegate.takeCalls().count == 2_002)
+            #expect(listed(senders, "list") == (try fetched(senders)))
+            try await senders.add(items(0..<2_000, times: -1), waitFor: .main)
+            #expect(listed(senders, "list") == (try fetched(senders)))
+            try await senders.add(ItemData(key: "k0", number: 7), waitFor: .main)
+            #expect(senders.why(dataKey: "list")?.isPreparedElsewhere == false)
+            #expect(listed(senders, "list") == (try fetched(senders)))
+            #expect(delegate.complaints == [])
+        }
+    }
+
+    /// While a large save is prepared the list shows its older state, its objects the newest values, and a new list of the
+    /// same query everything.
+    @Test func nothingStaleIsShownWhileALargeSaveIsPrepared() async throws {
+        try await withChat(.inMemory) { container, senders in
+            try await senders.add(items(0..<1_000), waitFor: .main)
+            let delegate = try register(senders, "list")
+            try senders.performAndWait { context in
+                for sender in try context.fetch(Sender.self) {
+                    sender.number += 1
+                    if sender.number > 900 { context.delete(sender) }
+                }
+            }
+            // Merges the objects; the list is at work then, and main is not given back before the checks.
+            #expect(try senders.fetch(Sender.self).count == 900)
+            #expect(senders.numberOfItems("list", inSection: 0) == 1_000)
+            let first = senders.object(at: IndexPath(item: 0, section: 0), dataKey: "list", as: Sender.self)
+            #expect(first?.number == 1)
+            let last = senders.object(at: IndexPath(item: 999, section: 0), dataKey: "list", as: Sender.self)
+            #expect(last?.isDeleted == true)
+            let other = try register(senders, "other")
+            #expect(senders.numberOfItems("other", inSection: 0) == 900)
+            try await senders.add(ItemData(key: "last", number: 5_000), waitFor: .main)
+            #expect(listed(senders, "list") == (try fetched(senders)))
+            #expect(listed(senders, "other") == (try fetched(senders)))
+            #expect(delegate.complaints + other.complaints == [])
+            #expect(other.calls == ["will", "insert - [0, 900]", "did"])
+        }
+    }
+
+    // MARK: Resets and discarded saves
+
+    @Test(arguments: StoreKind.allCases)
+    func aResetIsOneReport(kind: StoreKind) async throws {
+        try await withChat(kind) { container, senders in
+            try await senders.add(items(0..<3))
+            let delegate = try register(senders, "list")
+            var updates = senders.updates(Item.self).makeAsyncIterator()
+            _ = await updates.next()
+            try await container.reset()
+            #expect(delegate.takeCalls() == ["will", "delete [0, 2] -", "delete [0, 1] -", "delete [0, 0] -", "did"])
+            #expect(await updates.next()?.reason.kind == .reset)
+            #expect(senders.why(dataKey: "list")?.kind == .reset)
+            try await senders.add(items(7..<9), waitFor: .main)
+            #expect(delegate.takeCalls() == ["will", "insert - [0, 0]", "insert - [0, 1]", "did"])
+            #expect(await updates.next()?.snapshot.count == 2)
+            #expect(delegate.complaints == [])
+        }
+    }
+
+    @Test func discardedSavesAreTakenBackOut() async throws {
+        let (container, store) = PersistentContainer.faulty()
+        let senders = try container.dataSource(SenderDataSource.self)
+        try await senders.add(items(0..<3))
+        let delegate = try register(senders, "list")
+        store.fail(with: noRoom)
+        try await senders.perform(waitFor: .main) { context in
+            for sender in try context.fetch(Sender.self) { sender.number = -sender.number }
+            let sender = try context.insert(Sender.self)
+            sender.key = "lost"
+        }
+        #expect(listed(senders, "list").count == 4)
+        store.fail(with: nil)
+        try await container.discardPending()
+        #expect(listed(senders, "list") == ["k0 0", "k1 1", "k2 2"])
+        #expect(senders.why(dataKey: "list")?.kind == .discard)
+        try await senders.add(items(3..<4), waitFor: .main)
+        #expect(listed(senders, "list") == (try fetched(senders)))
+        #expect(delegate.complaints == [])
+    }
+
+    /// A row that is not where a save says it was, as between a discard and main's hearing of it, makes the list read anew.
+    @Test func aListThatIsOutOfStepReadsItsRowsAnew() async throws {
+        let (container, store) = PersistentContainer.faulty()
+        let senders = try container.dataSource(SenderDataSource.self)
+        try await senders.add(items(0..<3))
+        let delegate = try register(senders, "list")
+        store.fail(with: noRoom)
+        _ = try? await senders.add(ItemData(key: "k0", number: 9), waitFor: .main)
+        store.fail(with: nil)
+        _ = await container.stack.root.discardPending()
+        try await senders.add(ItemData(key: "k0", number: 5), waitFor: .main)
+        #expect(listed(senders, "list") == ["k1 1", "k2 2", "k0 5"])
+        #expect(senders.why(dataKey: "list")?.isRead == true)
+        #expect(delegate.complaints == [])
+    }
+
+    @Test func whatCannotBeReadIsToldAndTriedAgain() async throws {
+        let (container, store) = PersistentContainer.faulty()
+        let senders = try container.dataSource(SenderDataSource.self)
+        try await senders.add(items(0..<3))
+        let delegate = try register(senders, "list")
+        store.failReads(with: noRoom)
+        container.main.readListsAnew()
+        await container.main.listsAreSettled()
+        #expect(delegate.failures.map(\.code) == [.diskFull])
+        #expect(senders.why(dataKey: "list")?.failure?.code == .diskFull)
+        #expect(senders.numberOfItems("list", inSection: 0) == 3)
+        store.failReads(with: nil)
+        try await senders.add(items(4..<5), waitFor: .main)
+        #expect(listed(senders, "list") == (try fetched(senders)))
+        #expect(delegate.complaints == [])
+    }
+
+    // MARK: Windows
+
+    @Test(arguments: StoreKind.allCases)
+    func aWindowFollowsInsertsAndDeletes(kind: StoreKind) async throws {
+        try await withChat(kind) { container, senders in
+            try await senders.add(items(0..<200))
+            let delegate = try register(senders, "list", limit: 10)
+            #expect(listed(senders, "list") == (try fetched(senders, limit: 10)))
+            try await senders.add(ItemData(key: "first", number: -1), waitFor: .main)
+            #expect(delegate.takeCalls() == ["will", "delete [0, 9] -", "insert - [0, 0]", "did"])
+            try await senders.delete(ItemData(key: "first", number: 0), waitFor: .main)
+            #expect(delegate.takeCalls() == ["will", "delete [0, 0] -", "insert - [0, 9]", "did"])
+            #expect(senders.why(dataKey: "list")?.isRead == false, "a few rows are kept beyond the window")
+            try await senders.add(ItemData(key: "k150", number: 151), waitFor: .main)
+            #expect(delegate.takeCalls() == [])
+            try await senders.delete(items(0..<100), waitFor: .main)
+            #expect(senders.why(dataKey: "list")?.isRead == true)
+            #expect(listed(senders, "list") == (try fetched(senders, limit: 10)))
+            #expect(delegate.complaints == [])
+        }
+    }
+
+    // MARK: Many saves
+
+    /// Random saves of several data sources through all tiers: each list is what a fetch finds, and so is its table.
+    @Test(arguments: StoreKind.allCases)
+    func everyListIsWhatAFetchFinds(kind: StoreKind) async throws {
+        let seed = UInt64.random(in: 0...UInt64(UInt32.max))
+        print("Lists through the tiers: \(kind), seed \(seed)")
+        var random = SeededRandom(seed: seed)
+        try await withChat(kind) { container, senders in
+            let rooms = try container.dataSource(RoomDataSource.self)
+            let few = FetchPredicate.compare(\Item.number, .less, 5)
+            let delegates = [
+                try register(senders, "all"), try register(senders, "few", where: few),
+                try register(senders, "window", limit: 4), try register(senders, "few window", limit: 3, where: few),
+            ]
+            for step in 0..<90 {
+                let isLarge = step % 45 == 30
+                let list = (0..<(isLarge ? 280 : 1 + random.next(below: 4))).map { _ in
+                    ItemData(key: "\(random.next(below: isLarge ? 320 : 12))", number: Int64(random.next(below: 10)))
+                }
+                let source: DataSource = step % 3 == 0 ? rooms : senders
+                let prefixed = list.map { ItemData(key: "\(step % 3 == 0 ? "r" : "s")\($0.key)", number: $0.number) }
+                let level: SaveLevel = random.next(below: 3) == 0 ? .store : .main
+                if random.next(below: 3) == 0 {
+                    try await source.delete(prefixed, waitFor: level)
+                } else {
+                    try await source.add(prefixed, waitFor: level)
+                }
+                guard level == .main else { continue }
+                #expect(listed(senders, "all") == (try fetched(senders)), "step \(step)")
+                #expect(listed(senders, "few") == (try fetched(senders, where: few)), "step \(step)")
+                #expect(listed(senders, "window") == (try fetched(senders, limit: 4)), "step \(step)")
+                #expect(listed(senders, "few window") == (try fetched(senders, limit: 3, where: few)), "step \(step)")
+            }
+            #expect(delegates.flatMap(\.complaints) == [])
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func listsAreEqualToAFetchAfterSixtyFourTasksWrote(kind: StoreKind) async throws {
+        try await withChat(kind) { container, senders in
+            let rooms = try container.dataSource(RoomDataSource.self)
+            let delegates = [try register(senders, "all"), try register(rooms, "window", limit: 20)]
+            let follower = Task {
+                var last: [String] = []
+                for await update in senders.updates(
+                    Item.self, sortBy: [SortDescriptor(\.number), SortDescriptor(\.key)])
+                {
+                    last = update.snapshot.map { "\($0.key) \($0.number)" }
+                    if last.last == "end 1000" { break }
+                }
+                return last
+            }
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for task in 0..<64 {
+                    group.addTask {
+                        let source: DataSource = task % 2 == 0 ? senders : rooms
+                        for number in Int64(1)...8 {
+                            let own = ItemData(key: "\(task)-\(number)", number: number)
+                            try await source.add([own, ItemData(key: "last-\(task)", number: -number)])
+                            if number % 3 == 0 { try await source.delete(own) }
+                        }
+                    }
+                }
+                try await group.waitForAll()
+            }
+            try await senders.add(ItemData(key: "end", number: 1_000), waitFor: .main)
+            #expect(listed(senders, "all") == (try fetched(senders)))
+            #expect(listed(rooms, "window") == (try fetched(rooms, limit: 20)))
+            #expect(await follower.value == (try fetched(senders)))
+            #expect(delegates.flatMap(\.complaints) == [])
+        }
+    }
+
+    // MARK: Memory
+
+    /// What somebody keeps of an older state makes no change copy more than the chunks that it falls in.
+    @Test nonisolated func heldSnapshotsDoNotMakeChangesCopyTheList() {
+        let layout = ListWorld.base
+        let query = ListQuery(layout, order: ListOrder(layout, sort: [SortKey(column: ListWorld.numberColumn)]))
+        let entity = ListWorld.entities[0]
+        func row(_ key: Int64, _ number: Int64) -> RowSnapshot {
+            ListWorld.row(key, ListWorld.Item(entity: entity, number: number, text: nil))
+        }
+        var state = ListState(
+            query, RowStorage((0..<100_000).map { ListedRow(entity: entity, key: $0, row: row($0, $0)) }),
+            isComplete: true, asOf: 0)
+        var held = [state]
+        var random = SeededRandom(seed: 1)
+        for save in Int64(1)...200 {
+            let listed = state.rows[random.next(below: 100_000)]
+            let (key, old) = (listed.key, listed.row)
+            var changes = EntityChanges(entity: entity)
+            var columns = ColumnSet()
+            columns.insert(ListWorld.numberColumn)
+            let new = row(key, Int64(random.next(below: 100_000)))
+            changes.updated = [UpdatedRow(key: key, row: new, previous: old, columns: columns)]
+            var set = ChangeSet(entities: [changes])
+            set.number = save
+            var net = NetChanges()
+            net.add(set, to: query)
+            guard case .state(let next) = state.applying(net, asOf: save) else {
+                Issue.record("the row was not found")
+                return
+            }
+            #expect(next.rows.chunksNotShared(with: state.rows) <= 4)
+            state = next
+            held.append(state)
+        }
+        #expect(held.count == 201)
+    }
+}
+
+/// Opens a container over the chat model, and gives the data source of its senders.
+@MainActor
+private func withChat(
+    _ kind: StoreKind, _ body: @MainActor (PersistentContainer, SenderDataSource) async throws -> Void
+) async throws {
+    let directory = try TemporaryDirectory()
+    let container = try await PersistentContainer(
+        model: .chat, store: kind == .sqlite ? .sqlite(directory.store) : .inMemory,
+        configuration: .init(synchronous: .normal))
+    try await body(container, try container.dataSource(SenderDataSource.self))
+    try await container.close()
+}
