@@ -71,6 +71,9 @@ let package = Package(
         .executableTarget(
             name: "readme-example", dependencies: ["CoreDataSource"], path: "Tests/ReadmeExample",
             plugins: ["ModelPlugin"]),
+        .executableTarget(
+            name: "follow-example", dependencies: ["CoreDataSource"], path: "Tests/FollowExample",
+            plugins: ["ModelPlugin"]),
         .testTarget(name: "ReadmeTests", dependencies: ["TestSupport"]),
         .testTarget(name: "DebianControlTests", dependencies: ["DebianControl"]),
         .testTarget(

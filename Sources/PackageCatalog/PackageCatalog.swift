@@ -22,6 +22,7 @@ struct PackageCatalog {
         case .update: try await update(arguments)
         case .list(let filter): try await stored(arguments).list(filter)
         case .delete(let names): try await stored(arguments).delete(names)
+        case .watch(let section): try await watch(arguments, section)
         }
     }
 
@@ -33,6 +34,11 @@ struct PackageCatalog {
         let catalog = try await Catalog(arguments, resetPolicy: .discard)
         try await catalog.update(packages)
         return catalog
+    }
+
+    private static func watch(_ arguments: Arguments, _ section: String?) async throws {
+        if arguments.input == Input("-") { throw UsageError(message: "watch reads its commands from standard input") }
+        try await update(arguments).watch(arguments.input, section: section)
     }
 
     /// Opens what is stored. A store that was made for another model or database key stays as it is: a reset would leave it

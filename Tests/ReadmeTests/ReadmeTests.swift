@@ -4,8 +4,9 @@ import Testing
 
 /// What the README shows is what is built and run here.
 struct ReadmeTests {
-    @Test func theProgramOfTheReadmeIsTheOneThatIsTested() throws {
-        let example = PackageFiles.tests.appending(components: "ReadmeExample", "main.swift")
+    @Test(arguments: ["ReadmeExample", "FollowExample"])
+    func theProgramOfTheReadmeIsTheOneThatIsTested(folder: String) throws {
+        let example = PackageFiles.tests.appending(components: folder, "main.swift")
         let program = try String(contentsOf: example, encoding: .utf8)
         #expect(
             try readme.components(separatedBy: "```swift\n").dropFirst().contains { $0.hasPrefix(program + "```\n") })
@@ -36,6 +37,24 @@ struct ReadmeTests {
                 2 Zhang Fei
                 3 Zhao Yun
                 synced: 0 new, 1 changed, 1 gone
+
+                """)
+    }
+
+    @Test func theProgramThatFollowsAListHearsOfEverySave() async throws {
+        let program = PackageFiles.products.appending(component: "follow-example").path
+        let run = try await Subprocess(program, [])
+        #expect(run.errors == "")
+        #expect(run.status == 0)
+        #expect(
+            run.output == """
+                initial: []
+                save: ["Guan Yu"]
+                  insert at 0
+                save: ["Guan Yu", "Zhang Fei"]
+                  insert at 1
+                save: ["Guan Yu", "Zhang Fei", "Zhao Yun"]
+                  insert at 2
 
                 """)
     }

@@ -85,7 +85,7 @@ public final class MainContext {
     // MARK: Merging
 
     /// Brings the registered objects up to the newest save, then the lists.
-    func merge() {
+    package func merge() {
         let (saves, reset) = stack.root.takeForMain()
         hear(reset)
         for changes in saves {

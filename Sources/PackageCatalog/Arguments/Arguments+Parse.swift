@@ -13,7 +13,7 @@ extension Arguments {
         if isInMemory && store != nil { throw UsageError(message: "--memory and --store exclude each other") }
         if let key = line.takeValue("--database-key") { databaseKey = key }
         command = try Self.command(&line)
-        if command == .update || isInMemory { input = line.takeValue("--input").map(Input.init) ?? input }
+        if command.readsInput || isInMemory { input = line.takeValue("--input").map(Input.init) ?? input }
         try line.checkEmpty()
         if !isInMemory { storeFile = try store.map { URL(filePath: $0) } ?? UserDirectory.storeFile() }
     }
@@ -30,6 +30,8 @@ extension Arguments {
             let names = line.takeWords()
             if names.isEmpty { throw UsageError(message: "delete needs the name of a package") }
             return .delete(names: names)
+        case "watch":
+            return .watch(section: line.takeValue("--section"))
         case let word?:
             throw UsageError(message: "There is no command \(word)")
         }

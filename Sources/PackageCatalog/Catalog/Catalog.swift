@@ -19,23 +19,38 @@ struct Catalog {
     /// Makes the stored packages, and their maintainers, equal to the list.
     func update(_ list: PackageList) async throws {
         print("startup: \(container.startup.sentence)")
+        for line in try await sync(list) { print(line) }
+    }
+
+    /// Makes the stored packages, and their maintainers, equal to the list, and returns what changed.
+    func sync(_ list: PackageList) async throws -> [SyncLine] {
         ProgressBar.standardError.begin("Storing", total: list.packages.count)
         let synced = try await packages.sync(list.packages, entity: Package.self)
         ProgressBar.standardError.end()
-        print(SyncLine("packages", synced, broken: list.brokenCount, rows: try packages.count(Package.self)))
+        let line = SyncLine("packages", synced, broken: list.brokenCount, rows: try packages.count(Package.self))
 
         // Packages may all be without a maintainer, so here an empty list is no mistake.
         let records = MaintainerRecord.all(of: list.packages)
         let others = try await maintainers.sync(records, entity: Maintainer.self, allowsEmpty: true)
-        print(SyncLine("maintainers", others, broken: 0, rows: try maintainers.count(Maintainer.self)))
+        try await packages.showSaves()
+        return [line, SyncLine("maintainers", others, broken: 0, rows: try maintainers.count(Maintainer.self))]
     }
 
     func delete(_ names: [String]) async throws {
+        let (line, missing) = try await remove(names)
+        print(line)
+        if let missing { throw missing }
+    }
+
+    /// Deletes packages, and their maintainers who have none left; returns what was deleted, and what was not there.
+    func remove(_ names: [String]) async throws -> (line: String, missing: CatalogError?) {
         let missing = try names.filter { try !packages.exists(Package.self, where: \.name, equals: $0) }
         let keys = try packages.fetch(Package.self, where: .isIn(\Package.name, names)).map(\.maintainerKey)
         let report = try await packages.delete(names)
         try await maintainers.remove(packagesOf: keys)
-        print("packages: deleted=\(report.deleted) rows=\(try packages.count(Package.self))")
-        if !missing.isEmpty { throw CatalogError("Not in the catalog: \(missing.joined(separator: ", "))") }
+        try await packages.showSaves()
+        let line = "packages: deleted=\(report.deleted) rows=\(try packages.count(Package.self))"
+        let error = CatalogError("Not in the catalog: \(missing.joined(separator: ", "))")
+        return (line, missing.isEmpty ? nil : error)
     }
 }

@@ -14,6 +14,15 @@ final class MaintainerDataSource: DataSource {
         return maintainer
     }
 
+    /// Sets how many packages each maintainer has, by key.
+    func count(_ packages: [String: Int]) async throws {
+        try await perform { context in
+            for (key, count) in packages {
+                try context.first(Maintainer.self, where: \.key, equals: key)?.packageCount = Int32(clamping: count)
+            }
+        }
+    }
+
     /// Takes packages away from their maintainers, and deletes those who have none left.
     ///
     /// - Parameter keys: The maintainer of each package; a key may come more than once.

@@ -26,6 +26,11 @@ final class PackageDataSource: DataSource {
         return package
     }
 
+    /// Returns once main shows what was saved, and lists have said so.
+    func showSaves() async throws {
+        try await perform(waitFor: .main) { _ in }
+    }
+
     override func onDelete(_ object: any Sendable, in context: isolated PrivateContext) throws {
         guard let name = object as? String else { return }
         for package in try context.fetch(Package.self, where: \.name, equals: name) { context.delete(package) }

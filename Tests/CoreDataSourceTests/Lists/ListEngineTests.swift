@@ -71,12 +71,15 @@ private struct FollowedList {
             state = Self.read(world, plan)
             net = NetChanges(from: old.rows, to: state.rows)
         }
-        missed.add(net)
+        missed.add(net, to: plan.query)
         let expected = world.shown(plan)
-        if let complaint = check(expected) ?? Self.follow(old, state, net, &shown, expected, plan) { return complaint }
+        if let complaint = check(expected) { return complaint }
+        let difference = RowDifference(from: old, to: state, net)
+        if let complaint = Self.follow(difference, old, state, &shown, expected, plan) { return complaint }
         guard random.next(below: 5) == 0 else { return nil }
         defer { (pausedState, missed) = (state, NetChanges()) }
-        return Self.follow(pausedState, state, missed, &pausedShown, expected, plan).map { "after a pause: \($0)" }
+        let catchingUp = RowDifference(catchingUpFrom: pausedState, to: state, missed)
+        return Self.follow(catchingUp, pausedState, state, &pausedShown, expected, plan).map { "after a pause: \($0)" }
     }
 
     private func check(_ expected: ShownList) -> String? {
@@ -90,10 +93,9 @@ private struct FollowedList {
     }
 
     private static func follow(
-        _ old: ListState, _ new: ListState, _ net: NetChanges, _ shown: inout ShownList, _ expected: ShownList,
+        _ difference: RowDifference, _ old: ListState, _ new: ListState, _ shown: inout ShownList, _ expected: ShownList,
         _ plan: ListWorld.Plan
     ) -> String? {
-        let difference = RowDifference(from: old, to: new, net)
         let changes = difference.changes.map { change in
             ShownList.Change(
                 old: change.old.map(old.place), new: change.new.map(new.place), isUpdate: change.kind == .update)

@@ -211,6 +211,16 @@ struct RegisterTests {
         }
     }
 
+    @Test func theListOfADeadDelegateGoesWithTheNextSave() async throws {
+        try await withContainer(.inMemory) { container, _ in
+            let contacts = try container.dataSource(ContactDataSource.self)
+            try contacts.register(RecordingDelegate(), dataKey: "list", entity: ContactEntity.self)
+            #expect(container.main.followedQueryCount == 1)
+            try await contacts.add(contactList(0..<1), waitFor: .main)
+            #expect(container.main.followedQueryCount == 0)
+        }
+    }
+
     @Test func aDataKeyIsANameOfItsDataSource() async throws {
         try await withList(["Al"]) { contacts, delegate, container in
             let groups = try container.dataSource(GroupDataSource.self)

@@ -17,6 +17,8 @@ struct CatalogProgram {
         var lines: [String] { output.split(separator: "\n").map(String.init) }
     }
 
+    var executable: URL { PackageFiles.products.appending(component: "package-catalog") }
+
     init() throws {
         directory = try TemporaryDirectory()
     }
@@ -48,7 +50,7 @@ struct CatalogProgram {
         _ arguments: [String], standardInput: URL? = nil, environment: [String: String] = [:]
     ) throws -> Process {
         let process = Process()
-        process.executableURL = PackageFiles.products.appending(component: "package-catalog")
+        process.executableURL = executable
         process.arguments = arguments
         process.currentDirectoryURL = folder
         process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }

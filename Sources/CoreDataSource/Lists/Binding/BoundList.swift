@@ -10,14 +10,17 @@ final class BoundList: ListSubscriber {
     /// What the delegate has heard of last.
     private(set) var shown: ListState
     private let main: MainContext
+    /// Where it is registered.
+    private weak var source: DataSource?
     /// What was not reported, while the list is paused.
     private var missed: NetChanges?
     /// Whether it is still the one that is registered.
     private var isRegistered = true
 
-    init(_ engine: ListEngine, _ main: MainContext, _ dataKey: String, _ delegate: any DataSourceDelegate) {
+    init(_ engine: ListEngine, _ source: DataSource, _ dataKey: String, _ delegate: any DataSourceDelegate) {
         self.engine = engine
-        self.main = main
+        self.source = source
+        main = source.main
         self.dataKey = dataKey
         self.delegate = delegate
         shown = engine.state
@@ -56,12 +59,13 @@ final class BoundList: ListSubscriber {
         missed = nil
         let old = shown
         shown = engine.state
-        tell(RowDifference(from: old, to: shown, net), old, net)
+        tell(RowDifference(catchingUpFrom: old, to: shown, net), old, net)
     }
 
     func hear(_ report: ListReport) {
+        if delegate == nil { source?.removeListsWithoutDelegate() }
         if missed != nil {
-            missed?.add(report.net)
+            missed?.add(report.net, to: engine.query)
             return
         }
         shown = report.new

@@ -34,7 +34,7 @@ extension DataSource {
         main.prepareToFetch()
         let engine = try main.lists.engine(key, query)
         unregister(dataKey: dataKey)
-        boundLists[dataKey] = BoundList(engine, main, dataKey, delegate)
+        boundLists[dataKey] = BoundList(engine, self, dataKey, delegate)
     }
 
     /// Ends a list: its delegate hears no more of it. A name that is not registered is none to end.
@@ -69,7 +69,8 @@ extension DataSource {
         return list
     }
 
-    private func removeListsWithoutDelegate() {
+    /// Ends the lists that nobody hears of.
+    func removeListsWithoutDelegate() {
         for (dataKey, list) in boundLists where list.delegate == nil {
             list.end()
             boundLists[dataKey] = nil

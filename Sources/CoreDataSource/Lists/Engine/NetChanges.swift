@@ -46,8 +46,10 @@ package struct NetChanges: Sendable {
         }
     }
 
-    /// Adds what was done later.
-    package mutating func add(_ later: NetChanges) {
+    /// Adds what a later step did to a list without a limit; with one it is not needed to catch up, see
+    /// ``RowDifference/init(catchingUpFrom:to:_:)``.
+    package mutating func add(_ later: NetChanges, to query: ListQuery) {
+        if query.limit != nil { return }
         for (key, change) in later.rows { add(key, change) }
         columns.merge(later.columns) { $0.union($1) }
         if let range = later.saves { saves = (saves?.lowerBound ?? range.lowerBound)...range.upperBound }

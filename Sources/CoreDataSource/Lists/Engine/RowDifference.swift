@@ -40,6 +40,13 @@ extension RowDifference {
         addSections(old, new)
     }
 
+    /// - Parameter missed: What happened to rows in all steps from the one state to the other. It is not asked if there is a
+    ///   limit: rows come and go beyond that without anybody's being told, and are compared one by one instead.
+    package init(catchingUpFrom old: ListState, to new: ListState, _ missed: NetChanges) {
+        let net = old.query.limit == nil ? missed : NetChanges(from: old.rows, to: new.rows)
+        self.init(from: old, to: new, net)
+    }
+
     /// What leads from an empty list to a state.
     package init(inserting new: ListState) {
         changes.reserveCapacity(new.count)
@@ -88,14 +95,11 @@ private struct TouchedRows {
         let order = from.query.order
         for (key, change) in net.rows {
             let after = change.new.map { ListedRow(entity: change.entity, key: key, row: $0) }
-            var before = change.old.map { ListedRow(entity: change.entity, key: key, row: $0) }
-            // What comes back from beyond a limit may have been shown before, just as it is.
-            if before == nil, from.query.limit != nil { before = after }
+            let before = change.old.map { ListedRow(entity: change.entity, key: key, row: $0) }
             var row = Row(
                 entity: change.entity, key: key, old: before.flatMap(from.shownIndex), new: after.flatMap(to.shownIndex)
             )
             if row.old == nil && row.new == nil { continue }
-            if change.old == nil && row.old != nil && row.new != nil { continue }
             if let before, let after, row.old != nil, row.new != nil {
                 row.isSamePlace = order.isSamePlace(before, after)
                 row.isSameSection = order.orderSections(before, after) == 0

@@ -17,6 +17,8 @@ final class ListEngine {
     private var pending: [ChangeSet] = []
     /// Whether work is being done off the main actor.
     private(set) var isAtWork = false
+    /// Whether that work is to read the rows.
+    private var isReading = false
     /// Why the rows have to be read, if they have to.
     private var reading: ListReason?
     /// Whether the store would not let the rows be read; then the next save tries again.
@@ -44,6 +46,11 @@ final class ListEngine {
 
     /// Whether the rows have been read.
     var isFilled: Bool { asOf >= 0 }
+
+    /// Whether the list takes everything up to that save into account, and is not about to be read; or has no way to.
+    func isSettled(_ number: Int64) -> Bool {
+        !isAtWork || asOf >= number && !isReading && reading == nil
+    }
 
     /// Whether there are saves, or anything else, that the state does not take into account yet.
     var isBehind: Bool { isAtWork || reading != nil || !pending.isEmpty }
@@ -107,11 +114,13 @@ final class ListEngine {
 
     private func start(_ work: ListWork) {
         isAtWork = true
+        if case .read = work.task { isReading = true }
         let queue = hub.queue
         queue.async {
             let outcome = work.run(isOnMain: false)
             Task { @MainActor in
                 self.isAtWork = false
+                self.isReading = false
                 self.end(work, outcome)
                 self.hub.drain()
                 // The older state may be large; its end is not for the main actor either.

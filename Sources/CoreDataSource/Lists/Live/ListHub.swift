@@ -10,7 +10,9 @@ final class ListHub {
     let queue = DispatchQueue(label: "CoreDataSource.lists", qos: .userInitiated)
     private var engines: [Entry] = []
     private var isDraining = false
-    private var waiting: [CheckedContinuation<Void, Never>] = []
+    /// The newest save that lists heard of.
+    private var newest: Int64 = 0
+    private var waiting: [(number: Int64, continuation: CheckedContinuation<Void, Never>)] = []
 
     private struct Entry {
         let key: ListKey
@@ -57,7 +59,8 @@ final class ListHub {
     // MARK: Following
 
     func hear(_ changes: [ChangeSet]) {
-        if changes.isEmpty || engines.isEmpty { return }
+        guard let last = changes.last, !engines.isEmpty else { return }
+        newest = last.number
         for entry in engines { entry.engine?.hear(changes) }
     }
 
@@ -78,10 +81,9 @@ final class ListHub {
             }
         }
         isDraining = false
-        if isAtWork { return }
-        let done = waiting
-        waiting = []
-        for continuation in done { continuation.resume() }
+        let done = waiting.filter { isSettled($0.number) }
+        waiting.removeAll { isSettled($0.number) }
+        for waiter in done { waiter.continuation.resume() }
     }
 
     /// Whether all lists have said what they had to say.
@@ -89,9 +91,16 @@ final class ListHub {
 
     private var isAtWork: Bool { engines.contains { $0.engine?.isAtWork ?? false } }
 
-    /// Returns once no list is at work off the main actor.
+    /// Returns once all lists show, or could not, what they have heard of so far. What they hear meanwhile is not waited
+    /// for.
     func settle() async {
-        while isAtWork { await withCheckedContinuation { waiting.append($0) } }
+        let number = newest
+        if isSettled(number) { return }
+        await withCheckedContinuation { waiting.append((number, $0)) }
+    }
+
+    private func isSettled(_ number: Int64) -> Bool {
+        engines.allSatisfy { $0.engine?.isSettled(number) ?? true }
     }
 }
 

@@ -66,13 +66,13 @@ public final class LiveList<Object: ManagedObject> {
     public func resume() {
         guard let net = missed else { return }
         missed = nil
-        let difference = RowDifference(from: snapshot.state, to: engine.state, net)
+        let difference = RowDifference(catchingUpFrom: snapshot.state, to: engine.state, net)
         if !difference.isEmpty { show(difference, snapshot.state, engine.state, engine.why) }
     }
 
     private func take(_ report: ListReport) {
         if missed != nil {
-            missed?.add(report.net)
+            missed?.add(report.net, to: engine.query)
         } else {
             show(report.difference, report.old, report.new, report.reason)
         }

@@ -126,7 +126,7 @@ nonisolated final class ListMailbox: ListSubscriber, Sendable {
 extension ListMailbox.Letter {
     fileprivate mutating func join(_ later: Self) {
         new = later.new
-        if old != nil { net.add(later.net) }
+        if old != nil { net.add(later.net, to: new.query) }
         difference = nil
         reason = reason.followed(by: later.reason)
     }

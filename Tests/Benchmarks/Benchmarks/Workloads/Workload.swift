@@ -19,8 +19,27 @@ struct Workload: Sendable {
         Workload(id: "W5-store") { bench, _ in [try await bench.findingInStore()] },
         Workload(id: "W6-unread") { bench, _ in [try await bench.fetching(isRead: false)] },
         Workload(id: "W6-read") { bench, _ in [try await bench.fetching(isRead: true)] },
+        Workload(id: "W11-main-10k") { bench, _ in
+            [try await bench.followingOnMain("W11-main-10k", rows: 10_000, aim: "50 us")]
+        },
+        Workload(id: "W11-main-100k") { bench, _ in
+            [try await bench.followingOnMain("W11-main-100k", rows: 100_000, aim: "150 us")]
+        },
+        Workload(id: "W11-50lists") { bench, _ in
+            [try await bench.followingOnMain("W11-50lists", rows: 10_000, lists: 50, aim: "")]
+        },
+        Workload(id: "W11-e2e-10k") { bench, _ in
+            [try await bench.followingEndToEnd("W11-e2e-10k", rows: 10_000, aim: "1 ms")]
+        },
+        Workload(id: "W11-e2e-100k") { bench, _ in
+            [try await bench.followingEndToEnd("W11-e2e-100k", rows: 100_000, aim: "2 ms")]
+        },
+        Workload(id: "W11-1000") { bench, _ in
+            [try await bench.followingBulk("W11-1000", rows: 100_000, aim: "10 ms")]
+        },
         Workload(id: "W12", needsMillion: true) { bench, million in [try await bench.starting(million)] },
         Workload(id: "W12-killed") { bench, _ in [try await bench.startingAfterKill()] },
+        Workload(id: "W13") { bench, _ in [try await bench.importing()] },
         Workload(id: "W14", needsMillion: true) { bench, million in [try await bench.resetting(million)] },
         Workload(id: "W15") { bench, _ in [try await bench.addingInBatches()] },
         Workload(id: "W15-bytes") { bench, _ in try await bench.countingBytes() },

@@ -1,0 +1,48 @@
+internal import CoreDataSource
+internal import DebianControl
+internal import Foundation
+
+extension Catalog {
+    /// Shows the packages of a section, or all, and every change of them, until standard input ends: changes of the input
+    /// file, and those that lines of standard input ask for.
+    func watch(_ input: Input, section: String?) async throws {
+        let view: any ListView = Terminal.isThere ? ScreenView() : LineView()
+        let list = try WatchedList(packages, section: section, view)
+        list.show()
+        for await event in WatchEvent.all(watching: input) {
+            do {
+                view.say(try await answer(event, input))
+            } catch {
+                view.say("\(error)")
+            }
+        }
+        withExtendedLifetime(list) {}
+        try await container.flush()
+    }
+
+    private func answer(_ event: WatchEvent, _ input: Input) async throws -> String {
+        switch event {
+        case .inputChanged: return try await sync(PackageList(input)).first?.description ?? ""
+        case .line(let line):
+            let words = line.split(separator: " ", maxSplits: 1).map(String.init)
+            switch (words.first, words.last) {
+            case ("delete", let name?) where words.count == 2: 
+                let (line, missing) = try await remove([name])
+                return missing?.description ?? line
+            case ("add", let file?) where words.count == 2: return try await add(PackageList(Input(file)))
+            default: throw CatalogError("A line is delete NAME, or add FILE.")
+            }
+        }
+    }
+
+    /// Adds packages to those that are there; their maintainers count them.
+    private func add(_ list: PackageList) async throws -> String {
+        let report = try await packages.add(list.packages, waitFor: .main)
+        let named = Set(list.packages.compactMap { $0.maintainer?.key })
+        let stored = try packages.fetch(Package.self, where: .isIn(\Package.maintainerKey, named))
+        let counts = Dictionary(grouping: stored, by: \.maintainerKey).mapValues(\.count)
+        try await maintainers.add(MaintainerRecord.all(of: list.packages))
+        try await maintainers.count(counts)
+        return "packages: inserted=\(report.inserted) updated=\(report.updated)"
+    }
+}

@@ -1,0 +1,70 @@
+internal import CoreDataSource
+internal import Foundation
+
+/// The list on a terminal: painted again at each report, by sections, with a mark at what changed.
+@MainActor
+final class ScreenView: ListView {
+    /// What was said last.
+    private var status = ""
+    private var screen = Screen()
+
+    func show(_ packages: PackageDataSource, _ changes: [ManagedObjectID: PackageChange]) {
+        screen = Screen()
+        for section in 0..<packages.numberOfSections(WatchedList.dataKey) {
+            guard let info = packages.sectionInfo(at: section, dataKey: WatchedList.dataKey) else { continue }
+            screen.add(section: info.name, count: info.numberOfObjects)
+            for item in 0..<info.numberOfObjects {
+                let path = IndexPath(item: item, section: section)
+                let package = packages.object(at: path, dataKey: WatchedList.dataKey, as: Package.self)
+                guard let package else { continue }
+                screen.add(package.line, mark: changes[package.objectID]?.mark)
+            }
+        }
+        for change in changes.values.filter({ $0.type == .delete }).sorted(by: { $0.text < $1.text }) {
+            screen.add(gone: "\(change.mark) \(change.text)")
+        }
+        paint()
+    }
+
+    func say(_ text: String) {
+        status = text
+        paint()
+    }
+
+    private func paint() {
+        let help = "delete NAME, add FILE, quit"
+        let lines = screen.lines(height: Terminal.height - 2) + [status, help]
+        let width = Terminal.width
+        // Home, each line up to its end, and nothing below.
+        print("\u{1B}[H" + lines.map { $0.prefix(width) + "\u{1B}[K" }.joined(separator: "\r\n") + "\u{1B}[J", terminator: "")
+        flush()
+    }
+}
+
+/// The lines of a list, of which a terminal shows those around the first change.
+struct Screen {
+    private var lines: [String] = []
+    private var gone: [String] = []
+    private var firstMark: Int?
+
+    mutating func add(section: String, count: Int) {
+        lines.append("\(section.isEmpty ? "no section" : section) (\(count))")
+    }
+
+    mutating func add(_ text: String, mark: String?) {
+        if mark != nil && firstMark == nil { firstMark = lines.count }
+        lines.append("\(mark ?? " ") \(text)")
+    }
+
+    mutating func add(gone text: String) {
+        gone.append(text)
+    }
+
+    /// At most so many lines; what is gone comes last, in at most a third of them.
+    func lines(height: Int) -> [String] {
+        let shownGone = gone.prefix(max(1, height / 3))
+        let room = max(1, height - shownGone.count)
+        let first = max(0, min((firstMark ?? 0) - room / 2, lines.count - room))
+        return Array(lines.dropFirst(first).prefix(room) + shownGone)
+    }
+}

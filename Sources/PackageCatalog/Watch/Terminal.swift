@@ -1,0 +1,21 @@
+internal import Foundation
+
+/// The terminal that standard output may be.
+enum Terminal {
+    static let isThere = isatty(FileHandle.standardOutput.fileDescriptor) != 0
+
+    /// In lines and columns; what terminals had of old where it is not known.
+    static var height: Int { size.map { Int($0.ws_row) } ?? 24 }
+    static var width: Int { size.map { Int($0.ws_col) } ?? 80 }
+
+    private static var size: winsize? {
+        var size = winsize()
+        let isKnown = ioctl(FileHandle.standardOutput.fileDescriptor, UInt(TIOCGWINSZ), &size) == 0
+        return isKnown && size.ws_row > 0 ? size : nil
+    }
+}
+
+/// Has what was printed seen now, also through a pipe.
+func flush() {
+    fflush(nil)
+}

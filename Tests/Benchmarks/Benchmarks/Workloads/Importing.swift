@@ -1,0 +1,68 @@
+internal import CoreDataSource
+internal import Foundation
+internal import RawSQLite
+
+extension Bench {
+    /// W13: the longest time for which main has no turn, while so many contacts are imported in one save and a list of a
+    /// tenth as many rows is bound, which a tenth of the new ones enter; raw: the same main without an import, for as long.
+    func importing() async throws -> Outcome {
+        let count = options.n
+        var stalls: [Sample] = []
+        var idle: [Sample] = []
+        for round in 0..<max(3, options.rounds / 2) {
+            let url = newFile()
+            let ours = try await Ours(url, .normal)
+            try await ours.source.add(ContactList(0..<count).values)
+            let values = ContactList(count..<2 * count).values
+            let sample = try await longestStall(ours, count) { try await ours.source.add(values, waitFor: .main) }
+            if round > 0 { stalls.append(sample) }
+            try await ours.container.close()
+            remove(url)
+            let pause = Duration.nanoseconds(Int64(sample.latencies.reduce(0, +)))
+            idle.append(try await self.idle(pause))
+        }
+        return Outcome("W13", n: count, aim: "8 ms", ours: stalls, raw: idle)
+    }
+
+    @MainActor
+    private func longestStall(
+        _ ours: Ours, _ count: Int, _ work: @escaping @Sendable () async throws -> Void
+    ) async throws -> Sample {
+        let delegate = CountingDelegate()
+        try ours.source.register(
+            delegate, dataKey: "list", entity: ContactEntity.self, where: .compare(\ContactEntity.score, .less, 100),
+            sortBy: [SortDescriptor(\.name)])
+        let bound = ours.source.numberOfItems("list", inSection: 0)
+        try expect(bound == count / 10, "\(bound) rows are bound")
+        let turns = try await self.turns { try await work() }
+        let shown = ours.source.numberOfItems("list", inSection: 0)
+        try expect(shown == count / 5 && delegate.changes == count / 10, "\(shown) rows are shown at the end")
+        return Sample(nanoseconds: turns.max() ?? 0, latencies: turns)
+    }
+
+    @MainActor
+    private func idle(_ duration: Duration) async throws -> Sample {
+        let turns = try await turns { try await Task.sleep(for: duration) }
+        return Sample(nanoseconds: turns.max() ?? 0, latencies: turns)
+    }
+
+    /// The times from one turn of main to its next, as long as the work goes on elsewhere.
+    @MainActor
+    private func turns(_ work: @escaping @Sendable () async throws -> Void) async throws -> [UInt64] {
+        let isDone = Latencies()
+        let working = Task.detached {
+            defer { isDone.add(1) }
+            try await work()
+        }
+        var turns: [UInt64] = []
+        var last = raw_now()
+        while isDone.all.isEmpty {
+            await Task.yield()
+            let now = raw_now()
+            turns.append(now - last)
+            last = now
+        }
+        try await working.value
+        return turns
+    }
+}

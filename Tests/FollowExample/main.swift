@@ -1,0 +1,24 @@
+import CoreDataSource
+import Foundation
+
+final class NameDataSource: DataSource {
+    override class var entities: [ManagedObject.Type] { [ContactEntity.self] }
+
+    override func onAdd(_ object: any Sendable, in context: isolated PrivateContext) throws -> ManagedObject? {
+        guard let name = object as? String else { return nil }
+        let contact = try context.findOrInsert(ContactEntity.self, where: \.uid, equals: name)
+        contact.name = name
+        return contact
+    }
+}
+
+let container = try await PersistentContainer(model: .contacts, store: .inMemory)
+let contacts = try container.dataSource(NameDataSource.self)
+var names = ["Zhao Yun", "Zhang Fei", "Guan Yu"]
+
+for await update in contacts.updates(ContactEntity.self, sortBy: [SortDescriptor(\.name)]) {
+    print("\(update.reason.kind.rawValue): \(update.snapshot.map(\.name))")
+    for change in update.difference.changes { print("  \(change.type) at \(change.newIndex ?? 0)") }
+    guard let name = names.popLast() else { break }
+    try await contacts.add(name)
+}
