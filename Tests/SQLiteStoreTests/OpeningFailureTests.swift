@@ -1,8 +1,8 @@
-import StoreTestModel
 import CSQLite
 import Foundation
 import RowStore
 import SQLiteStore
+import StoreTestModel
 import Testing
 
 /// An opening that fails has a code, is never a reset, and leaves every byte as it was.
