@@ -10,6 +10,8 @@ package final class SQLiteStore: PersistentStore {
         package var synchronous: SynchronousLevel
         package var resetPolicy: ResetPolicy
         package var calls: FileCalls
+        /// The frames (pages) in the write-ahead log from which on an idle store copies them into the main file.
+        package var logLimit = 1000
 
         package init(
             url: URL, layout: ModelLayout, identity: StoreIdentity, synchronous: SynchronousLevel = .full,
@@ -66,7 +68,7 @@ package final class SQLiteStore: PersistentStore {
         longestValue = min(RowSnapshot.longestValue, opened.connection.longestValue)
         let counters = StoreCounters(firstFreeKey: opened.metadata.firstFreeKey)
         self.counters = counters
-        writer = Guarded(Writer(opened.connection, schema, counters))
+        writer = Guarded(Writer(opened.connection, files, schema, counters, options.logLimits))
         readers = ReaderPool(files, schema, counters)
         self.lock = Guarded(lock)
     }
@@ -89,7 +91,7 @@ package final class SQLiteStore: PersistentStore {
     }
 
     /// Whether enough has gathered in the write-ahead log to be copied into the main file.
-    package var needsUpkeep: Bool { counters.uncopiedFrames > LogWatch.softLimit }
+    package var needsUpkeep: Bool { counters.uncopiedFrames > options.logLimit }
 
     /// Copies the log into the main file if enough has gathered. It can take milliseconds.
     package func upkeep() {
@@ -106,7 +108,7 @@ package final class SQLiteStore: PersistentStore {
                 writer = nil
                 let opened = try replace(old.connection)
                 counters.setFrames(0, uncopied: 0)
-                writer = Writer(opened.connection, schema, counters)
+                writer = Writer(opened.connection, files, schema, counters, options.logLimits)
                 let isNew = identifier.withLock { identifier in
                     defer { identifier = opened.metadata.storeID }
                     return identifier != opened.metadata.storeID
@@ -155,4 +157,8 @@ package final class SQLiteStore: PersistentStore {
     }
 
     static let closed = DataSourceError(.storeClosed, "The store was closed. Open it again before using it.")
+}
+
+extension SQLiteStore.Options {
+    fileprivate var logLimits: LogWatch.Limits { LogWatch.Limits(soft: logLimit) }
 }

@@ -1,7 +1,7 @@
-import StoreTestModel
 import Foundation
 import RowStore
 import SQLiteStore
+import StoreTestModel
 import Testing
 
 /// An old store, and a start that replaces it or makes a part of it anew.
