@@ -38,7 +38,8 @@ struct PackageCatalog {
 
     private static func watch(_ arguments: Arguments, _ section: String?) async throws {
         if arguments.input == Input("-") { throw UsageError(message: "watch reads its commands from standard input") }
-        try await update(arguments).watch(arguments.input, section: section)
+        let version = FileVersion(arguments.input)
+        try await update(arguments).watch(arguments.input, since: version, section: section)
     }
 
     /// Opens what is stored. A store that was made for another model or database key stays as it is: a reset would leave it

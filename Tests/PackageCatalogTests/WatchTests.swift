@@ -48,50 +48,9 @@ import Testing
             ])
     }
 
-    @Test func aChangeOfTheInputFileIsFollowed() async throws {
-        let process = Process()
-        let (input, output) = (Pipe(), Pipe())
-        process.executableURL = program.executable
-        process.arguments = ["watch", "--input", program.input.path, "--memory"]
-        process.standardInput = input
-        process.standardOutput = output
-        process.standardError = FileHandle.nullDevice
-        var lines = lines(of: output).makeAsyncIterator()
-        try process.run()
-        while let line = await lines.next(), !line.hasPrefix("watching") {}
-        try [packages[0], ControlPackage(name: "bash", version: "5.3", section: "shells")].text
-            .write(to: program.input, atomically: true, encoding: .utf8)
-        // The old and the new bash are two packages: a version is part of what tells them apart.
-        var changes: [String] = []
-        while let line = await lines.next(), !line.hasPrefix("packages") { changes.append(line) }
-        #expect(changes == ["- bash 5.2 [shells]", "- libzip 1.0 [libs]", "+ bash 5.3 [shells]"])
-        try input.fileHandleForWriting.write(contentsOf: Data("quit\n".utf8))
-        await process.end()
-        #expect(process.terminationStatus == 0)
-    }
-
     @Test func standardInputIsForCommands() async throws {
         let outcome = try await program.run(["watch", "--input", "-", "--memory"])
         #expect(outcome.status == 2)
         #expect(outcome.errors.contains("watch reads its commands from standard input"))
     }
-}
-
-/// What a process prints, line by line as it comes.
-private func lines(of pipe: Pipe) -> AsyncStream<String> {
-    let lines = AsyncStream<String>.makeStream()
-    let handle = pipe.fileHandleForReading
-    Thread.detachNewThread {
-        var line = Data()
-        while let data = try? handle.read(upToCount: 1), !data.isEmpty {
-            if data.first != UInt8(ascii: "\n") {
-                line += data
-                continue
-            }
-            lines.continuation.yield(String(decoding: line, as: UTF8.self))
-            line = Data()
-        }
-        lines.continuation.finish()
-    }
-    return lines.stream
 }

@@ -5,11 +5,13 @@ internal import Foundation
 extension Catalog {
     /// Shows the packages of a section, or all, and every change of them, until standard input ends: changes of the input
     /// file, and those that lines of standard input ask for.
-    func watch(_ input: Input, section: String?) async throws {
+    ///
+    /// - Parameter version: Of the input file as it was read for what is stored now.
+    func watch(_ input: Input, since version: FileVersion?, section: String?) async throws {
         let view: any ListView = Terminal.isThere ? ScreenView() : LineView()
         let list = try WatchedList(packages, section: section, view)
         list.show()
-        for await event in WatchEvent.all(watching: input) {
+        for await event in WatchEvent.all(watching: input, since: version) {
             do {
                 view.say(try await answer(event, input))
             } catch {
@@ -26,7 +28,7 @@ extension Catalog {
         case .line(let line):
             let words = line.split(separator: " ", maxSplits: 1).map(String.init)
             switch (words.first, words.last) {
-            case ("delete", let name?) where words.count == 2: 
+            case ("delete", let name?) where words.count == 2:
                 let (line, missing) = try await remove([name])
                 return missing?.description ?? line
             case ("add", let file?) where words.count == 2: return try await add(PackageList(Input(file)))

@@ -36,7 +36,9 @@ final class ScreenView: ListView {
         let lines = screen.lines(height: Terminal.height - 2) + [status, help]
         let width = Terminal.width
         // Home, each line up to its end, and nothing below.
-        print("\u{1B}[H" + lines.map { $0.prefix(width) + "\u{1B}[K" }.joined(separator: "\r\n") + "\u{1B}[J", terminator: "")
+        print(
+            "\u{1B}[H" + lines.map { $0.prefix(width) + "\u{1B}[K" }.joined(separator: "\r\n") + "\u{1B}[J",
+            terminator: "")
         flush()
     }
 }

@@ -7,10 +7,12 @@ enum WatchEvent: Sendable, Equatable {
     case inputChanged
 
     /// Events from standard input and from the file, as they come; they end with standard input.
-    static func all(watching input: Input) -> AsyncStream<WatchEvent> {
+    ///
+    /// - Parameter version: Of the file as it was read.
+    static func all(watching input: Input, since version: FileVersion?) -> AsyncStream<WatchEvent> {
         let events = AsyncStream<WatchEvent>.makeStream()
         let polling = Task {
-            var version = FileVersion(input)
+            var version = version
             // Replacing a file, as editors and apt do, is what file events miss.
             while (try? await Task.sleep(for: .milliseconds(200))) != nil {
                 let now = FileVersion(input)
@@ -29,7 +31,7 @@ enum WatchEvent: Sendable, Equatable {
 }
 
 /// What is different when a file was written again or replaced.
-private struct FileVersion: Equatable {
+struct FileVersion: Equatable, Sendable {
     private let modified: Date?
     private let number: Int?
     private let size: Int?

@@ -93,7 +93,8 @@ private struct FollowedList {
     }
 
     private static func follow(
-        _ difference: RowDifference, _ old: ListState, _ new: ListState, _ shown: inout ShownList, _ expected: ShownList,
+        _ difference: RowDifference, _ old: ListState, _ new: ListState, _ shown: inout ShownList,
+        _ expected: ShownList,
         _ plan: ListWorld.Plan
     ) -> String? {
         let changes = difference.changes.map { change in

@@ -78,7 +78,8 @@ extension ListMailbox.Letter {
         guard let old else {
             return ListDifference(RowDifference(inserting: new), from: new, to: new, layout)
         }
-        return ListDifference(difference ?? RowDifference(catchingUpFrom: old, to: new, net), from: old, to: new, layout)
+        return ListDifference(
+            difference ?? RowDifference(catchingUpFrom: old, to: new, net), from: old, to: new, layout)
     }
 
     /// The same, off the main actor.
