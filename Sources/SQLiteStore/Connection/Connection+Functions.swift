@@ -50,7 +50,8 @@ extension Connection {
     }
 }
 
-private func value(_ value: OpaquePointer?) -> RowValue {
+/// A copy of an argument of a function.
+func value(_ value: OpaquePointer?) -> RowValue {
     switch sqlite3_value_type(value) {
     case SQLITE_INTEGER: return .integer(sqlite3_value_int64(value))
     case SQLITE_FLOAT: return .real(sqlite3_value_double(value))
