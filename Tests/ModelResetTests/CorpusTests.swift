@@ -53,7 +53,8 @@ enum Corpus {
     static var isPresent: Bool { !rows.isEmpty }
 
     static let rows: [Row] = {
-        guard let text = try? String(contentsOf: PackageFiles.models.appending(path: "MANIFEST.tsv"), encoding: .utf8) else {
+        guard let text = try? String(contentsOf: PackageFiles.models.appending(path: "MANIFEST.tsv"), encoding: .utf8)
+        else {
             return []
         }
         let lines = text.split(whereSeparator: \.isNewline).map {

@@ -72,7 +72,9 @@ import Testing
 
     @Test func theSameForPrograms() async throws {
         try makeStore()
-        #expect(try await program.json("status", model, "--store", "shop.sqlite", "--database-key", "1")["migration"] is NSNull)
+        #expect(
+            try await program.json("status", model, "--store", "shop.sqlite", "--database-key", "1")["migration"]
+                is NSNull)
         try program.write(Shop.second)
         let json = try await program.json("status", model, "--store", "shop.sqlite", "--database-key", "1")
         let migration = try #require(json["migration"] as? [String: Any])

@@ -1,8 +1,8 @@
-import StoreTestModel
 import Foundation
 import ManagedModel
 import RowStore
 import SQLiteStore
+import StoreTestModel
 
 // Opens a store, for tests that kill the program at one of its system calls:
 // store-program FILE HASH ITEM-KEY POLICY

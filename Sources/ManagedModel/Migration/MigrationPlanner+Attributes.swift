@@ -28,7 +28,8 @@ extension MigrationPlanner {
         for (name, kind) in newKinds.sorted(by: { [$0.key].precedes([$1.key]) }) {
             guard let oldKind = oldKinds[name], oldKind != kind else { continue }
             plan.obstacles.append(
-                "\(newEntity.name).\(name): \(oldKind) -> \(kind) cannot be carried over. Give the new one another name.")
+                "\(newEntity.name).\(name): \(oldKind) -> \(kind) cannot be carried over. Give the new one another name."
+            )
         }
     }
 
@@ -66,7 +67,9 @@ extension MigrationPlanner {
         return .column(match.column)
     }
 
-    private mutating func added(_ leaf: MigrationLeaf, _ path: String, _ oldEntity: EntityDescription) -> AttributeSource {
+    private mutating func added(_ leaf: MigrationLeaf, _ path: String, _ oldEntity: EntityDescription)
+        -> AttributeSource
+    {
         if leaf.attribute.defaultValue != nil { return .defaultValue }
         if isRequired(leaf) {
             plan.conditions.append(

@@ -17,7 +17,8 @@ extension MigrationPlanner {
             let newOnes = new.relationships(of: entity)
             let matching = NameMatching(
                 from: oldOnes.map { $0.relationship.named }, to: newOnes.map { $0.relationship.named })
-            for (position, match) in matching.pairs where matches[newOnes[position].name]?.contains(oldOnes[match].name) != true {
+            for (position, match) in matching.pairs
+            where matches[newOnes[position].name]?.contains(oldOnes[match].name) != true {
                 matches[newOnes[position].name, default: []].append(oldOnes[match].name)
             }
             for (one, other) in matching.rivals {

@@ -95,7 +95,9 @@ struct MigrationSide {
     }
 
     /// The stored relationships of an entity, inherited ones included, where they are declared.
-    func relationships(of entity: EntityDescription) -> [(name: RelationshipName, relationship: RelationshipDescription)] {
+    func relationships(of entity: EntityDescription) -> [(
+        name: RelationshipName, relationship: RelationshipDescription
+    )] {
         lookup.lineage(of: entity).flatMap { owner in
             owner.relationships.filter { !$0.isTransient }.map {
                 (RelationshipName(entity: owner.name, name: $0.name), $0)

@@ -22,7 +22,9 @@ extension ManagedObjectModel {
 
 extension EntityDescription {
     fileprivate func storedLines(_ lookup: ModelLookup) -> String {
-        var lines = ["entity \((["\(name.quotedWord)"] + renamingIdentifier.words(after: "from")).joined(separator: " "))"]
+        var lines = [
+            "entity \((["\(name.quotedWord)"] + renamingIdentifier.words(after: "from")).joined(separator: " "))"
+        ]
         if let parentName { lines.append("  parent \(parentName.quotedWord)") }
         if isAbstract { lines.append("  abstract") }
         if let versionHashModifier { lines.append("  modifier \(versionHashModifier.quotedWord)") }

@@ -13,7 +13,8 @@ extension Connection {
         let code = sqlite3_create_function_v2(
             handle, TextChange.functionName, 2, SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY, nil,
             { context, _, arguments in
-                guard let arguments, case .text(let word) = value(arguments[0]), let change = TextChange(rawValue: word),
+                guard let arguments, case .text(let word) = value(arguments[0]),
+                    let change = TextChange(rawValue: word),
                     case .text(let text) = value(arguments[1])
                 else {
                     sqlite3_result_null(context)

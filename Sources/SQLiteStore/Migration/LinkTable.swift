@@ -32,7 +32,8 @@ struct LinkTable {
     ///   - destinations: The same for destinations.
     ///   - table: The name that the table has now.
     func select(_ sources: [Int: Int], _ destinations: [Int: Int], from table: String) -> String? {
-        guard let sourceEntity = source.entity.number(sources), let destinationEntity = destination.entity.number(destinations)
+        guard let sourceEntity = source.entity.number(sources),
+            let destinationEntity = destination.entity.number(destinations)
         else { return nil }
         let tests = [
             "\(source.key) IS NOT NULL", "\(destination.key) IS NOT NULL", "(\(sourceEntity)) IS NOT NULL",
@@ -66,7 +67,9 @@ extension StoreSchema {
         guard let relationship = side.relationship else { return [] }
         if !relationship.isToMany { return columns(of: name, relationship) }
         if let join = joins.first(where: { $0.relationship == name }) { return [linkTable(join, side)] }
-        guard let inverse = side.inverse, let other = RelationshipSide(layout.model, inverse).relationship else { return [] }
+        guard let inverse = side.inverse, let other = RelationshipSide(layout.model, inverse).relationship else {
+            return []
+        }
         if !other.isToMany { return columns(of: inverse, other).map(\.reversed) }
         return joins.first { $0.relationship == inverse }.map {
             [linkTable($0, RelationshipSide(layout.model, inverse)).reversed]

@@ -57,7 +57,8 @@ struct RowCopy {
         case .defaultValue: defaultTerm(column)
         case .copy(let source): storage(source) == storage(column) ? term(source) : "NULL"
         case .changed(let source, let change):
-            storage(column) == .text ? "\(TextChange.functionName)(\(change.rawValue.quotedText), \(term(source)))" : "NULL"
+            storage(column) == .text
+                ? "\(TextChange.functionName)(\(change.rawValue.quotedText), \(term(source)))" : "NULL"
         case .now:
             storage(column) == .real ? parameter(.real(Date().timeIntervalSinceReferenceDate)) : "NULL"
         case .nothing, nil: "NULL"
@@ -96,7 +97,8 @@ struct RowCopy {
     }
 
     private func link(
-        _ name: RelationshipName, _ relationship: RelationshipDescription, _ migration: StoreMigration, _ lookup: String?
+        _ name: RelationshipName, _ relationship: RelationshipDescription, _ migration: StoreMigration,
+        _ lookup: String?
     ) -> (key: String, entity: String) {
         if let lookup {
             let place = "FROM \(lookup.quoted) WHERE owner = \(EntityTable.keyName.quoted)"

@@ -90,7 +90,8 @@ extension StoreMigration {
     private func makeIndexes() throws(DataSourceError) {
         for sql in schema.indexChanges(try StoreProbe(probe.connection).indexNames) {
             guard try probe.connection.runIfAllowed(sql) else {
-                throw DataSourceError(notMigratable: "Objects agree in what must be unique now. Make them differ before.")
+                throw DataSourceError(
+                    notMigratable: "Objects agree in what must be unique now. Make them differ before.")
             }
         }
     }

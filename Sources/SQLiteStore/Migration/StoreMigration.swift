@@ -49,7 +49,8 @@ struct StoreMigration {
         let others = probe.contents.filter { $0.type != "view" && !($0.type == "table" && ours.contains($0.name)) }
         if let other = others.first(where: { newNames.contains($0.name.lowercased()) }) {
             throw DataSourceError(
-                notMigratable: "Another program has put \(other.name) into the file, and the new model needs that name.")
+                notMigratable: "Another program has put \(other.name) into the file, and the new model needs that name."
+            )
         }
     }
 
@@ -59,7 +60,8 @@ struct StoreMigration {
             throw DataSourceError(
                 notMigratable: "The store does not say for which model it was made, as those of older releases do not.")
         }
-        guard let model = ManagedObjectModel(storedText: text), model.hash.description == found.identity.modelHash else {
+        guard let model = ManagedObjectModel(storedText: text), model.hash.description == found.identity.modelHash
+        else {
             throw DataSourceError(notMigratable: "What the store says of the model that it was made for is damaged.")
         }
         guard model.entities.count <= entityLimit else {

@@ -113,7 +113,8 @@ import Testing
             $0.attributes[2].isOptional = true
         },
         Case(
-            "derived from what a row does not tell", in: "Contact", obstacles: ["Contact.nick: the derivation home.name"]
+            "derived from what a row does not tell", in: "Contact",
+            obstacles: ["Contact.nick: the derivation home.name"]
         ) { $0.attributes[2].derivationExpression = "home.name" },
         Case("a new one that a row does not tell", in: "Contact") {
             $0.attributes.append(attribute("town"))

@@ -80,6 +80,7 @@ import Testing
 
     @Test func aTextThatIsTooLongIsRefused() {
         let body = (0...2_000).map { "entity \"E\($0)\"\n" }.joined()
-        #expect(ManagedObjectModel(storedText: "stored model schema 1 hash \(ModelHash(hashing: body))\n\(body)") == nil)
+        #expect(
+            ManagedObjectModel(storedText: "stored model schema 1 hash \(ModelHash(hashing: body))\n\(body)") == nil)
     }
 }

@@ -22,7 +22,8 @@ struct Chain: Sendable, CustomTestStringConvertible {
             "artsy__energy__ArtsyPartner",
             [
                 "ArtsyFolio v1.7": "Album.cover: destination Artwork -> Image cannot be carried over",
-                "ArtsyFolio v2.1": "Show.installationImages: destination Image -> InstallShotImage cannot be carried over",
+                "ArtsyFolio v2.1":
+                    "Show.installationImages: destination Image -> InstallShotImage cannot be carried over",
                 "ArtsyFolio v2.2": "Artwork.locations: destination Artwork -> Location cannot be carried over",
             ]),
         chain("inaturalist__INaturalistIOS__INaturalist", [:]),
@@ -104,7 +105,8 @@ struct CorpusMigrationTests {
             #expect(startup.migration == nil && startup.rowsDropped > 0, "\(moment)")
             return fallback
         } else {
-            let removed = oldModel.entities.filter { !$0.isAbstract }.count - (startup.migration?.removedEntities.count ?? -1)
+            let removed =
+                oldModel.entities.filter { !$0.isAbstract }.count - (startup.migration?.removedEntities.count ?? -1)
             #expect(startup.migration?.rowsCarried == removed * FilledStore.rowCount, "\(moment)")
         }
         expectCarried(before, try TableContents(store.folder), oldModel, newModel, moment)
@@ -123,7 +125,8 @@ struct CorpusMigrationTests {
     ) {
         for entity in new.entities where !entity.isAbstract {
             let oldName = old.entity(named: entity.name)?.name ?? entity.renamingIdentifier ?? ""
-            guard let oldEntity = old.entity(named: oldName), !oldEntity.isAbstract, let rows = before.tables[oldName] else {
+            guard let oldEntity = old.entity(named: oldName), !oldEntity.isAbstract, let rows = before.tables[oldName]
+            else {
                 #expect(after.tables[entity.name] == [:], "\(moment): \(entity.name)")
                 continue
             }
@@ -172,7 +175,8 @@ struct CorpusMigrationTests {
             switch column.role {
             case .attribute(let attribute):
                 let oldName = sides.oldColumns[column.name]?.name ?? attribute.renamingIdentifier ?? ""
-                guard let oldColumn = sides.oldColumns[oldName], let oldValue = row[oldName], oldColumn.attribute != nil else {
+                guard let oldColumn = sides.oldColumns[oldName], let oldValue = row[oldName], oldColumn.attribute != nil
+                else {
                     #expect(attribute.defaultValue != nil || value == "NULL", "\(moment).\(column.name)")
                     continue
                 }
@@ -188,7 +192,8 @@ struct CorpusMigrationTests {
                 let number = family.contains { ($0.renamingIdentifier ?? $0.name) == entity || $0.name == entity }
                 #expect(value == (number ? oldValue : "NULL"), "\(moment).\(column.name) to \(oldOne.destinationName)")
             case .destinationEntity(let relationship):
-                guard let key = newRow[relationship.name].flatMap({ Int64($0) }), let number = value.flatMap({ Int($0) })
+                guard let key = newRow[relationship.name].flatMap({ Int64($0) }),
+                    let number = value.flatMap({ Int($0) })
                 else { continue }
                 let entity = sides.old.entities[Int((key - 1) / 10)].name
                 let found = sides.new.entities[number]

@@ -67,10 +67,12 @@ struct MigrationLinkTests {
 
     @Test func theNumbersOfEntitiesFollowTheNewModel() throws {
         let raw = try migrated { $0.entities.append(Link.entity("Animal")) }.raw
-        #expect(try raw.run("SELECT home, [home.entity] FROM Person ORDER BY _key") == ["2", "4", "1", "1", "NULL", "NULL"])
+        #expect(
+            try raw.run("SELECT home, [home.entity] FROM Person ORDER BY _key") == ["2", "4", "1", "1", "NULL", "NULL"])
         #expect(
             try raw.run("SELECT destination, [destination.entity] FROM _Dog_likes ORDER BY 1") == ["1", "1", "2", "4"])
-        #expect(try raw.run("SELECT source, destination FROM _Person_friends ORDER BY 1") == ["3", "5", "4", "4", "5", "3"])
+        #expect(
+            try raw.run("SELECT source, destination FROM _Person_friends ORDER BY 1") == ["3", "5", "4", "4", "5", "3"])
     }
 
     @Test func linksToWhatIsGoneAreGone() throws {
@@ -107,7 +109,8 @@ struct MigrationLinkTests {
         }
         #expect(startup.migration?.rowsCarried == 8)
         // Capital 0, Dog 1, Place 2, Visit 3, Zed 4; the pairs of a visit stand the other way round.
-        #expect(try raw.run("SELECT town, [town.entity] FROM Zed ORDER BY _key") == ["2", "2", "1", "0", "NULL", "NULL"])
+        #expect(
+            try raw.run("SELECT town, [town.entity] FROM Zed ORDER BY _key") == ["2", "2", "1", "0", "NULL", "NULL"])
         #expect(try raw.run("SELECT source, destination FROM _Zed_mates ORDER BY 1") == ["3", "5", "4", "4", "5", "3"])
         #expect(
             try raw.run("SELECT source, destination, [destination.position] FROM _Visit_visitors ORDER BY 1, 3")
@@ -117,7 +120,9 @@ struct MigrationLinkTests {
 
     @Test func aToOneRelationshipBecomesToMany() throws {
         let raw = try migrated {
-            $0.edit("Person") { $0.relationships[0] = Link.relationship("homes", "Town", "people", isToMany: true, from: "home") }
+            $0.edit("Person") {
+                $0.relationships[0] = Link.relationship("homes", "Town", "people", isToMany: true, from: "home")
+            }
             $0.edit("Town") { $0.relationships[0].inverseName = "homes" }
         }.raw
         #expect(
@@ -171,12 +176,16 @@ struct MigrationLinkTests {
             $0.edit("Visit") { $0.attributes.append(AttributeDescription(name: "day", type: .date, isOptional: true)) }
         }.raw
         #expect(try raw.run("SELECT count(*) FROM _Person_friends WHERE [destination.position] IS NULL") == ["3"])
-        #expect(try raw.run("SELECT source FROM _Person_visits WHERE destination = 6 ORDER BY [source.position]") == ["5", "3"])
+        #expect(
+            try raw.run("SELECT source FROM _Person_visits WHERE destination = 6 ORDER BY [source.position]") == [
+                "5", "3",
+            ])
     }
 
     @Test func orderCanBeGivenUp() throws {
         let raw = try migrated { $0.edit("Visit") { $0.relationships[0].isOrdered = false } }.raw
-        #expect(try raw.run("SELECT source, destination FROM _Person_visits ORDER BY 1") == ["3", "6", "4", "7", "5", "6"])
+        #expect(
+            try raw.run("SELECT source, destination FROM _Person_visits ORDER BY 1") == ["3", "6", "4", "7", "5", "6"])
     }
 
     /// Two entities get a parent, and their relationships become one of its.
@@ -187,7 +196,8 @@ struct MigrationLinkTests {
             return ManagedObjectModel(
                 name: "",
                 entities: [
-                    EntityDescription(name: "Base", attributes: isUp ? [attribute] : [], relationships: isUp ? links : []),
+                    EntityDescription(
+                        name: "Base", attributes: isUp ? [attribute] : [], relationships: isUp ? links : []),
                     EntityDescription(
                         name: "One", parentName: "Base", attributes: isUp ? [] : [attribute],
                         relationships: isUp ? [] : links),
@@ -213,13 +223,18 @@ struct MigrationLinkTests {
                 == ["3", "1", "1", "3", "1", "2", "4", "3", "2"])
         // And down again.
         let after = try migrate(folder, model(false)).raw
-        #expect(try after.run("SELECT * FROM _One_near UNION ALL SELECT * FROM _Two_near") == ["3", "1", "3", "2", "4", "2"])
+        #expect(
+            try after.run("SELECT * FROM _One_near UNION ALL SELECT * FROM _Two_near") == [
+                "3", "1", "3", "2", "4", "2",
+            ])
     }
 
     /// Another key of a data source is about its rows; the rest is carried over.
     @Test func theKeyOfADataSourceDropsItsRows() throws {
         let (startup, raw) = try migrated(keys: ["Capital": "7"]) {
-            $0.edit("Person") { $0.attributes.append(AttributeDescription(name: "age", type: .integer64, isOptional: true)) }
+            $0.edit("Person") {
+                $0.attributes.append(AttributeDescription(name: "age", type: .integer64, isOptional: true))
+            }
         }
         #expect(startup.migration?.rowsCarried == 7)
         #expect(startup.rowsDropped == 1)

@@ -28,8 +28,10 @@ struct MigrationPolicyTests {
     }
 
     @Test func withoutThePolicyNothingIsMigrated() throws {
-        let startup = try migrate(try folder(), MigrationPolicyTests.model.changed { $0.entities.removeLast() }, .discard)
-            .startup
+        let startup = try migrate(
+            try folder(), MigrationPolicyTests.model.changed { $0.entities.removeLast() }, .discard
+        )
+        .startup
         #expect(startup.migration == nil && startup.fallback == nil && startup.rowsDropped == 3)
     }
 
@@ -74,8 +76,10 @@ struct MigrationPolicyTests {
         #expect(error?.cause?.contains("Note.text") == true)
         #expect(folder.contents() == before)
         // What is possible is not asked about.
-        let startup = try migrate(folder, MigrationPolicyTests.model.changed { $0.entities.removeLast() }, .migrate(otherwise: .ask))
-            .startup
+        let startup = try migrate(
+            folder, MigrationPolicyTests.model.changed { $0.entities.removeLast() }, .migrate(otherwise: .ask)
+        )
+        .startup
         #expect(startup.migration?.rowsCarried == 2)
     }
 
@@ -109,8 +113,10 @@ struct MigrationPolicyTests {
     // MARK: What the store keeps
 
     /// As a release wrote it that did not know of this, and as somebody with a hex editor leaves it.
-    @Test(arguments: ["DELETE FROM _metadata WHERE name = 'model'", "UPDATE _metadata SET value = value || ' ' WHERE name = 'model'",
-        "UPDATE _metadata SET value = x'00ff' WHERE name = 'model'", "UPDATE _metadata SET value = '' WHERE name = 'model'",
+    @Test(arguments: [
+        "DELETE FROM _metadata WHERE name = 'model'", "UPDATE _metadata SET value = value || ' ' WHERE name = 'model'",
+        "UPDATE _metadata SET value = x'00ff' WHERE name = 'model'",
+        "UPDATE _metadata SET value = '' WHERE name = 'model'",
         "UPDATE _metadata SET value = 7 WHERE name = 'model'",
     ])
     func aStoreThatDoesNotSayItsModelFallsBack(_ sql: String) throws {
@@ -126,10 +132,12 @@ struct MigrationPolicyTests {
     }
 
     @Test(arguments: [
-        "ALTER TABLE Note ADD COLUMN more", "DROP TABLE Tag", "CREATE TRIGGER t AFTER INSERT ON Note BEGIN SELECT 1; END",
+        "ALTER TABLE Note ADD COLUMN more", "DROP TABLE Tag",
+        "CREATE TRIGGER t AFTER INSERT ON Note BEGIN SELECT 1; END",
     ])
     func tablesThatAreOthersFallBack(_ sql: String) throws {
-        let startup = try migrate(try folder(sql), MigrationPolicyTests.model.changed { $0.entities.removeLast() }).startup
+        let startup = try migrate(try folder(sql), MigrationPolicyTests.model.changed { $0.entities.removeLast() })
+            .startup
         #expect(startup.fallback == "The tables of the store are not those of the model that it was made for.")
     }
 
@@ -168,7 +176,8 @@ struct MigrationPolicyTests {
         let unique = MigrationPolicyTests.model.changed { $0.edit("Note") { $0.uniquenessConstraints = [["text"]] } }
         let startup = try migrate(try folder("INSERT INTO Note (_key, text) VALUES (9, 'a')"), unique).startup
         #expect(startup.fallback?.hasPrefix("Note: objects have the same text, which must be unique now") == true)
-        #expect(try migrate(try folder("INSERT INTO Note (_key) VALUES (9)"), unique).startup.migration?.rowsCarried == 4)
+        #expect(
+            try migrate(try folder("INSERT INTO Note (_key) VALUES (9)"), unique).startup.migration?.rowsCarried == 4)
         // Of a whole family.
         let family = unique.changed {
             $0.edit("Tag") { $0.parentName = "Note" }

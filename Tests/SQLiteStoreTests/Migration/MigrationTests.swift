@@ -38,7 +38,10 @@ struct MigrationTests {
         .integer: [.null, .integer(.min), .integer(.max), .integer(0), .integer(1)],
         .real: [.null, .real(-.infinity), .real(.infinity), .real(-0.0), .real(.leastNonzeroMagnitude)],
         .text: [.null, .text(""), .text("a\0b\u{301}"), .text("1E-20"), .text(String(repeating: "é", count: 300_000))],
-        .blob: [.null, .blob([]), .blob([0]), .blob(Array(repeating: 7, count: 16)), .blob(Array(repeating: 9, count: 1 << 20))],
+        .blob: [
+            .null, .blob([]), .blob([0]), .blob(Array(repeating: 7, count: 16)),
+            .blob(Array(repeating: 9, count: 1 << 20)),
+        ],
     ]
 
     /// All attributes by name, of all rows.
@@ -111,13 +114,16 @@ struct MigrationTests {
         let uuid = UUID()
         let defaults: [(AttributeType, AttributeValue, RowValue)] = [
             (.integer16, .integer(-3), .integer(-3)), (.boolean, .boolean(true), .integer(1)),
-            (.double, .double(1.5), .real(1.5)), (.date, .date(7), .real(7)), (.string, .string("it's\0"), .text("it's\0")),
+            (.double, .double(1.5), .real(1.5)), (.date, .date(7), .real(7)),
+            (.string, .string("it's\0"), .text("it's\0")),
             (.decimal, .decimal(Decimal(string: "0.1") ?? 0), .text("0.1")),
             (.uuid, .uuid(uuid), .blob(withUnsafeBytes(of: uuid.uuid) { Array($0) })),
         ]
         let old = ManagedObjectModel(
-            name: "", entities: [
-                EntityDescription(name: "Thing", attributes: defaults.map { MigrationTests.attribute($0.0.rawValue, $0.0) })
+            name: "",
+            entities: [
+                EntityDescription(
+                    name: "Thing", attributes: defaults.map { MigrationTests.attribute($0.0.rawValue, $0.0) })
             ])
         try makeStore(folder, old, ["INSERT INTO Thing (_key, String) VALUES (1, 'kept'), (2, NULL)"])
         let new = old.changed {
@@ -144,7 +150,8 @@ struct MigrationTests {
     @Test func whatIsDerivedIsComputed() throws {
         let folder = try TemporaryFolder()
         let old = ManagedObjectModel(
-            name: "", entities: [EntityDescription(name: "Thing", attributes: [MigrationTests.attribute("name", .string)])])
+            name: "",
+            entities: [EntityDescription(name: "Thing", attributes: [MigrationTests.attribute("name", .string)])])
         try makeStore(folder, old, ["INSERT INTO Thing (_key, name) VALUES (1, 'Émile'), (2, NULL)"])
         let new = old.changed {
             $0.edit("Thing") { thing in
@@ -165,7 +172,9 @@ struct MigrationTests {
         let raw = try migrate(folder, new).raw
         #expect(
             try raw.run("SELECT title, plain, loud, low, same, linked FROM Thing ORDER BY _key")
-                == ["Émile", "emile", "ÉMILE", "émile", "Émile", "NULL", "NULL", "NULL", "NULL", "NULL", "NULL", "NULL"])
+                == [
+                    "Émile", "emile", "ÉMILE", "émile", "Émile", "NULL", "NULL", "NULL", "NULL", "NULL", "NULL", "NULL",
+                ])
         #expect(try raw.run("SELECT count(*) FROM Thing WHERE saved > 700000000") == ["2"])
     }
 
@@ -198,7 +207,9 @@ struct MigrationTests {
     /// All names are quoted, and none of ours can be in the way of a model's.
     @Test func hostileNamesAreCarriedOver() throws {
         let folder = try TemporaryFolder()
-        let names = ["select", "a\"b", "a'b", "_old 0", "_links 0", "Name", "name", "source", "destination", "?1", "$x"]
+        let names = [
+            "select", "a\"b", "a'b", "_old 0", "_links 0", "Name", "name", "source", "destination", "?1", "$x",
+        ]
         let old = ManagedObjectModel(
             name: "",
             entities: names.map { name in

@@ -100,7 +100,8 @@ struct RandomMigrationTests {
                     if oldLink.isToMany {
                         expected = Set((before["_\(oldOwner.name)_\(oldLink.name)"] ?? [:]).keys)
                     } else {
-                        for entity in old.entities where old.lineage(entity).contains(where: { $0.tag == oldOwner.tag }) {
+                        for entity in old.entities where old.lineage(entity).contains(where: { $0.tag == oldOwner.tag })
+                        {
                             for (key, row) in before[entity.name] ?? [:] where row[oldLink.name] != "NULL" {
                                 expected.insert("\(key) \(row[oldLink.name] ?? "")")
                             }

@@ -1,7 +1,7 @@
-import StoreTestModel
 import Foundation
 import RowStore
 import SQLiteStore
+import StoreTestModel
 import Testing
 
 /// An old store, and a start that replaces it, makes a part of it anew or migrates it.
@@ -104,7 +104,9 @@ enum ResetScenario: String, CaseIterable, Sendable {
         store.close()
         let raw = try RawDatabase(folder.store)
         #expect(
-            try raw.run("SELECT group_concat(code) FROM (SELECT code FROM Item ORDER BY _key)") == ["1,2,3,4,5,6,7,late"],
+            try raw.run("SELECT group_concat(code) FROM (SELECT code FROM Item ORDER BY _key)") == [
+                "1,2,3,4,5,6,7,late"
+            ],
             "\(self), \(moment)")
         #expect(try raw.run("SELECT DISTINCT price FROM Item") == ["1.5"], "\(self), \(moment)")
         #expect(try raw.run("SELECT extra FROM SubItem") == ["extra", "extra"], "\(self), \(moment)")

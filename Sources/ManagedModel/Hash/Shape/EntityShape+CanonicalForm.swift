@@ -17,7 +17,9 @@ extension EntityShape {
 extension AttributeShape {
     /// - Parameter extras: Words that the canonical form does not have.
     func form(with extras: [String] = []) -> String {
-        var words = [path.map(\.quotedWord).joined(separator: "."), type.rawValue, isOptional ? "optional" : "required"]
+        var words = [
+            path.map(\.quotedWord).joined(separator: "."), type.rawValue, isOptional ? "optional" : "required",
+        ]
         if let derivationExpression { words.append("derived \(derivationExpression.quotedWord)") }
         words += extras
         if versionHashModifiers.contains(where: { $0 != nil }) {
