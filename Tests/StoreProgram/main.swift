@@ -7,7 +7,8 @@ import StoreTestModel
 // Opens a store, for tests that kill the program at one of its system calls:
 // store-program FILE HASH ITEM-KEY POLICY
 //
-// The model is that of the store's tests, or with the last two policies a later one, to which a store is migrated. It exits with 0 and the reason, or with 1 and the code of the error.
+// The model is that of the store's tests, or with the last two policies a later one, to which a store is migrated. It
+// exits with 0 and the reason, or with 1 and the code of the error.
 
 let arguments = CommandLine.arguments.dropFirst().map { String($0) }
 guard arguments.count == 4 else {

@@ -11,8 +11,8 @@ internal import SQLiteStore
 /// ```
 ///
 /// Opening compares the model's hash and the database key with those that the store was made for. If one differs, the
-/// store is reset or migrated as the ``Configuration/resetPolicy`` says, and ``startup`` tells. An error while opening is never a
-/// reset: it is thrown, and the files stay as they were.
+/// store is reset or migrated as the ``Configuration/resetPolicy`` says, and ``startup`` tells. An error while opening is
+/// never a reset: it is thrown, and the files stay as they were.
 ///
 /// The store is closed, and free for another process, when the container and its data sources are gone, or by ``close()``.
 /// Saves that are pending then are written first.

@@ -59,14 +59,14 @@ struct Chain: Sendable, CustomTestStringConvertible {
 struct CorpusMigrationTests {
     /// All steps with `COREDATASOURCE_MIGRATIONS` in the environment; otherwise those that are refused and some others,
     /// beginning at a random one.
-    private static let stride = ProcessInfo.processInfo.environment["COREDATASOURCE_MIGRATIONS"] == nil ? 10 : 1
+    private static let interval = ProcessInfo.processInfo.environment["COREDATASOURCE_MIGRATIONS"] == nil ? 10 : 1
 
     @Test(arguments: Chain.all) func everyVersionIsMigratedToTheNextOrSaysWhyNot(_ chain: Chain) throws {
-        let first = Int.random(in: 0..<Self.stride)
+        let first = Int.random(in: 0..<Self.interval)
         for (number, (old, new)) in zip(chain.versions, chain.versions.dropFirst()).enumerated() {
             let name = new.deletingPathExtension().lastPathComponent
             let beginning = chain.refused[name]
-            guard beginning != nil || number % Self.stride == first else { continue }
+            guard beginning != nil || number % Self.interval == first else { continue }
             let reason = try step(from: old, to: new)
             #expect((reason != nil) == (beginning != nil), "\(name): \(reason ?? "migrated")")
             if let reason, let beginning { #expect(reason.hasPrefix(beginning), "\(name): \(reason)") }
@@ -76,7 +76,7 @@ struct CorpusMigrationTests {
     /// Versions are skipped, as by a user who did not start the app for a year.
     @Test(arguments: Chain.all) func versionsCanBeSkipped(_ chain: Chain) throws {
         for jump in [2, 5, 12, chain.versions.count - 1] {
-            for index in stride(from: 0, to: chain.versions.count - jump, by: jump * Self.stride) {
+            for index in stride(from: 0, to: chain.versions.count - jump, by: jump * Self.interval) {
                 _ = try step(from: chain.versions[index], to: chain.versions[index + jump])
             }
         }
@@ -85,7 +85,7 @@ struct CorpusMigrationTests {
     /// One store lives through the versions, as long as each can be migrated to.
     @Test(arguments: Chain.all) func oneStoreLivesThroughAllVersions(_ chain: Chain) throws {
         var store = try FilledStore(read(chain.versions[0]))
-        for index in stride(from: 1, to: chain.versions.count, by: Self.stride) {
+        for index in stride(from: 1, to: chain.versions.count, by: Self.interval) {
             let model = try read(chain.versions[index])
             let startup = try migrate(store.folder, model).startup
             if startup.fallback != nil { store = try FilledStore(model) }
