@@ -215,6 +215,9 @@ struct MigrationPolicyTests {
         #expect(zip(all, all.dropFirst()).allSatisfy { $0.rowsDone <= $1.rowsDone })
         #expect(all.allSatisfy { $0.rowsInAll == count + 1 })
         #expect(Set(all.compactMap(\.entityName)) == ["Note", "Tag"])
-        #expect(try RawDatabase(folder.store).run("SELECT count(*), sum(_key) FROM Note") == ["\(count)", "\(count * (count + 1) / 2)"])
+        #expect(
+            try RawDatabase(folder.store).run("SELECT count(*), sum(_key) FROM Note") == [
+                "\(count)", "\(count * (count + 1) / 2)",
+            ])
     }
 }
