@@ -50,7 +50,9 @@ extension ObjectContext {
     ) throws(DataSourceError) -> FetchPredicate {
         let layout = bindings[try entity(of: type)].layout
         return FetchPredicate(
-            .compare(layout.columns[try column(keyPath, of: type, layout)].name, .equal, value))
+            .compare(
+                .keyPath([layout.columns[try column(keyPath, of: type, layout)].name]), .equal,
+                .constant(.stored(value)), []))
     }
 
     private func query(_ type: ManagedObject.Type, _ predicate: FetchPredicate?) throws(DataSourceError) -> RowQuery {

@@ -85,6 +85,13 @@ extension DataSourceError.Code {
     /// Pending saves were discarded while the save was being made.
     public static let pendingDiscarded = Self(rawValue: "pendingDiscarded")
 
+    // Queries.
+
+    /// A predicate or another part of a query means nothing: it compares what cannot be compared, say.
+    public static let invalidPredicate = Self(rawValue: "invalidPredicate")
+    /// A query asks for what this release cannot answer.
+    public static let unsupportedQuery = Self(rawValue: "unsupportedQuery")
+
     // The store.
 
     /// Another process, or another container in this one, has the store open.

@@ -13,22 +13,6 @@ package indirect enum RowPredicate: Sendable, Hashable {
     case or([RowPredicate])
 }
 
-package enum ComparisonOperator: Sendable, Hashable {
-    case equal, notEqual, less, lessOrEqual, greater, greaterOrEqual
-
-    /// The operator that is true for non-null values exactly when this one is false.
-    package var negated: ComparisonOperator {
-        switch self {
-        case .equal: .notEqual
-        case .notEqual: .equal
-        case .less: .greaterOrEqual
-        case .lessOrEqual: .greater
-        case .greater: .lessOrEqual
-        case .greaterOrEqual: .less
-        }
-    }
-}
-
 extension RowPredicate {
     /// The answer for one row.
     package func evaluate(_ row: RowSnapshot, _ layout: EntityLayout) -> Bool {
