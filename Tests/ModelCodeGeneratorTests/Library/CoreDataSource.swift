@@ -42,6 +42,33 @@ open class ManagedObject {
 @available(*, unavailable)
 extension ManagedObject: Sendable {}
 
+public struct FetchPredicate: Sendable {
+    public var format: String
+    public var values: [String: (any Sendable)?] = [:]
+
+    public init(format: String, _ arguments: (any Sendable)?...) throws {
+        self.format = format
+    }
+
+    public func substituting(_ values: [String: (any Sendable)?]) throws -> FetchPredicate {
+        var predicate = self
+        predicate.values = values
+        return predicate
+    }
+}
+
+public struct FetchCondition<Object: ManagedObject>: Sendable {
+    public var predicate: FetchPredicate?
+
+    public init(_ predicate: FetchPredicate) {
+        self.predicate = predicate
+    }
+
+    private init() {}
+
+    public static var all: Self { Self() }
+}
+
 extension Int16: AttributeStorable {}
 extension Int32: AttributeStorable {}
 extension Int64: AttributeStorable {}

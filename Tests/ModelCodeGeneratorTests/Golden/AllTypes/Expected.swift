@@ -534,6 +534,13 @@ nonisolated public class Étage: ManagedObject {
     }
 }
 
+nonisolated extension Place {
+    /// The fetch request `TitledPlaces`: `title != ""`, of which it takes the first 20.
+    public static func fetchRequestTitledPlaces() throws -> FetchCondition<Place> {
+        try FetchCondition(FetchPredicate(format: "title != \"\""))
+    }
+}
+
 /// The composite `Address`.
 nonisolated public struct Address: Sendable, Hashable {
     public var `class`: String?
