@@ -7,8 +7,9 @@ import RowStore
 public func takeOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let format = String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self)
     do {
-        use(try FetchPredicate(format: format, arguments: arguments))
-        use(try FetchPredicate(format: format, arguments: []))
+        let places = format.utf8.count { $0 == UInt8(ascii: "%") }
+        let taken = (0..<places).map { arguments[$0 % arguments.count] }
+        use(try FetchPredicate(format: format, arguments: taken))
     } catch let error as DataSourceError {
         precondition(error.code == .unreadablePredicate, "Another error than is documented: \(error)")
         precondition(!error.message.isEmpty, "An error says nothing.")

@@ -68,7 +68,7 @@ extension ObjectTest {
         self.init(construct) { object in
             guard let object = object as? Object else { return false }
             do {
-                return try expression.evaluate(PredicateBindings((variable, object)))
+                return try evaluateSafely(expression, PredicateBindings((variable, object)))
             } catch {
                 throw DataSourceError(
                     .predicateFailed,

@@ -69,7 +69,7 @@ indirect enum LoweredPart {
 
     /// How it compares with a part of the same type. Nil equals nil, and has no order.
     func compared(
-        _ operation: ComparisonOperator, _ other: LoweredPart
+        _ operation: ComparisonOperator, _ other: LoweredPart, isText: Bool
     ) throws(NotQueryable) -> FetchPredicate.Node {
         if case .captured = self, case .captured = other {
         } else {
@@ -82,7 +82,7 @@ indirect enum LoweredPart {
         }
         let one = try expression()
         let other = try other.expression()
-        return one.compared(operation, other)
+        return one.compared(operation, other, isText: isText)
     }
 
     /// The plain value from outside that it is, if it is one.
@@ -119,18 +119,21 @@ extension FetchExpression {
     var isNil: FetchPredicate.Node { .compare(self, .equal, .constant(.null), []) }
 
     /// The comparison in Swift's sense: texts by their characters, and nothing equals what is not a number.
-    func compared(_ operation: ComparisonOperator, _ other: FetchExpression) -> FetchPredicate.Node {
+    func compared(
+        _ operation: ComparisonOperator, _ other: FetchExpression, isText: Bool
+    ) -> FetchPredicate.Node {
         if isNotANumber || other.isNotANumber { return .constant(operation == .notEqual) }
         let isEquality = operation == .equal || operation == .notEqual
         let isPlain = isEquality && (isPlainConstant || other.isPlainConstant)
-        return .compare(self, operation, other, isPlain ? [] : .characters)
+        return .compare(self, operation, other, isText && !isPlain ? .characters : [])
     }
 
     /// The same, for an attribute that is read as zero where it is nil.
     fileprivate func compared(
         _ operation: ComparisonOperator, _ constant: FetchValue, zero: FetchValue
     ) -> FetchPredicate.Node {
-        let node = compared(operation, .constant(constant))
+        let isText = if case .text = constant { true } else { false }
+        let node = compared(operation, .constant(constant), isText: isText)
         if case .constant = node { return node }
         let answer = operation.holds(zero.order(to: constant))
         if answer == (operation == .notEqual) { return node }

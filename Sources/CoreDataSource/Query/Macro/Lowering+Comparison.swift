@@ -26,7 +26,7 @@ private func lowerEquality<LHS: PredicateExpression, RHS: PredicateExpression>(
     guard PlainType.includes(LHS.Output.self) else {
         throw NotQueryable(construct: "a comparison of \(LHS.Output.self)")
     }
-    return try left.compared(.equal, right)
+    return try left.compared(.equal, right, isText: PlainType.isText(LHS.Output.self))
 }
 
 private typealias OptionalCondition = (isNil: FetchPredicate.Node, isTrue: FetchPredicate.Node)
@@ -54,7 +54,8 @@ extension PredicateExpressions.Comparison: QueryableExpression {
             case .greaterThanOrEqual: .greaterOrEqual
             @unknown default: throw NotQueryable(construct: "a comparison that is new")
             }
-        return .condition(try scope.lower(lhs).compared(operation, scope.lower(rhs)))
+        return .condition(
+            try scope.lower(lhs).compared(operation, scope.lower(rhs), isText: PlainType.isText(LHS.Output.self)))
     }
 }
 
@@ -76,18 +77,19 @@ extension PredicateExpressions.RangeExpressionContains: QueryableExpression {
             throw NotQueryable(construct: "a range of \(Element.Output.self)")
         }
         let element = try scope.lower(element)
+        let isText = PlainType.isText(Element.Output.self)
         switch try scope.lower(range) {
         case .range(let low, let high, let isClosed):
-            return .condition(try lowerContainment(element, low, high, isClosed))
+            return .condition(try lowerContainment(element, low, high, isClosed, isText))
         case .captured(let range as any CapturedRange):
-            return .condition(try lowerContainment(element, range.low, range.high, range.isClosed))
+            return .condition(try lowerContainment(element, range.low, range.high, range.isClosed, isText))
         default: throw NotQueryable(construct: "a range of type \(RangeExpression.Output.self)")
         }
     }
 }
 
 private func lowerContainment(
-    _ element: LoweredPart, _ low: LoweredPart?, _ high: LoweredPart?, _ isClosed: Bool
+    _ element: LoweredPart, _ low: LoweredPart?, _ high: LoweredPart?, _ isClosed: Bool, _ isText: Bool
 ) throws(NotQueryable) -> FetchPredicate.Node {
     let bounds: [(part: LoweredPart, operation: ComparisonOperator)] =
         (low.map { [($0, .greaterOrEqual)] } ?? []) + (high.map { [($0, isClosed ? .lessOrEqual : .less)] } ?? [])
@@ -97,10 +99,12 @@ private func lowerContainment(
         // As long as the bounds are constants, the row's value stands alone, so that an index can find it.
         guard case .value(let value, let zero?) = element, let constant = try bound.part.constant() else {
             return .all(
-                try bounds.map { bound throws(NotQueryable) in try element.compared(bound.operation, bound.part) })
+                try bounds.map { bound throws(NotQueryable) in
+                    try element.compared(bound.operation, bound.part, isText: isText)
+                })
         }
         isZeroInside = isZeroInside && bound.operation.holds(zero.order(to: constant))
-        nodes.append(value.compared(bound.operation, .constant(constant)))
+        nodes.append(value.compared(bound.operation, .constant(constant), isText: isText))
     }
     guard isZeroInside, case .value(let value, _) = element else { return .all(nodes) }
     return .any([.all(nodes), value.isNil])

@@ -8,6 +8,9 @@ enum PlainType {
         zeros[ObjectIdentifier(type)] != nil || optionals.contains(ObjectIdentifier(type))
     }
 
+    /// Whether it is a text, or an optional one.
+    static func isText(_ type: Any.Type) -> Bool { type == String.self || type == String?.self }
+
     /// What nil is read as; nil for an optional.
     static func zero(of type: Any.Type) -> FetchValue? { zeros[ObjectIdentifier(type)] }
 

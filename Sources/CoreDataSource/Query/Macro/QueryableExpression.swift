@@ -79,13 +79,13 @@ extension PredicateExpressions.KeyPath: QueryableExpression {
         let root = try scope.lower(root)
         if case .object = root {
             guard let name = AttributeNames.of(scope.type)[keyPath], PlainType.includes(Output.self) else {
-                throw NotQueryable(construct: "\(keyPath)")
+                throw NotQueryable(construct: "a property of \(Root.Output.self) that is no attribute")
             }
             return .value(.keyPath([name]), zero: PlainType.zero(of: Output.self))
         }
         if Root.Output.self == String.self, kind == .collectionIsEmpty {
-            return .condition(try root.compared(.equal, .value(.constant(.text("")), zero: nil)))
+            return .condition(try root.compared(.equal, .value(.constant(.text("")), zero: nil), isText: true))
         }
-        throw NotQueryable(construct: "\(keyPath)")
+        throw NotQueryable(construct: "a property of \(Root.Output.self) that is no attribute")
     }
 }
