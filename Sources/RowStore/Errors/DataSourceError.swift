@@ -96,6 +96,9 @@ extension DataSourceError.Code {
     /// A query asks for what this release cannot answer.
     public static let unsupportedQuery = Self(rawValue: "unsupportedQuery")
 
+    /// A sum is larger than its type can hold.
+    public static let numberOverflow = Self(rawValue: "numberOverflow")
+
     // The store.
 
     /// Another process, or another container in this one, has the store open.
