@@ -43,4 +43,11 @@ extension DataSource {
     ) async throws -> Value? {
         try await first(as: type, where: FetchCondition(predicate), sortBy: sortBy)
     }
+
+    /// The values of the objects that a request finds, in its order.
+    public nonisolated func fetch<Value: ManagedObjectConvertible>(
+        as type: Value.Type, _ request: FetchRequest<Value.Object>
+    ) async throws -> [Value] {
+        try await perform { try $0.fetch(as: type, request) }
+    }
 }

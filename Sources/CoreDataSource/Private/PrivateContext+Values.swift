@@ -35,4 +35,11 @@ extension PrivateContext {
     ) throws -> Value? {
         try first(as: type, where: FetchCondition(predicate), sortBy: sortBy)
     }
+
+    /// The values of the objects that a request finds, in its order.
+    public func fetch<Value: ManagedObjectConvertible>(
+        as type: Value.Type, _ request: FetchRequest<Value.Object>
+    ) throws -> [Value] {
+        try fetch(request).map { try Value($0) }
+    }
 }

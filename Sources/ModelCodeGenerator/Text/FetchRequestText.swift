@@ -22,17 +22,29 @@ struct FetchRequestText {
     }
 
     private func writeFunction(_ plan: FetchRequestPlan, to text: inout SourceText) {
-        let format = plan.template.predicateFormat
-        let what = format.map { "`\($0)`" } ?? "all objects of `\(plan.template.entityName)`"
-        let limit = plan.template.fetchLimit > 0 ? ", of which it takes the first \(plan.template.fetchLimit)" : ""
-        text.documentation(["The fetch request `\(plan.template.name)`: \(what)\(limit)."])
+        let template = plan.template
+        let what = template.predicateFormat.map { "`\($0)`" } ?? "all objects of `\(template.entityName)`"
+        text.documentation(["The fetch request `\(template.name)`: \(what)."])
         let parameters = plan.parameters.map { "\(Identifier.escaped($0.name)): (any Sendable)?" }
-        let result = "FetchCondition<\(Identifier.escaped(className))>"
-        let throwing = format == nil ? "" : " throws"
+        let result = "FetchRequest<\(Identifier.escaped(className))>"
+        let throwing = template.predicateFormat == nil ? "" : " throws"
         let name = "\(access.prefix)static func \(Identifier.escaped(plan.name))"
         text.block("\(name)(\(parameters.joined(separator: ", ")))\(throwing) -> \(result) {") { text in
-            text.line(format.map { "try FetchCondition(\(predicate($0, plan.parameters)))" } ?? ".all")
+            if template.includesSubentities { return text.line(request(plan)) }
+            text.line("var request = \(request(plan))")
+            text.line("request.includesSubentities = false")
+            text.line("return request")
         }
+    }
+
+    private func request(_ plan: FetchRequestPlan) -> String {
+        var arguments = ["\(Identifier.escaped(className)).self"]
+        if let format = plan.template.predicateFormat {
+            arguments.append("where: \(predicate(format, plan.parameters))")
+        }
+        if plan.template.fetchLimit > 0 { arguments.append("limit: \(plan.template.fetchLimit)") }
+        let call = "FetchRequest(\(arguments.joined(separator: ", ")))"
+        return plan.template.predicateFormat == nil ? call : "try " + call
     }
 
     private func predicate(_ format: String, _ parameters: [FetchRequestPlan.Parameter]) -> String {

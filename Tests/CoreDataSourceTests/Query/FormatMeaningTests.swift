@@ -39,8 +39,9 @@ import Testing
     }
 
     @Test(arguments: [
-        ("phone == $PHONE", "$PHONE"), ("group.name == 'x'", "group"), ("ANY group.members.name == 'x'", ""),
-        ("group.members.@count > 0", ""), ("unknown == 1", "unknown"), ("age CONTAINS 'x'", "text"),
+        ("phone == $PHONE", "$PHONE"), ("group.name == 'x'", "group"),
+        ("ANY group.members.name == 'x'", "relationship"),
+        ("group.members.@count > 0", "relationship"), ("unknown == 1", "unknown"), ("age CONTAINS 'x'", "text"),
         ("name > 5", "name"),
         ("name MATCHES '('", "regular expression"),
     ])

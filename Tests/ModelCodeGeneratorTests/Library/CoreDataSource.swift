@@ -57,16 +57,10 @@ public struct FetchPredicate: Sendable {
     }
 }
 
-public struct FetchCondition<Object: ManagedObject>: Sendable {
-    public var predicate: FetchPredicate?
+public struct FetchRequest<Object: ManagedObject>: Sendable {
+    public var includesSubentities = true
 
-    public init(_ predicate: FetchPredicate) {
-        self.predicate = predicate
-    }
-
-    private init() {}
-
-    public static var all: Self { Self() }
+    public init(_ type: Object.Type, where predicate: FetchPredicate? = nil, limit: Int? = nil) {}
 }
 
 extension Int16: AttributeStorable {}

@@ -85,7 +85,9 @@ package enum TextFolding {
 
 extension TextOptions {
     /// Whether texts are compared in another form than their own.
-    package var folds: Bool { contains(.caseInsensitive) || contains(.diacriticInsensitive) }
+    package var folds: Bool {
+        contains(.caseInsensitive) || contains(.diacriticInsensitive) || contains(.characters)
+    }
 }
 
 /// What one character becomes, known for those that were met.

@@ -8,6 +8,7 @@ package final class TextTest: Sendable, Hashable {
     private enum Form: Sendable {
         /// The bytes to look for, folded.
         case bytes([UInt8])
+        case characters(CharacterTest)
         case wildcards(WildcardPattern)
         case expression(PatternTest)
     }
@@ -20,6 +21,9 @@ package final class TextTest: Sendable, Hashable {
         self.pattern = pattern
         self.options = options
         switch comparison {
+        case .contains where options.contains(.characters), .beginsWith where options.contains(.characters),
+            .endsWith where options.contains(.characters):
+            form = .characters(CharacterTest(comparison, pattern, options))
         case .contains, .beginsWith, .endsWith: form = .bytes(TextFolding.bytes(pattern, options))
         case .like: form = .wildcards(WildcardPattern(pattern, options))
         case .matches: form = .expression(try PatternTest.of(pattern, options))
@@ -32,6 +36,7 @@ package final class TextTest: Sendable, Hashable {
         case .bytes(let wanted):
             guard options.folds else { return TextTest.find(wanted, in: text, comparison) }
             return TextFolding.bytes(text, options).withUnsafeBytes { TextTest.find(wanted, in: $0, comparison) }
+        case .characters(let test): return test.accepts(text)
         case .wildcards(let pattern): return pattern.accepts(text)
         case .expression(let test): return test.accepts(text)
         }
@@ -45,12 +50,17 @@ package final class TextTest: Sendable, Hashable {
     private static func find(
         _ wanted: [UInt8], in text: UnsafeRawBufferPointer, _ comparison: TextOperator
     ) -> Bool {
-        wanted.withUnsafeBytes { wanted in
-            switch comparison {
-            case .beginsWith: ByteSearch.begins(text, with: wanted)
-            case .endsWith: ByteSearch.ends(text, with: wanted)
-            default: ByteSearch.contains(wanted, in: text)
-            }
+        wanted.withUnsafeBytes { find($0, in: text, comparison) }
+    }
+
+    /// Byte by byte.
+    static func find(
+        _ wanted: UnsafeRawBufferPointer, in text: UnsafeRawBufferPointer, _ comparison: TextOperator
+    ) -> Bool {
+        switch comparison {
+        case .beginsWith: ByteSearch.begins(text, with: wanted)
+        case .endsWith: ByteSearch.ends(text, with: wanted)
+        default: ByteSearch.contains(wanted, in: text)
         }
     }
 

@@ -20,6 +20,7 @@ package enum ValueOrder: Sendable, Hashable {
             }
         case .folded(let options):
             guard case .text(let one) = one, case .text(let other) = other else { return nil }
+            if options.contains(.characters) { return CharacterTest.compare(one, other, options) }
             return compareBytes(TextFolding.bytes(one, options), TextFolding.bytes(other, options))
         }
     }
