@@ -49,6 +49,8 @@ package struct TextOptions: OptionSet, Sendable, Hashable, Codable {
     package static let normalized = TextOptions(rawValue: 4)
     /// `[l]`: as a person would compare; the same on every machine, whatever its locale.
     package static let localized = TextOptions(rawValue: 8)
+    /// `[u]`: character by character, as Swift compares: what is canonically equivalent is equal.
+    package static let characters = TextOptions(rawValue: 16)
 }
 
 package enum ArithmeticOperator: String, Sendable, Hashable, Codable {

@@ -31,7 +31,10 @@ package final class TextTest: Sendable, Hashable {
         switch form {
         case .bytes(let wanted):
             guard options.folds else { return TextTest.find(wanted, in: text, comparison) }
-            return TextFolding.bytes(text, options).withUnsafeBytes { TextTest.find(wanted, in: $0, comparison) }
+            return TextFolding.bytes(text, options).withUnsafeBytes { text in
+                guard TextTest.find(wanted, in: text, comparison) else { return false }
+                return !options.contains(.characters) || TextTest.findCharacters(wanted, in: text, comparison)
+            }
         case .wildcards(let pattern): return pattern.accepts(text)
         case .expression(let test): return test.accepts(text)
         }
@@ -50,6 +53,27 @@ package final class TextTest: Sendable, Hashable {
             case .beginsWith: ByteSearch.begins(text, with: wanted)
             case .endsWith: ByteSearch.ends(text, with: wanted)
             default: ByteSearch.contains(wanted, in: text)
+            }
+        }
+    }
+
+    /// Whether the bytes are there as whole characters: `e` is no part of `é`.
+    private static func findCharacters(
+        _ wanted: [UInt8], in text: UnsafeRawBufferPointer, _ comparison: TextOperator
+    ) -> Bool {
+        if wanted.isEmpty { return true }
+        let characters = WildcardPattern.characters(text)
+        let starts: ArraySlice<Range<Int>> =
+            switch comparison {
+            case .beginsWith: characters.prefix(1)
+            case .endsWith: characters.filter { $0.lowerBound == text.count - wanted.count }[...]
+            default: characters[...]
+            }
+        let ends = Set(characters.map(\.upperBound))
+        return wanted.withUnsafeBytes { wanted in
+            starts.contains { start in
+                ends.contains(start.lowerBound + wanted.count)
+                    && ByteSearch.begins(UnsafeRawBufferPointer(rebasing: text[start.lowerBound...]), with: wanted)
             }
         }
     }
