@@ -1,4 +1,4 @@
-internal import RowStore
+package import RowStore
 
 /// A predicate over columns, divided into what a store answers and what is asked of the objects that it finds.
 struct ResolvedPredicate {
@@ -15,7 +15,7 @@ indirect enum ObjectPredicate {
     case and([ObjectPredicate])
     case or([ObjectPredicate])
 
-    /// - Throws: What a test throws; `invalidPredicate` with it as the cause, if it is none of this library's errors.
+    /// - Throws: What a test throws; `predicateFailed` with it as the cause, if it is none of this library's errors.
     func accepts(_ object: ManagedObject) throws(DataSourceError) -> Bool {
         switch self {
         case .row(let predicate): return predicate.evaluate(object.row, key: object.key, object.layout)
@@ -26,7 +26,7 @@ indirect enum ObjectPredicate {
                 throw error
             } catch {
                 throw DataSourceError(
-                    .invalidPredicate, "A part of a predicate threw when it was asked about an object.",
+                    .predicateFailed, "A part of a predicate threw when it was asked about an object.",
                     entityName: object.layout.name, cause: "\(error)")
             }
         case .not(let inner): return try !inner.accepts(object)
@@ -57,7 +57,7 @@ extension FetchPredicate {
     /// The predicate over the columns of an entity.
     ///
     /// - Throws: `unknownAttribute`, `invalidPredicate`, and `unsupportedQuery`, also for one that needs the objects.
-    func resolved(_ layout: EntityLayout) throws(DataSourceError) -> RowPredicate {
+    package func resolved(_ layout: EntityLayout) throws(DataSourceError) -> RowPredicate {
         try PredicateResolver(layout).resolve(node)
     }
 

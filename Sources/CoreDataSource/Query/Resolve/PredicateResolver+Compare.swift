@@ -35,6 +35,9 @@ extension PredicateResolver {
         guard var kind = one.kind, var otherKind = other.kind else { return .natural }
         if one.isRaw, kind.storage == otherKind.storage { kind = otherKind }
         if other.isRaw, kind.storage == otherKind.storage { otherKind = kind }
+        // The bytes of a transformable.
+        if kind == .transformable, otherKind == .data { otherKind = kind }
+        if otherKind == .transformable, kind == .data { kind = otherKind }
         if kind.isNumber && otherKind.isNumber {
             return kind == .decimal || otherKind == .decimal ? .decimal : .natural
         }

@@ -86,8 +86,11 @@ package enum TextFolding {
 extension TextOptions {
     /// Whether texts are compared in another form than their own.
     package var folds: Bool {
-        contains(.caseInsensitive) || contains(.diacriticInsensitive) || contains(.characters)
+        !isDisjoint(with: [.caseInsensitive, .diacriticInsensitive, .characters])
     }
+
+    /// Whether texts are compared as Swift compares strings.
+    var isSwift: Bool { contains(.characters) && isDisjoint(with: [.caseInsensitive, .diacriticInsensitive]) }
 }
 
 /// What one character becomes, known for those that were met.

@@ -8,7 +8,6 @@ package final class TextTest: Sendable, Hashable {
     private enum Form: Sendable {
         /// The bytes to look for, folded.
         case bytes([UInt8])
-        case characters(CharacterTest)
         case wildcards(WildcardPattern)
         case expression(PatternTest)
     }
@@ -21,9 +20,6 @@ package final class TextTest: Sendable, Hashable {
         self.pattern = pattern
         self.options = options
         switch comparison {
-        case .contains where options.contains(.characters), .beginsWith where options.contains(.characters),
-            .endsWith where options.contains(.characters):
-            form = .characters(CharacterTest(comparison, pattern, options))
         case .contains, .beginsWith, .endsWith: form = .bytes(TextFolding.bytes(pattern, options))
         case .like: form = .wildcards(WildcardPattern(pattern, options))
         case .matches: form = .expression(try PatternTest.of(pattern, options))
@@ -35,8 +31,10 @@ package final class TextTest: Sendable, Hashable {
         switch form {
         case .bytes(let wanted):
             guard options.folds else { return TextTest.find(wanted, in: text, comparison) }
-            return TextFolding.bytes(text, options).withUnsafeBytes { TextTest.find(wanted, in: $0, comparison) }
-        case .characters(let test): return test.accepts(text)
+            return TextFolding.bytes(text, options).withUnsafeBytes { text in
+                guard TextTest.find(wanted, in: text, comparison) else { return false }
+                return !options.contains(.characters) || TextTest.findCharacters(wanted, in: text, comparison)
+            }
         case .wildcards(let pattern): return pattern.accepts(text)
         case .expression(let test): return test.accepts(text)
         }
@@ -50,17 +48,33 @@ package final class TextTest: Sendable, Hashable {
     private static func find(
         _ wanted: [UInt8], in text: UnsafeRawBufferPointer, _ comparison: TextOperator
     ) -> Bool {
-        wanted.withUnsafeBytes { find($0, in: text, comparison) }
+        wanted.withUnsafeBytes { wanted in
+            switch comparison {
+            case .beginsWith: ByteSearch.begins(text, with: wanted)
+            case .endsWith: ByteSearch.ends(text, with: wanted)
+            default: ByteSearch.contains(wanted, in: text)
+            }
+        }
     }
 
-    /// Byte by byte.
-    static func find(
-        _ wanted: UnsafeRawBufferPointer, in text: UnsafeRawBufferPointer, _ comparison: TextOperator
+    /// Whether the bytes are there as whole characters: `e` is no part of `é`.
+    private static func findCharacters(
+        _ wanted: [UInt8], in text: UnsafeRawBufferPointer, _ comparison: TextOperator
     ) -> Bool {
-        switch comparison {
-        case .beginsWith: ByteSearch.begins(text, with: wanted)
-        case .endsWith: ByteSearch.ends(text, with: wanted)
-        default: ByteSearch.contains(wanted, in: text)
+        if wanted.isEmpty { return true }
+        let characters = WildcardPattern.characters(text)
+        let starts: ArraySlice<Range<Int>> =
+            switch comparison {
+            case .beginsWith: characters.prefix(1)
+            case .endsWith: characters.filter { $0.lowerBound == text.count - wanted.count }[...]
+            default: characters[...]
+            }
+        let ends = Set(characters.map(\.upperBound))
+        return wanted.withUnsafeBytes { wanted in
+            starts.contains { start in
+                ends.contains(start.lowerBound + wanted.count)
+                    && ByteSearch.begins(UnsafeRawBufferPointer(rebasing: text[start.lowerBound...]), with: wanted)
+            }
         }
     }
 

@@ -82,7 +82,7 @@ struct WildcardPattern: Sendable {
     }
 
     /// Where each character is.
-    private static func characters(_ text: UnsafeRawBufferPointer) -> [Range<Int>] {
+    static func characters(_ text: UnsafeRawBufferPointer) -> [Range<Int>] {
         // Only a carriage return can be part of a longer character of ASCII.
         if text.allSatisfy({ $0 < 0x80 && $0 != 0x0D }) { return text.indices.map { $0..<$0 + 1 } }
         var characters: [Range<Int>] = []

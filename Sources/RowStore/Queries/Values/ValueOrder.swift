@@ -6,7 +6,7 @@ package enum ValueOrder: Sendable, Hashable {
     case natural
     /// Numbers of any kind as decimals. A real counts as the shortest decimal number that stands for it.
     case decimal
-    /// Texts in their folded form.
+    /// Texts in their folded form, or as Swift compares them.
     case folded(TextOptions)
 
     /// Negative, 0 or positive; nil if the values have no order, as with null or of different kinds.
@@ -20,7 +20,7 @@ package enum ValueOrder: Sendable, Hashable {
             }
         case .folded(let options):
             guard case .text(let one) = one, case .text(let other) = other else { return nil }
-            if options.contains(.characters) { return CharacterTest.compare(one, other, options) }
+            if options.isSwift { return order(one, other) }
             return compareBytes(TextFolding.bytes(one, options), TextFolding.bytes(other, options))
         }
     }
