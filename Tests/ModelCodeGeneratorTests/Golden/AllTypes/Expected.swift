@@ -535,9 +535,9 @@ nonisolated public class Étage: ManagedObject {
 }
 
 nonisolated extension Place {
-    /// The fetch request `TitledPlaces`: `title != ""`, of which it takes the first 20.
-    public static func fetchRequestTitledPlaces() throws -> FetchCondition<Place> {
-        try FetchCondition(FetchPredicate(format: "title != \"\""))
+    /// The fetch request `TitledPlaces`: `title != ""`.
+    public static func fetchRequestTitledPlaces() throws -> FetchRequest<Place> {
+        try FetchRequest(Place.self, where: FetchPredicate(format: "title != \"\""), limit: 20)
     }
 }
 

@@ -131,24 +131,26 @@ nonisolated package class Disc2: Disc {
 
 nonisolated extension Atlas {
     /// The fetch request `booksByTitle`: `title == "\(x)"`.
-    package static func fetchRequestBooksByTitle2() throws -> FetchCondition<Atlas> {
-        try FetchCondition(FetchPredicate(format: "title == \"\\(x)\""))
+    package static func fetchRequestBooksByTitle2() throws -> FetchRequest<Atlas> {
+        try FetchRequest(Atlas.self, where: FetchPredicate(format: "title == \"\\(x)\""))
     }
 
     // The fetch request Open parenthesis has no function: ( in its predicate is not closed.
 }
 
 nonisolated extension Book {
-    /// The fetch request `books by title`: `title CONTAINS[cd] $title AND (pages > $class OR title == '$no' OR title == $title)`, of which it takes the first 3.
-    package static func fetchRequestBooksByTitle(title: (any Sendable)?, `class`: (any Sendable)?) throws -> FetchCondition<Book> {
-        try FetchCondition(FetchPredicate(format: "title CONTAINS[cd] $title AND (pages > $class OR title == '$no' OR title == $title)").substituting(["title": title, "class": `class`]))
+    /// The fetch request `books by title`: `title CONTAINS[cd] $title AND (pages > $class OR title == '$no' OR title == $title)`.
+    package static func fetchRequestBooksByTitle(title: (any Sendable)?, `class`: (any Sendable)?) throws -> FetchRequest<Book> {
+        try FetchRequest(Book.self, where: FetchPredicate(format: "title CONTAINS[cd] $title AND (pages > $class OR title == '$no' OR title == $title)").substituting(["title": title, "class": `class`]), limit: 3)
     }
 }
 
 nonisolated extension Disc {
     /// The fetch request `All records`: all objects of `Record`.
-    package static func fetchRequestAllRecords() -> FetchCondition<Disc> {
-        .all
+    package static func fetchRequestAllRecords() -> FetchRequest<Disc> {
+        var request = FetchRequest(Disc.self)
+        request.includesSubentities = false
+        return request
     }
 
     // The fetch request Open quote has no function: a quote in its predicate is not closed.
@@ -172,7 +174,7 @@ nonisolated extension ManagedObjectModel {
             TownLibraryEntities.untyped(),
         ],
         fetchRequests: [
-            FetchRequestTemplate(name: "All records", entityName: "Record"),
+            FetchRequestTemplate(name: "All records", entityName: "Record", includesSubentities: false),
             FetchRequestTemplate(
                 name: "books by title",
                 entityName: "Book",
