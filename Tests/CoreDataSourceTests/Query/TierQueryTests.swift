@@ -90,7 +90,8 @@ struct TierQueryTests {
         func check(_ found: [Int64], ids: [Int64], count: Int, exists: Bool, _ place: String) {
             guard found != answer || ids != answer || count != answer.count || exists == answer.isEmpty else { return }
             Issue.record(
-                "\(place), seed \(TierQueryTests.seed): \(found), \(ids), \(count), \(exists) and not \(answer) for \(request)")
+                "\(place), seed \(TierQueryTests.seed): \(found), \(ids), \(count), \(exists) and not \(answer) for \(request)"
+            )
         }
 
         func ask(_ context: isolated PrivateContext, _ place: String) throws {
