@@ -10,10 +10,15 @@ package final class SQLiteStore: PersistentStore {
         package var synchronous: SynchronousLevel
         package var resetPolicy: ResetPolicy
         package var calls: FileCalls
+        /// Called on the opening thread while rows are carried over to another model.
+        package var migrationProgress: (@Sendable (MigrationProgress) -> Void)?
+        /// The frames (pages) in the write-ahead log from which on an idle store copies them into the main file.
+        package var logLimit = 1000
 
         package init(
             url: URL, layout: ModelLayout, identity: StoreIdentity, synchronous: SynchronousLevel = .full,
-            resetPolicy: ResetPolicy = .discard, calls: FileCalls = .system
+            resetPolicy: ResetPolicy = .discard, calls: FileCalls = .system,
+            migrationProgress: (@Sendable (MigrationProgress) -> Void)? = nil
         ) {
             self.url = url
             self.layout = layout
@@ -21,6 +26,7 @@ package final class SQLiteStore: PersistentStore {
             self.synchronous = synchronous
             self.resetPolicy = resetPolicy
             self.calls = calls
+            self.migrationProgress = migrationProgress
         }
     }
 
@@ -40,7 +46,8 @@ package final class SQLiteStore: PersistentStore {
     /// Held until the store is closed.
     private let lock: Guarded<LockFile?>
 
-    /// Opens the store, makes it if there is none, and resets it if it was made for another model or database key.
+    /// Opens the store, makes it if there is none, and resets or migrates it if it was made for another model or database
+    /// key.
     ///
     /// - Throws: `storeInUse`, `notAFile`, `notADatabase`, `foreignDatabase`, `permissionDenied`, `storeBusy`,
     ///   `diskFull`, `storeCorrupt`, `newerFormat`, `storeUnreadable`, `modelChanged` (if the policy is to ask),
@@ -66,7 +73,7 @@ package final class SQLiteStore: PersistentStore {
         longestValue = min(RowSnapshot.longestValue, opened.connection.longestValue)
         let counters = StoreCounters(firstFreeKey: opened.metadata.firstFreeKey)
         self.counters = counters
-        writer = Guarded(Writer(opened.connection, schema, counters))
+        writer = Guarded(Writer(opened.connection, files, schema, counters, options.logLimits))
         readers = ReaderPool(files, schema, counters)
         self.lock = Guarded(lock)
     }
@@ -89,7 +96,7 @@ package final class SQLiteStore: PersistentStore {
     }
 
     /// Whether enough has gathered in the write-ahead log to be copied into the main file.
-    package var needsUpkeep: Bool { counters.uncopiedFrames > LogWatch.softLimit }
+    package var needsUpkeep: Bool { counters.uncopiedFrames > options.logLimit }
 
     /// Copies the log into the main file if enough has gathered. It can take milliseconds.
     package func upkeep() {
@@ -106,7 +113,7 @@ package final class SQLiteStore: PersistentStore {
                 writer = nil
                 let opened = try replace(old.connection)
                 counters.setFrames(0, uncopied: 0)
-                writer = Writer(opened.connection, schema, counters)
+                writer = Writer(opened.connection, files, schema, counters, options.logLimits)
                 let isNew = identifier.withLock { identifier in
                     defer { identifier = opened.metadata.storeID }
                     return identifier != opened.metadata.storeID
@@ -155,4 +162,8 @@ package final class SQLiteStore: PersistentStore {
     }
 
     static let closed = DataSourceError(.storeClosed, "The store was closed. Open it again before using it.")
+}
+
+extension SQLiteStore.Options {
+    fileprivate var logLimits: LogWatch.Limits { LogWatch.Limits(soft: logLimit) }
 }

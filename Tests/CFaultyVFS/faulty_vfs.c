@@ -6,6 +6,7 @@
 
 typedef struct {
     faulty_vfs_hook hook;
+    faulty_vfs_log log;
     void *context;
     sqlite3_vfs *base;
 } Way;
@@ -14,6 +15,8 @@ typedef struct {
 typedef struct {
     sqlite3_file file;
     Way *way;
+    // SQLite keeps the text for as long as the file is open.
+    const char *path;
 } File;
 
 static sqlite3_file *base(sqlite3_file *file) { return (sqlite3_file *)((File *)file + 1); }
@@ -26,6 +29,18 @@ static sqlite3_file *base(sqlite3_file *file) { return (sqlite3_file *)((File *)
 #define ASK_FILE(call) ASK(((File *)file)->way, call)
 #define METHODS (base(file)->pMethods)
 
+static int tell(
+    Way *way, int code, const char *call, const char *path, const void *bytes, sqlite3_int64 count,
+    sqlite3_int64 offset) {
+    if (code == SQLITE_OK && way->log && path) way->log(way->context, call, path, bytes, count, offset);
+    return code;
+}
+
+static int tell_file(
+    sqlite3_file *file, int code, const char *call, const void *bytes, sqlite3_int64 count, sqlite3_int64 offset) {
+    return tell(((File *)file)->way, code, call, ((File *)file)->path, bytes, count, offset);
+}
+
 // MARK: Files
 
 static int file_close(sqlite3_file *file) { return METHODS ? METHODS->xClose(base(file)) : SQLITE_OK; }
@@ -37,17 +52,22 @@ static int file_read(sqlite3_file *file, void *bytes, int count, sqlite3_int64 o
 
 static int file_write(sqlite3_file *file, const void *bytes, int count, sqlite3_int64 offset) {
     ASK_FILE("write");
-    return METHODS->xWrite(base(file), bytes, count, offset);
+    return tell_file(file, METHODS->xWrite(base(file), bytes, count, offset), "write", bytes, count, offset);
 }
 
 static int file_truncate(sqlite3_file *file, sqlite3_int64 size) {
     ASK_FILE("truncate");
-    return METHODS->xTruncate(base(file), size);
+    return tell_file(file, METHODS->xTruncate(base(file), size), "truncate", NULL, 0, size);
 }
 
 static int file_sync(sqlite3_file *file, int flags) {
-    ASK_FILE("sync");
-    return METHODS->xSync(base(file), flags);
+    Way *way = ((File *)file)->way;
+    int code = way->hook(way->context, "sync");
+    if (code != SQLITE_OK) {
+        tell_file(file, SQLITE_OK, "failedSync", NULL, 0, 0);
+        return code;
+    }
+    return tell_file(file, METHODS->xSync(base(file), flags), "sync", NULL, 0, 0);
 }
 
 static int file_size(sqlite3_file *file, sqlite3_int64 *size) {
@@ -114,16 +134,19 @@ static int way_open(sqlite3_vfs *vfs, const char *path, sqlite3_file *file, int 
     file->pMethods = NULL;
     ASK(way, "open");
     ((File *)file)->way = way;
+    ((File *)file)->path = path;
+    int exists = 1;
+    if (path && flags & SQLITE_OPEN_CREATE) way->base->xAccess(way->base, path, SQLITE_ACCESS_EXISTS, &exists);
     memset(base(file), 0, way->base->szOsFile);
     int code = way->base->xOpen(way->base, path, base(file), flags, opened);
     if (code == SQLITE_OK) file->pMethods = &methods;
-    return code;
+    return exists ? code : tell(way, code, "create", path, NULL, 0, 0);
 }
 
 static int way_delete(sqlite3_vfs *vfs, const char *path, int syncs) {
     Way *way = vfs->pAppData;
     ASK(way, "delete");
-    return way->base->xDelete(way->base, path, syncs);
+    return tell(way, way->base->xDelete(way->base, path, syncs), "delete", path, NULL, 0, 0);
 }
 
 static int way_access(sqlite3_vfs *vfs, const char *path, int flags, int *result) {
@@ -163,13 +186,14 @@ static int way_time_integer(sqlite3_vfs *vfs, sqlite3_int64 *time) {
     return way->base->xCurrentTimeInt64(way->base, time);
 }
 
-int faulty_vfs_register(const char *name, faulty_vfs_hook hook, void *context) {
+int faulty_vfs_register(const char *name, faulty_vfs_hook hook, faulty_vfs_log log, void *context) {
     Way *way = calloc(1, sizeof(Way));
     sqlite3_vfs *vfs = calloc(1, sizeof(sqlite3_vfs));
     char *copy = strdup(name);
     sqlite3_vfs *usual = sqlite3_vfs_find(NULL);
     if (!way || !vfs || !copy || !usual) return SQLITE_NOMEM;
     way->hook = hook;
+    way->log = log;
     way->context = context;
     way->base = usual;
     vfs->iVersion = 2;

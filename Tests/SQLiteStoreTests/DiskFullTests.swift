@@ -1,7 +1,7 @@
-import StoreTestModel
 import Foundation
 import RowStore
 import SQLiteStore
+import StoreTestModel
 import Testing
 
 /// Runs on a file system of a few hundred kilobytes, which only root can make.

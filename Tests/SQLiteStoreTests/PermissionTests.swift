@@ -1,7 +1,7 @@
-import StoreTestModel
 import Foundation
 import RowStore
 import SQLiteStore
+import StoreTestModel
 import Testing
 
 /// Rights do not bind root, so the store is opened in a child that is somebody else.

@@ -1,7 +1,7 @@
-import StoreTestModel
 import ManagedModel
 import RowStore
 import SQLiteStore
+import StoreTestModel
 import Testing
 
 /// Both stores must answer every query as ``RowPredicate/evaluate(_:_:)`` does, row for row.

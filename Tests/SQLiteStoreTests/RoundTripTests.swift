@@ -1,7 +1,7 @@
-import StoreTestModel
 import ManagedModel
 import RowStore
 import SQLiteStore
+import StoreTestModel
 import Testing
 
 struct RoundTripTests {

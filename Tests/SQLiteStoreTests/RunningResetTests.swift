@@ -1,7 +1,7 @@
-import StoreTestModel
 import Foundation
 import RowStore
 import SQLiteStore
+import StoreTestModel
 import Testing
 
 /// A store that is emptied while it is open.
@@ -80,17 +80,5 @@ struct RunningResetTests {
             try checkIntegrity(folder)
         }
         #expect(number > 20)
-    }
-}
-
-/// A value that a test and what it started both reach.
-private final class Shared: Sendable {
-    private let state: Guarded<Int>
-
-    init(_ value: Int) { state = Guarded(value) }
-
-    var value: Int {
-        get { state.withLock { $0 } }
-        set { state.withLock { $0 = newValue } }
     }
 }

@@ -1,8 +1,8 @@
-import StoreTestModel
 import Foundation
 import ManagedModel
 import RowStore
 import SQLiteStore
+import StoreTestModel
 import Testing
 
 struct SchemaTests {

@@ -1,8 +1,8 @@
-import StoreTestModel
 import CSQLite
 import Foundation
 import RowStore
 import SQLiteStore
+import StoreTestModel
 import Testing
 
 struct SettingsTests {

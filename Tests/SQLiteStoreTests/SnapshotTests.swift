@@ -1,7 +1,7 @@
-import StoreTestModel
 import Dispatch
 import RowStore
 import SQLiteStore
+import StoreTestModel
 import Synchronization
 import Testing
 

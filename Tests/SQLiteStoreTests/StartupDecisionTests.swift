@@ -1,6 +1,6 @@
-import StoreTestModel
 import RowStore
 import SQLiteStore
+import StoreTestModel
 import Testing
 
 struct StartupDecisionTests {

@@ -1,8 +1,8 @@
 import Foundation
 import RowStore
 import SQLiteStore
-import TestSupport
 import Testing
+import TestSupport
 
 /// A real process that opens a store, killed or failed by the system at its calls for the store's files.
 ///
@@ -85,6 +85,8 @@ extension ResetScenario {
         case .backup: ["other", "", "backup"]
         case .changedEntities: ["other", "", "changedEntities"]
         case .sourceKey: ["hash", "7", "backup"]
+        case .migration: ["", "", "migrate"]
+        case .refusedMigration: ["", "", "strict"]
         }
     }
 }

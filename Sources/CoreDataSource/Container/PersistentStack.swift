@@ -9,6 +9,9 @@ package final class PersistentStack: Sendable {
     let mainWaker: MainWaker
     /// How many objects a private context may keep registered between saves.
     let registeredObjectLimit: Int
+    /// Held from the check of a save until the root has it, by contexts whose objects must not have the same values as those
+    /// of another context: two that checked at once would each find the value free.
+    let sharedConstraints = Guarded(())
     private let types: Guarded<[ManagedObject.Type]>
     private let lastKey: Atomic<Int64>
 

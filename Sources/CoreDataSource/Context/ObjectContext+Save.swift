@@ -145,6 +145,15 @@ extension ObjectContext {
         return true
     }
 
+    func hasSharedConstraints() -> Bool {
+        bindings.contains { binding in
+            binding.isOwned
+                && binding.layout.constraintOwners.contains { owner in
+                    bindings[owner].layout.concreteFamily.contains { !bindings[$0].isOwned }
+                }
+        }
+    }
+
     /// Whether the values of a constraint can be in objects of this entity only.
     func isOfOneTable(_ object: ManagedObject, _ constraint: Int) -> Bool {
         bindings[object.layout.constraintOwners[constraint]].layout.concreteFamily.count == 1

@@ -18,6 +18,9 @@ final class ObjectContext {
     /// Who owns the context, for messages: the name of a data source's class, or nil for main.
     private let owner: String?
 
+    /// Whether a uniqueness constraint holds for objects of this context together with those of another one.
+    private(set) lazy var sharesConstraints = hasSharedConstraints()
+
     private var entitiesByType: [ObjectIdentifier: Int] = [:]
     private var lastType: (type: ObjectIdentifier, entity: Int)?
     private var keyPaths = KeyPathTable()

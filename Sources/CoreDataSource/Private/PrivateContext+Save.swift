@@ -35,16 +35,26 @@ extension PrivateContext {
         defer { objects.isInBatch = false }
         do {
             let result = try work(self)
-            let changes = try objects.collectChanges()
-            // What was only read may be of a store that is gone.
-            if changes.isEmpty { try stack.root.checkNotReset(since: objects.generation) }
-            let number = changes.isEmpty ? 0 : try stack.root.accept(changes, generation: objects.generation)
+            let (changes, number) =
+                objects.sharesConstraints
+                ? try stack.sharedConstraints.withLock { _ in try handOver() } : try handOver()
             objects.didSave(number)
             return (result, changes, number)
         } catch {
             objects.rollback()
             throw error
         }
+    }
+
+    /// Checks what was edited, and gives it to the root.
+    private func handOver() throws(DataSourceError) -> (changes: ChangeSet, number: Int64) {
+        let changes = try objects.collectChanges()
+        guard !changes.isEmpty else {
+            // What was only read may be of a store that is gone.
+            try stack.root.checkNotReset(since: objects.generation)
+            return (changes, 0)
+        }
+        return (changes, try stack.root.accept(changes, generation: objects.generation))
     }
 
     /// Runs the work, checks what a save of it would write, and takes everything back.

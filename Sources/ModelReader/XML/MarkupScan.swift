@@ -41,16 +41,18 @@ struct MarkupScan {
 
     private mutating func run() throws(ModelReaderError) {
         while skip(to: "<") {
+            let start = position - 1
             if starts(with: "!--") {
                 try pass("-->", of: "a comment")
+                blank(start..<position)
             } else if starts(with: "![CDATA[") {
                 try pass("]]>", of: "a CDATA section")
+                blank(start..<position)
             } else if starts(with: "!") {
                 throw error(
                     .documentTypeRefused,
                     "The file declares a document type or an entity. No model needs one: remove the declaration.")
             } else if starts(with: "?") {
-                let start = position - 1
                 let isNamedXML = ["?xml ", "?xml\t", "?xml\n", "?xml\r", "?xml?"].contains { starts(with: $0) }
                 if isNamedXML, start > 0 || starts(with: "?xml?") {
                     throw error(.malformedXML, "An XML declaration is only allowed at the start, with a version.")
@@ -60,7 +62,7 @@ struct MarkupScan {
             } else if starts(with: "/") {
                 depth -= 1
                 guard depth >= 0 else { throw error(.malformedXML, "A tag is closed that was not opened.") }
-                try pass(">", of: "a tag")
+                try endTag()
             } else {
                 try startTag()
             }
@@ -72,8 +74,8 @@ struct MarkupScan {
         }
     }
 
-    /// Takes out a processing instruction: it says nothing about a model, and one without data ends the process in the
-    /// parser of some platforms.
+    /// Takes out a comment, a CDATA section or a processing instruction. They say nothing about a model, and an instruction
+    /// without data ends the process in the parser of some platforms, wherever that may find one.
     private mutating func blank(_ range: Range<Int>) {
         for index in range where bytes[index] != UInt8(ascii: "\n") { bytes[index] = UInt8(ascii: " ") }
     }
@@ -91,7 +93,9 @@ struct MarkupScan {
                 guard attributeCount <= Self.attributeLimit else {
                     throw error(.tooLarge, "An element has more than \(Self.attributeLimit) attributes.")
                 }
-                guard skip(to: Unicode.Scalar(byte)) else { break }
+                try attributeValue(endedBy: byte)
+            } else if byte == UInt8(ascii: "<") {
+                throw error(.malformedXML, "A tag begins within another one.")
             } else if byte == UInt8(ascii: ">") {
                 let isEmpty = position >= 2 && bytes[position - 2] == UInt8(ascii: "/")
                 if !isEmpty { depth += 1 }
@@ -100,6 +104,25 @@ struct MarkupScan {
                 }
                 return
             }
+        }
+        throw error(.malformedXML, "The file ends within a tag.")
+    }
+
+    private mutating func attributeValue(endedBy quote: UInt8) throws(ModelReaderError) {
+        while position < bytes.count {
+            let byte = advance()
+            if byte == quote { return }
+            if byte == UInt8(ascii: "<") {
+                throw error(.malformedXML, "The value of an attribute holds a <, which is written &lt; there.")
+            }
+        }
+    }
+
+    private mutating func endTag() throws(ModelReaderError) {
+        while position < bytes.count {
+            let byte = advance()
+            if byte == UInt8(ascii: ">") { return }
+            if byte == UInt8(ascii: "<") { throw error(.malformedXML, "A tag begins within another one.") }
         }
         throw error(.malformedXML, "The file ends within a tag.")
     }

@@ -107,6 +107,8 @@ extension DataSourceError.Code {
     public static let storeBusy = Self(rawValue: "storeBusy")
     /// There is no room left on the disk.
     public static let diskFull = Self(rawValue: "diskFull")
+    /// The store's files were moved, replaced or deleted while it was open.
+    public static let storeMoved = Self(rawValue: "storeMoved")
     /// The store cannot be read or written: an I/O error.
     public static let storeUnreadable = Self(rawValue: "storeUnreadable")
     /// The user may not read or write the store.

@@ -164,7 +164,8 @@ private func textSortKey(
     }
 }
 
-private func value(_ value: OpaquePointer?) -> RowValue {
+/// A copy of an argument of a function.
+func value(_ value: OpaquePointer?) -> RowValue {
     switch sqlite3_value_type(value) {
     case SQLITE_INTEGER: return .integer(sqlite3_value_int64(value))
     case SQLITE_FLOAT: return .real(sqlite3_value_double(value))

@@ -127,7 +127,10 @@ extension Connection {
 
     /// All rows of a query, as values. For metadata: rows of entities are read straight into snapshots.
     func values(_ sql: String) throws(DataSourceError) -> [[RowValue]] {
-        let statement = try prepare(sql)
+        try rows(of: prepare(sql))
+    }
+
+    func rows(of statement: Statement) throws(DataSourceError) -> [[RowValue]] {
         var rows: [[RowValue]] = []
         while true {
             let code = statement.step()

@@ -63,6 +63,14 @@ extension DataSourceError {
         }
     }
 
+    /// A file of an open store is not where it was.
+    init(storeMoved path: String) {
+        self.init(
+            .storeMoved,
+            "\(path) was moved, replaced or deleted while the store was open. Put it back and save again, or close the "
+                + "container and open the store anew.")
+    }
+
     private init(diskFullAt path: String, cause: String) {
         self.init(.diskFull, "The disk of \(path) is full. Free some space and save again.", cause: cause)
     }

@@ -44,7 +44,7 @@ struct StoreFiles: Sendable {
     }
 
     /// What the system says of a file; nil if there is none.
-    private func state(_ path: String) throws(DataSourceError) -> stat? {
+    func state(_ path: String) throws(DataSourceError) -> stat? {
         var state = stat()
         let error = calls.look(at: path, &state)
         if error == ENOENT { return nil }

@@ -10,6 +10,7 @@ final class Reader: @unchecked Sendable {
     let counters: StoreCounters
 
     init(_ files: StoreFiles, _ schema: StoreSchema, _ counters: StoreCounters) throws(DataSourceError) {
+        guard try files.mainExists() else { throw DataSourceError(storeMoved: files.main) }
         connection = try Connection(path: files.main, isReader: true, vfs: files.calls.sqliteVFS)
         try connection.configure()
         try connection.settleReader()

@@ -5,19 +5,24 @@ internal import RowStore
 ///
 /// It belongs to the writer: SQLite calls it back during the writer's commits only.
 final class LogWatch {
-    /// Frames (pages) in the log after which an idle store copies them.
-    static let softLimit = 1000
-    /// Frames after which a commit itself copies them, for a store that is never idle.
-    static let hardLimit = 16_000
-    /// Frames after which copying also waits, a little, for readers, so that the log can start again from its beginning.
-    private static let longLimit = 4000
+    /// How many frames (pages) the log holds before something is done about it.
+    struct Limits: Sendable {
+        /// From here on an idle store copies them.
+        let soft: Int
+        /// From here on copying also waits, a little, for readers, so that the log can start again from its beginning.
+        var long: Int { soft * 4 }
+        /// From here on a commit itself copies them, for a store that is never idle.
+        var hard: Int { soft * 16 }
+    }
 
+    let limits: Limits
     private let connection: Connection
     private let counters: StoreCounters
     private var frames = 0
     private var copied = 0
 
-    init(_ connection: Connection, _ counters: StoreCounters) {
+    init(_ connection: Connection, _ counters: StoreCounters, _ limits: Limits) {
+        self.limits = limits
         self.connection = connection
         self.counters = counters
         sqlite3_wal_hook(
@@ -38,7 +43,7 @@ final class LogWatch {
         guard frames - copied > limit else { return }
         var total: Int32 = 0
         var done: Int32 = 0
-        let waits = frames > LogWatch.longLimit && limit == LogWatch.softLimit
+        let waits = frames > limits.long && limit == limits.soft
         if waits { sqlite3_busy_timeout(connection.handle, 100) }
         sqlite3_wal_checkpoint_v2(
             connection.handle, "main", waits ? SQLITE_CHECKPOINT_RESTART : SQLITE_CHECKPOINT_PASSIVE, &total, &done)

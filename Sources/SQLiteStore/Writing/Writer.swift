@@ -9,6 +9,7 @@ final class Writer {
     let schema: StoreSchema
     let counters: StoreCounters
     private let log: LogWatch
+    private let watch: FileWatch
     /// The UPDATE for each set of columns that changed together, by entity.
     var updates: [[ColumnSet: Statement]]
     /// Of the group being written.
@@ -18,12 +19,16 @@ final class Writer {
     /// How far ahead of the highest key the bound for new keys is set, so that few commits have to move it.
     static let keyReserve: Int64 = 1024
 
-    init(_ connection: Connection, _ schema: StoreSchema, _ counters: StoreCounters) {
+    init(
+        _ connection: Connection, _ files: StoreFiles, _ schema: StoreSchema, _ counters: StoreCounters,
+        _ limits: LogWatch.Limits
+    ) {
         self.connection = connection
         self.schema = schema
         self.counters = counters
         updates = Array(repeating: [:], count: schema.tables.count)
-        log = LogWatch(connection, counters)
+        log = LogWatch(connection, counters, limits)
+        watch = FileWatch(files)
     }
 
     func close() {
@@ -38,7 +43,7 @@ final class Writer {
     }
 
     func checkpointIfNeeded() {
-        log.checkpoint(above: LogWatch.softLimit)
+        log.checkpoint(above: log.limits.soft)
     }
 
     func commit(_ group: [ChangeSet]) throws(DataSourceError) {
@@ -50,6 +55,7 @@ final class Writer {
         do {
             for changes in group.lazy.flatMap(\.entities) { try write(changes) }
             bound = try moveBound(group)
+            try watch.check()
             try execute(schema.firstFreeStatement + 1, "COMMIT")
         } catch {
             connection.rollBack()
@@ -58,7 +64,7 @@ final class Writer {
         counters.firstFreeKey = bound
         counters.count(statements: statementsRun, rows: rowsWritten)
         // The rows are safe, whatever comes of this.
-        log.checkpoint(above: LogWatch.hardLimit)
+        log.checkpoint(above: log.limits.hard)
     }
 
     /// Makes sure that no key of the group is given away again after a restart.

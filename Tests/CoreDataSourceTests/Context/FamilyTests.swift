@@ -35,6 +35,21 @@ struct FamilyTests {
         #expect(error?.code == .uniquenessViolated)
     }
 
+    /// Each found the value free, for neither had saved when the other one checked.
+    @Test func twoSourcesThatSaveAtOnceCannotBothHaveTheKey() async throws {
+        let container = try await PersistentContainer(model: .chat, store: .inMemory)
+        let rooms = try container.dataSource(RoomDataSource.self)
+        let senders = try container.dataSource(SenderDataSource.self)
+        let keys = (0..<300).map { "key \($0)" }
+        await withTaskGroup(of: Void.self) { group in
+            for key in keys {
+                group.addTask { try? await rooms.perform { try $0.insert(Room.self).key = key } }
+                group.addTask { try? await senders.perform { try $0.insert(Sender.self).key = key } }
+            }
+        }
+        #expect(try container.main.fetch(Item.self).map(\.key).sorted() == keys.sorted())
+    }
+
     @Test func theFirstIsTheFirstOfTheWholeFamily() async throws {
         let container = try await PersistentContainer(model: .chat, store: .inMemory)
         let everything = try container.dataSource(Everything.self)

@@ -126,6 +126,25 @@ import Testing
         #expect(model.entities.map(\.name) == ["E"])
     }
 
+    @Test(arguments: ["<!--<?x?>-->", "<!-- -- <?x?>-->", "<![CDATA[<?x?>]]>"])
+    func whatIsNoMarkupIsPassedOver(_ text: String) throws {
+        let model = try ModelReader.read(
+            data: Data("\(text.hasPrefix("<![") ? "" : text)<model>\(text)<entity name=\"E\"/></model>".utf8),
+            name: "Test"
+        ).model
+        #expect(model.entities.map(\.name) == ["E"])
+    }
+
+    /// A parser that goes on after a broken tag would find an instruction there.
+    @Test(arguments: ["<a<?x?>/>", "<a b=\"<?x?>\"/>", "<a b='\"<?x?>'/>", "<a></a<?x?>>", "<a/ <?x?>>", "<a <b/>"])
+    func aTagWithinATagIsRefused(_ text: String) throws {
+        let error = #expect(throws: ModelReaderError.self) {
+            try ModelReader.read(data: Data("<model>\n\(text)</model>".utf8), name: "Test")
+        }
+        #expect(error?.code == .malformedXML)
+        #expect(error?.line == 2)
+    }
+
     @Test(arguments: ["<?xml?>", "<?xml ?>", "<?xml version=\"1.0\"?>"])
     func aDeclarationInTheWrongPlaceIsRefused(_ declaration: String) {
         #expect(throws: ModelReaderError.self) {

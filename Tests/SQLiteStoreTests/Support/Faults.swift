@@ -18,7 +18,7 @@ struct Fault: Sendable, CustomTestStringConvertible {
         Fault(name: "EBUSY", number: EBUSY, code: SQLITE_BUSY),
         .io,
         Fault(name: "EMFILE", number: EMFILE, code: SQLITE_CANTOPEN),
-        Fault(name: "ENOSPC", number: ENOSPC, code: SQLITE_FULL),
+        .full,
         Fault(name: "CORRUPT", number: EIO, code: SQLITE_CORRUPT),
         Fault(name: "NOTADB", number: EIO, code: SQLITE_NOTADB),
     ]
@@ -28,6 +28,7 @@ struct Fault: Sendable, CustomTestStringConvertible {
         code == SQLITE_BUSY && !call.lowercased().contains("lock") ? SQLITE_IOERR : code
     }
 
+    static let full = Fault(name: "ENOSPC", number: ENOSPC, code: SQLITE_FULL)
     static let io = Fault(name: "EIO", number: EIO, code: SQLITE_IOERR)
 }
 
@@ -54,7 +55,7 @@ final class FaultyCalls: Sendable {
                 guard let context, let call else { return SQLITE_OK }
                 let calls = Unmanaged<FaultyCalls>.fromOpaque(context).takeUnretainedValue()
                 return calls.next() ? calls.fault.code(of: String(cString: call)) : SQLITE_OK
-            }, Unmanaged.passUnretained(self).toOpaque())
+            }, nil, Unmanaged.passUnretained(self).toOpaque())
         try #require(code == SQLITE_OK)
     }
 

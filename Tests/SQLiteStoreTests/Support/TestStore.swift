@@ -1,7 +1,7 @@
-import StoreTestModel
 import ManagedModel
 import RowStore
 import SQLiteStore
+import StoreTestModel
 import Testing
 
 /// The stores that have to behave alike.
@@ -33,11 +33,20 @@ func checkIntegrity(_ folder: TemporaryFolder) throws {
 extension SQLiteStore.Options {
     static func test(
         _ folder: TemporaryFolder, _ layout: ModelLayout = TestModel.layout, hash: String = "hash", key: String = "1",
-        resetPolicy: ResetPolicy = .discard, calls: FileCalls = .system
+        synchronous: SynchronousLevel = .normal, resetPolicy: ResetPolicy = .discard, calls: FileCalls = .system
     ) -> SQLiteStore.Options {
         SQLiteStore.Options(
-            url: folder.store, layout: layout, identity: TestModel.identity(hash, key: key), synchronous: .normal,
+            url: folder.store, layout: layout, identity: TestModel.identity(hash, key: key), synchronous: synchronous,
             resetPolicy: resetPolicy, calls: calls)
+    }
+}
+
+extension SQLiteStore.Options {
+    /// The same, copying the log into the main file again and again.
+    func copyingLogOften() -> SQLiteStore.Options {
+        var options = self
+        options.logLimit = 10
+        return options
     }
 }
 

@@ -73,8 +73,13 @@ public struct FetchOrder: Sendable, Hashable {
         FetchOrder(keyPath, Object.self, isAscending, .collation(collation.collation))
     }
 
-    init<Object: ManagedObject>(_ descriptor: SortDescriptor<Object>) {
-        self.init(descriptor.keyPath, Object.self, descriptor.order == .forward, .bytes)
+    /// In the order of a sort descriptor. One that compares texts in any other way than lexically, as a person would, gets
+    /// the order that is nearest to it and the same on every machine: without case and marks, and numbers by their value.
+    public init<Object: ManagedObject>(_ descriptor: SortDescriptor<Object>) {
+        var comparator = descriptor.stringComparator ?? .lexical
+        comparator.order = .forward
+        let options: Options = comparator == .lexical ? [] : [.caseInsensitive, .diacriticInsensitive, .numeric]
+        self.init(descriptor.keyPath, Object.self, descriptor.order == .forward, FetchOrder.text(options))
     }
 
     private static func text(_ options: Options) -> TextOrder {

@@ -1,0 +1,90 @@
+import Foundation
+
+/// What a disk holds of a store's files: what it was made to keep, and what it may or may not have got around to.
+struct DiskImage {
+    enum Damage: CaseIterable {
+        /// Nothing is there but what was synced.
+        case syncedOnly
+        /// Everything is there, as after a kill.
+        case everything
+        /// The disk wrote in order, up to some point.
+        case prefix
+        /// The disk wrote in any order.
+        case subset
+        /// As before, and the power went in the middle of one write: it is there up to some sector.
+        case torn
+    }
+
+    private enum Change {
+        case write(Data, offset: Int)
+        case truncate(Int)
+    }
+
+    private struct File {
+        var kept = Data()
+        var pending: [Change] = []
+    }
+
+    private var files: [String: File] = [:]
+    private(set) var acknowledged = 0
+
+    mutating func apply(_ event: WriteLog.Event) {
+        switch event {
+        case .write(let file, let bytes, let offset):
+            files[file, default: File()].pending.append(.write(bytes, offset: offset))
+        case .truncate(let file, let size): files[file, default: File()].pending.append(.truncate(size))
+        case .sync(let file):
+            for change in files[file]?.pending ?? [] { DiskImage.apply(change, to: &files[file, default: File()].kept) }
+            files[file]?.pending = []
+        case .failedSync(let file): files[file]?.pending = []
+        case .delete(let file): files[file] = nil
+        case .acknowledged(let saves): acknowledged = saves
+        }
+    }
+
+    /// The files after a power cut.
+    func files(after damage: Damage, using generator: inout SeededGenerator) -> [String: Data] {
+        var result: [String: Data] = [:]
+        for (name, file) in files.sorted(by: { $0.key < $1.key }) {
+            var bytes = file.kept
+            for change in DiskImage.survivors(of: file.pending, damage, &generator) {
+                DiskImage.apply(change, to: &bytes)
+            }
+            result[name] = bytes
+        }
+        return result
+    }
+
+    private static func survivors(
+        of changes: [Change], _ damage: Damage, _ generator: inout SeededGenerator
+    ) -> [Change] {
+        switch damage {
+        case .syncedOnly: return []
+        case .everything: return changes
+        case .prefix: return Array(changes.prefix(Int.random(in: 0...changes.count, using: &generator)))
+        case .subset: return changes.filter { _ in Bool.random(using: &generator) }
+        case .torn:
+            var left = changes.filter { _ in Bool.random(using: &generator) }
+            guard let place = left.indices.randomElement(using: &generator),
+                case .write(let bytes, let offset) = left[place]
+            else { return left }
+            let sectors = Int.random(in: 0...(bytes.count / 512), using: &generator)
+            left[place] = .write(bytes.prefix(sectors * 512), offset: offset)
+            return left
+        }
+    }
+
+    private static func apply(_ change: Change, to bytes: inout Data) {
+        switch change {
+        case .write(let written, let offset):
+            if bytes.count < offset + written.count { bytes.append(Data(count: offset + written.count - bytes.count)) }
+            bytes.replaceSubrange(offset..<offset + written.count, with: written)
+        case .truncate(let size):
+            if size < bytes.count {
+                bytes = Data(bytes.prefix(size))
+            } else {
+                bytes.append(Data(count: size - bytes.count))
+            }
+        }
+    }
+}

@@ -1,0 +1,89 @@
+import CFaultyVFS
+import CSQLite
+import Foundation
+import RowStore
+import SQLiteStore
+import Testing
+
+/// Writes down everything that SQLite does to a store's files, to tell afterwards what a disk may hold after a power cut
+/// at any moment.
+final class WriteLog: Sendable {
+    enum Event: Sendable {
+        case write(file: String, Data, offset: Int)
+        case truncate(file: String, size: Int)
+        /// The disk has everything that was written to the file before.
+        case sync(file: String)
+        /// The disk refused, and keeps nothing of what was written to the file since it last agreed.
+        case failedSync(file: String)
+        case delete(file: String)
+        /// The store has said that so many saves are done.
+        case acknowledged(Int)
+    }
+
+    private struct State {
+        var events: [Event] = []
+        var syncs = 0
+        let failsSync: @Sendable (Int) -> Bool
+    }
+
+    private let state: Guarded<State>
+    private let name = "log-\(UUID().uuidString)"
+
+    /// - Parameter failsSync: Whether the sync of that number, counted from 1, fails.
+    init(failsSync: @escaping @Sendable (Int) -> Bool = { _ in false }) throws {
+        state = Guarded(State(failsSync: failsSync))
+        let code = faulty_vfs_register(
+            name,
+            { context, call in
+                guard let context, let call else { return SQLITE_OK }
+                let log = Unmanaged<WriteLog>.fromOpaque(context).takeUnretainedValue()
+                return String(cString: call) == "sync" && log.refusesSync() ? SQLITE_IOERR | (4 << 8) : SQLITE_OK
+            },
+            { context, call, path, bytes, count, offset in
+                guard let context, let call, let path else { return }
+                let log = Unmanaged<WriteLog>.fromOpaque(context).takeUnretainedValue()
+                let file = URL(fileURLWithPath: String(cString: path)).lastPathComponent
+                let written = bytes.map { Data(bytes: $0, count: Int(count)) } ?? Data()
+                log.note(String(cString: call), file, written, Int(offset))
+            }, Unmanaged.passUnretained(self).toOpaque())
+        try #require(code == SQLITE_OK)
+    }
+
+    deinit {
+        faulty_vfs_unregister(name)
+    }
+
+    /// The log lives as long as these do.
+    var calls: FileCalls {
+        FileCalls(sqliteVFS: name) { _, _ in withExtendedLifetime(self) { 0 } }
+    }
+
+    var events: [Event] { state.withLock { $0.events } }
+    var syncCount: Int { state.withLock { $0.syncs } }
+
+    func acknowledge(_ saves: Int) {
+        state.withLock { $0.events.append(.acknowledged(saves)) }
+    }
+
+    private func refusesSync() -> Bool {
+        state.withLock { state in
+            state.syncs += 1
+            return state.failsSync(state.syncs)
+        }
+    }
+
+    private func note(_ call: String, _ file: String, _ bytes: Data, _ offset: Int) {
+        // Shared memory is gone with the power.
+        if file.hasSuffix("-shm") { return }
+        state.withLock { state in
+            switch call {
+            case "write": state.events.append(.write(file: file, bytes, offset: offset))
+            case "truncate": state.events.append(.truncate(file: file, size: offset))
+            case "sync": state.events.append(.sync(file: file))
+            case "failedSync": state.events.append(.failedSync(file: file))
+            case "delete": state.events.append(.delete(file: file))
+            default: break
+            }
+        }
+    }
+}
