@@ -99,6 +99,31 @@ enum QuerySamples {
     }
 }
 
+/// A sample as an object.
+final class SampleEntity: ManagedObject {
+    override class var entityName: String { "Sample" }
+
+    func set(_ value: FetchValue, _ column: Int) {
+        switch value {
+        case .null: setNil(at: column)
+        case .boolean(let value): setAttribute(value, at: column)
+        case .integer(let value), .objectID(_, let value): setAttribute(value, at: column)
+        case .double(let value): setAttribute(value, at: column)
+        case .decimal(let value): setAttribute(value, at: column)
+        case .text(let value): setAttribute(value, at: column)
+        case .date(let value): setAttribute(value, at: column)
+        case .data(let value): setAttribute(value, at: column)
+        case .uuid(let value): setAttribute(value, at: column)
+        case .url(let value): setAttribute(value, at: column)
+        case .stored: break
+        }
+    }
+}
+
+final class SampleDataSource: DataSource {
+    override class var entities: [ManagedObject.Type] { [SampleEntity.self] }
+}
+
 /// Random predicates over the samples. All of them mean something.
 struct PredicateSource {
     var random: SeededRandom

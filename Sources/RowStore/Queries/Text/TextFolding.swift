@@ -47,15 +47,25 @@ package enum TextFolding {
         _ text: UnsafeRawBufferPointer, _ options: TextOptions, to folded: inout [UInt8]
     ) {
         var marks: [Unicode.Scalar] = []
+        // The same letters come again and again.
+        var last: (scalar: Unicode.Scalar, folding: [ScalarFolding.Part])?
         for scalar in String(decoding: text, as: UTF8.self).unicodeScalars {
-            for part in ScalarFolding.folding(scalar, options) {
+            if scalar.isASCII {
+                flush(&marks, to: &folded)
+                let isUpper = (0x41...0x5A).contains(scalar.value) && options.contains(.caseInsensitive)
+                folded.append(isUpper ? UInt8(scalar.value) | 0x20 : UInt8(scalar.value))
+                continue
+            }
+            let folding = last?.scalar == scalar ? last?.folding ?? [] : ScalarFolding.folding(scalar, options)
+            last = (scalar, folding)
+            for part in folding {
                 // Marks come in the order of their classes, so that equal texts become equal bytes.
-                if part.properties.canonicalCombiningClass != .notReordered {
-                    if !options.contains(.diacriticInsensitive) { marks.append(part) }
+                if part.isMark {
+                    if !options.contains(.diacriticInsensitive) { marks.append(part.scalar) }
                     continue
                 }
                 flush(&marks, to: &folded)
-                folded.append(contentsOf: UTF8.encode(part).unsafelyUnwrapped)
+                folded.append(contentsOf: UTF8.encode(part.scalar).unsafelyUnwrapped)
             }
         }
         flush(&marks, to: &folded)
@@ -93,27 +103,32 @@ extension TextOptions {
     var isSwift: Bool { contains(.characters) && isDisjoint(with: [.caseInsensitive, .diacriticInsensitive]) }
 }
 
-/// What one character becomes, known for those that were met.
+/// What one character that is not ASCII becomes, known for those that were met.
 private enum ScalarFolding {
+    struct Part {
+        let scalar: Unicode.Scalar
+        /// Whether it combines with the letter before it.
+        let isMark: Bool
+
+        init(_ scalar: Unicode.Scalar) {
+            self.scalar = scalar
+            isMark = scalar.properties.canonicalCombiningClass != .notReordered
+        }
+    }
+
     private struct Key: Hashable {
         let scalar: Unicode.Scalar
         let options: TextOptions
     }
 
-    private static let known = Guarded<[Key: [Unicode.Scalar]]>([:])
+    private static let known = Guarded<[Key: [Part]]>([:])
     /// The most characters remembered; then all are forgotten.
     private static let limit = 8192
 
-    static func folding(_ scalar: Unicode.Scalar, _ options: TextOptions) -> [Unicode.Scalar] {
-        if scalar.isASCII {
-            let isUpper = (0x41...0x5A).contains(scalar.value) && options.contains(.caseInsensitive)
-            return [isUpper ? Unicode.Scalar(UInt8(scalar.value) | 0x20) : scalar]
-        }
-        // Most of Chinese and Japanese, which has no case and no marks.
-        if (0x4E00...0x9FFF).contains(scalar.value) { return [scalar] }
+    static func folding(_ scalar: Unicode.Scalar, _ options: TextOptions) -> [Part] {
         let key = Key(scalar: scalar, options: options)
         if let folding = known.withLock({ $0[key] }) { return folding }
-        let folding = Array(fold(scalar, options).unicodeScalars)
+        let folding = fold(scalar, options).unicodeScalars.map { Part($0) }
         known.withLock { known in
             if known.count >= limit { known.removeAll(keepingCapacity: true) }
             known[key] = folding
