@@ -60,7 +60,8 @@ let package = Package(
         .testTarget(
             name: "SQLiteStoreTests",
             dependencies: [
-                "SQLiteStore", "RowStore", "ManagedModel", "CSQLite", "CFaultyVFS", "StoreTestModel", "TestSupport",
+                "SQLiteStore", "RowStore", "ManagedModel", "ModelReader", "CSQLite", "CFaultyVFS", "StoreTestModel",
+                "TestSupport",
             ]),
         .testTarget(
             name: "CoreDataSourceTests",

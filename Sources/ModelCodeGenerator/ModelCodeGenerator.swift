@@ -35,6 +35,13 @@ public struct ModelCodeGenerator: Sendable {
             text.line()
             EntityText(plan: entity, access: access).write(to: &text)
         }
+        for entity in plan.entities {
+            guard let name = entity.className, entity.generation != .manual,
+                let requests = plan.fetchRequests[entity.entity.name]
+            else { continue }
+            text.line()
+            FetchRequestText(className: name, plans: requests, access: access).write(to: &text)
+        }
         for composite in plan.composites {
             text.line()
             CompositeText(plan: composite, access: access).write(to: &text)

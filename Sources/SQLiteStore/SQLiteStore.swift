@@ -10,12 +10,15 @@ package final class SQLiteStore: PersistentStore {
         package var synchronous: SynchronousLevel
         package var resetPolicy: ResetPolicy
         package var calls: FileCalls
+        /// Called on the opening thread while rows are carried over to another model.
+        package var migrationProgress: (@Sendable (MigrationProgress) -> Void)?
         /// The frames (pages) in the write-ahead log from which on an idle store copies them into the main file.
         package var logLimit = 1000
 
         package init(
             url: URL, layout: ModelLayout, identity: StoreIdentity, synchronous: SynchronousLevel = .full,
-            resetPolicy: ResetPolicy = .discard, calls: FileCalls = .system
+            resetPolicy: ResetPolicy = .discard, calls: FileCalls = .system,
+            migrationProgress: (@Sendable (MigrationProgress) -> Void)? = nil
         ) {
             self.url = url
             self.layout = layout
@@ -23,6 +26,7 @@ package final class SQLiteStore: PersistentStore {
             self.synchronous = synchronous
             self.resetPolicy = resetPolicy
             self.calls = calls
+            self.migrationProgress = migrationProgress
         }
     }
 
@@ -42,7 +46,8 @@ package final class SQLiteStore: PersistentStore {
     /// Held until the store is closed.
     private let lock: Guarded<LockFile?>
 
-    /// Opens the store, makes it if there is none, and resets it if it was made for another model or database key.
+    /// Opens the store, makes it if there is none, and resets or migrates it if it was made for another model or database
+    /// key.
     ///
     /// - Throws: `storeInUse`, `notAFile`, `notADatabase`, `foreignDatabase`, `permissionDenied`, `storeBusy`,
     ///   `diskFull`, `storeCorrupt`, `newerFormat`, `storeUnreadable`, `modelChanged` (if the policy is to ask),

@@ -7,6 +7,14 @@ struct ContactData {
     var name: String
 }
 
+struct ContactName: ManagedObjectConvertible {
+    var name: String
+
+    init(_ contact: Contact) {
+        name = contact.name
+    }
+}
+
 final class AddressBook: DataSource {
     override class var entities: [ManagedObject.Type] { [Contact.self] }
 
@@ -47,5 +55,8 @@ func importContacts(_ names: [String], into book: AddressBook) async throws -> [
     }
     let added = Task.detached { try await book.add(ContactData(name: "Zhang Fei")).inserted }
     print(ids.count, try await added.value)
+    let wanted = "Guan Yu"
+    print(try await book.fetch(as: ContactName.self, where: #Predicate { $0.name == wanted }))
+    print(try await book.first(as: ContactName.self, where: \.name == wanted)?.name ?? "")
     return try await book.names()
 }

@@ -50,14 +50,11 @@ enum Corpus {
         "fetchIndexes", "compoundIndexes", "uniquenessConstraints", "derived", "composite",
     ]
 
-    static let directory =
-        ProcessInfo.processInfo.environment["COREDATASOURCE_MODELS"].map { URL(filePath: $0) }
-        ?? PackageFiles.root.appending(path: "../shared/models").standardizedFileURL
-
     static var isPresent: Bool { !rows.isEmpty }
 
     static let rows: [Row] = {
-        guard let text = try? String(contentsOf: directory.appending(path: "MANIFEST.tsv"), encoding: .utf8) else {
+        guard let text = try? String(contentsOf: PackageFiles.models.appending(path: "MANIFEST.tsv"), encoding: .utf8)
+        else {
             return []
         }
         let lines = text.split(whereSeparator: \.isNewline).map {
@@ -67,7 +64,7 @@ enum Corpus {
         return lines.dropFirst().map { line in
             let cells = Dictionary(uniqueKeysWithValues: zip(head, line))
             return Row(
-                file: directory.appending(path: cells["local_path"] ?? ""),
+                file: PackageFiles.models.appending(path: cells["local_path"] ?? ""),
                 counts: Dictionary(uniqueKeysWithValues: names.map { ($0, Int(cells[$0] ?? "") ?? -1) }))
         }
     }()

@@ -19,8 +19,32 @@ import Testing
         let outcome = try await program.run(
             "diff", try program.write("Old", Shop.first), try program.write("New", Shop.second))
         #expect(outcome.status == 1)
-        #expect(outcome.output == "Item.name: optional -> required\nItem.price: added\n")
+        #expect(
+            outcome.output == """
+                Item.name: optional -> required
+                Item.price: added
+                can be migrated, but not a store in which this is so:
+                  Item.name: it is required now, has no default value, and objects are without a value. Give it a \
+                default value.
+
+                """)
         #expect(outcome.errors == "")
+    }
+
+    @Test func whyNothingCanBeMigratedIsSaid() async throws {
+        let outcome = try await program.run(
+            "diff", try program.write("Old", Shop.second), try program.write("New", Shop.cheap))
+        #expect(
+            outcome.output == """
+                Item.price: Decimal -> Double
+                cannot be migrated:
+                  Item.price: Decimal -> Double cannot be carried over. Keep the type, or give the new attribute another \
+                name.
+
+                """)
+        let other = try await program.run(
+            "diff", try program.write("Old", Shop.second), try program.write("New", Shop.first))
+        #expect(other.output.hasSuffix("\ncan be migrated\n"))
     }
 
     @Test func versionsOfABundleAreComparedByTheirPaths() async throws {
@@ -40,6 +64,10 @@ import Testing
                 ["entity": "Item", "property": "name", "change": "optional -> required"],
                 ["entity": "Item", "property": "price", "change": "added"],
             ])
+        let migration = try #require(json["migration"] as? [String: Any])
+        #expect(migration["possible"] as? Bool == true)
+        #expect((migration["conditions"] as? [String])?.count == 1)
+        #expect(migration["obstacles"] as? [String] == [])
     }
 
     @Test func anUnreadableModelIsNotADifference() async throws {

@@ -38,12 +38,49 @@ import Testing
         try program.write(Shop.second)
         let outcome = try await status()
         #expect(outcome.status == 1)
-        #expect(outcome.output == "reset: the store was made for another model (Item); 3 objects would be dropped\n")
+        #expect(
+            outcome.output == """
+                reset: the store was made for another model (Item); 3 objects would be dropped
+                a migration would carry 3 objects over
+
+                """)
         let json = try await program.json("status", model, "--store", "shop.sqlite", "--database-key", "2")
         #expect(json["action"] as? String == "reset")
         #expect(json["reason"] as? String == "modelAndDatabaseKeyChanged")
         #expect(json["entities"] as? [String] == ["Item"])
         #expect(json["rowsDropped"] as? Int == 3)
+        let migration = try #require(json["migration"] as? [String: Any])
+        #expect(migration["possible"] as? Bool == false)
+        #expect(migration["reason"] as? String == "The database key is another one.")
+    }
+
+    @Test func whyItCannotBeMigratedIsSaid() async throws {
+        try makeStore()
+        try program.write(Shop.third)
+        let before = try program.files("shop")
+        let outcome = try await status()
+        #expect(outcome.status == 1)
+        #expect(
+            outcome.output == """
+                reset: the store was made for another model (Item); 3 objects would be dropped
+                cannot be migrated: Item.price: it is new, required, and has no default value for the objects that are \
+                there. Give it one, or make it optional.
+
+                """)
+        #expect(try program.files("shop") == before)
+    }
+
+    @Test func theSameForPrograms() async throws {
+        try makeStore()
+        #expect(
+            try await program.json("status", model, "--store", "shop.sqlite", "--database-key", "1")["migration"]
+                is NSNull)
+        try program.write(Shop.second)
+        let json = try await program.json("status", model, "--store", "shop.sqlite", "--database-key", "1")
+        let migration = try #require(json["migration"] as? [String: Any])
+        #expect(migration["possible"] as? Bool == true)
+        #expect(migration["rowsCarried"] as? Int == 3)
+        #expect(migration["changes"] as? [String] == ["Item.name: optional -> required", "Item.price: added"])
     }
 
     @Test(arguments: ["1", "2"]) func itMakesNoFileAndChangesNoByte(_ databaseKey: String) async throws {

@@ -85,6 +85,8 @@ extension ResetScenario {
         case .backup: ["other", "", "backup"]
         case .changedEntities: ["other", "", "changedEntities"]
         case .sourceKey: ["hash", "7", "backup"]
+        case .migration: ["", "", "migrate"]
+        case .refusedMigration: ["", "", "strict"]
         }
     }
 }

@@ -32,11 +32,40 @@ package enum TestModel {
                 attributes: [AttributeDescription(name: "extra", type: .string, isOptional: true)]),
         ])
 
+    /// The model of a later release: with an entity before the others, renamed, new and removed attributes, and a join table.
+    package static let nextModel: ManagedObjectModel = {
+        var model = TestModel.model
+        model.entities[0].attributes[2].name = "title"
+        model.entities[0].attributes[2].renamingIdentifier = "text"
+        model.entities[0].attributes[4] = AttributeDescription(
+            name: "price", type: .double, defaultValue: .double(1.5))
+        model.entities[0].uniquenessConstraints = [["code"]]
+        model.entities[0].relationships = [
+            RelationshipDescription(name: "parts", destinationName: "Item", isToMany: true, isOptional: true)
+        ]
+        model.entities.insert(EntityDescription(name: "Box"), at: 0)
+        return model
+    }()
+
+    /// One that the rows of ``model`` cannot be carried over to.
+    package static let strictModel: ManagedObjectModel = {
+        var model = TestModel.model
+        model.entities[0].attributes.append(AttributeDescription(name: "must", type: .string))
+        return model
+    }()
+
     package static let layout = ModelLayout(model)
     package static let item = 0
 
     package static func identity(_ hash: String = "hash", key: String = "1") -> StoreIdentity {
         StoreIdentity(modelHash: hash, entityHashes: ["Item": hash, "SubItem": "sub"], databaseKey: key)
+    }
+
+    /// As a container makes it.
+    package static func identity(of model: ManagedObjectModel, keys: [String: String] = [:]) -> StoreIdentity {
+        StoreIdentity(
+            modelHash: model.hash.description, entityHashes: model.entityHashes.mapValues(\.description),
+            databaseKey: "1", entityKeys: keys)
     }
 
     /// A row with these values in its first columns and nulls in the others.

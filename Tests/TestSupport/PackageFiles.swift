@@ -5,6 +5,11 @@ package enum PackageFiles {
     package static let root = URL(filePath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
+    /// Where models of real apps are: beside the package, or where COREDATASOURCE_MODELS says. They are no part of it.
+    package static let models =
+        ProcessInfo.processInfo.environment["COREDATASOURCE_MODELS"].map { URL(filePath: $0) }
+        ?? root.appending(path: "../shared/models").standardizedFileURL
+
     package static let tests = root.appending(component: "Tests")
 
     /// Where the executables and modules are built: next to the test bundle.

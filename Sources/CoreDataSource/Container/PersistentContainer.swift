@@ -11,8 +11,8 @@ internal import SQLiteStore
 /// ```
 ///
 /// Opening compares the model's hash and the database key with those that the store was made for. If one differs, the
-/// store is reset as the ``Configuration/resetPolicy`` says, and ``startup`` tells. An error while opening is never a
-/// reset: it is thrown, and the files stay as they were.
+/// store is reset or migrated as the ``Configuration/resetPolicy`` says, and ``startup`` tells. An error while opening is
+/// never a reset: it is thrown, and the files stay as they were.
 ///
 /// The store is closed, and free for another process, when the container and its data sources are gone, or by ``close()``.
 /// Saves that are pending then are written first.
@@ -28,15 +28,20 @@ public final class PersistentContainer: Sendable {
         /// How many objects each private context may keep registered between saves, so that they are found without a
         /// fetch; 131,072 by default. Beyond it they are read again when needed.
         public var registeredObjectLimit: Int
+        /// Called while rows are carried over to another model (``ResetPolicy/migrate``), again and again, and with all of
+        /// them at the end. It is called on the opening thread, which waits for it.
+        public var migrationProgress: (@Sendable (MigrationProgress) -> Void)?
 
         public init(
             synchronous: SynchronousLevel = .full, resetPolicy: ResetPolicy = .discard,
-            databaseKeys: DataSourceKeys = [:], registeredObjectLimit: Int = 131_072
+            databaseKeys: DataSourceKeys = [:], registeredObjectLimit: Int = 131_072,
+            migrationProgress: (@Sendable (MigrationProgress) -> Void)? = nil
         ) {
             self.synchronous = synchronous
             self.resetPolicy = resetPolicy
             self.databaseKeys = databaseKeys
             self.registeredObjectLimit = max(0, registeredObjectLimit)
+            self.migrationProgress = migrationProgress
         }
     }
 
@@ -96,7 +101,7 @@ public final class PersistentContainer: Sendable {
         let store = try SQLiteStore.open(
             SQLiteStore.Options(
                 url: url, layout: layout, identity: identity, synchronous: configuration.synchronous,
-                resetPolicy: configuration.resetPolicy))
+                resetPolicy: configuration.resetPolicy, migrationProgress: configuration.migrationProgress))
         return (store, store.startup)
     }
 

@@ -3,22 +3,58 @@ internal import RowStore
 /// Fetching many objects.
 extension ObjectContext {
     /// The objects that match, edits that are not saved yet included.
-    func objects(_ query: RowQuery) throws(DataSourceError) -> [ManagedObject] {
-        let family = bindings[query.entity].layout.concreteFamily
-        guard family.count == 1 else { return try objects(query, ofEntities: family) }
-        return try objects(query, ofEntity: family[0])
+    func objects(_ plan: FetchPlan) throws(DataSourceError) -> [ManagedObject] {
+        if let tests = plan.tests {
+            var found: [ManagedObject] = []
+            for object in try objects(plan.query.unlimited, plan.family) where try tests.accepts(object) {
+                found.append(object)
+            }
+            return plan.query.window(found)
+        }
+        if let found = try known(plan) { return plan.query.window(found) }
+        return try objects(plan.query, plan.family)
+    }
+
+    /// What a look-up by a unique value or a key finds, for a request that asks for no more; nil for others.
+    private func known(_ plan: FetchPlan) throws(DataSourceError) -> [ManagedObject]? {
+        guard plan.family.count == 1 else { return nil }
+        let entity = plan.family[0]
+        let layout = bindings[entity].layout
+        switch plan.query.predicate {
+        case .compare(let column, .equal, let value) where value != .null:
+            guard layout.concreteFamily.count == 1, layout.constraint(onColumn: column) != nil,
+                value.fits(layout.columns[column].storage)
+            else { return nil }
+            return try find(entity: entity, column: column, value: value).map { [$0] } ?? []
+        case .compareKey(.equal, let key): return try find(entity: entity, key: key).map { [$0] } ?? []
+        default: return nil
+        }
+    }
+
+    private func objects(_ query: RowQuery, _ family: [Int]) throws(DataSourceError) -> [ManagedObject] {
+        let objects = try family.count == 1 ? objects(query, ofEntity: family[0]) : objects(query, ofEntities: family)
+        try query.predicate.checkTexts()
+        return objects
     }
 
     private func objects(_ query: RowQuery, ofEntity entity: Int) throws(DataSourceError) -> [ManagedObject] {
         if bindings[entity].holdsAllRows { return sorted(registered(query.of(entity: entity)), query) }
         let edits = editedRows(entity)
         if edits.isEmpty, let objects = try readObjects(query.of(entity: entity)) { return objects }
-        let base = edits.isEmpty ? query : query.widened(by: edits.count)
-        var (rows, asOf) = try stack.root.rows(base.of(entity: entity), bindings[entity].layout)
-        if !edits.isEmpty { rows = query.window(query.lay(edits, over: rows, bindings[entity].layout)) }
+        let (rows, asOf) = try rows(query, ofEntity: entity, edits)
         let objects = objects(rows, entity, asOf: asOf)
         if query.isWhole && bindings[entity].isOwned { bindings[entity].holdsAllRows = true }
         return objects
+    }
+
+    /// The rows of one entity that match, edits included, and the newest save that they take into account.
+    private func rows(
+        _ query: RowQuery, ofEntity entity: Int, _ edits: [Int64: RowSnapshot?]
+    ) throws(DataSourceError) -> (rows: [StoredRow], asOf: Int64) {
+        let base = edits.isEmpty ? query : query.widened(by: edits.count)
+        let (rows, asOf) = try stack.root.rows(base.of(entity: entity), bindings[entity].layout)
+        if edits.isEmpty { return (rows, asOf) }
+        return (query.window(query.lay(edits, over: rows, bindings[entity].layout)), asOf)
     }
 
     /// The objects of committed rows, made while they are read: a row is in the processor's cache then. Nil if newer saves
@@ -37,13 +73,19 @@ extension ObjectContext {
     }
 
     /// The objects that match, in any order; limit and offset do not count.
-    func unsortedObjects(_ query: RowQuery) throws(DataSourceError) -> [ManagedObject] {
-        let family = bindings[query.entity].layout.concreteFamily
-        guard family.count == 1, bindings[family[0]].holdsAllRows else { return try objects(query.unlimited) }
-        return registered(query.of(entity: family[0]))
+    func unsortedObjects(_ plan: FetchPlan) throws(DataSourceError) -> [ManagedObject] {
+        guard plan.tests == nil, plan.family.count == 1, bindings[plan.family[0]].holdsAllRows else {
+            var plan = plan
+            plan.query = plan.query.unlimited
+            return try objects(plan)
+        }
+        let objects = registered(plan.query.of(entity: plan.family[0]))
+        try plan.query.predicate.checkTexts()
+        return objects
     }
 
     private func objects(_ query: RowQuery, ofEntities family: [Int]) throws(DataSourceError) -> [ManagedObject] {
+        if family.isEmpty { return [] }
         let (found, asOf) = try stack.root.rows(query, ofEntities: family, stack.layout)
         var objects: [ManagedObject] = []
         for (entity, rows) in found {
@@ -53,25 +95,64 @@ extension ObjectContext {
         return sorted(objects, query)
     }
 
-    /// How many objects match, edits that are not saved yet included.
-    func count(_ query: RowQuery) throws(DataSourceError) -> Int {
+    /// How many objects match, edits that are not saved yet included; limit and offset do not count.
+    func count(_ plan: FetchPlan) throws(DataSourceError) -> Int {
+        if plan.tests != nil || plan.family.count == 1 && bindings[plan.family[0]].holdsAllRows {
+            return try unsortedObjects(plan).count
+        }
         var total = 0
-        for entity in bindings[query.entity].layout.concreteFamily {
-            let query = query.unlimited.of(entity: entity)
+        for entity in plan.family {
+            let query = plan.query.unlimited.of(entity: entity)
             if bindings[entity].holdsAllRows || !editedRows(entity).isEmpty {
                 total += try objects(query, ofEntity: entity).count
             } else {
                 total += try stack.root.count(query, bindings[entity].layout)
             }
         }
+        try plan.query.predicate.checkTexts()
         return total
     }
+
+    // MARK: Rows without objects
+
+    /// The rows that match, in order and with edits, for requests that want values and no objects.
+    ///
+    /// - Parameter columns: The columns that are wanted; others may be null.
+    func rows(_ plan: FetchPlan, columns: [Int]) throws(DataSourceError) -> [StoredRow] {
+        if plan.tests != nil { return try objects(plan).map { StoredRow(key: $0.key, row: $0.row) } }
+        var query = plan.query
+        query.columns = columns
+        let rows =
+            try plan.family.count == 1 ? rows(query, ofEntity: plan.family[0]) : rows(query, ofEntities: plan.family)
+        try query.predicate.checkTexts()
+        return rows
+    }
+
+    private func rows(_ query: RowQuery, ofEntity entity: Int) throws(DataSourceError) -> [StoredRow] {
+        if bindings[entity].holdsAllRows {
+            return sorted(registered(query.of(entity: entity)), query).map { StoredRow(key: $0.key, row: $0.row) }
+        }
+        return try rows(query, ofEntity: entity, editedRows(entity)).rows
+    }
+
+    private func rows(_ query: RowQuery, ofEntities family: [Int]) throws(DataSourceError) -> [StoredRow] {
+        if family.isEmpty { return [] }
+        let layout = bindings[query.entity].layout
+        var all: [StoredRow] = []
+        for (entity, rows) in try stack.root.rows(query, ofEntities: family, stack.layout).rows {
+            all += query.unlimited.lay(editedRows(entity), over: rows, bindings[entity].layout)
+        }
+        all.sort { $0.precedes($1, by: query.sort, layout) }
+        return query.window(all)
+    }
+
+    // MARK: Parts
 
     /// The registered objects that match, in any order.
     private func registered(_ query: RowQuery) -> [ManagedObject] {
         let binding = bindings[query.entity]
         return binding.objects.objects.filter {
-            !$0.isDeleted && query.predicate.evaluate($0.row, binding.layout)
+            !$0.isDeleted && query.predicate.evaluate($0.row, key: $0.key, binding.layout)
         }
     }
 
@@ -86,8 +167,7 @@ extension ObjectContext {
                 StoredRow(key: $0.key, row: $0.row)
                     .precedes(StoredRow(key: $1.key, row: $1.row), by: query.sort, layout)
             }
-        if query.limit == nil && query.offset == 0 { return sorted }
-        return Array(sorted.dropFirst(query.offset).prefix(query.limit ?? Int.max))
+        return query.window(sorted)
     }
 
     private func editedRows(_ entity: Int) -> [Int64: RowSnapshot?] {

@@ -17,8 +17,10 @@ extension ObjectContext {
         for concrete in bindings[entity].layout.concreteFamily {
             let binding = bindings[concrete]
             guard let constraint = binding.layout.constraint(onColumn: column), value != .null else {
-                let query = RowQuery(entity: entity, predicate: .compare(column: column, .equal, value), limit: 1)
-                return try objects(query).first
+                var plan = FetchPlan(
+                    RowQuery(entity: entity, predicate: .compare(column: column, .equal, value), limit: 1))
+                plan.family = bindings[entity].layout.concreteFamily
+                return try objects(plan).first
             }
             if binding.isOwned {
                 if let object = binding.find(constraint, column, value) { return object }
@@ -60,7 +62,7 @@ extension ObjectContext {
             first.limit = 1
             binding.holdsAllRows = try stack.root.rows(first, binding.layout).rows.isEmpty
         } else if misses == 64, try stack.root.count(all, binding.layout) < stack.registeredObjectLimit {
-            _ = try objects(all)
+            _ = try objects(FetchPlan(all))
         }
         return binding.holdsAllRows
     }

@@ -1,30 +1,35 @@
-internal import Foundation
 internal import RowStore
 
 /// Fetching by class and key path: what the private and the main context offer, said once.
 extension ObjectContext {
-    func fetch<Object: ManagedObject>(
-        _ type: Object.Type, _ predicate: FetchPredicate?, _ sort: [SortDescriptor<Object>], _ limit: Int?,
-        _ offset: Int
-    ) throws(DataSourceError) -> [Object] {
-        var query = try query(type, predicate)
-        query.limit = limit.map { min(max(0, $0), mostRows) }
-        query.offset = min(max(0, offset), mostRows)
-        query.sort = try sortKeys(sort, type, bindings[query.entity].layout)
-        return try typed(objects(query), bindings[query.entity].layout)
+    func fetch<Object: ManagedObject>(_ request: FetchRequest<Object>) throws(DataSourceError) -> [Object] {
+        let plan = try plan(request)
+        return try typed(objects(plan), plan.family)
+    }
+
+    /// The request over the columns of the model.
+    func plan<Object: ManagedObject>(_ request: FetchRequest<Object>) throws(DataSourceError) -> FetchPlan {
+        try FetchPlan(request, entity: bindings[entity(of: Object.self)].layout)
     }
 
     /// The objects that match, in any order.
-    func scope(
-        _ type: ManagedObject.Type, _ predicate: FetchPredicate?
+    func scope<Object: ManagedObject>(
+        _ type: Object.Type, _ predicate: FetchPredicate?
     ) throws(DataSourceError) -> [ManagedObject] {
-        try unsortedObjects(query(type, predicate))
+        try unsortedObjects(plan(FetchRequest(type, where: predicate)))
     }
 
-    func count<Object: ManagedObject>(
-        _ type: Object.Type, _ predicate: FetchPredicate?
-    ) throws(DataSourceError) -> Int {
-        try count(query(type, predicate))
+    func count<Object: ManagedObject>(_ request: FetchRequest<Object>) throws(DataSourceError) -> Int {
+        let plan = try plan(request)
+        let all = max(0, try count(plan) - plan.query.offset)
+        return plan.query.limit.map { min($0, all) } ?? all
+    }
+
+    /// Whether any object matches.
+    func exists<Object: ManagedObject>(_ request: FetchRequest<Object>) throws(DataSourceError) -> Bool {
+        var plan = try plan(request)
+        plan.query.limit = min(1, plan.query.limit ?? 1)
+        return try !rows(plan, columns: []).isEmpty
     }
 
     func first<Object: ManagedObject>(
@@ -38,40 +43,39 @@ extension ObjectContext {
     func object<Object: ManagedObject>(
         _ type: Object.Type, _ id: ManagedObjectID
     ) throws(DataSourceError) -> Object? {
-        guard stack.layout.entities.indices.contains(id.layout.index),
-            stack.layout.entities[id.layout.index] === id.layout
-        else { return nil }
+        guard isOfModel(id) else { return nil }
         return try find(entity: id.layout.index, key: id.key).map(typed)
     }
 
-    /// The predicate that an attribute has a value.
-    func equality<Object: ManagedObject>(
-        _ type: Object.Type, _ keyPath: AnyKeyPath, _ value: StoredValue
-    ) throws(DataSourceError) -> FetchPredicate {
-        let layout = bindings[try entity(of: type)].layout
-        return FetchPredicate(
-            .compare(layout.columns[try column(keyPath, of: type, layout)].name, .equal, value))
-    }
-
-    func query(_ type: ManagedObject.Type, _ predicate: FetchPredicate?) throws(DataSourceError) -> RowQuery {
-        let entity = try entity(of: type)
-        return RowQuery(entity: entity, predicate: try predicate?.resolved(bindings[entity].layout) ?? .constant(true))
-    }
-
-    func sortKeys<Object: ManagedObject>(
-        _ sort: [SortDescriptor<Object>], _ type: Object.Type, _ layout: EntityLayout
-    ) throws(DataSourceError) -> [SortKey] {
-        var keys: [SortKey] = []
-        for descriptor in sort {
-            guard let keyPath = descriptor.keyPath else {
-                throw DataSourceError(
-                    .unknownAttribute, "A sort descriptor of \(layout.name) has no key path. Sort by an attribute.",
-                    entityName: layout.name)
+    /// The objects of those ids, in their order; those that are gone are left out.
+    func objects<Object: ManagedObject>(
+        _ type: Object.Type, _ ids: some Sequence<ManagedObjectID>
+    ) throws(DataSourceError) -> [Object] {
+        let ids = ids.filter { isOfModel($0) }
+        var found: [Int64: ManagedObject] = [:]
+        var missing: [Int: [RowValue]] = [:]
+        for id in ids {
+            let binding = bindings[id.layout.index]
+            if binding.isOwned, let object = binding.objects[id.key] {
+                if !object.isDeleted { found[id.key] = object }
+            } else if !(binding.isOwned && binding.holdsAllRows) {
+                missing[id.layout.index, default: []].append(.integer(id.key))
             }
-            keys.append(
-                SortKey(column: try column(keyPath, of: type, layout), isAscending: descriptor.order == .forward))
         }
-        return keys
+        for (entity, keys) in missing {
+            let query = RowQuery(
+                entity: entity, predicate: .isMember(.key, ValueList(keys, .natural)))
+            for object in try objects(FetchPlan(query)) { found[object.key] = object }
+        }
+        var objects: [Object] = []
+        for id in ids {
+            if let object = found[id.key] { objects.append(try typed(object)) }
+        }
+        return objects
+    }
+
+    private func isOfModel(_ id: ManagedObjectID) -> Bool {
+        stack.layout.entities.indices.contains(id.layout.index) && stack.layout.entities[id.layout.index] === id.layout
     }
 
     /// The object as the class that was asked for.
@@ -82,19 +86,23 @@ extension ObjectContext {
 
     /// Objects of an entity and those below it as the class that was asked for.
     private func typed<Object: ManagedObject>(
-        _ objects: [ManagedObject], _ layout: EntityLayout
+        _ objects: [ManagedObject], _ family: [Int]
     ) throws(DataSourceError) -> [Object] {
-        try checkClass(Object.self, layout)
+        try checkClass(Object.self, family)
         // Every object is of its entity's class, and all of these are Object or below it, as was just checked. To ask each
         // object again would take longer than to make it.
         return unsafeBitCast(objects, to: [Object].self)
     }
 
-    /// Throws unless objects of an entity and those below it are of that class.
-    func checkClass<Object: ManagedObject>(_ type: Object.Type, _ layout: EntityLayout) throws(DataSourceError) {
-        for entity in layout.concreteFamily where !(bindings[entity].type is Object.Type) {
-            throw wrongClass(entity, type)
-        }
+    /// Throws unless objects of the entities are of that class.
+    func checkClass<Object: ManagedObject>(_ type: Object.Type, _ family: [Int]) throws(DataSourceError) {
+        for entity in family where !(bindings[entity].type is Object.Type) { throw wrongClass(entity, type) }
+    }
+
+    func typed<Object: ManagedObject>(
+        _ objects: [ManagedObject], of entity: Int
+    ) throws(DataSourceError) -> [Object] {
+        try typed(objects, bindings[entity].layout.concreteFamily)
     }
 
     private func wrongClass(_ entity: Int, _ type: ManagedObject.Type) -> DataSourceError {
@@ -105,6 +113,3 @@ extension ObjectContext {
             entityName: binding.layout.name)
     }
 }
-
-/// More rows than any store has; sums of a few such numbers are still numbers.
-private let mostRows = 1 << 48

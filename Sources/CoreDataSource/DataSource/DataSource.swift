@@ -20,7 +20,7 @@
 /// **Isolation**: reading is on the main actor; adding, deleting and syncing may be called from anywhere; hooks run in the
 /// private context, where the compiler lets them touch nothing else.
 @MainActor
-open class DataSource {
+open class DataSource: MainReader {
     /// The context in which the hooks run.
     public nonisolated let context: PrivateContext
     /// The context that ``fetch(_:where:sortBy:limit:offset:)`` reads.

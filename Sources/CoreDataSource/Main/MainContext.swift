@@ -1,4 +1,3 @@
-public import Foundation
 internal import RowStore
 
 /// What the user interface reads: objects on the main actor, which follow every save.
@@ -9,7 +8,7 @@ internal import RowStore
 ///
 /// **Isolation**: the main actor.
 @MainActor
-public final class MainContext {
+public final class MainContext: MainReader {
     let stack: PersistentStack
     private(set) lazy var objects = ObjectContext(stack, owner: nil, ownedEntities: [])
     /// The number of registered objects at which those that nobody holds are next forgotten.
@@ -25,55 +24,19 @@ public final class MainContext {
         self.stack = stack
     }
 
+    /// Itself: a data source has it under the same name.
+    public nonisolated var main: MainContext { self }
+
     // MARK: Fetching
 
-    /// The objects that match, in order; objects that are equal by all sort descriptors come in the order of creation.
+    /// Reads for somebody.
     ///
-    /// - Parameter limit: The most objects; nil for all.
-    /// - Throws: `unknownEntity`, `unknownAttribute`, and what the store throws.
-    public func fetch<Object: ManagedObject>(
-        _ type: Object.Type, where predicate: FetchPredicate? = nil, sortBy: [SortDescriptor<Object>] = [],
-        limit: Int? = nil, offset: Int = 0
-    ) throws -> [Object] {
-        prepareToFetch()
-        return try objects.fetch(type, predicate, sortBy, limit, offset)
-    }
-
-    /// The objects whose attribute has that value.
-    public func fetch<Object: ManagedObject, Value: AttributeStorable>(
-        _ type: Object.Type, where keyPath: KeyPath<Object, Value>, equals value: Value,
-        sortBy: [SortDescriptor<Object>] = [], limit: Int? = nil, offset: Int = 0
-    ) throws -> [Object] {
-        prepareToFetch()
-        return try objects.fetch(type, objects.equality(type, keyPath, value.storedValue), sortBy, limit, offset)
-    }
-
-    /// The first object, in the order of creation, whose attribute has that value; nil if there is none.
-    public func first<Object: ManagedObject, Value: AttributeStorable>(
-        _ type: Object.Type, where keyPath: KeyPath<Object, Value>, equals value: Value
-    ) throws -> Object? {
-        prepareToFetch()
-        return try objects.first(type, keyPath, value.storedValue)
-    }
-
-    /// How many objects match.
-    public func count<Object: ManagedObject>(
-        _ type: Object.Type, where predicate: FetchPredicate? = nil
-    ) throws -> Int {
-        try objects.count(type, predicate)
-    }
-
-    /// Whether an object has that value.
-    public func exists<Object: ManagedObject, Value: AttributeStorable>(
-        _ type: Object.Type, where keyPath: KeyPath<Object, Value>, equals value: Value
-    ) throws -> Bool {
-        try first(type, where: keyPath, equals: value) != nil
-    }
-
-    /// The object of that id, or nil if it has been deleted.
-    public func object<Object: ManagedObject>(_ type: Object.Type, id: ManagedObjectID) throws -> Object? {
-        prepareToFetch()
-        return try objects.object(type, id)
+    /// - Parameter registers: Whether objects come of it, which then follow every save.
+    func read<R>(
+        registers: Bool = true, _ body: (ObjectContext) throws(DataSourceError) -> R
+    ) throws(DataSourceError) -> R {
+        if registers { prepareToFetch() }
+        return try body(objects)
     }
 
     func prepareToFetch() {

@@ -1,17 +1,23 @@
 public import Foundation
-internal import RowStore
 
-/// Reading, edits of this batch included. Other data sources' entities may be read as well, but not edited.
+/// Reading, edits of this batch included: the functions of ``MainReader``. Other data sources' entities may be read as
+/// well, but not edited.
 extension PrivateContext {
-    /// The objects that match, in order; objects that are equal by all sort descriptors come in the order of creation.
+    /// The objects of a request, in its order; objects that are equal by all of it come in the order of creation.
+    ///
+    /// - Throws: `unknownEntity`, `unknownAttribute`, `invalidPredicate`, `unsupportedQuery`, and what the store throws.
+    public func fetch<Object: ManagedObject>(_ request: FetchRequest<Object>) throws -> [Object] {
+        try objects.fetch(request)
+    }
+
+    /// The objects that match, in order.
     ///
     /// - Parameter limit: The most objects; nil for all.
-    /// - Throws: `unknownEntity`, `unknownAttribute`, and what the store throws.
     public func fetch<Object: ManagedObject>(
         _ type: Object.Type, where predicate: FetchPredicate? = nil, sortBy: [SortDescriptor<Object>] = [],
         limit: Int? = nil, offset: Int = 0
     ) throws -> [Object] {
-        try objects.fetch(type, predicate, sortBy, limit, offset)
+        try fetch(FetchRequest(type, where: predicate, sortBy: sortBy, limit: limit, offset: offset))
     }
 
     /// The objects whose attribute has that value.
@@ -19,7 +25,12 @@ extension PrivateContext {
         _ type: Object.Type, where keyPath: KeyPath<Object, Value>, equals value: Value,
         sortBy: [SortDescriptor<Object>] = [], limit: Int? = nil, offset: Int = 0
     ) throws -> [Object] {
-        try objects.fetch(type, objects.equality(type, keyPath, value.storedValue), sortBy, limit, offset)
+        try fetch(type, where: .compare(keyPath, .equal, value), sortBy: sortBy, limit: limit, offset: offset)
+    }
+
+    /// The first object of a request, or nil.
+    public func first<Object: ManagedObject>(_ request: FetchRequest<Object>) throws -> Object? {
+        try fetch(request.limited(to: 1)).first
     }
 
     /// The first object, in the order of creation, whose attribute has that value; nil if there is none.
@@ -32,11 +43,21 @@ extension PrivateContext {
         try objects.first(type, keyPath, value.storedValue)
     }
 
+    /// How many objects a request gives.
+    public func count<Object: ManagedObject>(_ request: FetchRequest<Object>) throws -> Int {
+        try objects.count(request)
+    }
+
     /// How many objects match.
     public func count<Object: ManagedObject>(
         _ type: Object.Type, where predicate: FetchPredicate? = nil
     ) throws -> Int {
-        try objects.count(type, predicate)
+        try count(FetchRequest(type, where: predicate))
+    }
+
+    /// Whether a request gives any object.
+    public func exists<Object: ManagedObject>(_ request: FetchRequest<Object>) throws -> Bool {
+        try objects.exists(request)
     }
 
     /// Whether an object has that value.
@@ -49,5 +70,49 @@ extension PrivateContext {
     /// The object of that id, or nil if it has been deleted.
     public func object<Object: ManagedObject>(_ type: Object.Type, id: ManagedObjectID) throws -> Object? {
         try objects.object(type, id)
+    }
+
+    /// The objects of those ids, in their order; those that have been deleted are left out. Registered objects are not
+    /// read again, and all others in one go.
+    public func objects<Object: ManagedObject>(
+        _ type: Object.Type, ids: some Sequence<ManagedObjectID>
+    ) throws -> [Object] {
+        try objects.objects(type, ids)
+    }
+
+    // MARK: Values
+
+    /// The ids of the objects of a request, in its order.
+    public func ids<Object: ManagedObject>(_ request: FetchRequest<Object>) throws -> [ManagedObjectID] {
+        try objects.ids(request)
+    }
+
+    /// Some attributes of the objects of a request, in its order. Nothing else is read, and no objects are made.
+    public func values<Object: ManagedObject, each Value: AttributeStorable>(
+        _ request: FetchRequest<Object>, _ keyPaths: repeat KeyPath<Object, each Value>
+    ) throws -> [(repeat each Value)] {
+        try objects.values(request, repeat each keyPaths)
+    }
+
+    /// Sums, counts and so on over the objects of a request.
+    ///
+    /// - Throws: `numberOverflow` for a sum that its type cannot hold.
+    public func aggregate<Object: ManagedObject, each Result: AttributeStorable>(
+        _ request: FetchRequest<Object>, _ aggregates: repeat FetchAggregate<Object, each Result>
+    ) throws -> (repeat each Result) {
+        try objects.aggregate(request, repeat each aggregates)
+    }
+
+    /// The same for each group of objects that have one value in common.
+    public func aggregate<Object: ManagedObject, Key: AttributeStorable, each Result: AttributeStorable>(
+        _ request: FetchRequest<Object>, groupBy keyPath: KeyPath<Object, Key>,
+        _ aggregates: repeat FetchAggregate<Object, each Result>
+    ) throws -> [(key: Key, values: (repeat each Result))] {
+        try objects.aggregate(request, groupBy: keyPath, repeat each aggregates)
+    }
+
+    /// How the store would find the objects of a request, and what is slow about it.
+    public func explain<Object: ManagedObject>(_ request: FetchRequest<Object>) throws -> FetchExplanation {
+        try objects.explain(request)
     }
 }

@@ -9,22 +9,27 @@ internal import RowStore
 /// ```
 ///
 /// Text is compared byte by byte. A comparison with nil is false, but for `equal` and `notEqual`, for which nil is a value.
-public struct FetchPredicate: Sendable {
-    indirect enum Node: Sendable {
-        case constant(Bool)
-        case compare(String, ComparisonOperator, StoredValue)
-        case isIn(String, [StoredValue])
-        case not(Node)
-        case and(Node, Node)
-        case or(Node, Node)
-        /// A key path that is no attribute; the fetch throws it.
-        case unknown(DataSourceError)
+///
+/// A predicate is a tree of at most 1,000 levels. One that would be deeper is none: a fetch by it throws
+/// `invalidPredicate`.
+public struct FetchPredicate: Sendable, Hashable {
+    package let node: Node
+    /// How many levels the tree has.
+    private let depth: Int
+
+    /// The most levels that a tree may have.
+    static let depthLimit = 1000
+    /// The longest list to which `&&` and `||` add; a longer one becomes the first part of a new one.
+    private static let chainLength = 64
+
+    package init(_ node: Node) {
+        self.init(node, depth: node.depth)
     }
 
-    let node: Node
-
-    init(_ node: Node) {
-        self.node = node
+    private init(_ node: Node, depth: Int) {
+        let isTooDeep = depth > FetchPredicate.depthLimit
+        self.node = isTooDeep ? .invalid(InvalidPart(FetchPredicate.tooDeep)) : node
+        self.depth = isTooDeep ? 1 : depth
     }
 
     /// How an attribute stands to a value.
@@ -43,86 +48,62 @@ public struct FetchPredicate: Sendable {
     public static func compare<Object: ManagedObject, Value: AttributeStorable>(
         _ keyPath: KeyPath<Object, Value>, _ relation: Relation, _ value: Value
     ) -> FetchPredicate {
-        named(keyPath, Object.self) { .compare($0, relation.comparison, value.storedValue) }
+        named(keyPath, Object.self) { .compare($0, relation.comparison, .constant(FetchValue(value)), []) }
     }
 
     /// The attribute has one of the values.
     public static func isIn<Object: ManagedObject, Value: AttributeStorable>(
         _ keyPath: KeyPath<Object, Value>, _ values: some Sequence<Value>
     ) -> FetchPredicate {
-        named(keyPath, Object.self) { .isIn($0, values.map(\.storedValue)) }
+        named(keyPath, Object.self) { .isIn($0, .list(values.map { .constant(FetchValue($0)) }), []) }
     }
 
     public static func && (one: FetchPredicate, other: FetchPredicate) -> FetchPredicate {
-        FetchPredicate(.and(one.node, other.node))
+        if case .and(let parts) = one.node, parts.count < chainLength {
+            return FetchPredicate(.and(parts + [other.node]), depth: max(one.depth, other.depth + 1))
+        }
+        return FetchPredicate(.and([one.node, other.node]), depth: max(one.depth, other.depth) + 1)
     }
 
     public static func || (one: FetchPredicate, other: FetchPredicate) -> FetchPredicate {
-        FetchPredicate(.or(one.node, other.node))
+        if case .or(let parts) = one.node, parts.count < chainLength {
+            return FetchPredicate(.or(parts + [other.node]), depth: max(one.depth, other.depth + 1))
+        }
+        return FetchPredicate(.or([one.node, other.node]), depth: max(one.depth, other.depth) + 1)
     }
 
     public static prefix func ! (predicate: FetchPredicate) -> FetchPredicate {
-        FetchPredicate(.not(predicate.node))
+        FetchPredicate(.not(predicate.node), depth: predicate.depth + 1)
     }
 
-    private static func named(
-        _ keyPath: AnyKeyPath, _ type: ManagedObject.Type, _ node: (String) -> Node
+    /// A predicate about the attribute that a key path leads to; if it leads to none, one whose use throws that.
+    static func named(
+        _ keyPath: AnyKeyPath, _ type: ManagedObject.Type, _ node: (FetchExpression) -> Node
     ) -> FetchPredicate {
-        guard let name = type.attributeKeyPaths[keyPath] else {
-            return FetchPredicate(
-                .unknown(
-                    DataSourceError(
-                        .unknownAttribute,
-                        "\(keyPath) is not a stored attribute of \(type.entityName). Fetch by an attribute of the model.",
-                        entityName: type.entityName)))
+        switch FetchExpression.attribute(keyPath, of: type) {
+        case .success(let attribute): FetchPredicate(node(attribute))
+        case .failure(let error): FetchPredicate(.invalid(InvalidPart(error)))
         }
-        return FetchPredicate(node(name))
     }
 
-    /// The predicate over the columns of an entity.
-    func resolved(_ layout: EntityLayout) throws(DataSourceError) -> RowPredicate {
-        try node.resolved(layout)
-    }
+    private static let tooDeep = DataSourceError(
+        .invalidPredicate,
+        "The predicate is nested deeper than \(depthLimit) levels. Put long lists into isIn, and chains of AND or OR into one level."
+    )
 }
 
-extension FetchPredicate.Node {
-    fileprivate func resolved(_ layout: EntityLayout) throws(DataSourceError) -> RowPredicate {
-        switch self {
-        case .constant(let answer): .constant(answer)
-        case .compare(let name, let relation, let value):
-            .compare(column: try column(name, layout), relation, value.value)
-        case .isIn(let name, let values): .isIn(column: try column(name, layout), values.map(\.value))
-        case .not(let node): .not(try node.resolved(layout))
-        case .and: .and(try resolved(operands(isAnd: true), layout))
-        case .or: .or(try resolved(operands(isAnd: false), layout))
-        case .unknown(let error): throw error
+extension FetchExpression {
+    /// The attribute that a key path of a class leads to.
+    static func attribute(
+        _ keyPath: AnyKeyPath, of type: ManagedObject.Type
+    ) -> Result<FetchExpression, DataSourceError> {
+        guard let name = type.attributeKeyPaths[keyPath] else {
+            return .failure(
+                DataSourceError(
+                    .unknownAttribute,
+                    "\(keyPath) is not a stored attribute of \(type.entityName). Fetch by an attribute of the model.",
+                    entityName: type.entityName))
         }
-    }
-
-    private func resolved(_ nodes: [Self], _ layout: EntityLayout) throws(DataSourceError) -> [RowPredicate] {
-        var predicates: [RowPredicate] = []
-        for node in nodes { predicates.append(try node.resolved(layout)) }
-        return predicates
-    }
-
-    /// What a chain of one connective joins, however deep it is nested: thousands of terms are no thousands of calls.
-    private func operands(isAnd: Bool) -> [Self] {
-        var operands: [Self] = []
-        var rest = [self]
-        while let node = rest.popLast() {
-            switch node {
-            case .and(let one, let other) where isAnd, .or(let one, let other) where !isAnd: rest += [other, one]
-            default: operands.append(node)
-            }
-        }
-        return operands
-    }
-
-    private func column(_ name: String, _ layout: EntityLayout) throws(DataSourceError) -> Int {
-        if let column = layout.column(named: name), layout.columns[column].isStored { return column }
-        throw DataSourceError(
-            .unknownAttribute,
-            "\(layout.name) has no stored attribute \"\(name)\". Fetch by an attribute of the model.",
-            entityName: layout.name, attributeName: name)
+        return .success(.keyPath(name.split(separator: ".").map(String.init)))
     }
 }

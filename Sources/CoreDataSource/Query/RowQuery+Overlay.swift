@@ -25,8 +25,8 @@ extension RowQuery {
         return query
     }
 
-    /// The part of all matching rows that limit and offset leave.
-    func window(_ rows: [StoredRow]) -> [StoredRow] {
+    /// The part of all that match that limit and offset leave.
+    func window<Element>(_ rows: [Element]) -> [Element] {
         if limit == nil && offset == 0 { return rows }
         return Array(rows.dropFirst(offset).prefix(limit ?? Int.max))
     }
@@ -35,7 +35,7 @@ extension RowQuery {
     func lay(_ newer: [Int64: RowSnapshot?], over rows: [StoredRow], _ layout: EntityLayout) -> [StoredRow] {
         if newer.isEmpty { return rows }
         var merged = rows.filter { !newer.keys.contains($0.key) }
-        for case (let key, let row?) in newer where predicate.evaluate(row, layout) {
+        for case (let key, let row?) in newer where predicate.evaluate(row, key: key, layout) {
             merged.append(StoredRow(key: key, row: row))
         }
         merged.sort { $0.precedes($1, by: sort, layout) }

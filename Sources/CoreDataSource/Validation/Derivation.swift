@@ -11,27 +11,25 @@ struct Derivation {
 
     private enum Source {
         case now
-        case attribute(Int, (String) -> String)
+        case attribute(Int, TextChange)
         case copy(Int)
     }
 
     /// Nil for an attribute that is not derived, or not from something that a row has.
     init?(_ column: Int, _ layout: EntityLayout) {
-        guard let expression = layout.columns[column].attribute?.derivationExpression else { return nil }
+        guard let text = layout.columns[column].attribute?.derivationExpression else { return nil }
         self.column = column
-        if expression.trimmingCharacters(in: .whitespaces) == "now()" {
+        switch DerivationExpression(text) {
+        case .now:
             source = .now
-            return
-        }
-        let parts = expression.split(separator: ":(", maxSplits: 1).map(String.init)
-        let path = parts[parts.count - 1].trimmingCharacters(in: CharacterSet(charactersIn: " ()"))
-        guard let origin = layout.column(named: path) else { return nil }
-        switch (parts.count, parts[0]) {
-        case (1, _): source = .copy(origin)
-        case (2, "uppercase"): source = .attribute(origin) { $0.uppercased() }
-        case (2, "lowercase"): source = .attribute(origin) { $0.lowercased() }
-        case (2, "canonical"): source = .attribute(origin, canonical)
-        default: return nil
+        case .copy(let path):
+            guard let origin = layout.column(named: path) else { return nil }
+            source = .copy(origin)
+        case .changed(let path, let change):
+            guard let origin = layout.column(named: path) else { return nil }
+            source = .attribute(origin, change)
+        case nil:
+            return nil
         }
     }
 
@@ -44,9 +42,4 @@ struct Derivation {
             row.setValue(row.isNull(origin) ? .null : .text(change(row.text(origin))), column)
         }
     }
-}
-
-/// The text without case and marks, for searching.
-private func canonical(_ text: String) -> String {
-    text.folding(options: [.caseInsensitive, .diacriticInsensitive], locale: nil)
 }

@@ -53,22 +53,3 @@ struct ValidationRules {
             attributeName: layout.columns[column].name)
     }
 }
-
-extension RowValue {
-    /// The stored form of an attribute's default value; nil for none.
-    fileprivate init?(defaultOf attribute: AttributeDescription) {
-        guard let value = attribute.defaultValue else { return nil }
-        switch (ColumnStorage(attribute.type), value) {
-        case (.integer, .boolean(let value)): self = .integer(value ? 1 : 0)
-        case (.integer, .integer(let value)): self = .integer(value)
-        case (.real, .double(let value)): self = .real(value)
-        case (.real, .date(let value)): self = .real(value)
-        case (.real, .integer(let value)): self = .real(Double(value))
-        case (.text, .string(let value)): self = .text(value)
-        case (.text, .decimal(let value)): self = value.storedValue.value
-        case (.text, .integer(let value)): self = .text(String(value))
-        case (.blob, .uuid(let value)): self = value.storedValue.value
-        default: return nil
-        }
-    }
-}

@@ -23,7 +23,13 @@ extension ManagedObjectModel {
 
     /// The entity of that name and everything under it.
     public func family(ofEntityNamed name: String) -> [EntityDescription] {
-        entities.filter { entity in lineage(of: entity).contains { $0.name == name } }
+        var names: Set = [name]
+        var count = 0
+        while names.count > count {
+            count = names.count
+            for entity in entities where entity.parentName.map(names.contains) ?? false { names.insert(entity.name) }
+        }
+        return entities.filter { names.contains($0.name) }
     }
 
     private func ownColumns(of entity: EntityDescription) -> [ColumnDescription] {

@@ -7,4 +7,7 @@ package enum ModelLimits {
     package static let properties = 2_000
     /// How many properties, counted like that, all entities may have together.
     package static let propertiesInAll = 500_000
+    /// How many entities a model may have that is read back from a store, and how long its text may be, in bytes.
+    package static let storedEntities = 2_000
+    package static let textSize = 16 << 20
 }

@@ -12,7 +12,8 @@ enum ReservedNames {
         "Any", "AnyKeyPath", "AnyObject", "Bool", "Data", "Date", "Decimal", "Double", "Float", "Foundation",
         "Hashable", "Int", "Int16", "Int32", "Int64", "Protocol", "Self", "Sendable", "String", "Swift",
         "Type", "URL", "UUID", "AttributeDescription", "CompositeDescription", "CoreDataSource",
-        "EntityDescription", "FetchIndexDescription", "FetchRequestTemplate", "FetchedPropertyDescription",
+        "EntityDescription", "FetchIndexDescription", "FetchPredicate", "FetchRequest", "FetchRequestTemplate",
+        "FetchedPropertyDescription",
         "ManagedModel", "ManagedObject", "ManagedObjectModel", "ModelConfiguration",
         "RelationshipDescription",
     ]

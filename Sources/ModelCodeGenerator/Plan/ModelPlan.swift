@@ -7,6 +7,7 @@ struct ModelPlan {
     let types: PropertyTypes
     private(set) var entities: [EntityPlan] = []
     private(set) var composites: [CompositePlan] = []
+    private(set) var fetchRequests: [String: [FetchRequestPlan]] = [:]
 
     init(for model: ManagedObjectModel) {
         self.model = model
@@ -14,6 +15,7 @@ struct ModelPlan {
         types = PropertyTypes(model: model, names: names)
         entities = model.entities.map(entityPlan)
         composites = compositePlans(for: entities)
+        fetchRequests = fetchRequestPlans()
         omitRepeatedExtensions()
     }
 

@@ -15,14 +15,15 @@ struct DiffCommand: Command {
         let old = try old.read(&warnings)
         let new = try new.read(&warnings)
         let difference = ModelDifference(from: old, to: new)
+        let plan = MigrationPlan(from: old, to: new)
         let json = JSON.object([
             ("differs", .flag(!difference.isEmpty)), ("old", DiffCommand.json(old)), ("new", DiffCommand.json(new)),
-            ("changes", difference.json),
+            ("changes", difference.json), ("migration", plan.json),
         ])
         guard !difference.isEmpty else {
             return Report(["The models have the same persisted shape: no store is reset."], json)
         }
-        return Report(difference.changes.map(\.description), json, status: .differs)
+        return Report(difference.changes.map(\.description) + plan.lines, json, status: .differs)
     }
 
     private static func json(_ model: ManagedObjectModel) -> JSON {
@@ -42,5 +43,25 @@ extension ModelDifference {
                     ("change", .string(change.words)),
                 ])
             })
+    }
+}
+
+extension MigrationPlan {
+    /// Whether an app that opens a store with the policy to migrate keeps its rows.
+    fileprivate var lines: [String] {
+        if !isPossible { return ["cannot be migrated:"] + obstacles.map { "  \($0)" } }
+        if conditions.isEmpty { return ["can be migrated"] }
+        return ["can be migrated, but not a store in which this is so:"] + complaints.map { "  \($0)" }
+    }
+
+    private var complaints: [String] {
+        var seen: Set<String> = []
+        return conditions.map(\.complaint).filter { seen.insert($0).inserted }
+    }
+
+    fileprivate var json: JSON {
+        .object([
+            ("possible", .flag(isPossible)), ("obstacles", .strings(obstacles)), ("conditions", .strings(complaints)),
+        ])
     }
 }

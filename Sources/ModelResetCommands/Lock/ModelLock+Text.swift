@@ -10,7 +10,7 @@ extension ModelLock {
     /// The file: a line per model with its version and hash, and below it, indented, the text that the hash covers.
     var text: String {
         models.reduce(into: Self.comment) { text, model in
-            text += "\nmodel \(model.path.quoted) version \(model.version.quoted) hash \(model.hash)\n"
+            text += "\nmodel \(model.path.quotedWord) version \(model.version.quotedWord) hash \(model.hash)\n"
             for line in model.canonicalForm.utf8.split(separator: UInt8(ascii: "\n")) {
                 text += "  " + Substring(line) + "\n"
             }
@@ -51,7 +51,7 @@ extension ModelLock {
 extension LockedModel {
     /// A model with its text still to come.
     fileprivate init?(head line: String) {
-        guard let words = CanonicalWords(line)?.words, words.count == 6, words[0] == .word("model"),
+        guard let words = TextWords(line)?.words, words.count == 6, words[0] == .word("model"),
             case .name(let path) = words[1], words[2] == .word("version"), case .name(let version) = words[3],
             words[4] == .word("hash"), case .word(let digits) = words[5], let hash = ModelHash(digits)
         else { return nil }

@@ -45,8 +45,8 @@ struct LockedModel {
     /// What a model has that this one has not, in words; empty when their hashes are equal, and only then.
     func changes(to model: ManagedObjectModel) -> [String] {
         guard hash != model.hash else { return [] }
-        guard let old = CanonicalFormReader.model(canonicalForm),
-            let new = CanonicalFormReader.model(model.canonicalForm)
+        guard let old = ManagedObjectModel(canonicalForm: canonicalForm),
+            let new = ManagedObjectModel(canonicalForm: model.canonicalForm)
         else { return ["The lock file's description is of another release; what differs cannot be said."] }
         let changes = ModelDifference(from: old, to: new).changes.map(\.description)
         return changes.isEmpty ? ["The tables are laid out in another way by this release."] : changes

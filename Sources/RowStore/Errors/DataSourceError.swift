@@ -85,6 +85,20 @@ extension DataSourceError.Code {
     /// Pending saves were discarded while the save was being made.
     public static let pendingDiscarded = Self(rawValue: "pendingDiscarded")
 
+    // Queries.
+
+    /// A predicate or another part of a query means nothing: it compares what cannot be compared, say.
+    public static let invalidPredicate = Self(rawValue: "invalidPredicate")
+    /// A predicate format breaks the grammar, or its arguments do not fit.
+    public static let unreadablePredicate = Self(rawValue: "unreadablePredicate")
+    /// A part of a predicate that is asked of the objects threw an error.
+    public static let predicateFailed = Self(rawValue: "predicateFailed")
+    /// A query asks for what this release cannot answer.
+    public static let unsupportedQuery = Self(rawValue: "unsupportedQuery")
+
+    /// A sum is larger than its type can hold.
+    public static let numberOverflow = Self(rawValue: "numberOverflow")
+
     // The store.
 
     /// Another process, or another container in this one, has the store open.

@@ -71,7 +71,11 @@ private struct MemoryReader: StoreReader {
 
     func count(_ query: RowQuery) throws(DataSourceError) -> Int {
         guard let table = try table(query.entity) else { return 0 }
-        return table.rows.values.count { query.predicate.evaluate($0, table.layout) }
+        return table.rows.count { query.predicate.evaluate($0.value, key: $0.key, table.layout) }
+    }
+
+    func explain(_ query: RowQuery) throws(DataSourceError) -> QueryExplanation {
+        QueryExplanation(text: "", steps: ["SCAN rows in memory"])
     }
 
     func row(entity: Int, key: Int64) throws(DataSourceError) -> RowSnapshot? {

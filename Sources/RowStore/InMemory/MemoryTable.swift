@@ -15,7 +15,7 @@ struct MemoryTable: Sendable {
     /// The rows that match, in order.
     func rows(_ query: RowQuery) -> [StoredRow] {
         var found: [StoredRow] = []
-        for (key, row) in rows where query.predicate.evaluate(row, layout) {
+        for (key, row) in rows where query.predicate.evaluate(row, key: key, layout) {
             found.append(StoredRow(key: key, row: row))
         }
         found.sort { $0.precedes($1, by: query.sort, layout) }

@@ -21,13 +21,16 @@ package final class EntityLayout: Sendable {
     /// Columns that take part in a uniqueness constraint.
     package let uniqueColumns: ColumnSet
 
+    /// The names of its relationships, inherited ones included.
+    package let relationships: Set<String>
+
     private let indexesByName: [String: Int]
     /// For each column the constraint that it makes alone, or -1.
     private let constraintsByColumn: [Int]
 
     init(
         index: Int, entity: EntityDescription, columns: [ColumnLayout], constraints: [[Int]], constraintOwners: [Int],
-        concreteFamily: [Int]
+        concreteFamily: [Int], relationships: Set<String>
     ) {
         self.index = index
         self.name = entity.name
@@ -37,6 +40,7 @@ package final class EntityLayout: Sendable {
         self.constraints = constraints
         self.constraintOwners = constraintOwners
         self.concreteFamily = concreteFamily
+        self.relationships = relationships
         uniqueColumns = constraints.joined().reduce(into: ColumnSet()) { $0.insert($1) }
         constraintsByColumn = columns.indices.map { constraints.firstIndex(of: [$0]) ?? -1 }
         self.indexesByName = Dictionary(columns.enumerated().map { ($1.name, $0) }) { first, _ in first }

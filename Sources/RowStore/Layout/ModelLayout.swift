@@ -24,7 +24,8 @@ package final class ModelLayout: Sendable {
                 index: index, entity: entity, columns: columns, constraints: constraints.map(\.columns),
                 constraintOwners: constraints.map(\.owner),
                 concreteFamily: model.family(ofEntityNamed: entity.name).filter { !$0.isAbstract }
-                    .compactMap { indexes[$0.name] })
+                    .compactMap { indexes[$0.name] },
+                relationships: Set(lineage.flatMap { $0.relationships.map(\.name) }))
         }
     }
 

@@ -1,3 +1,5 @@
+internal import ManagedModel
+
 /// A test of one row. Every store answers it alike, in memory or in its own language.
 ///
 /// It has two truth values: a comparison with null is false, but for `equal` and `notEqual`, for which null is a value.
@@ -8,41 +10,122 @@ package indirect enum RowPredicate: Sendable, Hashable {
     case compare(column: Int, ComparisonOperator, RowValue)
     /// Whether the column holds one of the values; null is one if it is among them.
     case isIn(column: Int, [RowValue])
+    /// Whether the row's own key stands in that relation to the number.
+    case compareKey(ComparisonOperator, Int64)
+    /// Whether two values stand in that relation.
+    case relate(RowExpression, ComparisonOperator, RowExpression, ValueOrder)
+    /// Whether a value is in the list; null is if it is in it.
+    case isMember(RowExpression, ValueList)
+    /// Whether a text passes; null does not.
+    case text(RowExpression, TextTest)
+    /// The same with a right side that is made for each row.
+    case textOf(RowExpression, TextOperator, RowExpression, TextOptions)
+    /// Whether the row comes after another one in that order.
+    case follows(RowCursor, [SortKey])
     case not(RowPredicate)
     case and([RowPredicate])
     case or([RowPredicate])
 }
 
-package enum ComparisonOperator: Sendable, Hashable {
-    case equal, notEqual, less, lessOrEqual, greater, greaterOrEqual
+/// Many values to look one up in, by an order in which they are equal.
+package final class ValueList: Sendable, Hashable {
+    /// The values as they were given.
+    package let elements: [RowValue]
+    package let order: ValueOrder
+    private let values: Set<RowValue>
 
-    /// The operator that is true for non-null values exactly when this one is false.
-    package var negated: ComparisonOperator {
-        switch self {
-        case .equal: .notEqual
-        case .notEqual: .equal
-        case .less: .greaterOrEqual
-        case .lessOrEqual: .greater
-        case .greater: .lessOrEqual
-        case .greaterOrEqual: .less
-        }
+    package init(_ elements: [RowValue], _ order: ValueOrder) {
+        self.elements = elements
+        self.order = order
+        values = Set(elements.lazy.map(order.uniform))
+    }
+
+    package func contains(_ value: RowValue) -> Bool { values.contains(order.uniform(value)) }
+
+    package static func == (one: ValueList, other: ValueList) -> Bool {
+        one.order == other.order && one.values == other.values
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(values)
     }
 }
 
 extension RowPredicate {
-    /// The answer for one row.
+    /// The answer for one row, of a predicate that does not ask for the row's own key or for what follows another row.
     package func evaluate(_ row: RowSnapshot, _ layout: EntityLayout) -> Bool {
+        evaluate(row, key: 0, layout)
+    }
+
+    package func evaluate(_ stored: StoredRow, _ layout: EntityLayout) -> Bool {
+        evaluate(stored.row, key: stored.key, layout)
+    }
+
+    /// The answer for one row and its key.
+    package func evaluate(_ row: RowSnapshot, key: Int64, _ layout: EntityLayout) -> Bool {
         switch self {
-        case .constant(let answer): answer
-        case .compare(let column, .equal, let value): row.holds(value, column: column, layout)
-        case .compare(let column, .notEqual, let value): !row.holds(value, column: column, layout)
+        case .constant(let answer): return answer
+        case .compare(let column, .equal, let value): return row.holds(value, column: column, layout)
+        case .compare(let column, .notEqual, let value): return !row.holds(value, column: column, layout)
         case .compare(let column, let relation, let value):
-            row.stands(relation, to: value, column: column, layout.columns[column])
-        case .isIn(let column, let values): values.contains { row.holds($0, column: column, layout) }
-        case .not(let predicate): !predicate.evaluate(row, layout)
-        case .and(let predicates): predicates.allSatisfy { $0.evaluate(row, layout) }
-        case .or(let predicates): predicates.contains { $0.evaluate(row, layout) }
+            return row.stands(relation, to: value, column: column, layout.columns[column])
+        case .isIn(let column, let values): return values.contains { row.holds($0, column: column, layout) }
+        case .compareKey(let relation, let other): return relation.holds(key < other ? -1 : key > other ? 1 : 0)
+        case .relate(let one, let relation, let other, let order):
+            return order.relate(
+                one.evaluate(row, key: key, layout), relation, other.evaluate(row, key: key, layout))
+        case .isMember(let value, let list): return list.contains(value.evaluate(row, key: key, layout))
+        case .text(let value, let test): return value.withText(row, key: key, layout, test.accepts) ?? false
+        case .textOf(let value, let comparison, let pattern, let options):
+            guard case .text(let pattern) = pattern.evaluate(row, key: key, layout),
+                let test = try? TextTest(comparison, pattern, options)
+            else { return false }
+            return value.withText(row, key: key, layout, test.accepts) ?? false
+        case .follows(let cursor, let sort): return cursor.precedes(row, key: key, by: sort, layout)
+        case .not(let predicate): return !predicate.evaluate(row, key: key, layout)
+        case .and(let predicates): return predicates.allSatisfy { $0.evaluate(row, key: key, layout) }
+        case .or(let predicates): return predicates.contains { $0.evaluate(row, key: key, layout) }
         }
+    }
+}
+
+extension ComparisonOperator {
+    /// Whether it holds for values in that order: negative, 0 or positive.
+    package func holds(_ order: Int) -> Bool {
+        switch self {
+        case .equal: order == 0
+        case .notEqual: order != 0
+        case .less: order < 0
+        case .lessOrEqual: order <= 0
+        case .greater: order > 0
+        case .greaterOrEqual: order >= 0
+        }
+    }
+
+    /// By Swift's own operators: there are texts of which none is less and which are not equal.
+    fileprivate func holds(_ one: String, _ other: String) -> Bool {
+        switch self {
+        case .equal: one == other
+        case .notEqual: one != other
+        case .less: one < other
+        case .lessOrEqual: one <= other
+        case .greater: one > other
+        case .greaterOrEqual: one >= other
+        }
+    }
+}
+
+extension ValueOrder {
+    /// Whether two values stand in a relation; null equals null, and values without an order are not equal.
+    package func relate(_ one: RowValue, _ relation: ComparisonOperator, _ other: RowValue) -> Bool {
+        if one == .null || other == .null {
+            return relation == .equal ? one == other : relation == .notEqual ? one != other : false
+        }
+        if case .folded(let options) = self, options.isSwift, case .text(let one) = one, case .text(let other) = other {
+            return relation.holds(one, other)
+        }
+        guard let order = compare(one, other) else { return relation == .notEqual }
+        return relation.holds(order)
     }
 }
 
@@ -55,16 +138,24 @@ extension RowSnapshot {
         _ relation: ComparisonOperator, to value: RowValue, column: Int, _ layout: ColumnLayout
     ) -> Bool {
         guard value != .null, !isNull(column), value.fits(layout.storage) else { return false }
-        var other = RowSnapshot(columnCount: columnCount)
-        other.setValue(value, column)
-        let order = self.order(other, column: column, layout)
-        return switch relation {
-        case .equal: order == 0
-        case .notEqual: order != 0
-        case .less: order < 0
-        case .lessOrEqual: order <= 0
-        case .greater: order > 0
-        case .greaterOrEqual: order >= 0
+        return relation.holds(order(to: value, column: column, layout))
+    }
+
+    /// The order of a column that is not null and a value of its storage that is not null either.
+    private func order(to value: RowValue, column: Int, _ layout: ColumnLayout) -> Int {
+        switch value {
+        case .null: return 1
+        case .integer(let value): return integer(column) < value ? -1 : integer(column) > value ? 1 : 0
+        case .real(let value): return real(column) < value ? -1 : real(column) > value ? 1 : 0
+        case .text(var text):
+            let isDecimal = layout.attribute?.type == .decimal
+            return withBytes(column) { bytes in
+                text.withUTF8 {
+                    let other = UnsafeRawBufferPointer($0)
+                    return isDecimal ? orderDecimals(bytes, other) : compareBytes(bytes, other)
+                }
+            }
+        case .blob(let blob): return withBytes(column) { bytes in blob.withUnsafeBytes { compareBytes(bytes, $0) } }
         }
     }
 }

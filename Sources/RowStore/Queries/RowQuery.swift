@@ -1,7 +1,7 @@
 internal import ManagedModel
 
 /// Which rows, in what order.
-package struct RowQuery: Sendable {
+package struct RowQuery: Sendable, Hashable {
     /// The entity's number. An abstract one has no rows of its own.
     package var entity: Int
     package var predicate: RowPredicate
@@ -10,15 +10,20 @@ package struct RowQuery: Sendable {
     /// The most rows; nil for all.
     package var limit: Int?
     package var offset: Int
+    /// The columns that are wanted; nil for all. In rows from a store the others are null, but for those sorted by.
+    package var columns: [Int]?
 
     package init(
-        entity: Int, predicate: RowPredicate = .constant(true), sort: [SortKey] = [], limit: Int? = nil, offset: Int = 0
+        entity: Int, predicate: RowPredicate = .constant(true), sort: [SortKey] = [], limit: Int? = nil,
+        offset: Int = 0,
+        columns: [Int]? = nil
     ) {
         self.entity = entity
         self.predicate = predicate
         self.sort = sort
         self.limit = limit
         self.offset = offset
+        self.columns = columns
     }
 }
 
@@ -26,10 +31,12 @@ package struct RowQuery: Sendable {
 package struct SortKey: Sendable, Hashable {
     package let column: Int
     package let isAscending: Bool
+    package let order: TextOrder
 
-    package init(column: Int, isAscending: Bool = true) {
+    package init(column: Int, isAscending: Bool = true, order: TextOrder = .bytes) {
         self.column = column
         self.isAscending = isAscending
+        self.order = order
     }
 }
 
@@ -41,15 +48,53 @@ extension RowSnapshot {
         }
         return withBytes(column) { one in other.withBytes(column) { orderDecimals(one, $0) } }
     }
+
+    /// The order of two rows by a sort key, as if it were ascending.
+    fileprivate func order(_ other: RowSnapshot, by key: SortKey, _ layout: ColumnLayout) -> Int {
+        guard key.order != .bytes, layout.storage == .text, !isNull(key.column), !other.isNull(key.column) else {
+            return order(other, column: key.column, layout)
+        }
+        return withBytes(key.column) { one in other.withBytes(key.column) { key.order.compare(one, $0) } }
+    }
+
+    /// The order of two rows by the sort keys: negative, 0 or positive.
+    fileprivate func order(_ other: RowSnapshot, by sort: [SortKey], _ layout: EntityLayout) -> Int {
+        for key in sort {
+            let order = order(other, by: key, layout.columns[key.column])
+            if order != 0 { return key.isAscending ? order : -order }
+        }
+        return 0
+    }
 }
 
 extension StoredRow {
     /// Whether this row comes before the other by the sort keys, then by key.
     package func precedes(_ other: StoredRow, by sort: [SortKey], _ layout: EntityLayout) -> Bool {
-        for key in sort {
-            let order = row.order(other.row, column: key.column, layout.columns[key.column])
-            if order != 0 { return (order < 0) == key.isAscending }
-        }
-        return self.key < other.key
+        let order = row.order(other.row, by: sort, layout)
+        return order == 0 ? key < other.key : order < 0
+    }
+}
+
+/// A place in the order of a query: that of a row, which need not be there any more.
+package struct RowCursor: Sendable, Hashable {
+    package let key: Int64
+    /// What the row held in the columns sorted by, in their order.
+    package let values: [RowValue]
+
+    package init(key: Int64, values: [RowValue]) {
+        self.key = key
+        self.values = values
+    }
+
+    package init(_ stored: StoredRow, _ sort: [SortKey], _ layout: EntityLayout) {
+        key = stored.key
+        values = sort.map { stored.row.value($0.column, layout.columns[$0.column].storage) }
+    }
+
+    /// Whether the place comes before a row.
+    package func precedes(_ row: RowSnapshot, key: Int64, by sort: [SortKey], _ layout: EntityLayout) -> Bool {
+        var own = RowSnapshot(columnCount: row.columnCount)
+        for (value, key) in zip(values, sort) { own.setValue(value, key.column) }
+        return StoredRow(key: self.key, row: own).precedes(StoredRow(key: key, row: row), by: sort, layout)
     }
 }

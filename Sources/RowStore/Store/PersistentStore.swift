@@ -61,6 +61,9 @@ package protocol StoreReader {
     /// How many rows match; limit and offset do not count.
     func count(_ query: RowQuery) throws(DataSourceError) -> Int
 
+    /// How the rows of a query would be found.
+    func explain(_ query: RowQuery) throws(DataSourceError) -> QueryExplanation
+
     /// The row of that key, or nil.
     func row(entity: Int, key: Int64) throws(DataSourceError) -> RowSnapshot?
 

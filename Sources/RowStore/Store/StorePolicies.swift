@@ -12,11 +12,12 @@ public enum SynchronousLevel: Sendable, Hashable {
 /// A key that belongs to one data source is about its rows alone: with every policy but ``ask``, only they are dropped
 /// when only it changed.
 public struct ResetPolicy: Sendable, Hashable {
-    package enum Kind: Sendable, Hashable {
+    package indirect enum Kind: Sendable, Hashable {
         case discard
         case backup(keep: Int)
         case changedEntities
         case ask
+        case migrate(otherwise: ResetPolicy)
     }
 
     package let kind: Kind
@@ -42,4 +43,29 @@ public struct ResetPolicy: Sendable, Hashable {
 
     /// Touch nothing and throw `modelChanged`.
     public static let ask = ResetPolicy(kind: .ask)
+
+    /// Carry the rows over to the new model, and where that is not possible, ``discard``.
+    public static let migrate = ResetPolicy.migrate(otherwise: .discard)
+
+    /// Carry the rows over to the new model, in one transaction, and where that is not possible, do as the other policy
+    /// says.
+    ///
+    /// What is possible is inferred from the model that the store keeps: entities and properties may come, go and be
+    /// renamed (the renaming identifier is the old name, or the one that the old model has too); optional attributes may
+    /// become required if they have a default value; to-one relationships may become to-many. The type of an attribute
+    /// stays as it is. ``StoreStartup/migration`` says what was done, ``StoreStartup/fallback`` why it was not.
+    ///
+    /// Another database key still resets the store, and another key of a data source drops its rows.
+    public static func migrate(otherwise policy: ResetPolicy) -> ResetPolicy {
+        ResetPolicy(kind: .migrate(otherwise: policy.withoutMigration))
+    }
+
+    package var migrates: Bool {
+        if case .migrate = kind { true } else { false }
+    }
+
+    /// What to do where nothing is migrated.
+    package var withoutMigration: ResetPolicy {
+        if case .migrate(let policy) = kind { policy } else { self }
+    }
 }

@@ -9,20 +9,24 @@ public struct StoreStartup: Sendable, Hashable {
     public var backup: URL?
     /// The entities whose rows were dropped while those of others stayed, sorted; nil if it was all or nothing.
     public var entitiesReset: [String]?
-    /// Why the whole store was dropped although the policy was to keep what did not change; nil if it was not so.
+    /// Why the store was not migrated, or was dropped as a whole, although the policy was to keep more of it; nil if it was
+    /// not so.
     public var fallback: String?
+    /// What was carried over to the new model; nil if nothing was to be.
+    public var migration: MigrationReport?
 
     public init(
         reason: Reason, rowsDropped: Int = 0, backup: URL? = nil, entitiesReset: [String]? = nil,
-        fallback: String? = nil
+        fallback: String? = nil, migration: MigrationReport? = nil
     ) {
         self.reason = reason
         self.rowsDropped = rowsDropped
         self.backup = backup
         self.entitiesReset = entitiesReset
         self.fallback = fallback
+        self.migration = migration
     }
 
     /// Whether an old store, or part of it, was dropped.
-    public var isReset: Bool { reason.isReset }
+    public var isReset: Bool { migration == nil ? reason.isReset : rowsDropped > 0 }
 }

@@ -15,19 +15,86 @@ final class ValueSet: Sendable {
     }
 }
 
-extension Statement {
-    /// Binds the set, which lives until another value is bound.
-    func bind(_ set: ValueSet, _ parameter: Int32) -> Int32 {
-        sqlite3_bind_pointer(handle, parameter, Unmanaged.passRetained(set).toOpaque(), ValueSet.pointerType) {
-            if let set = $0 { Unmanaged<ValueSet>.fromOpaque(set).release() }
+/// A predicate for which SQLite has no words, and where its columns are among the arguments of a function.
+final class RowTest: Sendable {
+    let predicate: RowPredicate
+    let layout: EntityLayout
+    /// In the order of the arguments.
+    let columns: [Int]
+    /// Whether the row's own key is the first of them.
+    let asksKey: Bool
+
+    init(_ predicate: RowPredicate, _ layout: EntityLayout) {
+        self.predicate = predicate
+        self.layout = layout
+        var columns: Set<Int> = []
+        asksKey = predicate.collectColumns(&columns)
+        self.columns = columns.sorted()
+    }
+
+    static var pointerType: UnsafePointer<CChar> {
+        UnsafeRawPointer(StaticString("RowTest").utf8Start).assumingMemoryBound(to: CChar.self)
+    }
+
+    /// The answer of the predicate as rows in memory give it: for a row that has what it asks for.
+    fileprivate func accepts(_ arguments: UnsafeMutablePointer<OpaquePointer?>) -> Bool {
+        var row = RowSnapshot(columnCount: layout.columns.count)
+        var argument = arguments
+        var key: Int64 = 0
+        if asksKey {
+            key = sqlite3_value_int64(argument.pointee)
+            argument += 1
+        }
+        for column in columns {
+            set(argument.pointee, column, in: &row)
+            argument += 1
+        }
+        return predicate.evaluate(row, key: key, layout)
+    }
+
+    /// As a row is read from a statement.
+    private func set(_ value: OpaquePointer?, _ column: Int, in row: inout RowSnapshot) {
+        guard sqlite3_value_type(value) != SQLITE_NULL else { return }
+        switch layout.columns[column].storage {
+        case .integer: row.setInteger(sqlite3_value_int64(value), column)
+        case .real: row.setWord(sqlite3_value_double(value).bitPattern, column)
+        case .text, .blob: row.setBytes(bytes(value), column)
         }
     }
 }
 
+extension Statement {
+    /// Binds a set or a test, which lives until another value is bound.
+    private func bind<Object: AnyObject>(
+        _ object: Object, _ type: UnsafePointer<CChar>, _ parameter: Int32
+    ) -> Int32 {
+        sqlite3_bind_pointer(handle, parameter, Unmanaged.passRetained(object).toOpaque(), type) {
+            if let object = $0 { Unmanaged<AnyObject>.fromOpaque(object).release() }
+        }
+    }
+
+    func bind(_ value: QueryPlan.Value, _ parameter: Int32) -> Int32 {
+        switch value {
+        case .one(let value): bind(value, parameter)
+        case .set(let set): bind(set, ValueSet.pointerType, parameter)
+        case .test(let test): bind(test, RowTest.pointerType, parameter)
+        }
+    }
+}
+
+extension TextCollation {
+    /// Its name in SQL.
+    var name: String { "collation_\(number)" }
+}
+
 extension Connection {
-    /// Adds what SQLite lacks to answer as rows in memory do: the order of decimals, and long lists of values.
+    private typealias Function =
+        @convention(c) (OpaquePointer?, Int32, UnsafeMutablePointer<OpaquePointer?>?) -> Void
+
+    /// Adds what SQLite lacks to answer as rows in memory do: the order of decimals, long lists of values, the tests that
+    /// SQL has no words for, and the order of folded texts. Each is the function that answers in memory too.
     func addFunctions() -> Int32 {
-        let code = sqlite3_create_collation_v2(
+        var code = sqlite3_create_collation_v2(
             handle, "decimal", SQLITE_UTF8, nil,
             { _, oneCount, one, otherCount, other in
                 Int32(
@@ -36,21 +103,69 @@ extension Connection {
                         UnsafeRawBufferPointer(start: other, count: Int(otherCount))
                     ).signum())
             }, nil)
-        guard code == SQLITE_OK else { return code }
-        return sqlite3_create_function_v2(
-            handle, "is_in_set", 2, SQLITE_UTF8 | SQLITE_DIRECTONLY, nil,
-            { context, _, arguments in
-                guard let arguments, let pointer = sqlite3_value_pointer(arguments[0], ValueSet.pointerType) else {
-                    sqlite3_result_int(context, 0)
-                    return
-                }
-                let set = Unmanaged<ValueSet>.fromOpaque(pointer).takeUnretainedValue()
-                sqlite3_result_int(context, set.values.contains(value(arguments[1])) ? 1 : 0)
-            }, nil, nil, nil)
+        if code == SQLITE_OK { code = add("is_in_set", 2, isInSet) }
+        if code == SQLITE_OK { code = add("row_test", -1, rowTest) }
+        if code == SQLITE_OK { code = add("text_sort_key", 2, textSortKey) }
+        return code
+    }
+
+    private func add(_ name: String, _ count: Int32, _ function: Function) -> Int32 {
+        sqlite3_create_function_v2(
+            handle, name, count, SQLITE_UTF8 | SQLITE_DIRECTONLY, nil, function, nil, nil, nil)
+    }
+
+    /// Makes the collations of a query known to SQLite.
+    func add(collationsOf sort: [SortKey]) throws(DataSourceError) {
+        for case .collation(let collation) in sort.map(\.order) {
+            let code = sqlite3_create_collation_v2(
+                handle, collation.name, SQLITE_UTF8, Unmanaged.passRetained(collation).toOpaque(),
+                { pointer, oneCount, one, otherCount, other in
+                    guard let pointer else { return 0 }
+                    let collation = Unmanaged<TextCollation>.fromOpaque(pointer).takeUnretainedValue()
+                    let order = TextOrder.collation(collation).compare(
+                        UnsafeRawBufferPointer(start: one, count: Int(oneCount)),
+                        UnsafeRawBufferPointer(start: other, count: Int(otherCount)))
+                    return Int32(order.signum())
+                },
+                { if let pointer = $0 { Unmanaged<TextCollation>.fromOpaque(pointer).release() } })
+            guard code == SQLITE_OK else { throw error(code, while: "reading") }
+        }
     }
 }
 
-private func value(_ value: OpaquePointer?) -> RowValue {
+private func isInSet(
+    _ context: OpaquePointer?, _ count: Int32, _ arguments: UnsafeMutablePointer<OpaquePointer?>?
+) {
+    guard let arguments, let pointer = sqlite3_value_pointer(arguments[0], ValueSet.pointerType) else {
+        return sqlite3_result_int(context, 0)
+    }
+    let set = Unmanaged<ValueSet>.fromOpaque(pointer).takeUnretainedValue()
+    sqlite3_result_int(context, set.values.contains(value(arguments[1])) ? 1 : 0)
+}
+
+private func rowTest(
+    _ context: OpaquePointer?, _ count: Int32, _ arguments: UnsafeMutablePointer<OpaquePointer?>?
+) {
+    guard let arguments, let pointer = sqlite3_value_pointer(arguments[0], RowTest.pointerType) else {
+        return sqlite3_result_int(context, 0)
+    }
+    let test = Unmanaged<RowTest>.fromOpaque(pointer).takeUnretainedValue()
+    sqlite3_result_int(context, test.accepts(arguments + 1) ? 1 : 0)
+}
+
+/// Null, which has no key, stays null.
+private func textSortKey(
+    _ context: OpaquePointer?, _ count: Int32, _ arguments: UnsafeMutablePointer<OpaquePointer?>?
+) {
+    guard let arguments, sqlite3_value_type(arguments[0]) != SQLITE_NULL else { return sqlite3_result_null(context) }
+    let options = TextOrder.SortOptions(rawValue: Int(sqlite3_value_int64(arguments[1])))
+    TextOrder.sortKey(bytes(arguments[0]), options).withUnsafeBytes {
+        sqlite3_result_blob64(context, $0.baseAddress ?? UnsafeRawPointer(emptyText), UInt64($0.count), copied)
+    }
+}
+
+/// A copy of an argument of a function.
+func value(_ value: OpaquePointer?) -> RowValue {
     switch sqlite3_value_type(value) {
     case SQLITE_INTEGER: return .integer(sqlite3_value_int64(value))
     case SQLITE_FLOAT: return .real(sqlite3_value_double(value))

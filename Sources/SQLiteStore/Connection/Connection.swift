@@ -10,8 +10,8 @@ final class Connection: @unchecked Sendable {
     let path: String
     /// Statements by the numbers that ``StoreSchema`` gives to them.
     private var numbered: [Statement?] = []
-    /// Statements by their text, for queries that come back.
-    private var queries: [String: Statement] = [:]
+    /// Statements by their shape, for queries that come back.
+    private var queries: [QueryShape: PreparedQuery] = [:]
     private var isOpen = true
     private(set) lazy var limits = readLimits()
 
@@ -67,7 +67,7 @@ final class Connection: @unchecked Sendable {
 // MARK: - Statements
 
 extension Connection {
-    /// The most query texts remembered; then all are forgotten.
+    /// The most queries remembered; then all are forgotten.
     private static let queryLimit = 64
 
     /// The statement of that number, prepared when first asked for.
@@ -80,14 +80,28 @@ extension Connection {
         return statement
     }
 
-    /// The statement of a query, kept by its text unless it is unlikely to come back.
-    func query(_ sql: String, isKept: Bool) throws(DataSourceError) -> Statement {
-        if let statement = queries[sql] { return statement }
-        let statement = try prepare(sql)
-        guard isKept else { return statement }
+    /// The statement of a query, with its values bound. It is translated once for each shape that comes back.
+    func query(_ plan: QueryPlan, _ table: EntityTable) throws(DataSourceError) -> PreparedQuery {
+        let known = queries[plan.shape]
+        let query = if let known { known } else { try translate(plan, table) }
+        for (position, value) in plan.values.enumerated() {
+            let code = query.statement.bind(value, Int32(position + 1))
+            guard code == SQLITE_OK else {
+                query.statement.clear()
+                throw error(code, while: "reading")
+            }
+        }
+        return query
+    }
+
+    private func translate(_ plan: QueryPlan, _ table: EntityTable) throws(DataSourceError) -> PreparedQuery {
+        try add(collationsOf: plan.shape.sort)
+        let text = QueryText(plan.shape, table)
+        let query = PreparedQuery(statement: try prepare(text.sql), columns: text.columns)
+        guard plan.isKept else { return query }
         if queries.count >= Connection.queryLimit { queries.removeAll(keepingCapacity: true) }
-        queries[sql] = statement
-        return statement
+        queries[plan.shape] = query
+        return query
     }
 
     func prepare(_ sql: String) throws(DataSourceError) -> Statement {
@@ -113,7 +127,10 @@ extension Connection {
 
     /// All rows of a query, as values. For metadata: rows of entities are read straight into snapshots.
     func values(_ sql: String) throws(DataSourceError) -> [[RowValue]] {
-        let statement = try prepare(sql)
+        try rows(of: prepare(sql))
+    }
+
+    func rows(of statement: Statement) throws(DataSourceError) -> [[RowValue]] {
         var rows: [[RowValue]] = []
         while true {
             let code = statement.step()
@@ -133,4 +150,10 @@ extension Connection {
     func rollBack() {
         if isInTransaction { sqlite3_exec(handle, "ROLLBACK", nil, nil, nil) }
     }
+}
+
+/// The statement of a query, and the columns of its rows.
+struct PreparedQuery {
+    let statement: Statement
+    let columns: ContiguousArray<EntityTable.Column>
 }

@@ -62,7 +62,7 @@ final class Statement {
 }
 
 /// Tells SQLite to copy what is bound (`SQLITE_TRANSIENT`, a macro that Swift cannot see).
-private let copied = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+let copied = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
 
 /// What an empty text points to: SQLite takes a null pointer for null.
 var emptyText: UnsafePointer<CChar> {

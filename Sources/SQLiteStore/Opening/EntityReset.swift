@@ -25,7 +25,9 @@ struct EntityReset {
         let stays = Set(kept.map(\.name) + joins.map(\.name) + [Metadata.table])
         let goes = probe.contents.filter { $0.type == "table" && !stays.contains($0.name) }
         let rowsDropped = try probe.rowCount(in: goes.map(\.name))
-        let metadata = Metadata(identity: identity, storeID: found.storeID, firstFreeKey: found.firstFreeKey)
+        let metadata = Metadata(
+            identity: identity, storeID: found.storeID, firstFreeKey: found.firstFreeKey,
+            modelText: schema.modelText)
         try connection.transaction { () throws(DataSourceError) in
             for other in probe.contents where other.type == "trigger" || other.type == "view" {
                 try connection.run("DROP \(other.type.uppercased()) IF EXISTS \(other.name.quoted)")

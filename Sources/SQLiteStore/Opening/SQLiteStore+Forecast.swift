@@ -10,15 +10,35 @@ extension SQLiteStore {
     package static func forecast(
         _ options: Options, countsRows: Bool = false
     ) throws(DataSourceError) -> StoreStartup {
+        try look(options) { (forecast) throws(DataSourceError) in try forecast.run(countsRows: countsRows) }
+            ?? StoreStartup(reason: .firstLaunch)
+    }
+
+    /// What a migration would come to; nil if the store was made for this model, or there is none.
+    package static func migrationForecast(_ options: Options) throws(DataSourceError) -> MigrationForecast? {
+        try look(options) { (forecast) throws(DataSourceError) in try forecast.migration() } ?? nil
+    }
+
+    /// Nil if there is no store.
+    private static func look<R>(
+        _ options: Options, _ body: (StoreForecast) throws(DataSourceError) -> R
+    ) throws(DataSourceError) -> R? {
         let schema = try StoreSchema(options.layout)
         let files = try StoreFiles(options.url, options.calls)
-        guard try files.mainExists() else { return StoreStartup(reason: .firstLaunch) }
+        guard try files.mainExists() else { return nil }
         // Without a lock file nobody has the store open, and making one would be a change.
         let lock = files.exists(files.lock) ? try LockFile(files) : nil
         return try withExtendedLifetime(lock) { () throws(DataSourceError) in
-            try StoreForecast(files: files, schema: schema, options: options).run(countsRows: countsRows)
+            try body(StoreForecast(files: files, schema: schema, options: options))
         }
     }
+}
+
+/// Whether the rows of a store can be carried over to another model.
+package enum MigrationForecast: Sendable, Equatable {
+    case possible(MigrationReport)
+    /// Why not, in whole sentences.
+    case impossible(String)
 }
 
 /// Looks at a store that nobody else has open.
@@ -28,23 +48,50 @@ struct StoreForecast {
     let options: SQLiteStore.Options
 
     func run(countsRows: Bool) throws(DataSourceError) -> StoreStartup {
-        guard try files.mainExists() else { return StoreStartup(reason: .firstLaunch) }
+        try look { (probe) throws(DataSourceError) in
+            switch try StartupDecision(probe.found(), options.identity, .discard) {
+            case .create:
+                return StoreStartup(reason: .firstLaunch)
+            case .proceed, .resetEntities, .migrate:
+                // The keys of data sources are known to the app alone, so here they change nothing.
+                try probe.check(schema)
+                return StoreStartup(reason: .current, rowsDropped: countsRows ? try probe.rowCount() : 0)
+            case .reset(let reason, _):
+                return StoreStartup(reason: reason, rowsDropped: try probe.rowCount())
+            }
+        } ?? StoreStartup(reason: .firstLaunch)
+    }
+
+    func migration() throws(DataSourceError) -> MigrationForecast? {
+        try look { (probe) throws(DataSourceError) in
+            switch try StartupDecision(probe.found(), options.identity, .migrate) {
+            case .migrate(_, let found):
+                do throws(DataSourceError) {
+                    let migration = try StoreMigration(
+                        schema: schema, probe: probe, found: found, identity: options.identity, dropsByKey: false)
+                    try probe.connection.addTextChanges()
+                    try migration.checkConditions()
+                    return .possible(migration.report(rowsCarried: try migration.rowsCarried()))
+                } catch  where error.code == .notMigratable {
+                    return .impossible(error.message)
+                }
+            case .reset(let reason, _) where reason.isModelChanged:
+                return .impossible("The database key is another one.")
+            case .create, .proceed, .reset, .resetEntities:
+                return nil
+            }
+        } ?? nil
+    }
+
+    /// Nil if there is no store.
+    private func look<R>(_ body: (StoreProbe) throws(DataSourceError) -> R) throws(DataSourceError) -> R? {
+        guard try files.mainExists() else { return nil }
         guard access(files.main, R_OK | W_OK) == 0 else {
             throw DataSourceError(systemError: errno, path: files.main, while: "opening")
         }
         let connection = try connect()
         defer { connection.close(copyingLog: false) }
-        let probe = try StoreProbe(connection)
-        switch try StartupDecision(probe.found(), options.identity, .discard) {
-        case .create:
-            return StoreStartup(reason: .firstLaunch)
-        case .proceed, .resetEntities:
-            // The keys of data sources are known to the app alone, so here they change nothing.
-            try probe.check(schema)
-            return StoreStartup(reason: .current, rowsDropped: countsRows ? try probe.rowCount() : 0)
-        case .reset(let reason, _):
-            return StoreStartup(reason: reason, rowsDropped: try probe.rowCount())
-        }
+        return try body(StoreProbe(connection))
     }
 
     /// A connection that leaves the files as they are. Without a log, SQLite takes the file for one that never changes and

@@ -18,6 +18,8 @@ package enum StartupDecision: Sendable, Equatable {
     case reset(StoreStartup.Reason, fallback: String? = nil)
     /// Drop the rows of these entities; the others stay.
     case resetEntities(Set<String>, StoreStartup.Reason, Metadata)
+    /// Carry the rows over, and where that is not possible, decide again without that.
+    case migrate(StoreStartup.Reason, Metadata)
 
     /// - Throws: `foreignDatabase`, `newerFormat`, `storeCorrupt` or, if the policy is to ask, `modelChanged`.
     package init(
@@ -36,13 +38,19 @@ package enum StartupDecision: Sendable, Equatable {
                 self = .proceed(metadata)
                 return
             }
-            guard policy != .ask else {
+            if policy.migrates, reason.isModelChanged, !reason.isDatabaseKeyChanged,
+                policy.withoutMigration != .ask || reason.entitiesWithChangedKey.isEmpty
+            {
+                self = .migrate(reason, metadata)
+                return
+            }
+            guard policy.withoutMigration != .ask else {
                 throw DataSourceError(
                     .modelChanged,
                     "The store was made for another model or database key. Open it with the reset policy .discard to "
                         + "start anew, or with an app that has the old model.", cause: reason.summary)
             }
-            self.init(reason, metadata, wanted, policy)
+            self.init(reason, metadata, wanted, policy.withoutMigration)
         }
     }
 

@@ -35,19 +35,66 @@ struct StoreOpening {
     private func open(_ connection: Connection) throws(DataSourceError) -> Result {
         try checkRights(connection)
         let probe = try StoreProbe(connection)
-        switch try StartupDecision(probe.found(), options.identity, options.resetPolicy) {
+        let found = try probe.found()
+        let decision = try StartupDecision(found, options.identity, options.resetPolicy)
+        guard case .migrate(let reason, let metadata) = decision else { return try follow(decision, probe) }
+        do throws(DataSourceError) {
+            return try migrate(reason, metadata, probe)
+        } catch  where error.code == .notMigratable {
+            return try fallBack(found, error.message, probe)
+        }
+    }
+
+    private func follow(
+        _ decision: StartupDecision, _ probe: StoreProbe, fallback: String? = nil
+    ) throws(DataSourceError) -> Result {
+        let connection = probe.connection
+        switch decision {
         case .create:
             return try create(StoreStartup(reason: .firstLaunch), connection)
         case .proceed(let metadata):
             try probe.check(schema)
             try connection.settleWriter(options.synchronous)
-            try updateIndexes(connection, probe)
-            return Result(connection: connection, metadata: metadata, startup: StoreStartup(reason: .current))
-        case .reset(let reason, let fallback):
-            return try replace(connection, StoreStartup(reason: reason, fallback: fallback))
+            return try update(metadata, probe)
+        case .reset(let reason, let other):
+            let reasons = [fallback, other].compactMap(\.self)
+            return try replace(
+                connection,
+                StoreStartup(reason: reason, fallback: reasons.isEmpty ? nil : reasons.joined(separator: " ")))
         case .resetEntities(let entities, let reason, let found):
-            return try reset(entities, reason, found, probe)
+            return try reset(entities, reason, found, probe, fallback)
+        case .migrate(let reason, let metadata):
+            return try migrate(reason, metadata, probe)
         }
+    }
+
+    /// Does as the policy says where rows cannot be carried over.
+    private func fallBack(
+        _ found: FoundStore, _ reason: String, _ probe: StoreProbe
+    ) throws(DataSourceError) -> Result {
+        let decision: StartupDecision
+        do throws(DataSourceError) {
+            decision = try StartupDecision(found, options.identity, options.resetPolicy.withoutMigration)
+        } catch {
+            var error = error
+            error.cause = [error.cause, reason].compactMap(\.self).joined(separator: "; ")
+            throw error
+        }
+        return try follow(decision, probe, fallback: reason)
+    }
+
+    private func migrate(
+        _ reason: StoreStartup.Reason, _ found: Metadata, _ probe: StoreProbe
+    ) throws(DataSourceError) -> Result {
+        let migration = try StoreMigration(schema: schema, probe: probe, found: found, identity: options.identity)
+        try probe.connection.settleWriter(.full)
+        let outcome = try migration.run(options.migrationProgress)
+        try probe.connection.settleWriter(options.synchronous)
+        let keyed = reason.entitiesWithChangedKey
+        let startup = StoreStartup(
+            reason: reason, rowsDropped: outcome.rowsDropped, entitiesReset: keyed.isEmpty ? nil : keyed,
+            migration: outcome.report)
+        return Result(connection: probe.connection, metadata: outcome.metadata, startup: startup)
     }
 
     /// Puts an empty store in the place of the one that the connection has open.
@@ -64,7 +111,8 @@ struct StoreOpening {
     }
 
     private func reset(
-        _ entities: Set<String>, _ reason: StoreStartup.Reason, _ found: Metadata, _ probe: StoreProbe
+        _ entities: Set<String>, _ reason: StoreStartup.Reason, _ found: Metadata, _ probe: StoreProbe,
+        _ fallback: String?
     ) throws(DataSourceError) -> Result {
         let copy = try backup?.copy(probe.connection)
         try probe.connection.settleWriter(.full)
@@ -73,12 +121,13 @@ struct StoreOpening {
         let outcome = try reset.run()
         try probe.connection.settleWriter(options.synchronous)
         let startup = StoreStartup(
-            reason: reason, rowsDropped: outcome.rowsDropped, backup: copy, entitiesReset: outcome.entities)
+            reason: reason, rowsDropped: outcome.rowsDropped, backup: copy, entitiesReset: outcome.entities,
+            fallback: fallback)
         return Result(connection: probe.connection, metadata: outcome.metadata, startup: startup)
     }
 
     private var backup: StoreBackup? {
-        guard case .backup(let keep) = options.resetPolicy.kind else { return nil }
+        guard case .backup(let keep) = options.resetPolicy.withoutMigration.kind else { return nil }
         return StoreBackup(files: files, keep: keep)
     }
 
@@ -107,7 +156,7 @@ struct StoreOpening {
     /// Makes all tables and the metadata in one transaction: a start that is killed leaves an empty database.
     private func create(_ startup: StoreStartup, _ connection: Connection) throws(DataSourceError) -> Result {
         try connection.settleWriter(.full)
-        let metadata = Metadata(new: options.identity, firstFreeKey: firstFreeKey)
+        let metadata = Metadata(new: options.identity, firstFreeKey: firstFreeKey, modelText: schema.modelText)
         try connection.transaction { () throws(DataSourceError) in
             for sql in schema.createSQL + schema.indexChanges([]) { try connection.run(sql) }
             try connection.insert(metadata)
@@ -116,11 +165,21 @@ struct StoreOpening {
         return Result(connection: connection, metadata: metadata, startup: startup)
     }
 
-    private func updateIndexes(_ connection: Connection, _ probe: StoreProbe) throws(DataSourceError) {
+    /// Writes what is not part of the hash and differs: indexes, and the model as the store keeps it.
+    private func update(_ metadata: Metadata, _ probe: StoreProbe) throws(DataSourceError) -> Result {
+        var metadata = metadata
+        let connection = probe.connection
         let changes = schema.indexChanges(probe.indexNames)
-        guard !changes.isEmpty else { return }
-        try connection.transaction { () throws(DataSourceError) in
-            for sql in changes { try connection.run(sql) }
+        let modelText = schema.modelText
+        if !changes.isEmpty || metadata.modelText != modelText {
+            try connection.transaction { () throws(DataSourceError) in
+                for sql in changes { try connection.run(sql) }
+                guard metadata.modelText != modelText else { return }
+                try connection.run(Metadata.deleteModelSQL)
+                try connection.insert([Metadata.modelName: .text(modelText)])
+            }
         }
+        metadata.modelText = modelText
+        return Result(connection: connection, metadata: metadata, startup: StoreStartup(reason: .current))
     }
 }

@@ -10,9 +10,11 @@ struct ByteRun {
 extension EntityTable {
     /// Packs the current row of a statement into one buffer, the row's only allocation.
     ///
-    /// - Parameter runs: Room for one element per column of texts or blobs.
+    /// - Parameters:
+    ///   - columns: The columns that the statement returns after the key. The others are null.
+    ///   - runs: Room for one element per column of texts or blobs.
     func row(
-        _ statement: OpaquePointer, _ runs: UnsafeMutablePointer<ByteRun>
+        _ statement: OpaquePointer, _ columns: ContiguousArray<Column>, _ runs: UnsafeMutablePointer<ByteRun>
     ) -> RowSnapshot {
         columns.withUnsafeBufferPointer { row(statement, $0, runs) }
     }

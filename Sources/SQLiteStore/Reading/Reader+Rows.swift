@@ -4,21 +4,21 @@ internal import RowStore
 extension Reader: StoreReader {
     func forEachRow(_ query: RowQuery, _ body: (StoredRow) -> Void) throws(DataSourceError) {
         guard let table = schema.tables[query.entity] else { return }
-        let text = QueryText(query, table, connection.limits)
-        let statement = try prepare(text)
+        let plan = QueryPlan(query, table, connection.limits)
+        let prepared = try connection.query(plan, table)
+        let statement = prepared.statement
         try withFirstStep(statement) { first throws(DataSourceError) in
             let runs = UnsafeMutablePointer<ByteRun>.allocate(capacity: table.byteColumnCount)
             runs.initialize(repeating: ByteRun(), count: table.byteColumnCount)
             defer { runs.deallocate() }
-            var remaining = text.filter
+            var filter = plan.filter
             var code = first
             while code == SQLITE_ROW {
-                let key = sqlite3_column_int64(statement.handle, 0)
-                let row = table.row(statement.handle, runs)
-                if remaining == nil || remaining?.accepts(row, table.layout) == true {
-                    body(StoredRow(key: key, row: row))
-                }
-                if remaining?.isDone == true { return }
+                let stored = StoredRow(
+                    key: sqlite3_column_int64(statement.handle, 0),
+                    row: table.row(statement.handle, prepared.columns, runs))
+                if filter == nil || filter?.accepts(stored, table.layout) == true { body(stored) }
+                if filter?.isDone == true { return }
                 code = sqlite3_step(statement.handle)
             }
             guard code == SQLITE_DONE else { throw connection.error(code, while: "reading") }
@@ -27,15 +27,29 @@ extension Reader: StoreReader {
 
     func count(_ query: RowQuery) throws(DataSourceError) -> Int {
         guard let table = schema.tables[query.entity] else { return 0 }
-        let text = QueryText(countOf: query, table, connection.limits)
-        if text.filter != nil {
+        let plan = QueryPlan(query, isCount: true, table, connection.limits)
+        if plan.filter != nil {
             return try rows(RowQuery(entity: query.entity, predicate: query.predicate)).count
         }
-        let statement = try prepare(text)
+        let statement = try connection.query(plan, table).statement
         return try withFirstStep(statement) { code throws(DataSourceError) in
             guard code == SQLITE_ROW else { throw connection.error(code, while: "reading") }
             return Int(sqlite3_column_int64(statement.handle, 0))
         }
+    }
+
+    func explain(_ query: RowQuery) throws(DataSourceError) -> QueryExplanation {
+        guard let table = schema.tables[query.entity] else { return QueryExplanation(text: "", steps: []) }
+        let plan = QueryPlan(query, table, connection.limits)
+        // Its collations have to be known.
+        try connection.add(collationsOf: query.sort)
+        let text = QueryText(plan.shape, table).sql
+        let steps = try connection.values("EXPLAIN QUERY PLAN " + text).compactMap { row -> String? in
+            guard case .text(let step) = row.last else { return nil }
+            return step
+        }
+        return QueryExplanation(
+            text: text, steps: plan.filter == nil ? steps : steps + ["TEST EACH ROW OUTSIDE OF SQLITE"])
     }
 
     func row(entity: Int, key: Int64) throws(DataSourceError) -> RowSnapshot? {
@@ -69,22 +83,9 @@ extension Reader: StoreReader {
             }
             return withUnsafeTemporaryAllocation(of: ByteRun.self, capacity: table.byteColumnCount + 1) { runs in
                 runs.initialize(repeating: ByteRun())
-                let row = table.row(statement.handle, runs.baseAddress.unsafelyUnwrapped)
+                let row = table.row(statement.handle, table.columns, runs.baseAddress.unsafelyUnwrapped)
                 return StoredRow(key: sqlite3_column_int64(statement.handle, 0), row: row)
             }
         }
-    }
-
-    private func prepare(_ text: QueryText) throws(DataSourceError) -> Statement {
-        let statement = try connection.query(text.sql, isKept: text.isShort)
-        for (position, value) in text.values.enumerated() {
-            let code =
-                switch value {
-                case .one(let value): statement.bind(value, Int32(position + 1))
-                case .set(let set): statement.bind(set, Int32(position + 1))
-                }
-            guard code == SQLITE_OK else { throw connection.error(code, while: "reading") }
-        }
-        return statement
     }
 }

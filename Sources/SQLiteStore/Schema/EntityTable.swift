@@ -25,6 +25,8 @@ final class EntityTable: Sendable {
     let byteColumnCount: Int
     /// The name of each column of the layout, quoted; `NULL` for those that are not stored.
     let terms: [String]
+    /// The length of the longest of them, in bytes.
+    let longestTerm: Int
     /// The same without quotes, for SQLite's messages; of stored columns.
     private let names: [Int: String]
     let createSQL: String
@@ -58,6 +60,7 @@ final class EntityTable: Sendable {
         byteColumnCount = columns.count { $0.isBytes }
         let terms = layout.columns.indices.map { names[$0]?.quoted ?? "NULL" }
         self.terms = terms
+        longestTerm = terms.reduce(0) { max($0, $1.utf8.count) }
 
         let table = name.quoted
         let key = EntityTable.keyName.quoted

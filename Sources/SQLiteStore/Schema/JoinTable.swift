@@ -4,11 +4,18 @@ internal import RowStore
 /// The pairs of a to-many relationship that no column of the other side can hold.
 struct JoinTable: Sendable {
     let name: String
+    /// The relationship whose sources are in the column of that name.
+    let relationship: RelationshipName
     let createSQL: String
     /// The entities that can have rows, of both ends.
     let entities: Set<String>
+    /// Whether a pair says of which entity its source is, and its destination, and where they stand among the others.
+    let holdsSourceEntity: Bool
+    let holdsDestinationEntity: Bool
+    let holdsSourcePosition: Bool
+    let holdsDestinationPosition: Bool
     /// Whether a pair says of which entities its ends are.
-    let holdsEntities: Bool
+    var holdsEntities: Bool { holdsSourceEntity || holdsDestinationEntity }
     /// Finds the sources of a destination.
     let index: StoreIndex
 
@@ -26,7 +33,7 @@ struct JoinTable: Sendable {
                 }
                 joins.append(
                     JoinTable(
-                        name: try names.claim("_\(entity.name)_\(relationship.name)"), relationship,
+                        name: try names.claim("_\(entity.name)_\(relationship.name)"), owner: entity.name, relationship,
                         inverse: inverse?.relationship, sources: model.family(ofEntityNamed: entity.name),
                         destinations: model.family(ofEntityNamed: relationship.destinationName)))
             }
@@ -35,18 +42,22 @@ struct JoinTable: Sendable {
     }
 
     private init(
-        name: String, _ relationship: RelationshipDescription, inverse: RelationshipDescription?,
+        name: String, owner: String, _ relationship: RelationshipDescription, inverse: RelationshipDescription?,
         sources: [EntityDescription], destinations: [EntityDescription]
     ) {
         self.name = name
         entities = Set((sources + destinations).filter { !$0.isAbstract }.map(\.name))
-        holdsEntities = sources.count > 1 || destinations.count > 1
-        var columns = ["\"source\" INTEGER NOT NULL", "\"destination\" INTEGER NOT NULL"]
-        if sources.count > 1 { columns.append("\"source.entity\" INTEGER NOT NULL") }
-        if destinations.count > 1 { columns.append("\"destination.entity\" INTEGER NOT NULL") }
+        self.relationship = RelationshipName(entity: owner, name: relationship.name)
+        holdsSourceEntity = sources.count > 1
+        holdsDestinationEntity = destinations.count > 1
         // The place of the destination among those of its source, and the other way round.
-        if relationship.isOrdered { columns.append("\"destination.position\" INTEGER") }
-        if inverse?.isOrdered == true { columns.append("\"source.position\" INTEGER") }
+        holdsDestinationPosition = relationship.isOrdered
+        holdsSourcePosition = inverse?.isOrdered == true
+        var columns = ["\"source\" INTEGER NOT NULL", "\"destination\" INTEGER NOT NULL"]
+        if holdsSourceEntity { columns.append("\"source.entity\" INTEGER NOT NULL") }
+        if holdsDestinationEntity { columns.append("\"destination.entity\" INTEGER NOT NULL") }
+        if holdsDestinationPosition { columns.append("\"destination.position\" INTEGER") }
+        if holdsSourcePosition { columns.append("\"source.position\" INTEGER") }
         columns.append("PRIMARY KEY (\"source\", \"destination\")")
         createSQL = "CREATE TABLE \(name.quoted) (" + columns.joined(separator: ", ") + ") WITHOUT ROWID"
         index = StoreIndex(

@@ -8,16 +8,20 @@ package struct Metadata: Sendable, Equatable {
     package var storeID: String
     /// The first key that no row ever had, or one above it.
     package var firstFreeKey: Int64
+    /// The model that the store was made for, as ``ManagedObjectModel/storedText``; nil in a store of an older release.
+    package var modelText: String?
 
-    package init(identity: StoreIdentity, storeID: String, firstFreeKey: Int64) {
+    package init(identity: StoreIdentity, storeID: String, firstFreeKey: Int64, modelText: String? = nil) {
         self.identity = identity
         self.storeID = storeID
         self.firstFreeKey = firstFreeKey
+        self.modelText = modelText
     }
 
     /// That of a store with no rows.
-    init(new identity: StoreIdentity, firstFreeKey: Int64 = 1) {
-        self.init(identity: identity, storeID: UUID().uuidString, firstFreeKey: firstFreeKey)
+    init(new identity: StoreIdentity, firstFreeKey: Int64 = 1, modelText: String) {
+        self.init(
+            identity: identity, storeID: UUID().uuidString, firstFreeKey: firstFreeKey, modelText: modelText)
     }
 
     static let table = "_metadata"
@@ -25,8 +29,10 @@ package struct Metadata: Sendable, Equatable {
     static let selectSQL = "SELECT \"name\", \"value\" FROM \"_metadata\""
     static let insertSQL = "INSERT INTO \"_metadata\" (\"name\", \"value\") VALUES (?1, ?2)"
     static let deleteSQL = "DELETE FROM \"_metadata\""
+    static let deleteModelSQL = "DELETE FROM \"_metadata\" WHERE \"name\" = 'model'"
     static let setFirstFreeKeySQL = "UPDATE \"_metadata\" SET \"value\" = ?1 WHERE \"name\" = 'firstFreeKey'"
 
+    static let modelName = "model"
     private static let entityPrefix = "entity "
     private static let keyPrefix = "key "
 
@@ -37,6 +43,7 @@ package struct Metadata: Sendable, Equatable {
             "databaseKey": .text(identity.databaseKey), "storeID": .text(storeID),
             "firstFreeKey": .integer(firstFreeKey),
         ]
+        if let modelText { rows[Metadata.modelName] = .text(modelText) }
         for (name, hash) in identity.entityHashes { rows[Metadata.entityPrefix + name] = .text(hash) }
         for (name, key) in identity.entityKeys { rows[Metadata.keyPrefix + name] = .text(key) }
         return rows
@@ -63,6 +70,7 @@ package struct Metadata: Sendable, Equatable {
                 modelHash: modelHash, entityHashes: Metadata.texts(in: rows, after: Metadata.entityPrefix),
                 databaseKey: databaseKey, entityKeys: Metadata.texts(in: rows, after: Metadata.keyPrefix)),
             storeID: storeID, firstFreeKey: firstFreeKey)
+        if case .text(let text) = rows[Metadata.modelName] { modelText = text }
     }
 
     private static func texts(in rows: [String: RowValue], after prefix: String) -> [String: String] {

@@ -58,6 +58,9 @@ struct StoreSchema: Sendable {
         return result
     }
 
+    /// The model as the store keeps it.
+    var modelText: String { layout.model.storedText }
+
     /// The SQL of every table, ours for metadata included.
     var createSQL: [String] { namedSQL.map(\.sql) }
 

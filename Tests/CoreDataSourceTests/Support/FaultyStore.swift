@@ -3,9 +3,9 @@ import Dispatch
 import Foundation
 import RowStore
 
-/// A store in memory whose commits can be made to fail, or to wait until the test lets them go on.
+/// A store whose commits can be made to fail, or to wait until the test lets them go on.
 final class FaultyStore: PersistentStore {
-    private let base: InMemoryStore
+    private let base: any PersistentStore
     private let failure = Guarded<DataSourceError?>(nil)
     private let readFailure = Guarded<DataSourceError?>(nil)
     private let gate = Guarded<DispatchSemaphore?>(nil)
@@ -18,6 +18,11 @@ final class FaultyStore: PersistentStore {
     init(_ layout: ModelLayout, longestValue: Int = RowSnapshot.longestValue) {
         base = InMemoryStore(layout)
         self.longestValue = longestValue
+    }
+
+    init(over base: any PersistentStore) {
+        self.base = base
+        longestValue = base.longestValue
     }
 
     /// Whether a commit ever ran on the main thread.

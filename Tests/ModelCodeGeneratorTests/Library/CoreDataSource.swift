@@ -42,6 +42,27 @@ open class ManagedObject {
 @available(*, unavailable)
 extension ManagedObject: Sendable {}
 
+public struct FetchPredicate: Sendable {
+    public var format: String
+    public var values: [String: (any Sendable)?] = [:]
+
+    public init(format: String, _ arguments: (any Sendable)?...) throws {
+        self.format = format
+    }
+
+    public func substituting(_ values: [String: (any Sendable)?]) throws -> FetchPredicate {
+        var predicate = self
+        predicate.values = values
+        return predicate
+    }
+}
+
+public struct FetchRequest<Object: ManagedObject>: Sendable {
+    public var includesSubentities = true
+
+    public init(_ type: Object.Type, where predicate: FetchPredicate? = nil, limit: Int? = nil) {}
+}
+
 extension Int16: AttributeStorable {}
 extension Int32: AttributeStorable {}
 extension Int64: AttributeStorable {}

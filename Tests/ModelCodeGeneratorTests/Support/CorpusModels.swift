@@ -5,11 +5,7 @@ import TestSupport
 enum CorpusModels {
     /// The last version of each bundle, as far as it is XML.
     static let all: [URL] = {
-        let environment = ProcessInfo.processInfo.environment
-        let directory =
-            environment["COREDATASOURCE_MODELS"].map { URL(filePath: $0) }
-            ?? PackageFiles.root.appending(path: "../shared/models").standardizedFileURL
-        let files = FileManager.default.enumerator(at: directory, includingPropertiesForKeys: nil)
+        let files = FileManager.default.enumerator(at: PackageFiles.models, includingPropertiesForKeys: nil)
         var last: [String: URL] = [:]
         while let file = files?.nextObject() as? URL {
             guard file.lastPathComponent == "contents" else { continue }

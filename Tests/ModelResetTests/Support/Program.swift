@@ -73,6 +73,15 @@ enum Shop {
         <entity name="Item"><attribute name="name" attributeType="String"/>
         <attribute name="price" attributeType="Decimal" optional="YES"/></entity>
         """
+    static let third = """
+        <entity name="Item"><attribute name="name" optional="YES" attributeType="String"/>
+        <attribute name="price" attributeType="Decimal"/></entity>
+        """
+    /// ``second`` with another type.
+    static let cheap = """
+        <entity name="Item"><attribute name="name" attributeType="String"/>
+        <attribute name="price" attributeType="Double" optional="YES"/></entity>
+        """
     /// The same tables as ``first``.
     static let firstAgain = """
         <entity name="Item" representedClassName="ShopItem"><userInfo><entry key="a" value="b"/></userInfo>

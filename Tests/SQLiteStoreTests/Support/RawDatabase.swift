@@ -8,8 +8,15 @@ final class RawDatabase {
     }
 
     let handle: OpaquePointer
+    /// Where the file is, if it is to stay there as long as this is used.
+    private let folder: TemporaryFolder?
 
-    init(_ url: URL) throws {
+    convenience init(_ folder: TemporaryFolder) throws {
+        try self.init(folder.store, in: folder)
+    }
+
+    init(_ url: URL, in folder: TemporaryFolder? = nil) throws {
+        self.folder = folder
         var opened: OpaquePointer?
         guard sqlite3_open(url.path, &opened) == SQLITE_OK, let opened else { throw Failure(message: "open") }
         handle = opened

@@ -4,19 +4,25 @@ import SQLiteStore
 import StoreTestModel
 import Testing
 
-/// An old store, and a start that replaces it or makes a part of it anew.
+/// An old store, and a start that replaces it, makes a part of it anew or migrates it.
 ///
 /// The old one has seven items, one of them in a log that a killed process left, and two sub-items.
 enum ResetScenario: String, CaseIterable, Sendable {
-    case creation, reset, backup, changedEntities, sourceKey, finishing
+    case creation, reset, backup, changedEntities, sourceKey, finishing, migration, refusedMigration
 
     static let itemCount = 8
     static let subItemCount = 2
 
     /// What the folder holds before.
-    static let oldFiles = Result { () throws -> [String: Data] in
+    private static let oldFiles = Result { try makeOldFiles(TestModel.identity()) }
+    /// The same, of a store that says truly which model it was made for.
+    private static let migratableFiles = Result { try makeOldFiles(TestModel.identity(of: TestModel.model)) }
+
+    private static func makeOldFiles(_ identity: StoreIdentity) throws -> [String: Data] {
         let folder = try TemporaryFolder()
-        let store = try SQLiteStore.open(.test(folder))
+        var options = SQLiteStore.Options.test(folder)
+        options.identity = identity
+        let store = try SQLiteStore.open(options)
         var sub = RowSnapshot(columnCount: TestModel.columnCount + 1)
         sub.setText("extra", TestModel.columnCount)
         try store.commit([
@@ -31,7 +37,8 @@ enum ResetScenario: String, CaseIterable, Sendable {
 
     func prepare(_ folder: TemporaryFolder) throws {
         if self == .creation { return }
-        for (name, data) in try ResetScenario.oldFiles.get() {
+        let files = isMigration ? ResetScenario.migratableFiles : ResetScenario.oldFiles
+        for (name, data) in try files.get() {
             // What a reset leaves that is killed after its first step.
             if self == .finishing && name == "test.store" { continue }
             try data.write(to: folder.url.appendingPathComponent(name))
@@ -50,16 +57,23 @@ enum ResetScenario: String, CaseIterable, Sendable {
             options.resetPolicy = .backup(keep: 1)
             options.identity = TestModel.identity()
             options.identity.entityKeys = ["Item": "7"]
+        case .migration, .refusedMigration:
+            let model = self == .migration ? TestModel.nextModel : TestModel.strictModel
+            options = SQLiteStore.Options(
+                url: folder.store, layout: ModelLayout(model), identity: TestModel.identity(of: model),
+                resetPolicy: .migrate, calls: calls)
         }
         return options
     }
 
     /// Whether the start makes a part of the store anew.
     var isPartial: Bool { self == .changedEntities || self == .sourceKey }
+    private var isMigration: Bool { self == .migration || self == .refusedMigration }
     private var hasOldStore: Bool { self != .creation && self != .finishing }
 
     /// Starts once more, without any fault, and expects a whole old or a whole new store before, and a new one after.
     func expectWhole(_ folder: TemporaryFolder, _ moment: String) throws {
+        if self == .migration { return try expectMigrated(folder, moment) }
         let old = ResetScenario.itemCount + ResetScenario.subItemCount
         let store = try SQLiteStore.open(options(folder))
         let startup = store.startup
@@ -77,6 +91,26 @@ enum ResetScenario: String, CaseIterable, Sendable {
         store.close()
         try checkIntegrity(folder)
         if options(folder).resetPolicy == .backup(keep: 1) { try expectBackup(folder, rows: old, moment) }
+    }
+
+    private func expectMigrated(_ folder: TemporaryFolder, _ moment: String) throws {
+        let count = ResetScenario.itemCount + ResetScenario.subItemCount
+        let store = try SQLiteStore.open(options(folder))
+        if store.startup.reason != .current {
+            #expect(store.startup.migration?.rowsCarried == count, "\(self), \(moment)")
+            #expect(store.startup.fallback == nil, "\(self), \(moment)")
+            #expect(store.startup.rowsDropped == 0, "\(self), \(moment)")
+        }
+        store.close()
+        let raw = try RawDatabase(folder.store)
+        #expect(
+            try raw.run("SELECT group_concat(code) FROM (SELECT code FROM Item ORDER BY _key)") == [
+                "1,2,3,4,5,6,7,late"
+            ],
+            "\(self), \(moment)")
+        #expect(try raw.run("SELECT DISTINCT price FROM Item") == ["1.5"], "\(self), \(moment)")
+        #expect(try raw.run("SELECT extra FROM SubItem") == ["extra", "extra"], "\(self), \(moment)")
+        try checkIntegrity(folder)
     }
 
     private func expectBackup(_ folder: TemporaryFolder, rows: Int, _ moment: String) throws {

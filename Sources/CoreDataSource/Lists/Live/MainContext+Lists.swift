@@ -5,14 +5,20 @@ internal import RowStore
 extension MainContext {
     /// A query for a list, and its key.
     ///
-    /// - Throws: `unknownEntity`, `unknownAttribute`.
+    /// - Throws: `unknownEntity`, `unknownAttribute`, `invalidPredicate`, `unsupportedQuery`.
     func listQuery<Object: ManagedObject>(
         _ request: ListRequest<Object>
     ) throws(DataSourceError) -> (key: ListKey, query: ListQuery) {
-        let query = try objects.query(Object.self, request.predicate)
+        if let reason = request.predicate?.needsObjects {
+            throw DataSourceError(
+                .unsupportedQuery,
+                "A list of \(Object.entityName) cannot follow its predicate, of which a part has to ask the objects (\(reason)). Compare stored attributes.",
+                entityName: Object.entityName)
+        }
+        let query = try objects.plan(FetchRequest(Object.self, where: request.predicate, sortBy: request.sort)).query
+        let sort = query.sort
         let layout = stack.layout.entities[query.entity]
-        try objects.checkClass(Object.self, layout)
-        let sort = try objects.sortKeys(request.sort, Object.self, layout)
+        try objects.checkClass(Object.self, layout.concreteFamily)
         let section = request.section.map { sectionKey($0, layout) }
         let order = ListOrder(layout, sort: sort, section: section)
         let key = ListKey(

@@ -1,23 +1,27 @@
 extension EntityShape {
     /// One line per fact. Names are quoted, so that no two shapes give the same text.
     func canonicalForm(parentHash: ModelHash?) -> String {
-        var lines = ["entity \(name.quoted) schema \(ManagedObjectModel.schemaFormat)"]
+        var lines = ["entity \(name.quotedWord) schema \(ManagedObjectModel.schemaFormat)"]
         if let parentName {
-            lines.append("  parent \(parentName.quoted) \(parentHash.map(\.description) ?? "unknown")")
+            lines.append("  parent \(parentName.quotedWord) \(parentHash.map(\.description) ?? "unknown")")
         }
         if isAbstract { lines.append("  abstract") }
-        if let versionHashModifier { lines.append("  modifier \(versionHashModifier.quoted)") }
-        lines += attributes.map { "  attribute \($0.canonicalForm)" }
-        lines += relationships.map { "  relationship \($0.canonicalForm)" }
-        lines += uniquenessConstraints.map { "  unique \($0.map(\.quoted).joined(separator: " "))" }
+        if let versionHashModifier { lines.append("  modifier \(versionHashModifier.quotedWord)") }
+        lines += attributes.map { "  attribute \($0.form())" }
+        lines += relationships.map { "  relationship \($0.form())" }
+        lines += uniquenessConstraints.map { "  unique \($0.map(\.quotedWord).joined(separator: " "))" }
         return lines.map { $0 + "\n" }.joined()
     }
 }
 
 extension AttributeShape {
-    fileprivate var canonicalForm: String {
-        var words = [path.map(\.quoted).joined(separator: "."), type.rawValue, isOptional ? "optional" : "required"]
-        if let derivationExpression { words.append("derived \(derivationExpression.quoted)") }
+    /// - Parameter extras: Words that the canonical form does not have.
+    func form(with extras: [String] = []) -> String {
+        var words = [
+            path.map(\.quotedWord).joined(separator: "."), type.rawValue, isOptional ? "optional" : "required",
+        ]
+        if let derivationExpression { words.append("derived \(derivationExpression.quotedWord)") }
+        words += extras
         if versionHashModifiers.contains(where: { $0 != nil }) {
             words.append("modifier \(versionHashModifiers.modifierWords)")
         }
@@ -26,35 +30,21 @@ extension AttributeShape {
 }
 
 extension RelationshipShape {
-    fileprivate var canonicalForm: String {
-        var words = [name.quoted, isToMany ? "to many" : "to one", destinationName.quoted]
-        if let inverseName { words.append("inverse \(inverseName.quoted)") }
+    /// - Parameter extras: Words that the canonical form does not have.
+    func form(with extras: [String] = []) -> String {
+        var words = [name.quotedWord, isToMany ? "to many" : "to one", destinationName.quotedWord]
+        if let inverseName { words.append("inverse \(inverseName.quotedWord)") }
         if isOrdered { words.append("ordered") }
         words.append(isOptional ? "optional" : "required")
         if isToMany { words.append("count \(minimumCount) \(maximumCount)") }
-        if let versionHashModifier { words.append("modifier \(versionHashModifier.quoted)") }
+        words += extras
+        if let versionHashModifier { words.append("modifier \(versionHashModifier.quotedWord)") }
         return words.joined(separator: " ")
     }
 }
 
 extension [String?] {
     var modifierWords: String {
-        map { $0?.quoted ?? "none" }.joined(separator: " ")
-    }
-}
-
-extension String {
-    /// The text in quotes, on one line; two texts that differ stay different.
-    var quoted: String {
-        var quoted = "\""
-        for scalar in unicodeScalars {
-            switch scalar {
-            case "\\", "\"": quoted += "\\\(scalar)"
-            case "\n": quoted += "\\n"
-            case "\r": quoted += "\\r"
-            default: quoted.unicodeScalars.append(scalar)
-            }
-        }
-        return quoted + "\""
+        map { $0?.quotedWord ?? "none" }.joined(separator: " ")
     }
 }

@@ -534,6 +534,13 @@ nonisolated public class Étage: ManagedObject {
     }
 }
 
+nonisolated extension Place {
+    /// The fetch request `TitledPlaces`: `title != ""`.
+    public static func fetchRequestTitledPlaces() throws -> FetchRequest<Place> {
+        try FetchRequest(Place.self, where: FetchPredicate(format: "title != \"\""), limit: 20)
+    }
+}
+
 /// The composite `Address`.
 nonisolated public struct Address: Sendable, Hashable {
     public var `class`: String?

@@ -129,6 +129,35 @@ nonisolated package class Disc2: Disc {
 
 // The entity Untyped: it has no class of its own.
 
+nonisolated extension Atlas {
+    /// The fetch request `booksByTitle`: `title == "\(x)"`.
+    package static func fetchRequestBooksByTitle2() throws -> FetchRequest<Atlas> {
+        try FetchRequest(Atlas.self, where: FetchPredicate(format: "title == \"\\(x)\""))
+    }
+
+    // The fetch request Open parenthesis has no function: ( in its predicate is not closed.
+}
+
+nonisolated extension Book {
+    /// The fetch request `books by title`: `title CONTAINS[cd] $title AND (pages > $class OR title == '$no' OR title == $title)`.
+    package static func fetchRequestBooksByTitle(title: (any Sendable)?, `class`: (any Sendable)?) throws -> FetchRequest<Book> {
+        try FetchRequest(Book.self, where: FetchPredicate(format: "title CONTAINS[cd] $title AND (pages > $class OR title == '$no' OR title == $title)").substituting(["title": title, "class": `class`]), limit: 3)
+    }
+}
+
+nonisolated extension Disc {
+    /// The fetch request `All records`: all objects of `Record`.
+    package static func fetchRequestAllRecords() -> FetchRequest<Disc> {
+        var request = FetchRequest(Disc.self)
+        request.includesSubentities = false
+        return request
+    }
+
+    // The fetch request Open quote has no function: a quote in its predicate is not closed.
+
+    // The fetch request Argument has no function: its predicate has an argument; only $VARIABLES have values.
+}
+
 nonisolated extension ManagedObjectModel {
     /// The model `Town Library` in its version `Town Library 2`.
     package static let townLibrary = ManagedObjectModel(
@@ -143,6 +172,19 @@ nonisolated extension ManagedObjectModel {
             TownLibraryEntities.record(),
             TownLibraryEntities.reissue(),
             TownLibraryEntities.untyped(),
+        ],
+        fetchRequests: [
+            FetchRequestTemplate(name: "All records", entityName: "Record", includesSubentities: false),
+            FetchRequestTemplate(
+                name: "books by title",
+                entityName: "Book",
+                predicateFormat: "title CONTAINS[cd] $title AND (pages > $class OR title == '$no' OR title == $title)",
+                fetchLimit: 3),
+            FetchRequestTemplate(name: "booksByTitle", entityName: "Atlas", predicateFormat: "title == \"\\(x)\""),
+            FetchRequestTemplate(name: "Open quote", entityName: "Record", predicateFormat: "length == 'x"),
+            FetchRequestTemplate(name: "Open parenthesis", entityName: "Atlas", predicateFormat: "(scale == 1"),
+            FetchRequestTemplate(name: "Argument", entityName: "Record", predicateFormat: "length == %@"),
+            FetchRequestTemplate(name: "Of the author's", entityName: "Branch", predicateFormat: "city == 'x'"),
         ],
         classes: ["Atlas": Atlas.self, "Book": Book.self, "Hub": Hub.self, "Record": Disc.self, "Reissue": Disc2.self])
 }

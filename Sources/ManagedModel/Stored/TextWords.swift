@@ -1,27 +1,27 @@
-/// A line of a canonical form, taken apart: names in quotes, and words.
-struct CanonicalWords {
-    enum Word: Equatable {
+/// A line of a model's text, taken apart: names in quotes, and words.
+package struct TextWords {
+    package enum Word: Equatable {
         case name(String)
         case word(String)
     }
 
-    private(set) var words: [Word] = []
+    package private(set) var words: [Word] = []
     private var next = 0
 
     /// Nil for a line with a quote that does not end.
-    init?(_ line: String) {
+    package init?(_ line: String) {
         var rest = Substring(line).unicodeScalars
         while let first = rest.first {
             if first == " " || first == "." {
                 rest.removeFirst()
             } else if first == "\"" {
                 rest.removeFirst()
-                guard let name = CanonicalWords.takeName(&rest) else { return nil }
+                guard let name = TextWords.takeName(&rest) else { return nil }
                 words.append(.name(name))
             } else {
                 let word = rest.prefix { $0 != " " }
                 words.append(.word(String(word)))
-                rest = rest.dropFirst(word.count)
+                rest = rest[word.endIndex...]
             }
         }
     }
@@ -40,7 +40,7 @@ struct CanonicalWords {
         return nil
     }
 
-    mutating func takeName() -> String? {
+    package mutating func takeName() -> String? {
         guard next < words.count, case .name(let name) = words[next] else { return nil }
         next += 1
         return name
@@ -65,13 +65,26 @@ struct CanonicalWords {
         return true
     }
 
-    var isAtEnd: Bool { next == words.count }
+    /// Takes the word and the name behind it, if they are next; nil if the word is not.
+    mutating func takeName(after word: String) -> String? {
+        take(word) ? takeName() : nil
+    }
+
+    package var isAtEnd: Bool { next == words.count }
 }
 
 extension String {
-    /// The text in quotes, on one line, as ``CanonicalWords`` reads it.
-    var quoted: String {
-        let escapes: [Unicode.Scalar: String] = ["\\": "\\\\", "\"": "\\\"", "\n": "\\n", "\r": "\\r"]
-        return "\"" + unicodeScalars.map { escapes[$0] ?? String($0) }.joined() + "\""
+    /// The text in quotes, on one line, as ``TextWords`` reads it; two texts that differ stay different.
+    package var quotedWord: String {
+        var quoted = "\""
+        for scalar in unicodeScalars {
+            switch scalar {
+            case "\\", "\"": quoted += "\\\(scalar)"
+            case "\n": quoted += "\\n"
+            case "\r": quoted += "\\r"
+            default: quoted.unicodeScalars.append(scalar)
+            }
+        }
+        return quoted + "\""
     }
 }

@@ -1,0 +1,40 @@
+public import Foundation
+
+/// Fetching by Foundation's predicates, and by conditions on key paths.
+extension MainContext {
+    /// The objects that match, in order, as ``fetch(_:where:sortBy:limit:offset:)``.
+    ///
+    /// ```swift
+    /// try container.main.fetch(ContactEntity.self, where: #Predicate { $0.name == "Guan Yu" }, sortBy: [SortDescriptor(\.name)])
+    /// ```
+    public func fetch<Object: ManagedObject>(
+        _ type: Object.Type, where predicate: Predicate<Object>, sortBy: [SortDescriptor<Object>] = [],
+        limit: Int? = nil, offset: Int = 0
+    ) throws -> [Object] {
+        try fetch(type, where: FetchPredicate(predicate), sortBy: sortBy, limit: limit, offset: offset)
+    }
+
+    /// The objects that match, in order, as ``fetch(_:where:sortBy:limit:offset:)``.
+    ///
+    /// ```swift
+    /// try container.main.fetch(ContactEntity.self, where: \.age >= 18 && \.name != "")
+    /// ```
+    public func fetch<Object: ManagedObject>(
+        _ type: Object.Type, where condition: FetchCondition<Object>, sortBy: [SortDescriptor<Object>] = [],
+        limit: Int? = nil, offset: Int = 0
+    ) throws -> [Object] {
+        try fetch(type, where: condition.predicate, sortBy: sortBy, limit: limit, offset: offset)
+    }
+
+    /// How many objects match.
+    public func count<Object: ManagedObject>(_ type: Object.Type, where predicate: Predicate<Object>) throws -> Int {
+        try count(type, where: FetchPredicate(predicate))
+    }
+
+    /// How many objects match.
+    public func count<Object: ManagedObject>(
+        _ type: Object.Type, where condition: FetchCondition<Object>
+    ) throws -> Int {
+        try count(type, where: condition.predicate)
+    }
+}

@@ -1,0 +1,22 @@
+/// A plain value that is made from a managed object, so that no object need ever leave its context.
+///
+/// ```swift
+/// struct ContactValue: ManagedObjectConvertible {
+///     var name: String
+///
+///     init(_ contact: ContactEntity) {
+///         name = contact.name
+///     }
+/// }
+///
+/// let grown = try await contacts.fetch(as: ContactValue.self, where: \.age >= 18, sortBy: [SortDescriptor(\.name)])
+/// ```
+///
+/// **Isolation**: the initializer runs in the context that the object is of. The compiler lets the object into no value that
+/// could leave it.
+public protocol ManagedObjectConvertible: Sendable {
+    associatedtype Object: ManagedObject
+
+    /// Copies what the value needs.
+    init(_ object: Object) throws
+}

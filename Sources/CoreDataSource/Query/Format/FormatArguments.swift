@@ -1,0 +1,120 @@
+internal import Foundation
+internal import RowStore
+
+/// The arguments of a format, taken one after the other.
+struct FormatArguments {
+    private let arguments: [(any Sendable)?]
+    private var taken = 0
+
+    init(_ arguments: [(any Sendable)?]) {
+        self.arguments = arguments
+    }
+
+    var count: Int { arguments.count }
+
+    /// The next argument: nil inside if it is nil itself, nil outside if there is none.
+    mutating func next() -> (any Sendable)?? {
+        guard taken < arguments.count else { return nil }
+        taken += 1
+        return .some(arguments[taken - 1])
+    }
+
+    func checkAllTaken() throws(DataSourceError) {
+        if taken == arguments.count { return }
+        throw DataSourceError(
+            .unreadablePredicate,
+            "The predicate format takes \(taken) arguments, but \(arguments.count) were given. Nothing in quotes stands for an argument."
+        )
+    }
+}
+
+extension FetchExpression {
+    /// The value that an argument stands for: a constant, or a list of them.
+    init?(argument: Any?) {
+        guard let argument = argument.flatMap(unwrapped) else {
+            self = .constant(.null)
+            return
+        }
+        if let value = FetchValue(argument: argument) {
+            self = .constant(value)
+            return
+        }
+        guard let list = argument as? any Collection, !(argument is [AnyHashable: Any]) else { return nil }
+        var elements: [FetchExpression] = []
+        elements.reserveCapacity(list.count)
+        for element in list {
+            guard let value = FetchExpression(argument: element), case .constant = value else { return nil }
+            elements.append(value)
+        }
+        self = .list(elements)
+    }
+
+    /// The type of an argument, for messages.
+    static func typeName(_ argument: Any?) -> String {
+        argument.flatMap(unwrapped).map { "\(type(of: $0))" } ?? "nil"
+    }
+
+    /// The keys of an argument for `%K`: a text with dots, or a key path to an attribute.
+    static func keys(_ argument: Any) -> [String]? {
+        if let keyPath = argument as? AnyKeyPath {
+            guard let type = type(of: keyPath).rootType as? ManagedObject.Type else { return nil }
+            return type.attributeKeyPaths[keyPath].map { $0.split(separator: ".").map(String.init) }
+        }
+        guard let text = argument as? String, !text.isEmpty else { return nil }
+        return text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+    }
+}
+
+extension FetchValue {
+    /// The value of an argument that an attribute could have.
+    init?(argument: Any) {
+        switch argument {
+        case let text as String: self = .text(text)
+        case let flag as Bool: self = .boolean(flag)
+        case let number as any BinaryInteger:
+            if let integer = Int64(exactly: number) {
+                self = .integer(integer)
+            } else {
+                self = .of(UInt64(clamping: number))
+            }
+        case let number as any BinaryFloatingPoint: self = .double(Double(number))
+        case let number as Decimal: self = .decimal(number)
+        case let date as Date: self = .date(date)
+        case let data as Data: self = .data(data)
+        case let uuid as UUID: self = .uuid(uuid)
+        case let url as URL: self = .url(url)
+        case let id as ManagedObjectID: self = .objectID(entityName: id.entityName, key: id.key)
+        case let text as Substring: self = .text(String(text))
+        case let character as Character: self = .text(String(character))
+        case let raw as any RawRepresentable:
+            guard let value = FetchValue(argument: raw.rawValue) else { return nil }
+            self = value
+        default: return nil
+        }
+    }
+
+    /// A whole number.
+    static func of(_ number: UInt64) -> FetchValue {
+        Int64(exactly: number).map(FetchValue.integer) ?? .decimal(Decimal(number))
+    }
+
+    /// A whole number with a minus before it.
+    static func negative(_ number: UInt64) -> FetchValue {
+        if number == Int64.min.magnitude { return .integer(.min) }
+        return Int64(exactly: number).map { .integer(-$0) } ?? .decimal(-Decimal(number))
+    }
+}
+
+/// What an optional of any depth holds.
+private func unwrapped(_ value: Any) -> Any? {
+    guard let optional = value as? any AnyOptional else { return value }
+    return optional.content.flatMap(unwrapped)
+}
+
+private protocol AnyOptional {
+    var content: Any? { get }
+}
+
+extension Optional: AnyOptional {
+    fileprivate var content: Any? { self }
+}

@@ -1,0 +1,270 @@
+internal import Foundation
+internal import RowStore
+
+/// Takes a format string apart, one token at a time, in one pass over its bytes.
+struct FormatLexer {
+    let source: FormatSource
+    private var bytes: [UInt8] { source.bytes }
+    private var position = 0
+
+    init(_ source: FormatSource) {
+        self.source = source
+    }
+
+    mutating func next() throws(DataSourceError) -> FormatToken {
+        while position < bytes.count, bytes[position] <= 0x20 { position += 1 }
+        let start = position
+        guard position < bytes.count else { return FormatToken(kind: .end, range: start..<start) }
+        let kind = try kind(bytes[position])
+        return FormatToken(kind: kind, range: start..<position)
+    }
+
+    private mutating func kind(_ byte: UInt8) throws(DataSourceError) -> FormatToken.Kind {
+        switch byte {
+        case UInt8(ascii: "'"), UInt8(ascii: "\""): return .text(try quoted())
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): return try number()
+        case UInt8(ascii: "#"): return .key(try escapedKey())
+        case UInt8(ascii: "$"): return .variable(try named("A variable is a $ and a name, as in $NAME."))
+        case UInt8(ascii: "@"):
+            return .word("@" + (try named("An operator of a key path is an @ and a name, as in @count.")))
+        case UInt8(ascii: "%"): if let argument = try argument() { return .argument(argument) }
+        default: break
+        }
+        if let symbol = symbol() { return .symbol(symbol) }
+        guard let word = word() else {
+            throw source.error("A character that is no part of the format language.", at: position..<position + 1)
+        }
+        return FormatKeyword(word: word).map { .keyword($0) } ?? .word(word)
+    }
+
+    private func byte(_ offset: Int) -> UInt8? {
+        position + offset < bytes.count ? bytes[position + offset] : nil
+    }
+
+    // MARK: Words
+
+    /// The name that stands here, if there is one.
+    private mutating func word() -> String? {
+        let start = position
+        while let (scalar, count) = source.scalar(at: position), Self.isOfAName(scalar, isFirst: position == start) {
+            position += count
+        }
+        return start == position ? nil : source.text(start..<position)
+    }
+
+    static func isOfAName(_ scalar: Unicode.Scalar, isFirst: Bool) -> Bool {
+        switch scalar {
+        case "a"..."z", "A"..."Z", "_": true
+        case "0"..."9": !isFirst
+        case _ where scalar.isASCII: false
+        default: isFirst ? scalar.properties.isXIDStart : scalar.properties.isXIDContinue
+        }
+    }
+
+    /// A sign and a name after it.
+    private mutating func named(_ complaint: String) throws(DataSourceError) -> String {
+        position += 1
+        guard let name = word() else { throw source.error(complaint, at: position - 1..<position) }
+        return name
+    }
+
+    /// `#word`, or `#'any text'` for a key that is no word.
+    private mutating func escapedKey() throws(DataSourceError) -> String {
+        if let quote = byte(1), quote == UInt8(ascii: "'") || quote == UInt8(ascii: "\"") {
+            position += 1
+            return try quoted()
+        }
+        return try named("A # stands before a key, as in #size.")
+    }
+
+    // MARK: Symbols
+
+    private mutating func symbol() -> FormatSymbol? {
+        if let second = byte(1), let symbol = Self.pairs[Pair(first: bytes[position], second: second)] {
+            position += 2
+            return symbol
+        }
+        guard let symbol = Self.singles[bytes[position]] else { return nil }
+        position += 1
+        return symbol
+    }
+
+    private struct Pair: Hashable {
+        var first: UInt8
+        var second: UInt8
+
+        init(first: UInt8, second: UInt8) {
+            self.first = first
+            self.second = second
+        }
+
+        init(_ text: StaticString) {
+            first = text.utf8Start[0]
+            second = text.utf8Start[1]
+        }
+    }
+
+    private static let pairs: [Pair: FormatSymbol] = [
+        Pair("=="): .equal, Pair("!="): .notEqual, Pair("<>"): .notEqual, Pair("<="): .lessOrEqual,
+        Pair("=<"): .lessOrEqual, Pair(">="): .greaterOrEqual, Pair("=>"): .greaterOrEqual, Pair("&&"): .and,
+        Pair("||"): .or, Pair("**"): .power,
+    ]
+
+    private static let singles: [UInt8: FormatSymbol] = {
+        let symbols: [FormatSymbol] = [
+            .less, .greater, .not, .plus, .minus, .times, .over, .remainder, .leftParenthesis, .rightParenthesis,
+            .leftBrace,
+            .rightBrace, .leftBracket, .rightBracket, .comma, .dot, .colon,
+        ]
+        var singles = Dictionary(uniqueKeysWithValues: symbols.map { ($0.rawValue.utf8.first ?? 0, $0) })
+        singles[UInt8(ascii: "=")] = .equal
+        return singles
+    }()
+
+    /// `%@`, `%K` and the numbers of printf; nil for a `%` between two values, which is the remainder.
+    private mutating func argument() throws(DataSourceError) -> FormatArgument? {
+        var end = position + 1
+        while end < bytes.count, end - position <= 2, "hlqzjt".utf8.contains(bytes[end]) { end += 1 }
+        guard end < bytes.count else { return nil }
+        let argument: FormatArgument
+        switch bytes[end] {
+        case UInt8(ascii: "@") where end == position + 1: argument = .value
+        case UInt8(ascii: "K") where end == position + 1: argument = .keyPath
+        case UInt8(ascii: "d"), UInt8(ascii: "i"), UInt8(ascii: "u"), UInt8(ascii: "D"), UInt8(ascii: "U"):
+            argument = .integer
+        case UInt8(ascii: "f"), UInt8(ascii: "g"), UInt8(ascii: "e"): argument = .double
+        default: return nil
+        }
+        // `a %day` is a remainder, not a number and `ay`.
+        if argument != .value, let (scalar, _) = source.scalar(at: end + 1), Self.isOfAName(scalar, isFirst: false) {
+            return nil
+        }
+        position = end + 1
+        return argument
+    }
+}
+
+/// Numbers and texts.
+extension FormatLexer {
+    private mutating func number() throws(DataSourceError) -> FormatToken.Kind {
+        let start = position
+        if bytes[position] == UInt8(ascii: "0"), let radix = radix(byte(1)) {
+            position += 2
+            let digits = skip { $0.isDigit(ofRadix: radix) }
+            guard let number = UInt64(source.text(digits), radix: radix), !isInWord else {
+                throw source.error("A number that cannot be read.", at: start..<position)
+            }
+            return .integer(number)
+        }
+        _ = skip { $0.isDigit(ofRadix: 10) }
+        let isWhole = try !skipFraction(start)
+        let text = source.text(start..<position)
+        if isWhole, let number = UInt64(text) { return .integer(number) }
+        if isWhole, text.utf8.count <= 38, let number = Decimal(string: text) { return .decimal(number) }
+        guard let number = Double(text), number.isFinite, !isInWord else {
+            throw source.error("A number that cannot be read.", at: start..<position)
+        }
+        return .double(number)
+    }
+
+    /// Skips what makes a number no whole one; returns whether there is any.
+    private mutating func skipFraction(_ start: Int) throws(DataSourceError) -> Bool {
+        let whole = position
+        if byte(0) == UInt8(ascii: "."), byte(1)?.isDigit(ofRadix: 10) == true {
+            position += 1
+            _ = skip { $0.isDigit(ofRadix: 10) }
+        }
+        if byte(0) == UInt8(ascii: "e") || byte(0) == UInt8(ascii: "E") {
+            position += 1
+            if byte(0) == UInt8(ascii: "-") || byte(0) == UInt8(ascii: "+") { position += 1 }
+            if skip({ $0.isDigit(ofRadix: 10) }).isEmpty {
+                throw source.error("The exponent of a number has no digits.", at: start..<position)
+            }
+        }
+        if isInWord { throw source.error("A number that cannot be read.", at: start..<position + 1) }
+        return position > whole
+    }
+
+    /// Whether the number goes on like a word.
+    private var isInWord: Bool {
+        source.scalar(at: position).map { Self.isOfAName($0.scalar, isFirst: false) } ?? false
+    }
+
+    private func radix(_ letter: UInt8?) -> Int? {
+        switch letter {
+        case UInt8(ascii: "x"), UInt8(ascii: "X"): 16
+        case UInt8(ascii: "o"), UInt8(ascii: "O"): 8
+        case UInt8(ascii: "b"), UInt8(ascii: "B"): 2
+        default: nil
+        }
+    }
+
+    private mutating func skip(_ isPart: (UInt8) -> Bool) -> Range<Int> {
+        let start = position
+        while position < bytes.count, isPart(bytes[position]) { position += 1 }
+        return start..<position
+    }
+
+    /// A text in single or double quotes.
+    private mutating func quoted() throws(DataSourceError) -> String {
+        let start = position
+        let quote = bytes[position]
+        var text: [UInt8] = []
+        position += 1
+        while position < bytes.count {
+            let byte = bytes[position]
+            position += 1
+            if byte == quote { return String(decoding: text, as: UTF8.self) }
+            if byte == UInt8(ascii: "\\") { text += try escape() } else { text.append(byte) }
+        }
+        throw source.error("The text that begins here has no closing quote.", at: start..<start + 1)
+    }
+
+    private mutating func escape() throws(DataSourceError) -> [UInt8] {
+        guard position < bytes.count else { return [] }
+        let letter = bytes[position]
+        position += 1
+        switch letter {
+        case UInt8(ascii: "n"): return [0x0A]
+        case UInt8(ascii: "r"): return [0x0D]
+        case UInt8(ascii: "t"): return [0x09]
+        case UInt8(ascii: "u"): return try scalar(digits: 4)
+        case UInt8(ascii: "U"): return try scalar(digits: 8)
+        default: return [letter]
+        }
+    }
+
+    /// A character by its number; two halves of UTF-16 are one.
+    private mutating func scalar(digits: Int) throws(DataSourceError) -> [UInt8] {
+        let start = position - 2
+        var number = try hexadecimal(digits)
+        if digits == 4, number & 0xFC00 == 0xD800, byte(0) == UInt8(ascii: "\\"), byte(1) == UInt8(ascii: "u") {
+            position += 2
+            let low = try hexadecimal(4)
+            number = low & 0xFC00 == 0xDC00 ? 0x10000 + (number & 0x3FF) << 10 + low & 0x3FF : number
+        }
+        guard let scalar = Unicode.Scalar(number) else {
+            throw source.error("There is no character of that number.", at: start..<position)
+        }
+        return Array(String(scalar).utf8)
+    }
+
+    private mutating func hexadecimal(_ digits: Int) throws(DataSourceError) -> UInt32 {
+        let end = min(position + digits, bytes.count)
+        guard end - position == digits, bytes[position..<end].allSatisfy({ $0.isDigit(ofRadix: 16) }),
+            let number = UInt32(source.text(position..<end), radix: 16)
+        else { throw source.error("A \\u is followed by 4 hexadecimal digits, a \\U by 8.", at: position..<end) }
+        position = end
+        return number
+    }
+}
+
+extension UInt8 {
+    fileprivate func isDigit(ofRadix radix: Int) -> Bool {
+        switch self {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): Int(self - UInt8(ascii: "0")) < radix
+        case UInt8(ascii: "a")...UInt8(ascii: "f"), UInt8(ascii: "A")...UInt8(ascii: "F"): radix == 16
+        default: false
+        }
+    }
+}

@@ -1,0 +1,197 @@
+internal import Foundation
+internal import ManagedModel
+internal import RowStore
+
+/// Functions, and the values that have no literal of their own.
+extension FormatParser {
+    /// The call of that name; the token is its opening parenthesis.
+    mutating func function(_ word: String, at range: Range<Int>) throws(DataSourceError) -> FormatPart {
+        let name = word.uppercased()
+        switch name {
+        case "CAST": return try cast()
+        case "TERNARY": return try ternary()
+        case "FUNCTION":
+            throw error("FUNCTION() is not supported. Compute the value in code and give it as an argument.", at: range)
+        default: break
+        }
+        try advance()
+        let values = try values(until: .rightParenthesis)
+        if name == "NOINDEX", values.count == 1 { return try made(values[0].value, values) }
+        if name == "COALESCE", values.count == 2 {
+            return try made(.coalesce(values[0].value, values[1].value), values)
+        }
+        if let type = FormatLiteral(rawValue: name) {
+            guard let value = type.value(values.map(\.value)) else {
+                throw error("\(name)() takes \(type.argument).", at: range)
+            }
+            return try made(.constant(value), values)
+        }
+        guard let function = FetchFunction(formatName: name) else {
+            throw error("There is no function of that name.", at: range)
+        }
+        guard function.argumentCounts.contains(values.count) else {
+            throw error("\(function.formatName)() was given \(values.count) values.", at: range)
+        }
+        return try made(.function(function, values.map(\.value)), values)
+    }
+
+    /// `CAST(value, "type")`.
+    private mutating func cast() throws(DataSourceError) -> FormatPart {
+        try advance()
+        let value = try expression(.sum)
+        try expect(.comma, "and a type after the value of a CAST")
+        guard case .text(let name) = token.kind, let type = AttributeType(castName: name) else {
+            throw error("Expected a type in quotes, as in CAST(value, \"NSDate\") or CAST(value, \"Integer 64\").")
+        }
+        try advance()
+        try expect(.rightParenthesis, "to close the CAST")
+        return try made(.cast(value.value, type), [value])
+    }
+
+    /// `TERNARY(condition, value, value)`.
+    private mutating func ternary() throws(DataSourceError) -> FormatPart {
+        try advance()
+        let test = try predicate(.disjunction)
+        try expect(.comma, "and two values after the condition of a TERNARY")
+        let values = try values(until: .rightParenthesis)
+        guard values.count == 2 else { throw error("TERNARY takes a condition and two values.") }
+        return try made(.conditional(test.node, values[0].value, values[1].value), [test, values[0], values[1]])
+    }
+}
+
+/// Values that are written as calls.
+enum FormatLiteral: String {
+    case date = "DATE"
+    case data = "DATA"
+    case uuid = "UUID"
+    case url = "URL"
+    case decimal = "DECIMAL"
+    case double = "DOUBLE"
+    case objectID = "OBJECTID"
+    case stored = "STORED"
+
+    var argument: String {
+        switch self {
+        case .date: "the seconds since 1 January 2001"
+        case .data: "an even number of hexadecimal digits in quotes"
+        case .uuid: "a UUID in quotes"
+        case .url: "a URL in quotes"
+        case .decimal: "a number in quotes"
+        case .double: "nan, inf or -inf in quotes"
+        case .objectID: "the name of an entity in quotes and a number"
+        case .stored: "a text, a number or DATA()"
+        }
+    }
+
+    func value(_ arguments: [FetchExpression]) -> FetchValue? {
+        switch (self, arguments.first, arguments.count) {
+        case (.date, .constant(.double(let seconds)), 1): .date(Date(timeIntervalSinceReferenceDate: seconds))
+        case (.date, .constant(.integer(let seconds)), 1): .date(Date(timeIntervalSinceReferenceDate: Double(seconds)))
+        case (.objectID, .constant(.text(let name)), 2): objectID(name, arguments[1])
+        case (.stored, .constant(let constant), 1): Self.stored(constant)
+        case (_, .constant(.text(let text)), 1): value(text)
+        default: nil
+        }
+    }
+
+    private func value(_ text: String) -> FetchValue? {
+        switch self {
+        case .data: Data(hexadecimal: text).map(FetchValue.data)
+        case .uuid: UUID(uuidString: text).map(FetchValue.uuid)
+        case .url: URL(string: text).flatMap { $0.absoluteString == text ? .url($0) : nil }
+        case .decimal: Decimal(string: text, locale: posix).flatMap { "\($0)" == text ? .decimal($0) : nil }
+        case .double where ["nan", "inf", "-inf"].contains(text): Double(text).map(FetchValue.double)
+        case .double, .date, .objectID, .stored: nil
+        }
+    }
+
+    private func objectID(_ entity: String, _ key: FetchExpression) -> FetchValue? {
+        guard case .constant(.integer(let key)) = key else { return nil }
+        return .objectID(entityName: entity, key: key)
+    }
+
+    private static func stored(_ constant: FetchValue) -> FetchValue? {
+        switch constant {
+        case .text(let text): .stored(StoredValue(.text(text)))
+        case .integer(let number): .stored(StoredValue(.integer(number)))
+        case .double(let number): .stored(StoredValue(.real(number)))
+        case .data(let data): .stored(StoredValue(.blob(Array(data))))
+        case .null: .stored(StoredValue(.null))
+        default: nil
+        }
+    }
+}
+
+private let posix = Locale(identifier: "en_US_POSIX")
+
+extension FetchFunction {
+    init?(formatName name: String) {
+        guard let function = Self.byName[name.uppercased()] else { return nil }
+        self = function
+    }
+
+    var formatName: String { rawValue }
+
+    private static let byName = Dictionary(uniqueKeysWithValues: allCases.map { ($0.formatName.uppercased(), $0) })
+
+    var argumentCounts: ClosedRange<Int> {
+        switch self {
+        case .now: 0...0
+        default: 1...1
+        }
+    }
+}
+
+extension AttributeType {
+    /// The type of that name: as in a model, or of the class that holds such values elsewhere.
+    init?(castName name: String) {
+        if let type = AttributeType(rawValue: name) {
+            self = type
+            return
+        }
+        switch name {
+        case "NSNumber": self = .double
+        case "NSDecimalNumber": self = .decimal
+        case "NSString": self = .string
+        case "NSDate": self = .date
+        case "NSData": self = .binary
+        case "NSUUID": self = .uuid
+        case "NSURL": self = .uri
+        default: return nil
+        }
+    }
+}
+
+extension TextOptions {
+    init?(formatLetter letter: Character) {
+        switch letter {
+        case "c": self = .caseInsensitive
+        case "d": self = .diacriticInsensitive
+        case "n": self = .normalized
+        case "u": self = .characters
+        case "l": self = .localized
+        default: return nil
+        }
+    }
+
+    /// `[cd]`, or nothing.
+    var formatSuffix: String {
+        let letters = "cdnlu".filter { TextOptions(formatLetter: $0).map(contains) ?? false }
+        return letters.isEmpty ? "" : "[\(letters)]"
+    }
+}
+
+extension Data {
+    /// The bytes that a text of hexadecimal digits gives; nil for anything else.
+    init?(hexadecimal text: String) {
+        let digits = text.utf8.map { Character(Unicode.Scalar($0)).hexDigitValue }
+        guard digits.count % 2 == 0, !digits.contains(nil) else { return nil }
+        let values = digits.compactMap { $0 }
+        self.init(stride(from: 0, to: values.count, by: 2).map { UInt8(values[$0] << 4 | values[$0 + 1]) })
+    }
+
+    var hexadecimal: String {
+        let digits = Array("0123456789abcdef".utf8)
+        return String(decoding: flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+    }
+}

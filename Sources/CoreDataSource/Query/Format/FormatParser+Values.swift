@@ -1,0 +1,203 @@
+internal import Foundation
+internal import ManagedModel
+internal import RowStore
+
+/// What a part begins with.
+extension FormatParser {
+    mutating func first() throws(DataSourceError) -> FormatPart {
+        switch token.kind {
+        case .keyword(let keyword): return try first(keyword)
+        case .symbol(let symbol): return try first(symbol)
+        case .text(let text): return try constant(.text(text))
+        case .integer(let number): return try constant(.of(number))
+        case .double(let number): return try constant(.double(number))
+        case .decimal(let number): return try constant(.decimal(number))
+        case .variable(let name):
+            try advance()
+            return try made(.variable(name), [])
+        case .argument(let argument): return try first(argument)
+        case .word(let word): return try named(word)
+        case .key: return try keyPath()
+        case .end: throw error("The format ends where a value or a condition should be.")
+        }
+    }
+
+    private mutating func constant(_ value: FetchValue) throws(DataSourceError) -> FormatPart {
+        try advance()
+        return try made(.constant(value), [])
+    }
+
+    private mutating func first(_ keyword: FormatKeyword) throws(DataSourceError) -> FormatPart {
+        switch keyword {
+        case .null, .nil: return try constant(.null)
+        case .true, .yes: return try constant(.boolean(true))
+        case .false, .no: return try constant(.boolean(false))
+        case .truePredicate, .falsePredicate:
+            try advance()
+            return try made(FetchPredicate.Node.constant(keyword == .truePredicate), [])
+        case .not: return try negation()
+        case .any, .some: return try quantified(.any)
+        case .all: return try quantified(.all)
+        case .none: return try quantified(.none)
+        case .object:
+            try advance()
+            return try take(.dot) ? keyPath() : made(.object, [])
+        case .subquery: throw error("SUBQUERY is not supported. Fetch the objects and test them in code.")
+        case .anyKey: throw error("ANYKEY is not supported. Name the keys and join the comparisons with OR.")
+        default:
+            throw error("Expected a value or a condition. If \(keyword.rawValue) is a key, write a # before it.")
+        }
+    }
+
+    private mutating func first(_ symbol: FormatSymbol) throws(DataSourceError) -> FormatPart {
+        switch symbol {
+        case .leftParenthesis:
+            try advance()
+            let inner = try part(.disjunction)
+            try expect(.rightParenthesis, "to close the parenthesis")
+            return inner
+        case .leftBrace: return try list()
+        case .not: return try negation()
+        case .minus: return try negative()
+        case .plus: throw error("A number has no + before it.")
+        default: throw error("Expected a value or a condition.")
+        }
+    }
+
+    private mutating func negation() throws(DataSourceError) -> FormatPart {
+        try advance()
+        let operand = try predicate(.comparison)
+        return try made(.not(operand.node), [operand])
+    }
+
+    private mutating func quantified(_ quantifier: FetchPredicate.Quantifier) throws(DataSourceError) -> FormatPart {
+        try advance()
+        let operand = try predicate(.comparison)
+        return try made(.quantified(quantifier, operand.node), [operand])
+    }
+
+    /// A minus: of a number it is part of, or of any other value.
+    private mutating func negative() throws(DataSourceError) -> FormatPart {
+        try advance()
+        switch token.kind {
+        case .integer(let number): return try constant(.negative(number))
+        case .double(let number): return try constant(.double(-number))
+        case .decimal(let number): return try constant(.decimal(-number))
+        default: break
+        }
+        let operand = try expression(.prefix)
+        return try made(.negated(operand.value), [operand])
+    }
+
+    private mutating func list() throws(DataSourceError) -> FormatPart {
+        try advance()
+        let elements = try values(until: .rightBrace)
+        return try made(.list(elements.map(\.value)), elements)
+    }
+
+    /// Values with commas between them, and what closes them.
+    mutating func values(until end: FormatSymbol) throws(DataSourceError) -> [FormatExpressionPart] {
+        var values: [FormatExpressionPart] = []
+        if try take(end) { return values }
+        repeat { values.append(try expression(.sum)) } while try take(.comma)
+        try expect(end, "or a comma")
+        return values
+    }
+
+    // MARK: Arguments
+
+    private mutating func first(_ kind: FormatArgument) throws(DataSourceError) -> FormatPart {
+        let range = token.range
+        if kind == .keyPath { return try keyPath() }
+        let argument = try argument(kind)
+        if kind == .value, let predicate = argument as? FetchPredicate {
+            return try made(predicate.node, [])
+        }
+        guard let value = FetchExpression(argument: argument) else {
+            throw error(
+                "An argument of the type \(FetchExpression.typeName(argument)) is no value that an attribute can have.",
+                at: range)
+        }
+        switch (kind, value) {
+        case (.integer, .constant(.integer)), (.integer, .constant(.decimal)), (.double, .constant(.double)),
+            (.value, _):
+            return try made(value, [])
+        case (.integer, .constant(.boolean(let flag))): return try made(.constant(.integer(flag ? 1 : 0)), [])
+        case (.double, .constant(.integer(let number))): return try made(.constant(.double(Double(number))), [])
+        default:
+            let word = kind == .integer ? "a whole number" : "a number with a fraction"
+            throw error(
+                "It stands for \(word), but the argument is a \(FetchExpression.typeName(argument)). Use %@.", at: range
+            )
+        }
+    }
+
+    // MARK: Key paths
+
+    /// A key path, or a function if a parenthesis follows.
+    private mutating func named(_ word: String) throws(DataSourceError) -> FormatPart {
+        let start = token.range
+        try advance()
+        let hasColon = try take(.colon)
+        if token.kind == .symbol(.leftParenthesis) { return try function(word, at: start) }
+        if hasColon { throw error("Expected ( after \(word):.") }
+        return try keyPath(after: word)
+    }
+
+    /// The key path that begins here.
+    private mutating func keyPath() throws(DataSourceError) -> FormatPart {
+        let keys = try self.keys()
+        return try keyPath(after: keys)
+    }
+
+    private mutating func keyPath(after word: String) throws(DataSourceError) -> FormatPart {
+        try keyPath(after: [word])
+    }
+
+    private mutating func keyPath(after first: [String]) throws(DataSourceError) -> FormatPart {
+        var keys = first
+        while true {
+            if try take(.dot) {
+                keys += try self.keys()
+            } else if try take(.leftBracket) {
+                keys.append(try place())
+            } else {
+                return try made(.keyPath(keys), [])
+            }
+        }
+    }
+
+    /// What stands in brackets after a key: `[0]`, `[FIRST]`, `[LAST]`, `[SIZE]`, as the aggregate that it is.
+    private mutating func place() throws(DataSourceError) -> String {
+        let place: String
+        switch token.kind {
+        case .integer(let number): place = "@\(number)"
+        case .word(let word) where word.uppercased() == "SIZE": place = "@count"
+        case .word(let word) where ["FIRST", "LAST"].contains(word.uppercased()): place = "@" + word.lowercased()
+        default: throw error("Expected a number, FIRST, LAST or SIZE.")
+        }
+        try advance()
+        try expect(.rightBracket, "after the place in a list")
+        return place
+    }
+
+    /// One component; an argument may be several.
+    private mutating func keys() throws(DataSourceError) -> [String] {
+        switch token.kind {
+        case .word(let key), .key(let key):
+            try advance()
+            return [key]
+        case .keyword(let keyword):
+            throw error("Expected a key. If \(keyword.rawValue) is one, write a # before it.")
+        case .argument(.keyPath):
+            let range = token.range
+            let argument = try argument(.keyPath)
+            guard let keys = argument.flatMap(FetchExpression.keys) else {
+                throw error(
+                    "It stands for a key path, but the argument is a \(FetchExpression.typeName(argument)).", at: range)
+            }
+            return keys
+        default: throw error("Expected a key.")
+        }
+    }
+}

@@ -1,0 +1,101 @@
+internal import RowStore
+
+/// Something that was read: a condition or a value.
+struct FormatPart: FormatHeight {
+    enum Content {
+        case predicate(FetchPredicate.Node)
+        case expression(FetchExpression)
+    }
+
+    var content: Content
+    var height: Int
+    /// Where it stands in the format.
+    var range: Range<Int>
+}
+
+struct FormatPredicatePart: FormatHeight {
+    var node: FetchPredicate.Node
+    var height: Int
+}
+
+struct FormatExpressionPart: FormatHeight {
+    var value: FetchExpression
+    var height: Int
+}
+
+/// How deep the tree of a part is.
+protocol FormatHeight {
+    var height: Int { get }
+}
+
+/// How strongly an operator binds its operands.
+enum FormatPower: Int, Comparable {
+    case disjunction, conjunction, comparison, sum, product, power, prefix
+
+    static func < (one: Self, other: Self) -> Bool { one.rawValue < other.rawValue }
+
+    var next: FormatPower { FormatPower(rawValue: rawValue + 1) ?? .prefix }
+}
+
+/// What stands between two parts.
+enum FormatInfix: Equatable {
+    case or, and
+    case comparison(ComparisonOperator)
+    case text(TextOperator)
+    case isIn, between
+    case arithmetic(ArithmeticOperator)
+
+    init?(_ token: FormatToken.Kind) {
+        switch token {
+        case .keyword(let keyword): self.init(keyword)
+        case .symbol(let symbol): self.init(symbol)
+        default: return nil
+        }
+    }
+
+    private init?(_ keyword: FormatKeyword) {
+        switch keyword {
+        case .or: self = .or
+        case .and: self = .and
+        case .isIn: self = .isIn
+        case .between: self = .between
+        case .contains: self = .text(.contains)
+        case .beginsWith: self = .text(.beginsWith)
+        case .endsWith: self = .text(.endsWith)
+        case .like: self = .text(.like)
+        case .matches: self = .text(.matches)
+        default: return nil
+        }
+    }
+
+    private init?(_ symbol: FormatSymbol) {
+        switch symbol {
+        case .or: self = .or
+        case .and: self = .and
+        case .equal: self = .comparison(.equal)
+        case .notEqual: self = .comparison(.notEqual)
+        case .less: self = .comparison(.less)
+        case .lessOrEqual: self = .comparison(.lessOrEqual)
+        case .greater: self = .comparison(.greater)
+        case .greaterOrEqual: self = .comparison(.greaterOrEqual)
+        case .plus: self = .arithmetic(.add)
+        case .minus: self = .arithmetic(.subtract)
+        case .times: self = .arithmetic(.multiply)
+        case .over: self = .arithmetic(.divide)
+        case .remainder: self = .arithmetic(.remainder)
+        case .power: self = .arithmetic(.power)
+        default: return nil
+        }
+    }
+
+    var power: FormatPower {
+        switch self {
+        case .or: .disjunction
+        case .and: .conjunction
+        case .comparison, .text, .isIn, .between: .comparison
+        case .arithmetic(.add), .arithmetic(.subtract): .sum
+        case .arithmetic(.power): .power
+        case .arithmetic: .product
+        }
+    }
+}

@@ -1,0 +1,236 @@
+internal import Foundation
+internal import ManagedModel
+internal import RowStore
+
+/// Writes a predicate as a format that is read as the same predicate.
+struct FormatWriter {
+    private(set) var text = ""
+    /// Whether there is a part that no format can say.
+    private(set) var isPartial = false
+
+    mutating func write(_ node: FetchPredicate.Node) {
+        switch node {
+        case .constant(let answer): text += answer ? "TRUEPREDICATE" : "FALSEPREDICATE"
+        case .compare(let one, let operation, let other, let options):
+            write(one, operation.formatName, options, other)
+        case .text(let one, let operation, let other, let options): write(one, operation.formatName, options, other)
+        case .isIn(let one, let other, let options): write(one, "IN", options, other)
+        case .between(let one, let low, let high, let options):
+            write(one, "BETWEEN", options, .list([low, high]))
+        case .quantified(let quantifier, let node):
+            text += quantifier.formatName + " "
+            writeOperand(node)
+        case .not(let node):
+            text += "NOT "
+            writeOperand(node)
+        case .and(let nodes): write(nodes, " AND ", none: "TRUEPREDICATE")
+        case .or(let nodes): write(nodes, " OR ", none: "FALSEPREDICATE")
+        case .custom(let test): writeUnreadable(test.reason)
+        case .invalid(let part): writeUnreadable(part.error.message)
+        }
+    }
+
+    /// What no format can say, so that the text cannot be read again.
+    private mutating func writeUnreadable(_ reason: String) {
+        text += "<\(reason)>"
+        isPartial = true
+    }
+
+    private mutating func write(
+        _ one: FetchExpression, _ operation: String, _ options: TextOptions, _ other: FetchExpression
+    ) {
+        writeOperand(one)
+        text += " \(operation)\(options.formatSuffix) "
+        writeOperand(other)
+    }
+
+    private mutating func write(_ nodes: [FetchPredicate.Node], _ connective: String, none: String) {
+        if nodes.isEmpty { text += none }
+        for (index, node) in nodes.enumerated() {
+            if index > 0 { text += connective }
+            writeOperand(node)
+        }
+    }
+
+    /// In parentheses, if it is made of several conditions.
+    private mutating func writeOperand(_ node: FetchPredicate.Node) {
+        switch node {
+        case .and, .or, .not, .quantified: parenthesized { $0.write(node) }
+        default: write(node)
+        }
+    }
+
+    private mutating func parenthesized(_ write: (inout FormatWriter) -> Void) {
+        text += "("
+        write(&self)
+        text += ")"
+    }
+
+    // MARK: Values
+
+    private mutating func write(_ value: FetchExpression) {
+        switch value {
+        case .keyPath(let keys): text += FormatWriter.keyPath(keys)
+        case .object: text += "SELF"
+        case .constant(let constant): text += constant.formatText
+        case .list(let elements):
+            text += "{"
+            write(elements)
+            text += "}"
+        case .variable(let name): text += "$" + name
+        case .arithmetic(let one, let operation, let other):
+            writeOperand(one)
+            text += " \(operation.formatName) "
+            writeOperand(other)
+        case .negated(let value):
+            text += "-"
+            parenthesized { $0.write(value) }
+        case .function(let function, let values): write(function.formatName, values)
+        case .conditional(let test, let one, let other):
+            text += "TERNARY("
+            write(test)
+            text += ", "
+            write([one, other])
+            text += ")"
+        case .coalesce(let one, let other): write("COALESCE", [one, other])
+        case .cast(let value, let type):
+            text += "CAST("
+            write(value)
+            text += ", \"\(type.rawValue)\")"
+        }
+    }
+
+    private mutating func write(_ function: String, _ values: [FetchExpression]) {
+        text += function + "("
+        write(values)
+        text += ")"
+    }
+
+    private mutating func write(_ values: [FetchExpression]) {
+        for (index, value) in values.enumerated() {
+            if index > 0 { text += ", " }
+            write(value)
+        }
+    }
+
+    /// In parentheses, if another operator could take a part of it.
+    private mutating func writeOperand(_ value: FetchExpression) {
+        switch value {
+        case .arithmetic, .negated: parenthesized { $0.write(value) }
+        default: write(value)
+        }
+    }
+
+    // MARK: Words
+
+    /// The keys with dots between them, each as the format can read it.
+    static func keyPath(_ keys: [String]) -> String {
+        keys.enumerated().map { index, key in
+            let name = key.hasPrefix("@") ? key.dropFirst() : key[...]
+            let isWord =
+                name.unicodeScalars.enumerated().allSatisfy { FormatLexer.isOfAName($1, isFirst: $0 == 0) }
+                && !name.isEmpty
+            if isWord && FormatKeyword(word: key) == nil { return key }
+            return isWord && !key.hasPrefix("@") ? "#" + key : "#" + quoted(key)
+        }.joined(separator: ".")
+    }
+
+    /// The text in quotes, on one line.
+    static func quoted(_ text: String) -> String {
+        var quoted = "\""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\"": quoted += "\\\""
+            case "\\": quoted += "\\\\"
+            case "\n": quoted += "\\n"
+            case "\r": quoted += "\\r"
+            case "\t": quoted += "\\t"
+            case _ where scalar.value < 0x20 || scalar.value == 0x7F:
+                let digits = String(scalar.value, radix: 16)
+                quoted += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+            default: quoted.unicodeScalars.append(scalar)
+            }
+        }
+        return quoted + "\""
+    }
+}
+
+extension FetchValue {
+    /// The value as a literal of the format.
+    fileprivate var formatText: String {
+        switch self {
+        case .null: "NULL"
+        case .boolean(let flag): flag ? "TRUE" : "FALSE"
+        case .integer(let number): "\(number)"
+        case .double(let number): number.isFinite ? "\(number)" : "DOUBLE(\"\(number)\")"
+        case .decimal(let number): "DECIMAL(\"\(number)\")"
+        case .text(let text): FormatWriter.quoted(text)
+        case .date(let date): "DATE(\(FetchValue.double(date.timeIntervalSinceReferenceDate).formatText))"
+        case .data(let data): "DATA(\"\(data.hexadecimal)\")"
+        case .uuid(let uuid): "UUID(\"\(uuid.uuidString)\")"
+        case .url(let url): "URL(\(FormatWriter.quoted(url.absoluteString)))"
+        case .objectID(let entity, let key): "OBJECTID(\(FormatWriter.quoted(entity)), \(key))"
+        case .stored(let stored): "STORED(\(stored.formatText))"
+        }
+    }
+}
+
+extension StoredValue {
+    fileprivate var formatText: String {
+        switch value {
+        case .null: FetchValue.null.formatText
+        case .integer(let number): FetchValue.integer(number).formatText
+        case .real(let number): FetchValue.double(number).formatText
+        case .text(let text): FetchValue.text(text).formatText
+        case .blob(let bytes): FetchValue.data(Data(bytes)).formatText
+        }
+    }
+}
+
+extension ComparisonOperator {
+    fileprivate var formatName: String {
+        switch self {
+        case .equal: "=="
+        case .notEqual: "!="
+        case .less: "<"
+        case .lessOrEqual: "<="
+        case .greater: ">"
+        case .greaterOrEqual: ">="
+        }
+    }
+}
+
+extension TextOperator {
+    fileprivate var formatName: String {
+        switch self {
+        case .contains: "CONTAINS"
+        case .beginsWith: "BEGINSWITH"
+        case .endsWith: "ENDSWITH"
+        case .like: "LIKE"
+        case .matches: "MATCHES"
+        }
+    }
+}
+
+extension FetchPredicate.Quantifier {
+    fileprivate var formatName: String {
+        switch self {
+        case .any: "ANY"
+        case .all: "ALL"
+        case .none: "NONE"
+        }
+    }
+}
+
+extension ArithmeticOperator {
+    fileprivate var formatName: String {
+        switch self {
+        case .add: "+"
+        case .subtract: "-"
+        case .multiply: "*"
+        case .divide: "/"
+        case .remainder: "%"
+        case .power: "**"
+        }
+    }
+}

@@ -1,0 +1,202 @@
+internal import Foundation
+internal import RowStore
+
+/// What a part of a predicate comes to.
+indirect enum LoweredPart {
+    /// The object itself.
+    case object
+    /// A value of the row.
+    ///
+    /// - Parameter zero: What nil is read as, for an attribute that is not optional in Swift.
+    case value(FetchExpression, zero: FetchValue?)
+    case condition(FetchPredicate.Node)
+    /// A condition that may be nil; it is false where it is nil.
+    case optionalCondition(isNil: FetchPredicate.Node, FetchPredicate.Node)
+    /// A value from outside.
+    case captured(Any)
+    case range(LoweredPart, LoweredPart, isClosed: Bool)
+
+    // MARK: As what it is needed
+
+    func condition() throws(NotQueryable) -> FetchPredicate.Node {
+        switch self {
+        case .condition(let node): return node
+        case .optionalCondition(_, let node): return node
+        case .value(.constant(.null), _): return .constant(false)
+        case .value(let value, _): return .compare(value, .equal, .constant(.boolean(true)), [])
+        case .captured(let value):
+            guard let flag = value as? Bool else { throw NotQueryable(construct: "a value of type \(type(of: value))") }
+            return .constant(flag)
+        case .object, .range: throw NotQueryable(construct: "an object as a condition")
+        }
+    }
+
+    /// Whether it is nil, and whether it is true.
+    func optionalCondition() throws(NotQueryable) -> (isNil: FetchPredicate.Node, isTrue: FetchPredicate.Node) {
+        switch self {
+        case .optionalCondition(let isNil, let isTrue): return (isNil, isTrue)
+        case .captured(let value):
+            guard let flag = value as? Bool? else {
+                throw NotQueryable(construct: "a value of type \(type(of: value))")
+            }
+            return (.constant(flag == nil), .constant(flag == true))
+        default: return (try isNil(), try condition())
+        }
+    }
+
+    func isNil() throws(NotQueryable) -> FetchPredicate.Node {
+        switch self {
+        case .optionalCondition(let isNil, _): return isNil
+        case .value(.constant(.null), nil): return .constant(true)
+        case .value(let value, nil): return value.isNil
+        case .captured: return try expression() == .constant(.null) ? .constant(true) : .constant(false)
+        case .value, .condition, .object, .range: return .constant(false)
+        }
+    }
+
+    func expression() throws(NotQueryable) -> FetchExpression {
+        switch self {
+        case .value(let value, let zero?): return .coalesce(value, .constant(zero))
+        case .value(let value, nil): return value
+        case .condition(let node): return .of(node)
+        case .optionalCondition(let isNil, let node): return .conditional(isNil, .constant(.null), .of(node))
+        case .captured(let value): return try FetchExpression(captured: value)
+        case .object, .range: throw NotQueryable(construct: "an object as a value")
+        }
+    }
+
+    // MARK: Comparing
+
+    /// How it compares with a part of the same type. Nil equals nil, and has no order.
+    func compared(
+        _ operation: ComparisonOperator, _ other: LoweredPart, isText: Bool
+    ) throws(NotQueryable) -> FetchPredicate.Node {
+        if case .captured = self, case .captured = other {
+        } else {
+            if case .value(let value, let zero?) = self, let constant = try other.constant() {
+                return value.compared(operation, constant, zero: zero)
+            }
+            if case .value(let value, let zero?) = other, let constant = try constant() {
+                return value.compared(operation.mirrored, constant, zero: zero)
+            }
+        }
+        let one = try expression()
+        let other = try other.expression()
+        return one.compared(operation, other, isText: isText)
+    }
+
+    /// The plain value from outside that it is, if it is one.
+    func constant() throws(NotQueryable) -> FetchValue? {
+        switch self {
+        case .captured, .value(.constant, nil):
+            guard case .constant(let constant) = try expression() else { return nil }
+            return constant
+        default: return nil
+        }
+    }
+}
+
+extension FetchExpression {
+    /// The value of a condition.
+    static func of(_ node: FetchPredicate.Node) -> FetchExpression {
+        switch node {
+        case .constant(let answer): .constant(.boolean(answer))
+        default: .conditional(node, .constant(.boolean(true)), .constant(.boolean(false)))
+        }
+    }
+
+    /// A value from outside, if an attribute could have it.
+    init(captured value: Any) throws(NotQueryable) {
+        guard let value = FetchExpression(argument: value) else {
+            throw NotQueryable(construct: "a value of type \(Swift.type(of: value))")
+        }
+        if case .constant(.url(let url)) = value, url.baseURL != nil {
+            throw NotQueryable(construct: "a relative URL")
+        }
+        self = value
+    }
+
+    var isNil: FetchPredicate.Node { .compare(self, .equal, .constant(.null), []) }
+
+    /// The comparison in Swift's sense: texts by their characters, and nothing equals what is not a number.
+    func compared(
+        _ operation: ComparisonOperator, _ other: FetchExpression, isText: Bool
+    ) -> FetchPredicate.Node {
+        if isNotANumber || other.isNotANumber { return .constant(operation == .notEqual) }
+        let isEquality = operation == .equal || operation == .notEqual
+        let isPlain = isEquality && (isPlainConstant || other.isPlainConstant)
+        return .compare(self, operation, other, isText && !isPlain ? .characters : [])
+    }
+
+    /// The same, for an attribute that is read as zero where it is nil.
+    fileprivate func compared(
+        _ operation: ComparisonOperator, _ constant: FetchValue, zero: FetchValue
+    ) -> FetchPredicate.Node {
+        let isText = if case .text = constant { true } else { false }
+        let node = compared(operation, .constant(constant), isText: isText)
+        if case .constant = node { return node }
+        let answer = operation.holds(zero.order(to: constant))
+        if answer == (operation == .notEqual) { return node }
+        return answer ? .or([node, isNil]) : .and([node, .negation(isNil)])
+    }
+
+    /// Whether it is the one number that equals nothing.
+    var isNotANumber: Bool {
+        switch self {
+        case .constant(.double(let number)): number.isNaN
+        case .constant(.date(let date)): date.timeIntervalSinceReferenceDate.isNaN
+        default: false
+        }
+    }
+
+    /// Whether only equal bytes are equal to it: no text, or one of characters that are written in one way only.
+    var isPlainConstant: Bool {
+        guard case .constant(let value) = self else { return false }
+        guard case .text(let text) = value else { return true }
+        return text.isWrittenInOneWay
+    }
+}
+
+extension String {
+    /// Whether no other scalars are canonically equivalent to these: ASCII, but for the three that have doubles, and no line
+    /// break, which two characters can make one.
+    var isWrittenInOneWay: Bool {
+        utf8.allSatisfy { $0 < 0x80 && !Self.doubled.contains($0) }
+    }
+
+    private static let doubled: [UInt8] = Array("K;`\r\n".utf8)
+}
+
+extension ComparisonOperator {
+    /// Whether it holds for that order; nil is none.
+    func holds(_ order: Int?) -> Bool {
+        guard let order else { return self == .notEqual }
+        return switch self {
+        case .equal: order == 0
+        case .notEqual: order != 0
+        case .less: order < 0
+        case .lessOrEqual: order <= 0
+        case .greater: order > 0
+        case .greaterOrEqual: order >= 0
+        }
+    }
+}
+
+extension FetchValue {
+    /// The order of two values of one type; nil if they have none.
+    func order(to other: FetchValue) -> Int? {
+        switch (self, other) {
+        case (.text(let one), .text(let other)): order(one, other)
+        case (.integer(let one), .integer(let other)): order(one, other)
+        case (.double(let one), .double(let other)): order(one, other)
+        case (.decimal(let one), .decimal(let other)): order(one, other)
+        case (.date(let one), .date(let other)): order(one, other)
+        case (.uuid(let one), .uuid(let other)): order(one, other)
+        default: self == other ? 0 : nil
+        }
+    }
+
+    private func order<Value: Comparable>(_ one: Value, _ other: Value) -> Int {
+        one == other ? 0 : one < other ? -1 : 1
+    }
+}

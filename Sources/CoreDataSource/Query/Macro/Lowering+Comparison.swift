@@ -1,0 +1,148 @@
+internal import Foundation
+internal import RowStore
+
+// Comparisons and ranges.
+
+extension PredicateExpressions.Equal: QueryableExpression {
+    func lowered(_ scope: LoweringScope) throws(NotQueryable) -> LoweredPart {
+        .condition(try lowerEquality(lhs, rhs, scope))
+    }
+}
+
+extension PredicateExpressions.NotEqual: QueryableExpression {
+    func lowered(_ scope: LoweringScope) throws(NotQueryable) -> LoweredPart {
+        .condition(.negation(try lowerEquality(lhs, rhs, scope)))
+    }
+}
+
+private func lowerEquality<LHS: PredicateExpression, RHS: PredicateExpression>(
+    _ lhs: LHS, _ rhs: RHS, _ scope: LoweringScope
+) throws(NotQueryable) -> FetchPredicate.Node {
+    let left = try scope.lower(lhs)
+    let right = try scope.lower(rhs)
+    if LHS.Output.self == Bool.self || LHS.Output.self == Bool?.self {
+        return same(try left.optionalCondition(), try right.optionalCondition())
+    }
+    guard PlainType.includes(LHS.Output.self) else {
+        throw NotQueryable(construct: "a comparison of \(LHS.Output.self)")
+    }
+    return try left.compared(.equal, right, isText: PlainType.isText(LHS.Output.self))
+}
+
+private typealias OptionalCondition = (isNil: FetchPredicate.Node, isTrue: FetchPredicate.Node)
+
+/// Whether both are nil, both true or both false.
+private func same(_ one: OptionalCondition, _ other: OptionalCondition) -> FetchPredicate.Node {
+    let isFalse = FetchPredicate.Node.any([one.isNil, one.isTrue])
+    let isOtherFalse = FetchPredicate.Node.any([other.isNil, other.isTrue])
+    return .any([
+        .all([one.isNil, other.isNil]), .all([one.isTrue, other.isTrue]),
+        .all([.negation(isFalse), .negation(isOtherFalse)]),
+    ])
+}
+
+extension PredicateExpressions.Comparison: QueryableExpression {
+    func lowered(_ scope: LoweringScope) throws(NotQueryable) -> LoweredPart {
+        guard PlainType.includes(LHS.Output.self) else {
+            throw NotQueryable(construct: "a comparison of \(LHS.Output.self)")
+        }
+        let operation: ComparisonOperator =
+            switch op {
+            case .lessThan: .less
+            case .lessThanOrEqual: .lessOrEqual
+            case .greaterThan: .greater
+            case .greaterThanOrEqual: .greaterOrEqual
+            @unknown default: throw NotQueryable(construct: "a comparison that is new")
+            }
+        return .condition(
+            try scope.lower(lhs).compared(operation, scope.lower(rhs), isText: PlainType.isText(LHS.Output.self)))
+    }
+}
+
+extension PredicateExpressions.Range: QueryableExpression {
+    func lowered(_ scope: LoweringScope) throws(NotQueryable) -> LoweredPart {
+        .range(try scope.lower(lower), try scope.lower(upper), isClosed: false)
+    }
+}
+
+extension PredicateExpressions.ClosedRange: QueryableExpression {
+    func lowered(_ scope: LoweringScope) throws(NotQueryable) -> LoweredPart {
+        .range(try scope.lower(lower), try scope.lower(upper), isClosed: true)
+    }
+}
+
+extension PredicateExpressions.RangeExpressionContains: QueryableExpression {
+    func lowered(_ scope: LoweringScope) throws(NotQueryable) -> LoweredPart {
+        guard PlainType.includes(Element.Output.self) else {
+            throw NotQueryable(construct: "a range of \(Element.Output.self)")
+        }
+        let element = try scope.lower(element)
+        let isText = PlainType.isText(Element.Output.self)
+        switch try scope.lower(range) {
+        case .range(let low, let high, let isClosed):
+            return .condition(try lowerContainment(element, low, high, isClosed, isText))
+        case .captured(let range as any CapturedRange):
+            return .condition(try lowerContainment(element, range.low, range.high, range.isClosed, isText))
+        default: throw NotQueryable(construct: "a range of type \(RangeExpression.Output.self)")
+        }
+    }
+}
+
+private func lowerContainment(
+    _ element: LoweredPart, _ low: LoweredPart?, _ high: LoweredPart?, _ isClosed: Bool, _ isText: Bool
+) throws(NotQueryable) -> FetchPredicate.Node {
+    let bounds: [(part: LoweredPart, operation: ComparisonOperator)] =
+        (low.map { [($0, .greaterOrEqual)] } ?? []) + (high.map { [($0, isClosed ? .lessOrEqual : .less)] } ?? [])
+    var isZeroInside = true
+    var nodes: [FetchPredicate.Node] = []
+    for bound in bounds {
+        // As long as the bounds are constants, the row's value stands alone, so that an index can find it.
+        guard case .value(let value, let zero?) = element, let constant = try bound.part.constant() else {
+            return .all(
+                try bounds.map { bound throws(NotQueryable) in
+                    try element.compared(bound.operation, bound.part, isText: isText)
+                })
+        }
+        isZeroInside = isZeroInside && bound.operation.holds(zero.order(to: constant))
+        nodes.append(value.compared(bound.operation, .constant(constant), isText: isText))
+    }
+    guard isZeroInside, case .value(let value, _) = element else { return .all(nodes) }
+    return .any([.all(nodes), value.isNil])
+}
+
+/// A range from outside.
+private protocol CapturedRange {
+    var low: LoweredPart? { get }
+    var high: LoweredPart? { get }
+    var isClosed: Bool { get }
+}
+
+extension Range: CapturedRange {
+    fileprivate var low: LoweredPart? { .captured(lowerBound) }
+    fileprivate var high: LoweredPart? { .captured(upperBound) }
+    fileprivate var isClosed: Bool { false }
+}
+
+extension ClosedRange: CapturedRange {
+    fileprivate var low: LoweredPart? { .captured(lowerBound) }
+    fileprivate var high: LoweredPart? { .captured(upperBound) }
+    fileprivate var isClosed: Bool { true }
+}
+
+extension PartialRangeFrom: CapturedRange {
+    fileprivate var low: LoweredPart? { .captured(lowerBound) }
+    fileprivate var high: LoweredPart? { nil }
+    fileprivate var isClosed: Bool { true }
+}
+
+extension PartialRangeThrough: CapturedRange {
+    fileprivate var low: LoweredPart? { nil }
+    fileprivate var high: LoweredPart? { .captured(upperBound) }
+    fileprivate var isClosed: Bool { true }
+}
+
+extension PartialRangeUpTo: CapturedRange {
+    fileprivate var low: LoweredPart? { nil }
+    fileprivate var high: LoweredPart? { .captured(upperBound) }
+    fileprivate var isClosed: Bool { false }
+}

@@ -1,0 +1,133 @@
+internal import Foundation
+internal import RowStore
+
+// Conditions, choices and optionals.
+
+extension PredicateExpressions.Conjunction: QueryableExpression {
+    func lowered(_ scope: LoweringScope) throws(NotQueryable) -> LoweredPart {
+        .condition(.all([try scope.condition(lhs), try scope.condition(rhs)]))
+    }
+}
+
+extension PredicateExpressions.Disjunction: QueryableExpression {
+    func lowered(_ scope: LoweringScope) throws(NotQueryable) -> LoweredPart {
+        .condition(.any([try scope.condition(lhs), try scope.condition(rhs)]))
+    }
+}
+
+extension PredicateExpressions.Negation: QueryableExpression {
+    func lowered(_ scope: LoweringScope) throws(NotQueryable) -> LoweredPart {
+        .condition(.negation(try scope.condition(wrapped)))
+    }
+}
+
+extension PredicateExpressions.Conditional: QueryableExpression {
+    func lowered(_ scope: LoweringScope) throws(NotQueryable) -> LoweredPart {
+        let test = try scope.condition(test)
+        if If.Output.self == Bool.self {
+            return .condition(
+                .any([
+                    .all([test, try scope.condition(trueBranch)]),
+                    .all([.negation(test), try scope.condition(falseBranch)]),
+                ]))
+        }
+        return .value(.conditional(test, try scope.value(trueBranch), try scope.value(falseBranch)), zero: nil)
+    }
+}
+
+extension PredicateExpressions.NilCoalesce: QueryableExpression {
+    func lowered(_ scope: LoweringScope) throws(NotQueryable) -> LoweredPart {
+        let left = try scope.lower(lhs)
+        if RHS.Output.self == Bool.self {
+            let (isNil, isTrue) = try left.optionalCondition()
+            return .condition(.any([isTrue, .all([isNil, try scope.condition(rhs)])]))
+        }
+        return .value(.coalesce(try left.expression(), try scope.value(rhs)), zero: nil)
+    }
+}
+
+extension PredicateExpressions.OptionalFlatMap: QueryableExpression {
+    func lowered(_ scope: LoweringScope) throws(NotQueryable) -> LoweredPart {
+        let wrapped = try scope.lower(wrapped)
+        let isNil = try wrapped.isNil()
+        let result = try scope.binding(variable.key, to: wrapped).lower(transform)
+        if RHS.Output.self == Bool.self {
+            return .optionalCondition(isNil: isNil, .all([.negation(isNil), try result.condition()]))
+        }
+        if RHS.Output.self == Bool?.self {
+            let (isResultNil, isTrue) = try result.optionalCondition()
+            return .optionalCondition(isNil: .any([isNil, isResultNil]), .all([.negation(isNil), isTrue]))
+        }
+        return .value(.conditional(isNil, .constant(.null), try result.expression()), zero: nil)
+    }
+}
+
+extension PredicateExpressions.ForcedUnwrap: QueryableExpression {
+    func lowered(_ scope: LoweringScope) throws(NotQueryable) -> LoweredPart { try scope.lower(inner) }
+}
+
+// A cast to the type that the value has anyway is nothing; any other is a question to the object.
+
+extension PredicateExpressions.ConditionalCast: QueryableExpression {
+    func lowered(_ scope: LoweringScope) throws(NotQueryable) -> LoweredPart {
+        try lowerCast(input, to: Desired.self, "as?", scope)
+    }
+}
+
+extension PredicateExpressions.ForceCast: QueryableExpression {
+    func lowered(_ scope: LoweringScope) throws(NotQueryable) -> LoweredPart {
+        try lowerCast(input, to: Desired.self, "as!", scope)
+    }
+}
+
+private func lowerCast<Input: PredicateExpression, Desired>(
+    _ input: Input, to type: Desired.Type, _ word: String, _ scope: LoweringScope
+) throws(NotQueryable) -> LoweredPart {
+    guard Input.Output.self == Desired.self || Input.Output.self == Desired?.self else {
+        throw NotQueryable(construct: "\(word) \(type)")
+    }
+    return try scope.lower(input)
+}
+
+extension FetchPredicate.Node {
+    /// All of them, in one node and as few as are needed.
+    static func all(_ nodes: [Self]) -> Self {
+        var operands: [Self] = []
+        for node in nodes {
+            switch node {
+            case .constant(true): break
+            case .constant(false): return node
+            case .and(let inner): operands += inner
+            default: operands.append(node)
+            }
+        }
+        return operands.isEmpty ? .constant(true) : operands.count == 1 ? operands[0] : .and(operands)
+    }
+
+    /// Any of them, in one node and as few as are needed.
+    static func any(_ nodes: [Self]) -> Self {
+        var operands: [Self] = []
+        for node in nodes {
+            switch node {
+            case .constant(false): break
+            case .constant(true): return node
+            case .or(let inner): operands += inner
+            default: operands.append(node)
+            }
+        }
+        return operands.isEmpty ? .constant(false) : operands.count == 1 ? operands[0] : .or(operands)
+    }
+
+    /// The opposite.
+    static func negation(_ node: Self) -> Self {
+        switch node {
+        case .constant(let answer): .constant(!answer)
+        case .not(let inner): inner
+        case .and(let nodes): .any(nodes.map(negation))
+        case .or(let nodes): .all(nodes.map(negation))
+        case .compare(let one, .equal, let other, let options): .compare(one, .notEqual, other, options)
+        case .compare(let one, .notEqual, let other, let options): .compare(one, .equal, other, options)
+        default: .not(node)
+        }
+    }
+}

@@ -1,0 +1,85 @@
+internal import Foundation
+internal import RowStore
+
+// Lists from outside, and texts.
+
+extension PredicateExpressions.SequenceContains: QueryableExpression {
+    func lowered(_ scope: LoweringScope) throws(NotQueryable) -> LoweredPart {
+        guard case .captured(let list) = try scope.lower(sequence), PlainType.includes(RHS.Output.self),
+            case .list(let values) = try FetchExpression(captured: list)
+        else { throw NotQueryable(construct: "contains(_:) of \(LHS.Output.self)") }
+        let elements = values.filter { !$0.isNotANumber }
+        let options: TextOptions = elements.allSatisfy(\.isPlainConstant) ? [] : .characters
+        guard case .value(let value, let zero?) = try scope.lower(element) else {
+            return .condition(.isIn(try scope.value(element), .list(elements), options))
+        }
+        let node = FetchPredicate.Node.isIn(value, .list(elements), options)
+        return .condition(elements.contains(.constant(zero)) ? .any([node, value.isNil]) : node)
+    }
+}
+
+extension PredicateExpressions.SequenceContainsWhere: QueryableExpression {
+    func lowered(_ scope: LoweringScope) throws(NotQueryable) -> LoweredPart {
+        .condition(.any(try lowerEach(scope, sequence, variable.key, test)))
+    }
+}
+
+extension PredicateExpressions.SequenceAllSatisfy: QueryableExpression {
+    func lowered(_ scope: LoweringScope) throws(NotQueryable) -> LoweredPart {
+        .condition(.all(try lowerEach(scope, sequence, variable.key, test)))
+    }
+}
+
+/// The test of each element of a list from outside.
+private func lowerEach<List: PredicateExpression>(
+    _ scope: LoweringScope, _ list: List, _ variable: PredicateExpressions.VariableID, _ test: any PredicateExpression
+) throws(NotQueryable) -> [FetchPredicate.Node] where List.Output: Sequence {
+    guard case .captured(let captured) = try scope.lower(list), let elements = captured as? List.Output,
+        elements.underestimatedCount <= mostElements
+    else { throw NotQueryable(construct: "a closure over \(List.Output.self)") }
+    var nodes: [FetchPredicate.Node] = []
+    for element in elements {
+        if nodes.count == mostElements { throw NotQueryable(construct: "a closure over so many elements") }
+        nodes.append(try scope.binding(variable, to: .captured(element)).condition(test))
+    }
+    return nodes
+}
+
+/// The longest list whose elements become conditions of their own.
+private let mostElements = 500
+
+extension PredicateExpressions.SequenceStartsWith: QueryableExpression {
+    func lowered(_ scope: LoweringScope) throws(NotQueryable) -> LoweredPart {
+        guard Base.Output.self == String.self, Prefix.Output.self == String.self else {
+            throw NotQueryable(construct: "starts(with:) of \(Base.Output.self)")
+        }
+        let base = try scope.lower(base)
+        let prefix = try scope.value(prefix)
+        let test = try lowerText(base, .beginsWith, prefix)
+        guard case .value(let text, _) = base, case .constant(.text(let start)) = prefix, start.isWrittenInOneWay,
+            !start.isEmpty
+        else { return .condition(test) }
+        // The bytes at the start can be looked up; which characters they are is asked of what is found.
+        return .condition(.all([.text(text, .beginsWith, prefix, []), test]))
+    }
+}
+
+extension PredicateExpressions.CollectionContainsCollection: QueryableExpression {
+    func lowered(_ scope: LoweringScope) throws(NotQueryable) -> LoweredPart {
+        guard Base.Output.self == String.self, Other.Output.self == String.self else {
+            throw NotQueryable(construct: "contains(_:) of \(Base.Output.self)")
+        }
+        return .condition(try lowerText(scope.lower(base), .contains, scope.value(other)))
+    }
+}
+
+/// A test of a text by its characters, as Swift sees them.
+private func lowerText(
+    _ text: LoweredPart, _ operation: TextOperator, _ other: FetchExpression
+) throws(NotQueryable) -> FetchPredicate.Node {
+    // Nil is read as an empty text, which begins with and contains an empty one only.
+    if case .value(let value, .text?) = text, case .constant(.text(let constant)) = other, !constant.isEmpty {
+        return .text(value, operation, other, .characters)
+    }
+    return .text(try text.expression(), operation, other, .characters)
+}

@@ -1,0 +1,51 @@
+internal import Foundation
+internal import RowStore
+
+/// The Swift types of attributes that have a plain value, and what nil is read as where they are not optional.
+enum PlainType {
+    /// Whether it is one of them, or an optional one.
+    static func includes(_ type: Any.Type) -> Bool {
+        zeros[ObjectIdentifier(type)] != nil || optionals.contains(ObjectIdentifier(type))
+    }
+
+    /// Whether it is a text, or an optional one.
+    static func isText(_ type: Any.Type) -> Bool { type == String.self || type == String?.self }
+
+    /// What nil is read as; nil for an optional.
+    static func zero(of type: Any.Type) -> FetchValue? { zeros[ObjectIdentifier(type)] }
+
+    private static let zeros: [ObjectIdentifier: FetchValue] = [
+        ObjectIdentifier(String.self): .text(""),
+        ObjectIdentifier(Int16.self): .integer(0),
+        ObjectIdentifier(Int32.self): .integer(0),
+        ObjectIdentifier(Int64.self): .integer(0),
+        ObjectIdentifier(Double.self): .double(0),
+        ObjectIdentifier(Float.self): .double(0),
+        ObjectIdentifier(Bool.self): .boolean(false),
+        ObjectIdentifier(Decimal.self): .decimal(0),
+        ObjectIdentifier(Date.self): .date(Date(timeIntervalSinceReferenceDate: 0)),
+        ObjectIdentifier(Data.self): .data(Data()),
+        ObjectIdentifier(UUID.self): .uuid(UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))),
+    ].merging(URL(string: "about:blank").map { [ObjectIdentifier(URL.self): .url($0)] } ?? [:]) { $1 }
+
+    private static let optionals: Set<ObjectIdentifier> = [
+        ObjectIdentifier(String?.self), ObjectIdentifier(Int16?.self), ObjectIdentifier(Int32?.self),
+        ObjectIdentifier(Int64?.self), ObjectIdentifier(Double?.self), ObjectIdentifier(Float?.self),
+        ObjectIdentifier(Bool?.self), ObjectIdentifier(Decimal?.self), ObjectIdentifier(Date?.self),
+        ObjectIdentifier(Data?.self), ObjectIdentifier(UUID?.self), ObjectIdentifier(URL?.self),
+    ]
+}
+
+/// The attributes that the key paths of each class lead to. A class answers by making the whole table; here each is made once.
+enum AttributeNames {
+    static func of(_ type: ManagedObject.Type) -> [AnyKeyPath: String] {
+        tables.withLock { tables in
+            if let table = tables[ObjectIdentifier(type)] { return table }
+            let table = type.attributeKeyPaths
+            tables[ObjectIdentifier(type)] = table
+            return table
+        }
+    }
+
+    private static let tables = Guarded<[ObjectIdentifier: [AnyKeyPath: String]]>([:])
+}

@@ -1,0 +1,91 @@
+internal import Foundation
+internal import RowStore
+
+/// A node of Foundation's predicates that has a form in the query tree.
+///
+/// The meaning of the form is the one that Foundation gives the node, wherever that answers at all: a forced unwrap of nil,
+/// where Foundation throws, is nil here; a sum that overflows, where Foundation traps, is not equal to anything.
+protocol QueryableExpression {
+    func lowered(_ scope: LoweringScope) throws(NotQueryable) -> LoweredPart
+}
+
+/// There is no such form; the objects themselves have to be asked.
+struct NotQueryable: Error {
+    /// What has none.
+    var construct: String
+}
+
+/// What the variables of a predicate stand for.
+struct LoweringScope {
+    /// The class of the objects.
+    let type: ManagedObject.Type
+    let object: PredicateExpressions.VariableID
+    /// What the variables of closures stand for.
+    private var bound: [PredicateExpressions.VariableID: LoweredPart] = [:]
+
+    init(_ type: ManagedObject.Type, _ object: PredicateExpressions.VariableID) {
+        self.type = type
+        self.object = object
+    }
+
+    func binding(_ variable: PredicateExpressions.VariableID, to part: LoweredPart) -> LoweringScope {
+        var scope = self
+        scope.bound[variable] = part
+        return scope
+    }
+
+    func lower(_ expression: any PredicateExpression) throws(NotQueryable) -> LoweredPart {
+        guard let expression = expression as? any QueryableExpression else {
+            throw NotQueryable(construct: constructName(expression))
+        }
+        return try expression.lowered(self)
+    }
+
+    func condition(_ expression: any PredicateExpression) throws(NotQueryable) -> FetchPredicate.Node {
+        try lower(expression).condition()
+    }
+
+    func value(_ expression: any PredicateExpression) throws(NotQueryable) -> FetchExpression {
+        try lower(expression).expression()
+    }
+
+    fileprivate func part(_ variable: PredicateExpressions.VariableID) throws(NotQueryable) -> LoweredPart {
+        if variable == object { return .object }
+        guard let part = bound[variable] else { throw NotQueryable(construct: "a variable from elsewhere") }
+        return part
+    }
+}
+
+/// The name of a node without its module and its operands: `Filter`.
+func constructName(_ expression: any PredicateExpression) -> String {
+    let name = "\(type(of: expression))".prefix { $0 != "<" }
+    return name.split(separator: ".").last.map(String.init) ?? String(name)
+}
+
+extension PredicateExpressions.Variable: QueryableExpression {
+    func lowered(_ scope: LoweringScope) throws(NotQueryable) -> LoweredPart { try scope.part(key) }
+}
+
+extension PredicateExpressions.Value: QueryableExpression {
+    func lowered(_ scope: LoweringScope) -> LoweredPart { .captured(value) }
+}
+
+extension PredicateExpressions.NilLiteral: QueryableExpression {
+    func lowered(_ scope: LoweringScope) -> LoweredPart { .value(.constant(.null), zero: nil) }
+}
+
+extension PredicateExpressions.KeyPath: QueryableExpression {
+    func lowered(_ scope: LoweringScope) throws(NotQueryable) -> LoweredPart {
+        let root = try scope.lower(root)
+        if case .object = root {
+            guard let name = AttributeNames.of(scope.type)[keyPath], PlainType.includes(Output.self) else {
+                throw NotQueryable(construct: "a property of \(Root.Output.self) that is no attribute")
+            }
+            return .value(.keyPath([name]), zero: PlainType.zero(of: Output.self))
+        }
+        if Root.Output.self == String.self, kind == .collectionIsEmpty {
+            return .condition(try root.compared(.equal, .value(.constant(.text("")), zero: nil), isText: true))
+        }
+        throw NotQueryable(construct: "a property of \(Root.Output.self) that is no attribute")
+    }
+}

@@ -1,0 +1,81 @@
+public import Foundation
+internal import RowStore
+
+/// A number of its own type, which can be summed.
+public protocol SummableAttribute: AttributeStorable {
+    /// The type of a sum.
+    associatedtype Sum: AttributeStorable
+    /// The type of an average.
+    associatedtype Average: AttributeStorable
+}
+
+extension Int16: SummableAttribute {
+    public typealias Sum = Int64
+    public typealias Average = Double
+}
+extension Int32: SummableAttribute {
+    public typealias Sum = Int64
+    public typealias Average = Double
+}
+extension Int64: SummableAttribute {
+    public typealias Sum = Int64
+    public typealias Average = Double
+}
+extension Float: SummableAttribute {
+    public typealias Sum = Double
+    public typealias Average = Double
+}
+extension Double: SummableAttribute {
+    public typealias Sum = Double
+    public typealias Average = Double
+}
+extension Decimal: SummableAttribute {
+    public typealias Sum = Decimal
+    public typealias Average = Decimal
+}
+extension Optional: SummableAttribute where Wrapped: SummableAttribute {
+    public typealias Sum = Wrapped.Sum
+    public typealias Average = Wrapped.Average
+}
+
+/// Something to calculate over the objects of a request. Nil does not count.
+///
+/// The result does not depend on the order of the objects: a sum of reals is exact until it is rounded once.
+public struct FetchAggregate<Object: ManagedObject, Result: AttributeStorable>: Sendable {
+    let operation: Aggregation.Operation
+    /// Nil for the objects themselves.
+    let attribute: Swift.Result<FetchExpression, DataSourceError>?
+
+    private init(_ operation: Aggregation.Operation, _ keyPath: AnyKeyPath?) {
+        self.operation = operation
+        attribute = keyPath.map { FetchExpression.attribute($0, of: Object.self) }
+    }
+
+    /// How many objects there are.
+    public static func count() -> FetchAggregate where Result == Int64 { FetchAggregate(.count, nil) }
+
+    /// How many objects have a value.
+    public static func count<Value: AttributeStorable>(
+        _ keyPath: KeyPath<Object, Value>
+    ) -> FetchAggregate where Result == Int64 { FetchAggregate(.count, keyPath) }
+
+    /// The sum; zero of no objects.
+    public static func sum<Value: SummableAttribute>(
+        _ keyPath: KeyPath<Object, Value>
+    ) -> FetchAggregate where Result == Value.Sum { FetchAggregate(.sum, keyPath) }
+
+    /// The average; nil of no objects. That of decimals has 38 digits.
+    public static func average<Value: SummableAttribute>(
+        _ keyPath: KeyPath<Object, Value>
+    ) -> FetchAggregate where Result == Value.Average? { FetchAggregate(.average, keyPath) }
+
+    /// The least value; nil of no objects. Texts are in the order of their bytes.
+    public static func min<Value: AttributeStorable>(
+        _ keyPath: KeyPath<Object, Value>
+    ) -> FetchAggregate where Result == Value? { FetchAggregate(.min, keyPath) }
+
+    /// The greatest value; nil of no objects. Texts are in the order of their bytes.
+    public static func max<Value: AttributeStorable>(
+        _ keyPath: KeyPath<Object, Value>
+    ) -> FetchAggregate where Result == Value? { FetchAggregate(.max, keyPath) }
+}

@@ -1,0 +1,51 @@
+internal import RowStore
+
+/// How the store would find the objects of a request.
+public struct FetchExplanation: Sendable, Hashable {
+    /// The SQL, one statement for each entity that is asked, with question marks for the values; empty for a store in
+    /// memory.
+    public var sql: [String]
+    /// What the store does, in its own words.
+    public var steps: [String]
+    /// What is slow about it, and what to do.
+    public var warnings: [String]
+}
+
+extension ObjectContext {
+    func explain<Object: ManagedObject>(
+        _ request: FetchRequest<Object>
+    ) throws(DataSourceError) -> FetchExplanation {
+        let plan = try plan(request)
+        var explanation = FetchExplanation(sql: [], steps: [], warnings: [])
+        for entity in plan.family {
+            let (found, _, _) = try stack.root.read(.statement) { reader throws(DataSourceError) in
+                try reader.explain(plan.query.of(entity: entity))
+            }
+            if !found.text.isEmpty { explanation.sql.append(found.text) }
+            explanation.steps += found.steps
+            explanation.warnings += warnings(found.steps, plan, bindings[entity].layout.name)
+        }
+        if let reason = request.predicate?.needsObjects {
+            explanation.warnings.append(
+                "A part of the predicate asks every object that the rest of it finds (\(reason)). Limit and offset come after that."
+            )
+        }
+        return explanation
+    }
+
+    private func warnings(_ steps: [String], _ plan: FetchPlan, _ entity: String) -> [String] {
+        var warnings: [String] = []
+        let isScan = steps.contains { $0.hasPrefix("SCAN") && !$0.contains(" INDEX ") }
+        if isScan && plan.query.predicate != .constant(true) {
+            warnings.append(
+                "Every row of \(entity) is read. Compare an attribute with an index by ==, <, > or IN, or let the predicate begin with one."
+            )
+        }
+        if steps.contains(where: { $0.contains("TEMP B-TREE") }) {
+            warnings.append(
+                "All rows of \(entity) that match are sorted before the first is there. An index on what it is sorted by would have them in order."
+            )
+        }
+        return warnings
+    }
+}

@@ -1,0 +1,128 @@
+public import Foundation
+internal import RowStore
+
+/// One attribute to sort by. Nil comes first when ascending.
+public struct FetchOrder: Sendable, Hashable {
+    private enum Target: Sendable, Hashable {
+        case attribute([String])
+        case invalid(InvalidPart)
+    }
+
+    private let target: Target
+    public var isAscending: Bool
+    var text: TextOrder
+
+    /// How texts are sorted; without any of these byte by byte, which an index serves.
+    public struct Options: OptionSet, Sendable, Hashable {
+        public let rawValue: Int
+
+        public init(rawValue: Int) {
+            self.rawValue = rawValue
+        }
+
+        public static let caseInsensitive = Options(rawValue: 1)
+        public static let diacriticInsensitive = Options(rawValue: 2)
+        /// Digits in a row count as a number: "file9" before "file10".
+        public static let numeric = Options(rawValue: 4)
+    }
+
+    /// By the attribute of that name; `address.city` for the leaf of a composite.
+    public init(_ attribute: String, isAscending: Bool = true, _ options: Options = []) {
+        self.init(.success(attribute.split(separator: ".").map(String.init)), isAscending, FetchOrder.text(options))
+    }
+
+    private init(_ path: Result<[String], DataSourceError>, _ isAscending: Bool, _ text: TextOrder) {
+        switch path {
+        case .success(let path): target = .attribute(path)
+        case .failure(let error): target = .invalid(InvalidPart(error))
+        }
+        self.isAscending = isAscending
+        self.text = text
+    }
+
+    private init(_ keyPath: AnyKeyPath?, _ type: ManagedObject.Type, _ isAscending: Bool, _ text: TextOrder) {
+        guard let keyPath else {
+            let error = DataSourceError(
+                .unknownAttribute, "A sort descriptor of \(type.entityName) has no key path. Sort by an attribute.",
+                entityName: type.entityName)
+            self.init(.failure(error), isAscending, text)
+            return
+        }
+        let path = FetchExpression.attribute(keyPath, of: type).map { expression -> [String] in
+            if case .keyPath(let path) = expression { path } else { [] }
+        }
+        self.init(path, isAscending, text)
+    }
+
+    public static func ascending<Object: ManagedObject, Value>(
+        _ keyPath: KeyPath<Object, Value>, _ options: Options = []
+    ) -> FetchOrder {
+        FetchOrder(keyPath, Object.self, true, text(options))
+    }
+
+    public static func descending<Object: ManagedObject, Value>(
+        _ keyPath: KeyPath<Object, Value>, _ options: Options = []
+    ) -> FetchOrder {
+        FetchOrder(keyPath, Object.self, false, text(options))
+    }
+
+    /// Texts in an order of the app's own.
+    public static func by<Object: ManagedObject, Value>(
+        _ keyPath: KeyPath<Object, Value>, _ collation: FetchCollation, isAscending: Bool = true
+    ) -> FetchOrder {
+        FetchOrder(keyPath, Object.self, isAscending, .collation(collation.collation))
+    }
+
+    /// In the order of a sort descriptor. One that compares texts in any other way than lexically, as a person would, gets
+    /// the order that is nearest to it and the same on every machine: without case and marks, and numbers by their value.
+    public init<Object: ManagedObject>(_ descriptor: SortDescriptor<Object>) {
+        var comparator = descriptor.stringComparator ?? .lexical
+        comparator.order = .forward
+        let options: Options = comparator == .lexical ? [] : [.caseInsensitive, .diacriticInsensitive, .numeric]
+        self.init(descriptor.keyPath, Object.self, descriptor.order == .forward, FetchOrder.text(options))
+    }
+
+    private static func text(_ options: Options) -> TextOrder {
+        options.isEmpty ? .bytes : .folded(TextOrder.SortOptions(rawValue: options.rawValue))
+    }
+
+    /// The key over the columns of an entity.
+    func resolved(_ layout: EntityLayout) throws(DataSourceError) -> SortKey {
+        switch target {
+        case .invalid(let part): throw part.error
+        case .attribute(let path):
+            let attribute = try PredicateResolver(layout).column(path)
+            guard case .column(let column) = attribute.expression, attribute.kind?.isOrdered == true else {
+                throw DataSourceError(
+                    .invalidPredicate,
+                    "\(layout.name).\(path.joined(separator: ".")) has values without an order. Sort by another attribute.",
+                    entityName: layout.name, attributeName: path.joined(separator: "."))
+            }
+            return SortKey(
+                column: column, isAscending: isAscending, order: attribute.kind?.isText == true ? text : .bytes)
+        }
+    }
+}
+
+/// An order of texts of an app's own. Make one and keep it: each is an order of its own.
+///
+/// The store calls it too, from any thread, so it has to be a total order that never changes.
+public struct FetchCollation: Sendable, Hashable {
+    let collation: TextCollation
+
+    public init(_ compare: @escaping @Sendable (String, String) -> ComparisonResult) {
+        collation = TextCollation { compare($0, $1).rawValue }
+    }
+}
+
+/// Where a page of a fetch ended. It stays valid when the object is changed or deleted.
+public struct FetchCursor: Sendable {
+    let stored: StoredRow
+    let layout: EntityLayout
+
+    /// The place of an object in whatever order a request has.
+    public init(_ object: ManagedObject) {
+        stored = StoredRow(key: object.key, row: object.row)
+        layout = object.layout
+    }
+}

@@ -1,0 +1,41 @@
+internal import RowStore
+
+/// A request over the columns of a model: checked, and ready to be answered.
+struct FetchPlan {
+    var query: RowQuery
+    /// The entities whose objects count.
+    var family: [Int]
+    /// What is asked of the objects after the rows were found; limit and offset come after that.
+    var tests: ObjectPredicate?
+
+    /// The most rows that limit and offset are about: more than any store has; sums of a few such numbers are still numbers.
+    private static let mostRows = 1 << 48
+
+    /// A query of one entity that can have rows.
+    init(_ query: RowQuery) {
+        self.query = query
+        family = [query.entity]
+    }
+
+    init<Object: ManagedObject>(
+        _ request: FetchRequest<Object>, entity: EntityLayout
+    ) throws(DataSourceError) {
+        let predicate = try request.predicate?.split(entity) ?? ResolvedPredicate(rows: .constant(true))
+        query = RowQuery(entity: entity.index, predicate: predicate.rows)
+        tests = predicate.objects
+        for order in request.order { query.sort.append(try order.resolved(entity)) }
+        query.limit = request.limit.map { min(max(0, $0), FetchPlan.mostRows) }
+        query.offset = min(max(0, request.offset), FetchPlan.mostRows)
+        family = entity.concreteFamily
+        if !request.includesSubentities { family = family.filter { $0 == entity.index } }
+        guard let cursor = request.after else { return }
+        guard entity.concreteFamily.contains(cursor.layout.index) else {
+            throw DataSourceError(
+                .invalidPredicate,
+                "A fetch of \(entity.name) is to go on after an object of \(cursor.layout.name). Use an object of the page before.",
+                entityName: entity.name)
+        }
+        let place = RowPredicate.follows(RowCursor(cursor.stored, query.sort, cursor.layout), query.sort)
+        query.predicate = query.predicate == .constant(true) ? place : .and([query.predicate, place])
+    }
+}

@@ -1,0 +1,19 @@
+public import Foundation
+
+extension FetchRequest {
+    /// The objects for which a predicate of Foundation holds.
+    public init(
+        _ type: Object.Type = Object.self, where predicate: Predicate<Object>, order: [FetchOrder] = [],
+        limit: Int? = nil, offset: Int = 0
+    ) {
+        self.init(type, where: FetchPredicate(predicate), order: order, limit: limit, offset: offset)
+    }
+
+    /// The objects for which a condition on key paths holds.
+    public init(
+        _ type: Object.Type = Object.self, where condition: FetchCondition<Object>, order: [FetchOrder] = [],
+        limit: Int? = nil, offset: Int = 0
+    ) {
+        self.init(type, where: condition.predicate, order: order, limit: limit, offset: offset)
+    }
+}

@@ -1,0 +1,58 @@
+public import Foundation
+
+/// Which objects to fetch, in what order, and which part of them.
+///
+/// ```swift
+/// var request = FetchRequest(ContactEntity.self, where: .compare(\ContactEntity.age, .greater, 17))
+/// request.order = [.ascending(\ContactEntity.name, [.caseInsensitive, .numeric])]
+/// request.limit = 50
+/// let page = try contacts.fetch(request)
+/// request.after = page.last.map { FetchCursor($0) }
+/// let next = try contacts.fetch(request)
+/// ```
+///
+/// A request is a value: it can be kept, changed and sent anywhere. Nothing is checked before it is used.
+public struct FetchRequest<Object: ManagedObject>: Sendable {
+    /// Nil for all objects.
+    public var predicate: FetchPredicate?
+    /// Objects that are equal by all of it come in the order of creation.
+    public var order: [FetchOrder]
+    /// The most objects; nil for all.
+    public var limit: Int?
+    /// How many objects to leave out at the beginning. ``after`` does not get slower with every page.
+    public var offset: Int
+    /// Where the last page ended: only objects that come after it in the order.
+    public var after: FetchCursor?
+    /// Whether objects of sub-entities count.
+    public var includesSubentities: Bool
+    /// Whether each combination of values comes once, where values are asked for and not objects.
+    public var isDistinct: Bool
+
+    public init(
+        _ type: Object.Type = Object.self, where predicate: FetchPredicate? = nil, order: [FetchOrder] = [],
+        limit: Int? = nil, offset: Int = 0
+    ) {
+        self.predicate = predicate
+        self.order = order
+        self.limit = limit
+        self.offset = offset
+        after = nil
+        includesSubentities = true
+        isDistinct = false
+    }
+
+    public init(
+        _ type: Object.Type = Object.self, where predicate: FetchPredicate? = nil, sortBy: [SortDescriptor<Object>],
+        limit: Int? = nil, offset: Int = 0
+    ) {
+        self.init(
+            type, where: predicate, order: sortBy.map { FetchOrder($0) }, limit: limit, offset: offset)
+    }
+
+    /// The same request for no more than so many objects.
+    func limited(to count: Int) -> FetchRequest {
+        var request = self
+        request.limit = limit.map { min($0, count) } ?? count
+        return request
+    }
+}

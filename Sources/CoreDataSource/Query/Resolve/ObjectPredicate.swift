@@ -1,0 +1,99 @@
+package import RowStore
+
+/// A predicate over columns, divided into what a store answers and what is asked of the objects that it finds.
+struct ResolvedPredicate {
+    var rows: RowPredicate
+    /// Nil if the rows answer everything.
+    var objects: ObjectPredicate?
+}
+
+/// A test of one managed object, in part by its row.
+indirect enum ObjectPredicate {
+    case row(RowPredicate)
+    case custom(ObjectTest)
+    case not(ObjectPredicate)
+    case and([ObjectPredicate])
+    case or([ObjectPredicate])
+
+    /// - Throws: What a test throws; `predicateFailed` with it as the cause, if it is none of this library's errors.
+    func accepts(_ object: ManagedObject) throws(DataSourceError) -> Bool {
+        switch self {
+        case .row(let predicate): return predicate.evaluate(object.row, key: object.key, object.layout)
+        case .custom(let test):
+            do {
+                return try test.evaluate(object)
+            } catch let error as DataSourceError {
+                throw error
+            } catch {
+                throw DataSourceError(
+                    .predicateFailed, "A part of a predicate threw when it was asked about an object.",
+                    entityName: object.layout.name, cause: "\(error)")
+            }
+        case .not(let inner): return try !inner.accepts(object)
+        case .and(let parts):
+            for part in parts where try !part.accepts(object) { return false }
+            return true
+        case .or(let parts):
+            for part in parts where try part.accepts(object) { return true }
+            return false
+        }
+    }
+}
+
+extension FetchPredicate {
+    /// Why the rows alone do not answer the predicate; nil if they do.
+    ///
+    /// A fetch asks the objects then, after it has found those that the rest of an AND lets pass. What has rows only cannot
+    /// use such a predicate.
+    public var needsObjects: String? {
+        var rest = [Node.Part.node(node)]
+        while let part = rest.popLast() {
+            if case .node(.custom(let test)) = part { return test.reason }
+            rest += part.parts
+        }
+        return nil
+    }
+
+    /// The predicate over the columns of an entity.
+    ///
+    /// - Throws: `unknownAttribute`, `invalidPredicate`, and `unsupportedQuery`, also for one that needs the objects.
+    package func resolved(_ layout: EntityLayout) throws(DataSourceError) -> RowPredicate {
+        try PredicateResolver(layout).resolve(node)
+    }
+
+    /// The predicate over the columns of an entity, and what is left for its objects.
+    func split(_ layout: EntityLayout) throws(DataSourceError) -> ResolvedPredicate {
+        let resolver = PredicateResolver(layout)
+        if needsObjects == nil { return ResolvedPredicate(rows: try resolver.resolve(node)) }
+        var rows: [Node] = []
+        var objects: [ObjectPredicate] = []
+        for part in node.operands(isAnd: true) {
+            if FetchPredicate(part).needsObjects == nil {
+                rows.append(part)
+            } else {
+                objects.append(try resolver.objectPredicate(part))
+            }
+        }
+        return ResolvedPredicate(rows: try resolver.resolve(.and(rows)), objects: .and(objects))
+    }
+}
+
+extension PredicateResolver {
+    fileprivate func objectPredicate(_ node: FetchPredicate.Node) throws(DataSourceError) -> ObjectPredicate {
+        if FetchPredicate(node).needsObjects == nil { return .row(try resolve(node)) }
+        switch node {
+        case .custom(let test): return .custom(test)
+        case .not(let inner): return .not(try objectPredicate(inner))
+        case .and: return .and(try objectPredicates(node.operands(isAnd: true)))
+        case .or: return .or(try objectPredicates(node.operands(isAnd: false)))
+        // Within a conditional expression, which is refused.
+        default: return .row(try resolve(node))
+        }
+    }
+
+    private func objectPredicates(_ nodes: [FetchPredicate.Node]) throws(DataSourceError) -> [ObjectPredicate] {
+        var predicates: [ObjectPredicate] = []
+        for node in nodes { predicates.append(try objectPredicate(node)) }
+        return predicates
+    }
+}

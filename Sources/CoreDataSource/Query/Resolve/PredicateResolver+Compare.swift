@@ -1,0 +1,258 @@
+internal import Foundation
+internal import ManagedModel
+internal import RowStore
+
+/// Comparisons, texts and lists.
+extension PredicateResolver {
+    func compare(
+        _ one: FetchExpression, _ relation: ComparisonOperator, _ other: FetchExpression, _ options: TextOptions
+    ) throws(DataSourceError) -> RowPredicate {
+        try compare(expression(one), relation, expression(other), options)
+    }
+
+    private func compare(
+        _ one: TypedExpression, _ relation: ComparisonOperator, _ other: TypedExpression, _ options: TextOptions
+    ) throws(DataSourceError) -> RowPredicate {
+        switch (one.expression, other.expression) {
+        case (.column(let column), .constant(let value)):
+            return try compare(column, one, relation, value, other, options)
+        case (.constant(let value), .column(let column)):
+            return try compare(column, other, relation.mirrored, value, one, options)
+        case (.key, .constant(.integer(let key))) where other.kind == .objectID && relation.isEquality:
+            return .compareKey(relation, key)
+        case (.constant(.integer(let key)), .key) where one.kind == .objectID && relation.isEquality:
+            return .compareKey(relation, key)
+        default:
+            return .relate(
+                one.expression, relation, other.expression, try order(one, relation, other, options))
+        }
+    }
+
+    /// How values of two kinds are compared.
+    private func order(
+        _ one: TypedExpression, _ relation: ComparisonOperator, _ other: TypedExpression, _ options: TextOptions
+    ) throws(DataSourceError) -> ValueOrder {
+        guard var kind = one.kind, var otherKind = other.kind else { return .natural }
+        if one.isRaw, kind.storage == otherKind.storage { kind = otherKind }
+        if other.isRaw, kind.storage == otherKind.storage { otherKind = kind }
+        // The bytes of a transformable.
+        if kind == .transformable, otherKind == .data { otherKind = kind }
+        if otherKind == .transformable, kind == .data { kind = otherKind }
+        if kind.isNumber && otherKind.isNumber {
+            return kind == .decimal || otherKind == .decimal ? .decimal : .natural
+        }
+        guard kind == otherKind || kind.isText && otherKind.isText else { throw mismatch(one, other) }
+        guard relation.isEquality || kind.isOrdered else {
+            throw invalid("\(kind.name) has no order. Compare it for equality only.")
+        }
+        return kind.isText && options.folds ? .folded(options) : .natural
+    }
+
+    /// A column and a value: what an index can serve.
+    private func compare(
+        _ column: Int, _ one: TypedExpression, _ relation: ComparisonOperator, _ value: RowValue,
+        _ other: TypedExpression, _ options: TextOptions
+    ) throws(DataSourceError) -> RowPredicate {
+        if value == .null { return .compare(column: column, relation, .null) }
+        let order = try order(one, relation, other, options)
+        if case .folded = order { return .relate(.column(column), relation, .constant(value), order) }
+        guard one.kind?.isNumber == true, !other.isRaw else {
+            guard value.fits(layout.columns[column].storage) else { throw mismatch(one, other) }
+            return .compare(column: column, relation, value)
+        }
+        return compareNumber(column, relation, value)
+    }
+
+    // MARK: Numbers
+
+    /// A column of numbers and a number of any kind, by their exact values.
+    private func compareNumber(_ column: Int, _ relation: ComparisonOperator, _ value: RowValue) -> RowPredicate {
+        // What is not a number equals nothing and has no order.
+        if case .real(let real) = value, real.isNaN { return .constant(relation == .notEqual) }
+        switch NumberBound(value, layout.columns[column]) {
+        case .exact(let value): return .compare(column: column, relation, value)
+        case .between(let low, let high):
+            switch relation {
+            case .equal: return .constant(false)
+            case .notEqual: return .constant(true)
+            case .less, .lessOrEqual:
+                if let low { return .compare(column: column, .lessOrEqual, low) }
+                if let high { return .compare(column: column, .less, high) }
+                return .compare(column: column, .notEqual, .null)
+            case .greater, .greaterOrEqual:
+                if let high { return .compare(column: column, .greaterOrEqual, high) }
+                if let low { return .compare(column: column, .greater, low) }
+                return .compare(column: column, .notEqual, .null)
+            }
+        case .below: return outside(column, relation, isAbove: false)
+        case .above: return outside(column, relation, isAbove: true)
+        }
+    }
+
+    /// A number that is above all that the column can hold, or below.
+    private func outside(_ column: Int, _ relation: ComparisonOperator, isAbove: Bool) -> RowPredicate {
+        switch relation {
+        case .equal: .constant(false)
+        case .notEqual: .constant(true)
+        case .less, .lessOrEqual: isAbove ? .compare(column: column, .notEqual, .null) : .constant(false)
+        case .greater, .greaterOrEqual: isAbove ? .constant(false) : .compare(column: column, .notEqual, .null)
+        }
+    }
+
+    // MARK: Lists
+
+    func membership(
+        _ one: FetchExpression, _ other: FetchExpression, _ options: TextOptions
+    ) throws(DataSourceError) -> RowPredicate {
+        guard case .list(let items) = other else {
+            // An element of a text is a part of it.
+            return try text(other, .contains, one, options)
+        }
+        let value = try expression(one)
+        var constants: [RowValue] = []
+        var tests: [RowPredicate] = []
+        for item in items {
+            let item = try expression(item)
+            let test = try compare(value, .equal, item, options)
+            switch test {
+            case .compare(_, .equal, let value): constants.append(value)
+            case .relate(.column, .equal, .constant(let value), .folded): constants.append(value)
+            case .constant(false): break
+            default: tests.append(test)
+            }
+        }
+        if !constants.isEmpty, case .column(let column) = value.expression {
+            let isFolded = value.kind?.isText == true && options.folds
+            let member =
+                isFolded
+                ? RowPredicate.isMember(.column(column), ValueList(constants, .folded(options)))
+                : list(column, constants)
+            tests.insert(member, at: 0)
+        }
+        return tests.count == 1 ? tests[0] : .or(tests)
+    }
+
+    // MARK: Texts
+
+    func text(
+        _ one: FetchExpression, _ comparison: TextOperator, _ other: FetchExpression, _ options: TextOptions
+    ) throws(DataSourceError) -> RowPredicate {
+        let (one, other) = (try expression(one), try expression(other))
+        for side in [one, other] where side.kind?.isText == false {
+            throw invalid("\(side.description) is not a text. Only texts contain, begin with or match others.")
+        }
+        if one.kind == nil || other.kind == nil { return .constant(false) }
+        guard case .constant(.text(let pattern)) = other.expression else {
+            if comparison == .matches {
+                throw unsupported("The pattern of MATCHES has to be a constant")
+            }
+            return .textOf(one.expression, comparison, other.expression, options)
+        }
+        if comparison == .beginsWith, !options.folds, case .column(let column) = one.expression {
+            return prefix(column, pattern)
+        }
+        return .text(one.expression, try TextTest(comparison, pattern, options))
+    }
+
+    /// Texts that begin with another one are those from it to the next that does not: an index serves that.
+    private func prefix(_ column: Int, _ prefix: String) -> RowPredicate {
+        if prefix.isEmpty { return .compare(column: column, .notEqual, .null) }
+        let low = RowPredicate.compare(column: column, .greaterOrEqual, .text(prefix))
+        guard let end = successor(of: prefix) else { return low }
+        return .and([low, .compare(column: column, .less, .text(end))])
+    }
+
+    private func successor(of prefix: String) -> String? {
+        var scalars = Array(prefix.unicodeScalars)
+        while let last = scalars.popLast() {
+            // There is nothing between the last one before the surrogates and the first one after them.
+            guard let next = Unicode.Scalar(last.value == 0xD7FF ? 0xE000 : last.value + 1) else { continue }
+            var successor = String.UnicodeScalarView(scalars)
+            successor.append(next)
+            return String(successor)
+        }
+        return nil
+    }
+
+    private func mismatch(_ one: TypedExpression, _ other: TypedExpression) -> DataSourceError {
+        invalid(
+            "\(one.description) is compared with \(other.description). Compare it with \(one.kind?.name ?? "a value").",
+            attribute: one.attribute ?? other.attribute)
+    }
+}
+
+extension ValueKind {
+    var isText: Bool { self == .text || self == .uri }
+}
+
+extension ComparisonOperator {
+    var isEquality: Bool { self == .equal || self == .notEqual }
+}
+
+/// Where a number lies among those that a column can hold.
+private enum NumberBound {
+    case exact(RowValue)
+    /// Between two that are next to each other; one of them may be unsaid.
+    case between(RowValue?, RowValue?)
+    case below, above
+
+    /// - Parameter value: A number that is not NaN.
+    init(_ value: RowValue, _ column: ColumnLayout) {
+        switch column.storage {
+        case .integer: self.init(integer: value)
+        case .real: self.init(real: value)
+        default: self = .exact(.text(Decimal.canonical(value.decimalText ?? "")))
+        }
+    }
+
+    private init(integer value: RowValue) {
+        switch value {
+        case .real(let real):
+            if real >= 0x1p63 {
+                self = .above
+            } else if real < -0x1p63 {
+                self = .below
+            } else {
+                let whole = Int64(real.rounded(.down))
+                self =
+                    real == Double(whole) && compareExactly(whole, real) == 0
+                    ? .exact(.integer(whole)) : .between(.integer(whole), nil)
+            }
+        case .text(let text):
+            guard let number = Decimal(rowText: text) else {
+                self = .above
+                return
+            }
+            if number > Decimal(rowText: "9223372036854775807") ?? 0 {
+                self = .above
+            } else if number < Decimal(rowText: "-9223372036854775808") ?? 0 {
+                self = .below
+            } else if let whole = Int64(number.description) {
+                self = .exact(.integer(whole))
+            } else {
+                // Cut towards zero.
+                let cut = value.asInteger ?? 0
+                self = number < 0 ? .between(nil, .integer(cut)) : .between(.integer(cut), nil)
+            }
+        default: self = .exact(value)
+        }
+    }
+
+    private init(real value: RowValue) {
+        guard let near = value.asReal else {
+            self = .above
+            return
+        }
+        let order: Int? =
+            if case .integer(let integer) = value {
+                compareExactly(integer, near)
+            } else {
+                ValueOrder.decimal.compare(value, .real(near))
+            }
+        switch order {
+        case .some(let order) where order < 0: self = .between(nil, .real(near))
+        case .some(let order) where order > 0: self = .between(.real(near), nil)
+        default: self = .exact(.number(near))
+        }
+    }
+}

@@ -1,0 +1,205 @@
+internal import Foundation
+internal import ManagedModel
+internal import RowStore
+
+/// An expression over the columns of an entity, and what its values mean.
+struct TypedExpression {
+    let expression: RowExpression
+    /// Nil for null, which is of any kind.
+    let kind: ValueKind?
+    /// The attribute, if it is one.
+    var attribute: String?
+    /// Whether it is a value as the store keeps it, which fits every kind that is kept so.
+    var isRaw = false
+
+    /// As a sentence calls it.
+    var description: String {
+        let kind = kind?.name ?? "nil"
+        return attribute.map { "\"\($0)\" (\(kind))" } ?? kind
+    }
+}
+
+extension PredicateResolver {
+    func expression(_ expression: FetchExpression) throws(DataSourceError) -> TypedExpression {
+        switch expression {
+        case .keyPath(let path): return try column(path)
+        case .object: return TypedExpression(expression: .key, kind: .objectID)
+        case .constant(let value):
+            var isRaw = false
+            if case .stored = value { isRaw = true }
+            return TypedExpression(expression: .constant(value.rowValue), kind: value.kind, isRaw: isRaw)
+        case .list: throw invalid("a list stands where a single value is wanted. Lists go with IN and with functions.")
+        case .variable(let name):
+            throw invalid("the variable $\(name) has no value. Substitute one before the predicate is used.")
+        case .arithmetic(let one, let operation, let other):
+            return try arithmetic(self.expression(one), operation, self.expression(other))
+        case .negated(let inner):
+            let inner = try self.expression(inner)
+            guard let kind = inner.kind else { return inner }
+            let result = try number(kind, inner)
+            return TypedExpression(expression: .negated(inner.expression, result), kind: result)
+        case .function(let function, let arguments): return try call(function, arguments)
+        case .conditional(let test, let one, let other):
+            let (one, other, kind) = try alike(self.expression(one), self.expression(other))
+            return TypedExpression(expression: .conditional(try resolve(test), one, other), kind: kind)
+        case .coalesce(let one, let other):
+            let (one, other, kind) = try alike(self.expression(one), self.expression(other))
+            return TypedExpression(expression: .coalesce(one, other), kind: kind)
+        case .cast(let inner, let type): return try cast(self.expression(inner), type)
+        }
+    }
+
+    // MARK: Attributes
+
+    /// The column of an attribute, of a composite's leaf, or of a to-one relationship's key.
+    func column(_ path: [String]) throws(DataSourceError) -> TypedExpression {
+        let name = path.joined(separator: ".")
+        if let column = layout.column(named: name), layout.columns[column].isStored {
+            guard let attribute = layout.columns[column].attribute else {
+                return TypedExpression(expression: .column(column), kind: .objectID, attribute: name)
+            }
+            // A composite has no column of its own, so its leaves have kinds.
+            let kind = ValueKind(attribute.type) ?? .transformable
+            return TypedExpression(expression: .column(column), kind: kind, attribute: name)
+        }
+        if let first = path.first, layout.relationships.contains(first) {
+            throw unsupported(
+                "\"\(name)\" leads through the relationship \"\(first)\" of \(layout.name), and relationships cannot be queried yet but for a to-one being nil or a certain object"
+            )
+        }
+        if layout.columns.contains(where: { $0.name.hasPrefix(name + ".") && $0.attribute != nil }) {
+            throw invalid("\"\(name)\" is a composite. Name one of its attributes.", attribute: name)
+        }
+        throw DataSourceError(
+            .unknownAttribute,
+            "\(layout.name) has no stored attribute \"\(name)\". Fetch by an attribute of the model.",
+            entityName: layout.name, attributeName: name)
+    }
+
+    // MARK: Numbers
+
+    /// The kind in which a number is calculated.
+    private func number(_ kind: ValueKind, _ side: TypedExpression) throws(DataSourceError) -> ValueKind {
+        guard kind.isNumber else { throw invalid("\(side.description) is not a number to calculate with.") }
+        return kind == .boolean ? .integer : kind
+    }
+
+    private func common(_ one: ValueKind, _ other: ValueKind) -> ValueKind {
+        if one == .real || other == .real { return .real }
+        return one == .decimal || other == .decimal ? .decimal : .integer
+    }
+
+    private func arithmetic(
+        _ one: TypedExpression, _ operation: ArithmeticOperator, _ other: TypedExpression
+    ) throws(DataSourceError) -> TypedExpression {
+        guard let left = one.kind, let right = other.kind else {
+            return TypedExpression(expression: .constant(.null), kind: nil)
+        }
+        func real(_ kind: ValueKind) -> TypedExpression {
+            TypedExpression(
+                expression: .arithmetic(one.expression, operation, other.expression, .real), kind: kind)
+        }
+        switch (left, operation, right) {
+        case (.date, .subtract, .date): return real(.real)
+        case (.date, .add, _) where right.isNumber, (.date, .subtract, _) where right.isNumber: return real(.date)
+        case (_, .add, .date) where left.isNumber: return real(.date)
+        default: break
+        }
+        let kind = common(try number(left, one), try number(right, other))
+        if operation == .power { return real(.real) }
+        return TypedExpression(
+            expression: .arithmetic(one.expression, operation, other.expression, kind), kind: kind)
+    }
+
+    // MARK: Kinds
+
+    /// Two expressions as one kind, of which the result of a choice between them is.
+    private func alike(
+        _ one: TypedExpression, _ other: TypedExpression
+    ) throws(DataSourceError) -> (RowExpression, RowExpression, ValueKind?) {
+        guard let left = one.kind, let right = other.kind, left != right else {
+            return (one.expression, other.expression, one.kind ?? other.kind)
+        }
+        guard left.isNumber && right.isNumber else {
+            throw invalid("\(one.description) and \(other.description) are given as values of one expression.")
+        }
+        let kind = common(left, right)
+        return (
+            .cast(one.expression, from: left, to: kind), .cast(other.expression, from: right, to: kind), kind
+        )
+    }
+
+    private func cast(_ inner: TypedExpression, _ type: AttributeType) throws(DataSourceError) -> TypedExpression {
+        guard let target = ValueKind(type) else { throw invalid("nothing can be cast to \(type.rawValue).") }
+        guard let kind = inner.kind else { return TypedExpression(expression: .constant(.null), kind: target) }
+        guard kind.canBeCast(to: target) else {
+            throw invalid("\(inner.description) cannot be cast to \(target.name).")
+        }
+        return TypedExpression(expression: .cast(inner.expression, from: kind, to: target), kind: target)
+    }
+
+    // MARK: Functions
+
+    private func call(
+        _ function: FetchFunction, _ arguments: [FetchExpression]
+    ) throws(DataSourceError) -> TypedExpression {
+        if function == .now { return TypedExpression(expression: .constant(.real(now)), kind: .date) }
+        if function.isOfLists { return try callOnList(function, arguments) }
+        guard arguments.count == 1 else {
+            throw invalid("\(function.rawValue) takes one argument and has \(arguments.count).")
+        }
+        let argument = try expression(arguments[0])
+        guard let kind = argument.kind else { return argument }
+        let result: ValueKind
+        switch function {
+        case .uppercase, .lowercase, .canonical:
+            guard kind.isText else {
+                throw invalid("\(function.rawValue) is about texts, not \(argument.description).")
+            }
+            result = .text
+        case .length:
+            guard kind.isText || kind == .data else {
+                throw invalid("length is about texts and data, not \(argument.description).")
+            }
+            result = .integer
+        case .sqrt:
+            _ = try number(kind, argument)
+            result = .real
+        default: result = try number(kind, argument)
+        }
+        return TypedExpression(
+            expression: .function(function, [argument.expression], function == .sqrt ? .real : result), kind: result)
+    }
+
+    private func callOnList(
+        _ function: FetchFunction, _ arguments: [FetchExpression]
+    ) throws(DataSourceError) -> TypedExpression {
+        var items: [FetchExpression] = arguments
+        if arguments.count == 1, case .list(let list) = arguments[0] { items = list }
+        var typed: [TypedExpression] = []
+        for item in items { typed.append(try expression(item)) }
+        if function == .count {
+            return TypedExpression(
+                expression: .function(.count, typed.map(\.expression), .integer), kind: .integer)
+        }
+        var kind: ValueKind = .integer
+        for item in typed {
+            if let own = item.kind { kind = common(kind, try number(own, item)) }
+        }
+        let values = typed.map { item -> RowExpression in
+            guard let own = item.kind, own != kind else { return item.expression }
+            return .cast(item.expression, from: own, to: kind)
+        }
+        let result: ValueKind = function == .average && kind == .integer ? .real : kind
+        return TypedExpression(expression: .function(function, values, kind), kind: result)
+    }
+}
+
+extension FetchFunction {
+    var isOfLists: Bool {
+        switch self {
+        case .sum, .min, .max, .average, .count: true
+        default: false
+        }
+    }
+}

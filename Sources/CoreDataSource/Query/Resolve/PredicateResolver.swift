@@ -1,0 +1,92 @@
+internal import Foundation
+internal import ManagedModel
+internal import RowStore
+
+/// Turns a predicate by names into one by columns, and checks that it means something.
+struct PredicateResolver {
+    let layout: EntityLayout
+    /// What `now()` is, in seconds since the reference date.
+    let now: Double
+
+    init(_ layout: EntityLayout, now: Date = Date()) {
+        self.layout = layout
+        self.now = now.timeIntervalSinceReferenceDate
+    }
+
+    func resolve(_ node: FetchPredicate.Node) throws(DataSourceError) -> RowPredicate {
+        switch node {
+        case .constant(let answer): return .constant(answer)
+        case .compare(let one, let relation, let other, let options):
+            return try compare(one, relation, other, options)
+        case .text(let one, let comparison, let other, let options):
+            return try text(one, comparison, other, options)
+        case .isIn(let one, let other, let options): return try membership(one, other, options)
+        case .between(let one, let low, let high, let options):
+            return .and([
+                try compare(one, .greaterOrEqual, low, options), try compare(one, .lessOrEqual, high, options),
+            ])
+        case .quantified:
+            throw unsupported("ANY, ALL and NONE are about the objects of a relationship, which cannot be queried yet")
+        case .not(let node): return .not(try resolve(node))
+        case .and: return .and(try resolve(node.operands(isAnd: true)))
+        case .or: return .or(merged(try resolve(node.operands(isAnd: false))))
+        case .custom(let test):
+            throw unsupported("A part of the predicate needs the objects themselves here (\(test.reason))")
+        case .invalid(let part): throw part.error
+        }
+    }
+
+    private func resolve(_ nodes: [FetchPredicate.Node]) throws(DataSourceError) -> [RowPredicate] {
+        var predicates: [RowPredicate] = []
+        predicates.reserveCapacity(nodes.count)
+        for node in nodes { predicates.append(try resolve(node)) }
+        return predicates
+    }
+
+    /// Many tests for the equality of one column are one look-up in a list.
+    private func merged(_ parts: [RowPredicate]) -> [RowPredicate] {
+        guard parts.count > 2 else { return parts }
+        var values: [Int: [RowValue]] = [:]
+        for case .compare(let column, .equal, let value) in parts { values[column, default: []].append(value) }
+        values = values.filter { $0.value.count > 2 }
+        if values.isEmpty { return parts }
+        let rest = parts.filter { part in
+            guard case .compare(let column, .equal, _) = part else { return true }
+            return values[column] == nil
+        }
+        return values.sorted { $0.key < $1.key }.map { list($0.key, $0.value) } + rest
+    }
+
+    /// Whether the column holds one of the values.
+    func list(_ column: Int, _ values: [RowValue]) -> RowPredicate {
+        values.count > 16
+            ? .isMember(.column(column), ValueList(values, .natural)) : .isIn(column: column, values)
+    }
+
+    // MARK: Errors
+
+    func invalid(_ what: String, attribute: String? = nil) -> DataSourceError {
+        DataSourceError(
+            .invalidPredicate, "A predicate about \(layout.name) means nothing: \(what)", entityName: layout.name,
+            attributeName: attribute)
+    }
+
+    func unsupported(_ what: String) -> DataSourceError {
+        DataSourceError(.unsupportedQuery, "\(what).", entityName: layout.name)
+    }
+}
+
+extension FetchPredicate.Node {
+    /// What a chain of one connective joins, however deep it is nested: thousands of terms are no thousands of calls.
+    func operands(isAnd: Bool) -> [Self] {
+        var operands: [Self] = []
+        var rest = [self]
+        while let node = rest.popLast() {
+            switch node {
+            case .and(let parts) where isAnd, .or(let parts) where !isAnd: rest += parts.reversed()
+            default: operands.append(node)
+            }
+        }
+        return operands
+    }
+}

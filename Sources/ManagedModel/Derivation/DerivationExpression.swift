@@ -1,0 +1,44 @@
+internal import Foundation
+
+/// What a derived attribute is made from, as far as one row can tell.
+package enum DerivationExpression: Sendable, Hashable {
+    /// The moment of the save.
+    case now
+    /// The value of another attribute, or of a leaf of a composite.
+    case copy(String)
+    /// The text of another attribute, changed.
+    case changed(String, TextChange)
+
+    /// Nil for what is not understood. A path that leads over a relationship looks like one into a composite.
+    package init?(_ text: String) {
+        if text.trimmingCharacters(in: .whitespaces) == "now()" {
+            self = .now
+            return
+        }
+        let parts = text.split(separator: ":(", maxSplits: 1).map(String.init)
+        guard let last = parts.last else { return nil }
+        let path = last.trimmingCharacters(in: CharacterSet(charactersIn: " ()"))
+        if parts.count == 1 {
+            self = .copy(path)
+        } else if let change = TextChange(rawValue: parts[0]) {
+            self = .changed(path, change)
+        } else {
+            return nil
+        }
+    }
+}
+
+/// What a derivation does to a text. The raw value is the word in the expression.
+package enum TextChange: String, Sendable, Hashable, CaseIterable {
+    case uppercase, lowercase
+    /// Without case and marks, for searching.
+    case canonical
+
+    package func callAsFunction(_ text: String) -> String {
+        switch self {
+        case .uppercase: text.uppercased()
+        case .lowercase: text.lowercased()
+        case .canonical: text.folding(options: [.caseInsensitive, .diacriticInsensitive], locale: nil)
+        }
+    }
+}

@@ -1,0 +1,103 @@
+/// How the rows of a store that was made for one model become those of another, or why they cannot.
+///
+/// What is possible is what Core Data calls a lightweight migration: entities and properties come, go and are renamed (by
+/// renaming identifiers), attributes become optional or get a default value, to-one relationships become to-many, and
+/// properties and entities move within hierarchies. No value is converted.
+///
+/// It is pure: what depends on the rows is a ``conditions`` to be asked of the store.
+package struct MigrationPlan: Sendable, Equatable {
+    /// The entities with rows that are carried over, by their new names, sorted.
+    package internal(set) var entities: [EntityMigration] = []
+    /// Concrete entities of the old model whose rows go, sorted.
+    package internal(set) var removedEntities: [String] = []
+    /// Where the links of each relationship of the new model come from: several where relationships moved up into one. A
+    /// to-many relationship whose inverse is to-one is kept with the inverse.
+    package internal(set) var links: [RelationshipName: [LinkSource]] = [:]
+    /// Why it is not possible, each a sentence that says what to do; empty if it is.
+    package internal(set) var obstacles: [String] = []
+    /// What must be true of the rows for it to be possible.
+    package internal(set) var conditions: [MigrationCondition] = []
+    /// What changes, in words, such as `ContactEntity.phone: renamed from mobile`.
+    package internal(set) var changes: [String] = []
+
+    package var isPossible: Bool { obstacles.isEmpty }
+
+    /// - Parameters:
+    ///   - old: The model that the rows were stored for.
+    ///   - isDropped: Whether the rows of an entity, given by its old and new names, go anyway.
+    /// - Complexity: about that of laying out both models.
+    package init(
+        from old: ManagedObjectModel, to new: ManagedObjectModel,
+        isDropped: (_ old: String, _ new: String) -> Bool = { _, _ in false }
+    ) {
+        var planner = MigrationPlanner(old, new)
+        planner.planEntities(isDropped)
+        planner.checkHierarchies()
+        planner.planAttributes()
+        planner.planLinks()
+        planner.planConstraints()
+        planner.describe()
+        self = planner.plan
+    }
+
+    /// Nothing is carried over.
+    init() {}
+}
+
+/// How the rows of one entity become those of another.
+package struct EntityMigration: Sendable, Equatable {
+    package let oldName: String
+    package let newName: String
+    /// Where the attributes of a row come from, by their positions among the new entity's columns; of stored ones only.
+    package internal(set) var attributes: [Int: AttributeSource] = [:]
+}
+
+/// Where the value of an attribute comes from.
+package enum AttributeSource: Sendable, Equatable {
+    /// The old row's column of that position.
+    case column(Int)
+    /// The same, and the default value where that is nil.
+    case columnOrDefault(Int)
+    case defaultValue
+    case nothing
+    /// From an attribute of the new row, by its position, or the time of the migration.
+    case copy(Int)
+    case changed(Int, TextChange)
+    case now
+}
+
+/// A relationship where it is declared.
+package struct RelationshipName: Sendable, Hashable {
+    package let entity: String
+    package let name: String
+
+    package init(entity: String, name: String) {
+        self.entity = entity
+        self.name = name
+    }
+}
+
+/// The links of a relationship of the old model.
+package struct LinkSource: Sendable, Hashable {
+    package let relationship: RelationshipName
+    /// Whether its sources are the new one's destinations.
+    package let isReversed: Bool
+}
+
+/// Something that the model alone does not tell.
+package struct MigrationCondition: Sendable, Equatable {
+    package enum Kind: Sendable, Equatable {
+        /// The old entity has no rows.
+        case isEmpty(String)
+        /// No row of the old entity lacks a value in the column of that position.
+        case hasValues(String, Int)
+        /// No object would have two destinations by this to-one relationship of the new model.
+        case isSingle(RelationshipName)
+        /// No two rows of these new entities agree in the columns of those positions.
+        case isUnique([String: [Int]])
+    }
+
+    package let kind: Kind
+    /// What is wrong where it is not so, and what to do.
+    package let complaint: String
+}

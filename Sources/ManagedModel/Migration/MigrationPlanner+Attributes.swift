@@ -1,0 +1,117 @@
+extension MigrationPlanner {
+    mutating func planAttributes() {
+        for index in plan.entities.indices {
+            guard let oldEntity = old.lookup.entities[plan.entities[index].oldName],
+                let newEntity = new.lookup.entities[plan.entities[index].newName]
+            else { continue }
+            planAttributes(index, oldEntity, newEntity)
+        }
+        // An inherited attribute has the same fault in every sub-entity.
+        var seen: Set<String> = []
+        plan.obstacles = plan.obstacles.filter { seen.insert($0).inserted }
+    }
+
+    private mutating func planAttributes(_ index: Int, _ oldEntity: EntityDescription, _ newEntity: EntityDescription) {
+        let oldLeaves = old.leaves(of: oldEntity)
+        let newLeaves = new.leaves(of: newEntity)
+        let matching = NameMatching(from: oldLeaves.map(\.named), to: newLeaves.map(\.named))
+        for (one, other) in matching.rivals {
+            plan.obstacles.append(
+                rivalry("\(newEntity.name).\(newLeaves[one].path)", "\(newEntity.name).\(newLeaves[other].path)"))
+        }
+        let oldKinds = old.kinds(of: oldEntity)
+        let newKinds = new.kinds(of: newEntity)
+        for (position, leaf) in newLeaves.enumerated() {
+            let match = matching.pairs[position].map { oldLeaves[$0] }
+            plan.entities[index].attributes[leaf.column] = source(of: leaf, match, newLeaves, oldEntity, newEntity)
+        }
+        for (name, kind) in newKinds.sorted(by: { [$0.key].precedes([$1.key]) }) {
+            guard let oldKind = oldKinds[name], oldKind != kind else { continue }
+            plan.obstacles.append(
+                "\(newEntity.name).\(name): \(oldKind) -> \(kind) cannot be carried over. Give the new one another name."
+            )
+        }
+    }
+
+    private mutating func source(
+        of leaf: MigrationLeaf, _ match: MigrationLeaf?, _ leaves: [MigrationLeaf], _ oldEntity: EntityDescription,
+        _ newEntity: EntityDescription
+    ) -> AttributeSource {
+        let path = "\(newEntity.name).\(leaf.path)"
+        if let expression = leaf.attribute.derivationExpression,
+            match?.attribute.derivationExpression != expression || match?.attribute.type != leaf.attribute.type
+        {
+            if let source = derivation(expression, leaves) { return source }
+            if match != nil {
+                plan.obstacles.append(
+                    "\(path): the derivation \(expression) cannot be computed from a row. Keep the old one, or give the "
+                        + "attribute another name.")
+            }
+            // As a save leaves it, too.
+            return .nothing
+        }
+        guard let match else { return added(leaf, path, oldEntity) }
+        guard match.attribute.type == leaf.attribute.type else {
+            plan.obstacles.append(
+                "\(path): \(match.attribute.type.rawValue) -> \(leaf.attribute.type.rawValue) cannot be carried over. "
+                    + "Keep the type, or give the new attribute another name.")
+            return .nothing
+        }
+        guard isRequired(leaf), !isRequired(match) else { return .column(match.column) }
+        if leaf.attribute.defaultValue != nil { return .columnOrDefault(match.column) }
+        plan.conditions.append(
+            MigrationCondition(
+                kind: .hasValues(oldEntity.name, match.column),
+                complaint: "\(path): it is required now, has no default value, and objects are without a value. "
+                    + "Give it a default value."))
+        return .column(match.column)
+    }
+
+    private mutating func added(_ leaf: MigrationLeaf, _ path: String, _ oldEntity: EntityDescription)
+        -> AttributeSource
+    {
+        if leaf.attribute.defaultValue != nil { return .defaultValue }
+        if isRequired(leaf) {
+            plan.conditions.append(
+                MigrationCondition(
+                    kind: .isEmpty(oldEntity.name),
+                    complaint: "\(path): it is new, required, and has no default value for the objects that are there. "
+                        + "Give it one, or make it optional."))
+        }
+        return .nothing
+    }
+
+    private func isRequired(_ leaf: MigrationLeaf) -> Bool {
+        !leaf.attribute.isOptional && leaf.attribute.derivationExpression == nil
+    }
+
+    /// Nil for what one row cannot tell.
+    private func derivation(_ expression: String, _ leaves: [MigrationLeaf]) -> AttributeSource? {
+        func column(_ path: String) -> Int? {
+            // What is derived from a derived attribute has nothing to begin with.
+            leaves.first { $0.path == path && $0.attribute.derivationExpression == nil }?.column
+        }
+        return switch DerivationExpression(expression) {
+        case .now: .now
+        case .copy(let path): column(path).map { .copy($0) }
+        case .changed(let path, let change): column(path).map { .changed($0, change) }
+        case nil: nil
+        }
+    }
+}
+
+extension MigrationSide {
+    /// What each stored property of an entity is, by its name.
+    fileprivate func kinds(of entity: EntityDescription) -> [String: String] {
+        var kinds: [String: String] = [:]
+        for owner in lookup.lineage(of: entity) {
+            for attribute in owner.attributes where !attribute.isTransient {
+                kinds[attribute.name] = attribute.type == .composite ? "composite" : "attribute"
+            }
+            for relationship in owner.relationships where !relationship.isTransient {
+                kinds[relationship.name] = "relationship"
+            }
+        }
+        return kinds
+    }
+}

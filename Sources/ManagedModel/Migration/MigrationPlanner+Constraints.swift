@@ -1,0 +1,47 @@
+extension MigrationPlanner {
+    /// Constraints that did not hold before must hold among the rows that are carried over.
+    mutating func planConstraints() {
+        let migrations = Dictionary(plan.entities.map { ($0.newName, $0) }) { first, _ in first }
+        for entity in new.model.entities.sorted(by: { [$0.name].precedes([$1.name]) }) {
+            let family = new.model.family(ofEntityNamed: entity.name).filter { migrations[$0.name] != nil }
+            for constraint in entity.uniquenessConstraints where !constraint.isEmpty {
+                let columns = family.reduce(into: [:]) { $0[$1.name] = positions(constraint, of: $1) }
+                if columns.isEmpty || held(columns, migrations) { continue }
+                plan.conditions.append(
+                    MigrationCondition(
+                        kind: .isUnique(columns),
+                        complaint: "\(entity.name): objects have the same \(constraint.joined(separator: ", ")), which "
+                            + "must be unique now. Take the constraint away, or make them differ before."))
+            }
+        }
+    }
+
+    private func positions(_ constraint: [String], of entity: EntityDescription) -> [Int] {
+        let columns = new.model.columns(of: entity)
+        return constraint.compactMap { name in columns.firstIndex { $0.name == name && $0.isStored } }
+    }
+
+    /// Whether a constraint of the old model was about the same values of the same rows.
+    private func held(_ columns: [String: [Int]], _ migrations: [String: EntityMigration]) -> Bool {
+        var before: [String: Set<String>] = [:]
+        for (name, positions) in columns {
+            guard let migration = migrations[name], let oldEntity = old.lookup.entities[migration.oldName] else {
+                return false
+            }
+            let oldColumns = old.model.columns(of: oldEntity)
+            var names: Set<String> = []
+            for position in positions {
+                guard case .column(let source) = migration.attributes[position] else { return false }
+                names.insert(oldColumns[source].name)
+            }
+            before[migration.oldName] = names
+        }
+        return old.model.entities.contains { owner in
+            let family = Set(old.model.family(ofEntityNamed: owner.name).map(\.name))
+            return before.keys.allSatisfy(family.contains)
+                && owner.uniquenessConstraints.contains { constraint in
+                    before.values.allSatisfy { $0.isSuperset(of: constraint) }
+                }
+        }
+    }
+}

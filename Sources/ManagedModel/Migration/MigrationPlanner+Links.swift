@@ -1,0 +1,108 @@
+extension MigrationPlanner {
+    mutating func planLinks() {
+        let matches = relationshipMatches()
+        for entity in new.model.entities.sorted(by: { [$0.name].precedes([$1.name]) }) {
+            for relationship in entity.relationships.filter({ !$0.isTransient }) {
+                planLinks(of: relationship, RelationshipName(entity: entity.name, name: relationship.name), matches)
+            }
+        }
+    }
+
+    /// The old relationships of each new one, all where they are declared: several where they moved up into one.
+    private mutating func relationshipMatches() -> [RelationshipName: [RelationshipName]] {
+        var matches: [RelationshipName: [RelationshipName]] = [:]
+        for entity in new.model.entities.sorted(by: { [$0.name].precedes([$1.name]) }) {
+            guard let oldEntity = oldNames[entity.name].flatMap({ old.lookup.entities[$0] }) else { continue }
+            let oldOnes = old.relationships(of: oldEntity)
+            let newOnes = new.relationships(of: entity)
+            let matching = NameMatching(
+                from: oldOnes.map { $0.relationship.named }, to: newOnes.map { $0.relationship.named })
+            for (position, match) in matching.pairs
+            where matches[newOnes[position].name]?.contains(oldOnes[match].name) != true {
+                matches[newOnes[position].name, default: []].append(oldOnes[match].name)
+            }
+            for (one, other) in matching.rivals {
+                plan.obstacles.append(
+                    rivalry(
+                        "\(entity.name).\(newOnes[one].name.name)", "\(entity.name).\(newOnes[other].name.name)"))
+            }
+        }
+        return matches
+    }
+
+    private mutating func planLinks(
+        of relationship: RelationshipDescription, _ name: RelationshipName,
+        _ matches: [RelationshipName: [RelationshipName]]
+    ) {
+        let path = "\(name.entity).\(name.name)"
+        let inverse = new.inverse(of: relationship)
+        let isInverseToMany = inverse.flatMap(new.relationship)?.isToMany
+        let sources = matches[name] ?? []
+        let inverseSources = inverse.flatMap { matches[$0] } ?? []
+        for oldOne in sources.compactMap(old.relationship) {
+            guard check(oldOne, relationship, path) else { return }
+        }
+        if relationship.isToMany || isInverseToMany == true, !sources.isEmpty, !areOne(sources, inverseSources) {
+            plan.obstacles.append(
+                "\(path): it and \(inverse.map { "\($0.entity).\($0.name)" } ?? "its inverse") had links of their own, "
+                    + "which cannot be told to be the same. Give one of them another name.")
+            return
+        }
+        // The inverse's column holds the links of both.
+        if relationship.isToMany, isInverseToMany == false { return }
+        if !sources.isEmpty {
+            plan.links[name] = sources.map { LinkSource(relationship: $0, isReversed: false) }
+        } else if let inverseSource = inverseSources.first {
+            plan.links[name] = inverseSources.map { LinkSource(relationship: $0, isReversed: true) }
+            if !relationship.isToMany {
+                plan.conditions.append(
+                    MigrationCondition(
+                        kind: .isSingle(name),
+                        complaint: "\(path): it is to-one, and objects would have more than one by "
+                            + "\(inverseSource.entity).\(inverseSource.name). Make it to-many."))
+            }
+        }
+    }
+
+    /// Whether the links of an old relationship can be those of a new one; if not, it is an obstacle.
+    private mutating func check(
+        _ oldOne: RelationshipDescription, _ newOne: RelationshipDescription, _ path: String
+    ) -> Bool {
+        if oldOne.isToMany, !newOne.isToMany {
+            plan.obstacles.append(
+                "\(path): to-many -> to-one cannot be carried over. Keep it to-many, or give the new relationship another "
+                    + "name.")
+            return false
+        }
+        guard leads(oldOne, to: newOne) else {
+            let isSame = newNames[oldOne.destinationName] == newOne.destinationName
+            let what =
+                isSame
+                ? "what it leads to is not under \(newOne.destinationName) any more, so its links cannot be"
+                : "destination \(oldOne.destinationName) -> \(newOne.destinationName) cannot be"
+            plan.obstacles.append("\(path): \(what) carried over. Give the new relationship another name.")
+            return false
+        }
+        return true
+    }
+
+    /// Whether the inverse has no links but those that these have.
+    private func areOne(_ sources: [RelationshipName], _ inverseSources: [RelationshipName]) -> Bool {
+        inverseSources.allSatisfy { inverse in
+            sources.contains { $0 == inverse || old.relationship($0).flatMap(old.inverse) == inverse }
+        }
+    }
+
+    /// Whether a link of the one can be a link of the other, for at least one entity; or there are none that stay.
+    private func leads(_ oldOne: RelationshipDescription, to newOne: RelationshipDescription) -> Bool {
+        let carried = Set(plan.entities.map(\.oldName))
+        let destinations = old.model.family(ofEntityNamed: oldOne.destinationName).map(\.name).filter(carried.contains)
+        guard !destinations.isEmpty else { return true }
+        let family = Set(new.model.family(ofEntityNamed: newOne.destinationName).map(\.name))
+        return destinations.contains { newNames[$0].map(family.contains) ?? false }
+    }
+}
+
+extension RelationshipDescription {
+    var named: Named<String> { Named(name: name, identifier: renamingIdentifier ?? name) }
+}

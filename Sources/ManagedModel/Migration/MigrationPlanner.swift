@@ -1,0 +1,132 @@
+/// Fills a plan, one part after the other.
+struct MigrationPlanner {
+    let old: MigrationSide
+    let new: MigrationSide
+    /// The name of the old entity by that of the new one, abstract ones included.
+    private(set) var oldNames: [String: String] = [:]
+    private(set) var newNames: [String: String] = [:]
+    var plan = MigrationPlan()
+
+    init(_ old: ManagedObjectModel, _ new: ManagedObjectModel) {
+        self.old = MigrationSide(old)
+        self.new = MigrationSide(new)
+        let matching = NameMatching(from: old.entities.map(\.named), to: new.entities.map(\.named))
+        for (position, match) in matching.pairs {
+            oldNames[new.entities[position].name] = old.entities[match].name
+            newNames[old.entities[match].name] = new.entities[position].name
+        }
+        for (one, other) in matching.rivals {
+            plan.obstacles.append(rivalry(new.entities[one].name, new.entities[other].name))
+        }
+    }
+
+    func rivalry(_ one: String, _ other: String) -> String {
+        "\(one) and \(other) have the renaming identifier of the same predecessor. Take it from one of them."
+    }
+
+    mutating func planEntities(_ isDropped: (String, String) -> Bool) {
+        for entity in old.model.entities.sorted(by: { [$0.name].precedes([$1.name]) }) where !entity.isAbstract {
+            guard let name = newNames[entity.name], let counterpart = new.lookup.entities[name] else {
+                plan.removedEntities.append(entity.name)
+                continue
+            }
+            if isDropped(entity.name, name) { continue }
+            if counterpart.isAbstract {
+                plan.conditions.append(
+                    MigrationCondition(
+                        kind: .isEmpty(entity.name),
+                        complaint: "\(name): it is abstract now, and its objects have no other entity to be of. "
+                            + "Keep it concrete, or remove it to drop them."))
+                continue
+            }
+            plan.entities.append(EntityMigration(oldName: entity.name, newName: name))
+        }
+        plan.entities.sort { [$0.newName].precedes([$1.newName]) }
+    }
+
+    /// Entities of two hierarchies cannot come into one. An entity that stands alone can.
+    mutating func checkHierarchies() {
+        var seen: [String: String] = [:]
+        for entity in new.model.entities.sorted(by: { [$0.name].precedes([$1.name]) }) {
+            guard let oldName = oldNames[entity.name], let oldEntity = old.lookup.entities[oldName],
+                let oldRoot = old.lookup.lineage(of: oldEntity).last, old.lookup.parentNames.contains(oldRoot.name),
+                let root = new.lookup.lineage(of: entity).last
+            else { continue }
+            if let other = seen[root.name], other != oldRoot.name {
+                plan.obstacles.append(
+                    "\(entity.name): the hierarchies of \(other) and \(oldRoot.name) cannot become one, that of "
+                        + "\(root.name). Keep them apart.")
+            }
+            seen[root.name] = oldRoot.name
+        }
+    }
+}
+
+/// One of the two models, with what is asked of it again and again.
+struct MigrationSide {
+    let model: ManagedObjectModel
+    let lookup: ModelLookup
+
+    init(_ model: ManagedObjectModel) {
+        self.model = model
+        lookup = ModelLookup(model)
+    }
+
+    /// The stored attributes of an entity, inherited ones included, as leaves.
+    func leaves(of entity: EntityDescription) -> [MigrationLeaf] {
+        let attributes = lookup.lineage(of: entity).flatMap(\.attributes)
+        return model.columns(of: entity).enumerated().compactMap { index, column in
+            guard column.isStored, let attribute = column.attribute else { return nil }
+            let path = column.name.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+            return MigrationLeaf(
+                column: index, named: Named(name: path, identifier: identifier(of: path[...], in: attributes)),
+                attribute: attribute)
+        }
+    }
+
+    /// The path with the renaming identifiers along it.
+    private func identifier(of path: ArraySlice<String>, in attributes: [AttributeDescription]) -> [String] {
+        guard let name = path.first, let attribute = attributes.first(where: { $0.name == name }) else {
+            return Array(path)
+        }
+        let composite = attribute.compositeName.flatMap { lookup.composites[$0] }
+        return [attribute.renamingIdentifier ?? name]
+            + identifier(of: path.dropFirst(), in: composite?.attributes ?? [])
+    }
+
+    /// The stored relationships of an entity, inherited ones included, where they are declared.
+    func relationships(of entity: EntityDescription) -> [(
+        name: RelationshipName, relationship: RelationshipDescription
+    )] {
+        lookup.lineage(of: entity).flatMap { owner in
+            owner.relationships.filter { !$0.isTransient }.map {
+                (RelationshipName(entity: owner.name, name: $0.name), $0)
+            }
+        }
+    }
+
+    func relationship(_ name: RelationshipName) -> RelationshipDescription? {
+        lookup.entities[name.entity]?.relationships.first { $0.name == name.name }
+    }
+
+    /// The inverse of a relationship, where it is declared; nil if there is none in the store.
+    func inverse(of relationship: RelationshipDescription) -> RelationshipName? {
+        guard let name = relationship.inverseName,
+            let destination = lookup.entities[relationship.destinationName]
+        else { return nil }
+        return relationships(of: destination).first { $0.relationship.name == name }?.name
+    }
+}
+
+/// A stored attribute, or a leaf of a composite.
+struct MigrationLeaf {
+    let column: Int
+    let named: Named<[String]>
+    let attribute: AttributeDescription
+
+    var path: String { named.name.joined(separator: ".") }
+}
+
+extension EntityDescription {
+    fileprivate var named: Named<String> { Named(name: name, identifier: renamingIdentifier ?? name) }
+}

@@ -1,0 +1,72 @@
+package enum ComparisonOperator: String, Sendable, Hashable, Codable {
+    case equal, notEqual, less, lessOrEqual, greater, greaterOrEqual
+
+    /// The operator that is true for non-null values exactly when this one is false.
+    package var negated: ComparisonOperator {
+        switch self {
+        case .equal: .notEqual
+        case .notEqual: .equal
+        case .less: .greaterOrEqual
+        case .lessOrEqual: .greater
+        case .greater: .lessOrEqual
+        case .greaterOrEqual: .less
+        }
+    }
+
+    /// The operator with its sides exchanged.
+    package var mirrored: ComparisonOperator {
+        switch self {
+        case .equal, .notEqual: self
+        case .less: .greater
+        case .lessOrEqual: .greaterOrEqual
+        case .greater: .less
+        case .greaterOrEqual: .lessOrEqual
+        }
+    }
+}
+
+package enum TextOperator: String, Sendable, Hashable, Codable {
+    case contains, beginsWith, endsWith
+    /// `?` is any one character, `*` any number of them, and `\` takes the next one for itself.
+    case like
+    /// A regular expression for the whole text.
+    case matches
+}
+
+/// How texts are compared.
+package struct TextOptions: OptionSet, Sendable, Hashable, Codable {
+    package let rawValue: Int
+
+    package init(rawValue: Int) {
+        self.rawValue = rawValue
+    }
+
+    /// `[c]`: letters in their case-folded form.
+    package static let caseInsensitive = TextOptions(rawValue: 1)
+    /// `[d]`: letters without their marks.
+    package static let diacriticInsensitive = TextOptions(rawValue: 2)
+    /// `[n]`: the texts are in a normal form already; byte by byte.
+    package static let normalized = TextOptions(rawValue: 4)
+    /// `[l]`: as a person would compare; the same on every machine, whatever its locale.
+    package static let localized = TextOptions(rawValue: 8)
+    /// `[u]`: character by character, as Swift compares: what is canonically equivalent is equal.
+    package static let characters = TextOptions(rawValue: 16)
+}
+
+package enum ArithmeticOperator: String, Sendable, Hashable, Codable {
+    case add, subtract, multiply, divide, remainder, power
+}
+
+/// The functions of expressions.
+package enum FetchFunction: String, Sendable, Hashable, Codable, CaseIterable {
+    case uppercase, lowercase
+    /// Without case and marks.
+    case canonical
+    /// In characters.
+    case length
+    case abs, floor, ceiling, trunc, sqrt
+    /// The time at which the query was made.
+    case now
+    // Of lists: null elements do not count.
+    case sum, min, max, average, count
+}

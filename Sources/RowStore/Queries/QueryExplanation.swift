@@ -1,0 +1,12 @@
+/// How a store finds the rows of a query.
+package struct QueryExplanation: Sendable, Hashable {
+    /// The query in the store's own language, without its values; empty for a store that has none.
+    package var text: String
+    /// What the store does, in its own words.
+    package var steps: [String]
+
+    package init(text: String, steps: [String]) {
+        self.text = text
+        self.steps = steps
+    }
+}

@@ -1,0 +1,90 @@
+/// A value made from a row. Every kind in it is known, so that evaluating it decides nothing.
+package indirect enum RowExpression: Sendable, Hashable {
+    case column(Int)
+    /// The key of the row itself.
+    case key
+    case constant(RowValue)
+    /// Both sides as numbers of that kind: integer, real or decimal.
+    case arithmetic(RowExpression, ArithmeticOperator, RowExpression, ValueKind)
+    case negated(RowExpression, ValueKind)
+    case function(FetchFunction, [RowExpression], ValueKind)
+    case conditional(RowPredicate, RowExpression, RowExpression)
+    case coalesce(RowExpression, RowExpression)
+    case cast(RowExpression, from: ValueKind, to: ValueKind)
+}
+
+extension RowExpression {
+    package func evaluate(_ row: RowSnapshot, key: Int64, _ layout: EntityLayout) -> RowValue {
+        switch self {
+        case .column(let column): return row.value(column, layout.columns[column].storage)
+        case .key: return .integer(key)
+        case .constant(let value): return value
+        case .arithmetic(let one, let operation, let other, let kind):
+            return Arithmetic.combine(
+                one.evaluate(row, key: key, layout), operation, other.evaluate(row, key: key, layout), as: kind)
+        case .negated(let inner, let kind): return Arithmetic.negate(inner.evaluate(row, key: key, layout), as: kind)
+        case .function(let function, let arguments, let kind):
+            return function.apply(arguments.map { $0.evaluate(row, key: key, layout) }, kind)
+        case .conditional(let test, let one, let other):
+            return (test.evaluate(row, key: key, layout) ? one : other).evaluate(row, key: key, layout)
+        case .coalesce(let one, let other):
+            let value = one.evaluate(row, key: key, layout)
+            return value == .null ? other.evaluate(row, key: key, layout) : value
+        case .cast(let inner, let source, let target):
+            return ValueCast.cast(inner.evaluate(row, key: key, layout), from: source, to: target)
+        }
+    }
+
+    /// Gives the bytes of a text to the body without copying them, if it is a column; nil for null.
+    func withText<R>(
+        _ row: RowSnapshot, key: Int64, _ layout: EntityLayout, _ body: (UnsafeRawBufferPointer) -> R
+    ) -> R? {
+        if case .column(let column) = self { return row.isNull(column) ? nil : row.withBytes(column, body) }
+        guard case .text(var text) = evaluate(row, key: key, layout) else { return nil }
+        return text.withUTF8 { body(UnsafeRawBufferPointer($0)) }
+    }
+}
+
+extension FetchFunction {
+    fileprivate func apply(_ values: [RowValue], _ kind: ValueKind) -> RowValue {
+        switch self {
+        case .uppercase: return text(values) { $0.uppercased() }
+        case .lowercase: return text(values) { $0.lowercased() }
+        case .canonical:
+            return text(values) {
+                String(
+                    decoding: TextFolding.bytes($0, [.caseInsensitive, .diacriticInsensitive]), as: UTF8.self)
+            }
+        case .length:
+            switch values.first {
+            case .text(let text): return .integer(Int64(text.count))
+            case .blob(let bytes): return .integer(Int64(bytes.count))
+            default: return .null
+            }
+        case .abs, .floor, .ceiling, .trunc, .sqrt:
+            return Arithmetic.apply(self, values.first ?? .null, as: kind)
+        case .now: return values.first ?? .null
+        case .sum, .min, .max, .average, .count: return aggregate(values.filter { $0 != .null }, kind)
+        }
+    }
+
+    private func text(_ values: [RowValue], _ change: (String) -> String) -> RowValue {
+        guard case .text(let text) = values.first else { return .null }
+        return .text(change(text))
+    }
+
+    private func aggregate(_ values: [RowValue], _ kind: ValueKind) -> RowValue {
+        let order: ValueOrder = kind == .decimal ? .decimal : .natural
+        switch self {
+        case .count: return .integer(Int64(values.count))
+        case .min: return values.min { order.compare($0, $1).map { $0 < 0 } ?? false } ?? .null
+        case .max: return values.max { order.compare($0, $1).map { $0 < 0 } ?? false } ?? .null
+        default: break
+        }
+        let zero: RowValue = kind == .decimal ? .text("0") : kind == .integer ? .integer(0) : .real(0)
+        let sum = values.reduce(zero) { Arithmetic.combine($0, .add, $1, as: kind) }
+        guard self == .average else { return sum }
+        let count = RowValue.integer(Int64(values.count))
+        return Arithmetic.combine(sum, .divide, count, as: kind == .decimal ? .decimal : .real)
+    }
+}

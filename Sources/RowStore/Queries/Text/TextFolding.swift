@@ -1,0 +1,159 @@
+internal import Foundation
+
+/// Texts in the form in which they are compared when case or marks do not count.
+///
+/// The form is the canonical decomposition of the text with its letters case-folded and, if asked for, without the marks
+/// that combine with them. It is the same on every machine and in every locale: `ß` is `ss`, `İ` is `i` with a dot above,
+/// and `ı` stays what it is. Bytes that are not UTF-8 count as U+FFFD.
+package enum TextFolding {
+    /// Appends the folded form of a text, as UTF-8.
+    package static func append(
+        _ text: UnsafeRawBufferPointer, _ options: TextOptions, to folded: inout [UInt8]
+    ) {
+        let options = options.intersection([.caseInsensitive, .diacriticInsensitive])
+        let plain = asciiPrefix(text)
+        appendASCII(UnsafeRawBufferPointer(rebasing: text[..<plain]), options, to: &folded)
+        if plain == text.count { return }
+        // A mark may belong to the last letter before it; nothing below depends on that letter.
+        appendScalars(UnsafeRawBufferPointer(rebasing: text[plain...]), options, to: &folded)
+    }
+
+    /// The folded form of a text, or its bytes if no option folds.
+    package static func bytes(_ text: UnsafeRawBufferPointer, _ options: TextOptions) -> [UInt8] {
+        guard options.folds else { return Array(text) }
+        var folded: [UInt8] = []
+        folded.reserveCapacity(text.count + text.count / 8)
+        append(text, options, to: &folded)
+        return folded
+    }
+
+    package static func bytes(_ text: String, _ options: TextOptions) -> [UInt8] {
+        var text = text
+        return text.withUTF8 { bytes(UnsafeRawBufferPointer($0), options) }
+    }
+
+    private static func appendASCII(
+        _ text: UnsafeRawBufferPointer, _ options: TextOptions, to folded: inout [UInt8]
+    ) {
+        guard options.contains(.caseInsensitive) else { return folded.append(contentsOf: text) }
+        let start = folded.count
+        folded.append(contentsOf: text)
+        folded.withUnsafeMutableBufferPointer { bytes in
+            for index in start..<bytes.count where (0x41...0x5A).contains(bytes[index]) { bytes[index] |= 0x20 }
+        }
+    }
+
+    private static func appendScalars(
+        _ text: UnsafeRawBufferPointer, _ options: TextOptions, to folded: inout [UInt8]
+    ) {
+        var marks: [Unicode.Scalar] = []
+        // The same letters come again and again.
+        var last: (scalar: Unicode.Scalar, folding: [ScalarFolding.Part])?
+        for scalar in String(decoding: text, as: UTF8.self).unicodeScalars {
+            if scalar.isASCII {
+                flush(&marks, to: &folded)
+                let isUpper = (0x41...0x5A).contains(scalar.value) && options.contains(.caseInsensitive)
+                folded.append(isUpper ? UInt8(scalar.value) | 0x20 : UInt8(scalar.value))
+                continue
+            }
+            let folding = last?.scalar == scalar ? last?.folding ?? [] : ScalarFolding.folding(scalar, options)
+            last = (scalar, folding)
+            for part in folding {
+                // Marks come in the order of their classes, so that equal texts become equal bytes.
+                if part.isMark {
+                    if !options.contains(.diacriticInsensitive) { marks.append(part.scalar) }
+                    continue
+                }
+                flush(&marks, to: &folded)
+                folded.append(contentsOf: UTF8.encode(part.scalar).unsafelyUnwrapped)
+            }
+        }
+        flush(&marks, to: &folded)
+    }
+
+    private static func flush(_ marks: inout [Unicode.Scalar], to folded: inout [UInt8]) {
+        if marks.isEmpty { return }
+        // Sorting is stable.
+        if marks.count > 1 {
+            marks.sort { $0.properties.canonicalCombiningClass < $1.properties.canonicalCombiningClass }
+        }
+        for mark in marks { folded.append(contentsOf: UTF8.encode(mark).unsafelyUnwrapped) }
+        marks.removeAll(keepingCapacity: true)
+    }
+
+    private static func asciiPrefix(_ text: UnsafeRawBufferPointer) -> Int {
+        var position = 0
+        while position + 8 <= text.count,
+            text.loadUnaligned(fromByteOffset: position, as: UInt64.self) & 0x8080_8080_8080_8080 == 0
+        {
+            position += 8
+        }
+        while position < text.count, text[position] < 0x80 { position += 1 }
+        return position
+    }
+}
+
+extension TextOptions {
+    /// Whether texts are compared in another form than their own.
+    package var folds: Bool {
+        !isDisjoint(with: [.caseInsensitive, .diacriticInsensitive, .characters])
+    }
+
+    /// Whether texts are compared as Swift compares strings.
+    var isSwift: Bool { contains(.characters) && isDisjoint(with: [.caseInsensitive, .diacriticInsensitive]) }
+}
+
+/// What one character that is not ASCII becomes, known for those that were met.
+private enum ScalarFolding {
+    struct Part {
+        let scalar: Unicode.Scalar
+        /// Whether it combines with the letter before it.
+        let isMark: Bool
+
+        init(_ scalar: Unicode.Scalar) {
+            self.scalar = scalar
+            isMark = scalar.properties.canonicalCombiningClass != .notReordered
+        }
+    }
+
+    private struct Key: Hashable {
+        let scalar: Unicode.Scalar
+        let options: TextOptions
+    }
+
+    private static let known = Guarded<[Key: [Part]]>([:])
+    /// The most characters remembered; then all are forgotten.
+    private static let limit = 8192
+
+    static func folding(_ scalar: Unicode.Scalar, _ options: TextOptions) -> [Part] {
+        let key = Key(scalar: scalar, options: options)
+        if let folding = known.withLock({ $0[key] }) { return folding }
+        let folding = fold(scalar, options).unicodeScalars.map { Part($0) }
+        known.withLock { known in
+            if known.count >= limit { known.removeAll(keepingCapacity: true) }
+            known[key] = folding
+        }
+        return folding
+    }
+
+    private static func fold(_ scalar: Unicode.Scalar, _ options: TextOptions) -> String {
+        let text = String(scalar).decomposedStringWithCanonicalMapping
+        guard options.contains(.caseInsensitive) else { return text }
+        var folded = ""
+        for part in text.unicodeScalars { folded += part.caseFolding }
+        return folded.decomposedStringWithCanonicalMapping
+    }
+}
+
+extension Unicode.Scalar {
+    /// The full case folding of Unicode. Going up and down twice leads there; only the dotless i would become another letter.
+    fileprivate var caseFolding: String {
+        if value == 0x131 { return String(self) }
+        var text = String(self)
+        for _ in 0..<2 {
+            text = text.unicodeScalars.map(\.properties.uppercaseMapping).joined()
+            text = text.unicodeScalars.map(\.properties.lowercaseMapping).joined()
+        }
+        return text
+    }
+}

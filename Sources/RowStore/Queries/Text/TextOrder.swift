@@ -1,0 +1,85 @@
+/// How texts are sorted.
+package enum TextOrder: Sendable, Hashable {
+    /// Byte by byte, which an index serves.
+    case bytes
+    case folded(SortOptions)
+    case collation(TextCollation)
+
+    package struct SortOptions: OptionSet, Sendable, Hashable {
+        package let rawValue: Int
+
+        package init(rawValue: Int) {
+            self.rawValue = rawValue
+        }
+
+        package static let caseInsensitive = SortOptions(rawValue: 1)
+        package static let diacriticInsensitive = SortOptions(rawValue: 2)
+        /// Digits in a row count as a number: "file9" before "file10".
+        package static let numeric = SortOptions(rawValue: 4)
+
+        fileprivate var folding: TextOptions { TextOptions(rawValue: rawValue & 3) }
+    }
+
+    /// Negative, 0 or positive.
+    package func compare(_ one: UnsafeRawBufferPointer, _ other: UnsafeRawBufferPointer) -> Int {
+        switch self {
+        case .bytes: compareBytes(one, other)
+        case .folded(let options):
+            compareBytes(TextOrder.sortKey(one, options), TextOrder.sortKey(other, options))
+        case .collation(let collation):
+            collation.compare(String(decoding: one, as: UTF8.self), String(decoding: other, as: UTF8.self))
+        }
+    }
+
+    /// Bytes whose order is that of the texts. They are equal for texts that are.
+    package static func sortKey(_ text: UnsafeRawBufferPointer, _ options: SortOptions) -> [UInt8] {
+        let folded = TextFolding.bytes(text, options.folding)
+        guard options.contains(.numeric), folded.contains(where: isDigit) else { return folded }
+        var key: [UInt8] = []
+        key.reserveCapacity(folded.count + 8)
+        var position = 0
+        while position < folded.count {
+            guard isDigit(folded[position]) else {
+                key.append(folded[position])
+                position += 1
+                continue
+            }
+            var end = position
+            while end < folded.count, isDigit(folded[end]) { end += 1 }
+            // A number sorts as a zero would among other characters, then by its length, then by its digits.
+            let digits = folded[position..<end].drop { $0 == 0x30 }
+            key.append(0x30)
+            key.append(contentsOf: repeatElement(0xFF, count: digits.count / 0xFF))
+            key.append(UInt8(digits.count % 0xFF))
+            key.append(contentsOf: digits)
+            position = end
+        }
+        return key
+    }
+
+    private static func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
+}
+
+/// An order of texts of an app's own, used by every store. Equal to itself only.
+package final class TextCollation: Sendable, Hashable {
+    /// A number that no other collation of the process has.
+    package let number: Int
+    /// Negative, 0 or positive; a total order.
+    package let compare: @Sendable (String, String) -> Int
+
+    private static let last = Guarded(0)
+
+    package init(_ compare: @escaping @Sendable (String, String) -> Int) {
+        number = TextCollation.last.withLock { last in
+            last += 1
+            return last
+        }
+        self.compare = compare
+    }
+
+    package static func == (one: TextCollation, other: TextCollation) -> Bool { one === other }
+
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(number)
+    }
+}

@@ -1,0 +1,92 @@
+/// A text operator with its right side, prepared for many texts.
+package final class TextTest: Sendable, Hashable {
+    package let comparison: TextOperator
+    package let pattern: String
+    package let options: TextOptions
+    private let form: Form
+
+    private enum Form: Sendable {
+        /// The bytes to look for, folded.
+        case bytes([UInt8])
+        case wildcards(WildcardPattern)
+        case expression(PatternTest)
+    }
+
+    /// - Throws: `invalidPredicate` for a regular expression that is none.
+    package init(
+        _ comparison: TextOperator, _ pattern: String, _ options: TextOptions
+    ) throws(DataSourceError) {
+        self.comparison = comparison
+        self.pattern = pattern
+        self.options = options
+        switch comparison {
+        case .contains, .beginsWith, .endsWith: form = .bytes(TextFolding.bytes(pattern, options))
+        case .like: form = .wildcards(WildcardPattern(pattern, options))
+        case .matches: form = .expression(try PatternTest.of(pattern, options))
+        }
+    }
+
+    /// Whether the text passes.
+    package func accepts(_ text: UnsafeRawBufferPointer) -> Bool {
+        switch form {
+        case .bytes(let wanted):
+            guard options.folds else { return TextTest.find(wanted, in: text, comparison) }
+            return TextFolding.bytes(text, options).withUnsafeBytes { text in
+                guard TextTest.find(wanted, in: text, comparison) else { return false }
+                return !options.contains(.characters) || TextTest.findCharacters(wanted, in: text, comparison)
+            }
+        case .wildcards(let pattern): return pattern.accepts(text)
+        case .expression(let test): return test.accepts(text)
+        }
+    }
+
+    /// Throws if a text could not be tested since the last time.
+    package func checkTexts() throws(DataSourceError) {
+        if case .expression(let test) = form { try test.checkTexts() }
+    }
+
+    private static func find(
+        _ wanted: [UInt8], in text: UnsafeRawBufferPointer, _ comparison: TextOperator
+    ) -> Bool {
+        wanted.withUnsafeBytes { wanted in
+            switch comparison {
+            case .beginsWith: ByteSearch.begins(text, with: wanted)
+            case .endsWith: ByteSearch.ends(text, with: wanted)
+            default: ByteSearch.contains(wanted, in: text)
+            }
+        }
+    }
+
+    /// Whether the bytes are there as whole characters: `e` is no part of `é`.
+    private static func findCharacters(
+        _ wanted: [UInt8], in text: UnsafeRawBufferPointer, _ comparison: TextOperator
+    ) -> Bool {
+        if wanted.isEmpty { return true }
+        let characters = WildcardPattern.characters(text)
+        let starts: ArraySlice<Range<Int>> =
+            switch comparison {
+            case .beginsWith: characters.prefix(1)
+            case .endsWith: characters.filter { $0.lowerBound == text.count - wanted.count }[...]
+            default: characters[...]
+            }
+        let ends = Set(characters.map(\.upperBound))
+        return wanted.withUnsafeBytes { wanted in
+            starts.contains { start in
+                ends.contains(start.lowerBound + wanted.count)
+                    && ByteSearch.begins(UnsafeRawBufferPointer(rebasing: text[start.lowerBound...]), with: wanted)
+            }
+        }
+    }
+
+    package static func == (one: TextTest, other: TextTest) -> Bool {
+        one.comparison == other.comparison && one.options == other.options
+            && one.pattern.utf8.elementsEqual(other.pattern.utf8)
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(comparison)
+        hasher.combine(options)
+        var pattern = pattern
+        pattern.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+    }
+}

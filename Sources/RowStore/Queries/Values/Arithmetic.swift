@@ -1,0 +1,149 @@
+package import Foundation
+
+/// Calculating with values, for both ways to answer a query.
+///
+/// What has no result is null: anything with null, a division by zero, an integer beyond 64 bits, a decimal beyond its range,
+/// a real that would be no number. Integers divide without a rest. A power is a real.
+enum Arithmetic {
+    static func combine(
+        _ one: RowValue, _ operation: ArithmeticOperator, _ other: RowValue, as kind: ValueKind
+    ) -> RowValue {
+        if one == .null || other == .null { return .null }
+        switch kind {
+        case .integer:
+            guard let one = one.asInteger, let other = other.asInteger else { return .null }
+            return combine(one, operation, other).map { .integer($0) } ?? .null
+        case .decimal:
+            guard let one = one.asDecimal, let other = other.asDecimal else { return .null }
+            return combine(one, operation, other).map { .text($0.description) } ?? .null
+        default:
+            guard let one = one.asReal, let other = other.asReal else { return .null }
+            return .number(combine(one, operation, other))
+        }
+    }
+
+    private static func combine(_ one: Int64, _ operation: ArithmeticOperator, _ other: Int64) -> Int64? {
+        let result =
+            switch operation {
+            case .add: one.addingReportingOverflow(other)
+            case .subtract: one.subtractingReportingOverflow(other)
+            case .multiply: one.multipliedReportingOverflow(by: other)
+            case .divide: one.dividedReportingOverflow(by: other)
+            case .remainder: one.remainderReportingOverflow(dividingBy: other)
+            case .power: (partialValue: Int64(0), overflow: true)
+            }
+        return result.overflow ? nil : result.partialValue
+    }
+
+    private static func combine(_ one: Double, _ operation: ArithmeticOperator, _ other: Double) -> Double {
+        switch operation {
+        case .add: one + other
+        case .subtract: one - other
+        case .multiply: one * other
+        case .divide: other == 0 ? .nan : one / other
+        case .remainder: other == 0 ? .nan : fmod(one, other)
+        case .power: pow(one, other)
+        }
+    }
+
+    private static func combine(_ one: Decimal, _ operation: ArithmeticOperator, _ other: Decimal) -> Decimal? {
+        var (left, right, result) = (one, other, Decimal())
+        let error: NSDecimalNumber.CalculationError
+        switch operation {
+        case .add: error = NSDecimalAdd(&result, &left, &right, .plain)
+        case .subtract: error = NSDecimalSubtract(&result, &left, &right, .plain)
+        case .multiply: error = NSDecimalMultiply(&result, &left, &right, .plain)
+        case .divide:
+            if right.isZero { return nil }
+            error = NSDecimalDivide(&result, &left, &right, .plain)
+        case .remainder:
+            if right.isZero { return nil }
+            guard let quotient = combine(one, .divide, other), let whole = quotient.rounded(.trunc),
+                let taken = combine(whole, .multiply, other)
+            else { return nil }
+            return combine(one, .subtract, taken)
+        case .power: return nil
+        }
+        return error == .overflow || error == .divideByZero || result.isNaN ? nil : result
+    }
+
+    static func negate(_ value: RowValue, as kind: ValueKind) -> RowValue {
+        combine(kind == .decimal ? .text("0") : kind == .integer ? .integer(0) : .real(0), .subtract, value, as: kind)
+    }
+
+    /// A function of one number.
+    static func apply(_ function: FetchFunction, _ value: RowValue, as kind: ValueKind) -> RowValue {
+        if value == .null { return .null }
+        if function == .sqrt { return value.asReal.map { .number($0.squareRoot()) } ?? .null }
+        switch kind {
+        case .integer:
+            guard let number = value.asInteger else { return .null }
+            guard function == .abs else { return .integer(number) }
+            return number == .min ? .null : .integer(Swift.abs(number))
+        case .decimal:
+            guard let number = value.asDecimal else { return .null }
+            guard function == .abs else { return number.rounded(function).map { .text($0.description) } ?? .null }
+            return .text(Swift.abs(number).description)
+        default:
+            guard let number = value.asReal else { return .null }
+            switch function {
+            case .abs: return .number(Swift.abs(number))
+            case .floor: return .number(number.rounded(.down))
+            case .ceiling: return .number(number.rounded(.up))
+            default: return .number(number.rounded(.towardZero))
+            }
+        }
+    }
+}
+
+extension Decimal {
+    /// The whole number below, above or towards zero.
+    fileprivate func rounded(_ function: FetchFunction) -> Decimal? {
+        var (number, result) = (self, Decimal())
+        let mode: NSDecimalNumber.RoundingMode =
+            switch function {
+            case .floor: .down
+            case .ceiling: .up
+            default: self < 0 ? .up : .down
+            }
+        NSDecimalRound(&result, &number, 0, mode)
+        return result.isNaN ? nil : result
+    }
+}
+
+extension RowValue {
+    /// A real, or null for what is not a number. Negative zero is zero, as in a store.
+    package static func number(_ value: Double) -> RowValue {
+        value.isNaN ? .null : .real(value == 0 ? 0 : value)
+    }
+
+    /// A number cut to an integer; nil beyond its range.
+    package var asInteger: Int64? {
+        switch self {
+        case .integer(let value): return value
+        case .real(let value): return Int64(exactly: value.rounded(.towardZero))
+        case .text:
+            guard let whole = asDecimal?.rounded(.trunc) else { return nil }
+            return Int64(whole.description)
+        case .null, .blob: return nil
+        }
+    }
+
+    package var asReal: Double? {
+        switch self {
+        case .integer(let value): Double(value)
+        case .real(let value): value
+        case .text: asDecimal.flatMap { Double($0.description) }
+        case .null, .blob: nil
+        }
+    }
+
+    package var asDecimal: Decimal? {
+        switch self {
+        case .integer(let value): Decimal(rowText: String(value))
+        case .real(let value): value.isFinite ? Decimal(rowText: "\(value)") : nil
+        case .text(let text): Decimal(rowText: text)
+        case .null, .blob: nil
+        }
+    }
+}

@@ -1,0 +1,52 @@
+internal import Foundation
+
+/// Making a value of one kind from one of another, for both ways to answer a query. What cannot be made is null.
+enum ValueCast {
+    static func cast(_ value: RowValue, from source: ValueKind, to target: ValueKind) -> RowValue {
+        if value == .null || source == target { return value }
+        switch target {
+        case .boolean: return value.asReal.map { .integer($0 == 0 ? 0 : 1) } ?? .null
+        case .integer: return number(value, source).asInteger.map { .integer($0) } ?? .null
+        case .real, .date: return number(value, source).asReal.map { .number($0) } ?? .null
+        case .decimal: return number(value, source).asDecimal.map { .text($0.description) } ?? .null
+        case .text: return text(value, source).map { .text($0) } ?? .null
+        case .uri, .uuid, .data, .transformable, .objectID: return .null
+        }
+    }
+
+    /// Whether there is a way from one kind to the other.
+    static func isPossible(from source: ValueKind, to target: ValueKind) -> Bool {
+        if source == target { return true }
+        switch target {
+        case .boolean: return source.isNumber
+        case .integer, .real, .decimal: return source.isNumber || source == .text || source == .date
+        case .date: return source.isNumber
+        case .text: return source != .data && source != .transformable && source != .objectID
+        case .uri, .uuid, .data, .transformable, .objectID: return false
+        }
+    }
+
+    /// A text is read as a number from its beginning to its end.
+    private static func number(_ value: RowValue, _ source: ValueKind) -> RowValue {
+        guard source == .text, case .text(let text) = value else { return value }
+        if let whole = Int64(text) { return .integer(whole) }
+        guard let real = Double(text), real.isFinite else { return .null }
+        return Decimal(rowText: text).map { .text($0.description) } ?? .real(real)
+    }
+
+    private static func text(_ value: RowValue, _ source: ValueKind) -> String? {
+        switch value {
+        case .integer(let number): source == .boolean ? (number == 0 ? "false" : "true") : String(number)
+        case .real(let number): "\(number)"
+        case .text(let text): text
+        case .blob(let bytes) where source == .uuid && bytes.count == 16:
+            bytes.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)).uuidString }
+        case .null, .blob: nil
+        }
+    }
+}
+
+extension ValueKind {
+    /// Whether there is a way from this kind to the other.
+    package func canBeCast(to target: ValueKind) -> Bool { ValueCast.isPossible(from: self, to: target) }
+}

@@ -1,0 +1,63 @@
+package import ManagedModel
+
+/// What a value means, where the way in which it is kept does not tell.
+package enum ValueKind: Sendable, Hashable {
+    case boolean, integer, real
+    /// A text of digits, ordered by value.
+    case decimal
+    /// Seconds.
+    case date
+    case text, uri, uuid, data
+    /// Bytes that are equal or not, and have no order.
+    case transformable
+    case objectID
+
+    package init?(_ type: AttributeType) {
+        switch type {
+        case .integer16, .integer32, .integer64: self = .integer
+        case .boolean: self = .boolean
+        case .double, .float: self = .real
+        case .decimal: self = .decimal
+        case .date: self = .date
+        case .string: self = .text
+        case .uri: self = .uri
+        case .uuid: self = .uuid
+        case .binary: self = .data
+        case .transformable, .undefined: self = .transformable
+        case .objectID: self = .objectID
+        case .composite: return nil
+        }
+    }
+
+    package var storage: ColumnStorage {
+        switch self {
+        case .boolean, .integer, .objectID: .integer
+        case .real, .date: .real
+        case .decimal, .text, .uri: .text
+        case .uuid, .data, .transformable: .blob
+        }
+    }
+
+    /// Whether it can be calculated with.
+    package var isNumber: Bool { self == .integer || self == .real || self == .decimal || self == .boolean }
+
+    /// Whether there is more to its values than being equal.
+    package var isOrdered: Bool { self != .transformable && self != .objectID }
+
+    /// As a sentence calls it.
+    package var name: String {
+        switch self {
+        case .boolean: "a boolean"
+        case .integer: "an integer"
+        case .real: "a real number"
+        case .decimal: "a decimal number"
+        case .date: "a date"
+        case .text: "a text"
+        case .uri: "a URI"
+        case .uuid: "a UUID"
+        case .data: "data"
+        case .transformable: "a transformable"
+        case .objectID: "an object"
+        }
+    }
+}

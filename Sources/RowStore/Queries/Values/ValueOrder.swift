@@ -1,0 +1,102 @@
+package import Foundation
+
+/// How two values are compared, where it is not one column with a value of its kind.
+package enum ValueOrder: Sendable, Hashable {
+    /// Integers and reals by their exact value, texts and blobs byte by byte.
+    case natural
+    /// Numbers of any kind as decimals. A real counts as the shortest decimal number that stands for it.
+    case decimal
+    /// Texts in their folded form, or as Swift compares them.
+    case folded(TextOptions)
+
+    /// Negative, 0 or positive; nil if the values have no order, as with null or of different kinds.
+    package func compare(_ one: RowValue, _ other: RowValue) -> Int? {
+        switch self {
+        case .natural: return natural(one, other)
+        case .decimal:
+            guard var left = one.decimalText, var right = other.decimalText else { return nil }
+            return left.withUTF8 { left in
+                right.withUTF8 { orderDecimals(UnsafeRawBufferPointer(left), UnsafeRawBufferPointer($0)) }
+            }
+        case .folded(let options):
+            guard case .text(let one) = one, case .text(let other) = other else { return nil }
+            if options.isSwift { return order(one, other) }
+            return compareBytes(TextFolding.bytes(one, options), TextFolding.bytes(other, options))
+        }
+    }
+
+    /// The form of a value that is the same for those that are equal in this order, to look it up in a set. Only of values
+    /// that are compared with others of their kind.
+    package func uniform(_ value: RowValue) -> RowValue {
+        switch (self, value) {
+        case (_, .null): .null
+        case (.natural, _): value
+        case (.decimal, _): value.decimalText.map { .text(Decimal.canonical($0)) } ?? value
+        case (.folded(let options), .text(let text)): .blob(TextFolding.bytes(text, options))
+        case (.folded, _): value
+        }
+    }
+
+    private func natural(_ one: RowValue, _ other: RowValue) -> Int? {
+        switch (one, other) {
+        case (.integer(let one), .integer(let other)): return order(one, other)
+        case (.real(let one), .real(let other)): return one.isNaN || other.isNaN ? nil : order(one, other)
+        case (.integer(let one), .real(let other)): return compareExactly(one, other)
+        case (.real(let one), .integer(let other)): return compareExactly(other, one).map { -$0 }
+        case (.text(var one), .text(var other)):
+            return one.withUTF8 { one in
+                other.withUTF8 { compareBytes(UnsafeRawBufferPointer(one), UnsafeRawBufferPointer($0)) }
+            }
+        case (.blob(let one), .blob(let other)): return compareBytes(one, other)
+        default: return nil
+        }
+    }
+}
+
+/// The order of an integer and a real, without rounding either; nil for NaN.
+package func compareExactly(_ integer: Int64, _ real: Double) -> Int? {
+    if real.isNaN { return nil }
+    if real >= 0x1p63 { return -1 }
+    if real < -0x1p63 { return 1 }
+    let whole = Int64(real)
+    if integer != whole { return order(integer, whole) }
+    return order(0, real - Double(whole))
+}
+
+private func order<Value: Comparable>(_ one: Value, _ other: Value) -> Int {
+    one < other ? -1 : one > other ? 1 : 0
+}
+
+package func compareBytes(_ one: [UInt8], _ other: [UInt8]) -> Int {
+    one.withUnsafeBytes { one in other.withUnsafeBytes { compareBytes(one, $0) } }
+}
+
+extension RowValue {
+    /// A number as the text of a decimal one; nil for what is none. Infinities are beyond all others.
+    package var decimalText: String? {
+        switch self {
+        case .integer(let value): String(value)
+        case .real(let value) where value.isNaN: nil
+        case .real(let value) where value.isInfinite: value > 0 ? "1E+9999" : "-1E+9999"
+        case .real(let value): "\(value)"
+        case .text(let text): text
+        case .null, .blob: nil
+        }
+    }
+}
+
+extension Decimal {
+    /// The same text for equal numbers; the text itself if it is not a number that a decimal can hold.
+    package static func canonical(_ text: String) -> String {
+        guard let number = Decimal(rowText: text) else { return text }
+        return number.description
+    }
+
+    /// The number of a decimal column's text; nil if it is none.
+    package init?(rowText text: String) {
+        guard let number = Decimal(string: text, locale: posix), !number.isNaN else { return nil }
+        self = number
+    }
+}
+
+private let posix = Locale(identifier: "en_US_POSIX")

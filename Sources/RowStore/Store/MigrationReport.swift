@@ -1,0 +1,31 @@
+/// What a migration did.
+public struct MigrationReport: Sendable, Hashable {
+    /// How many objects the store has kept.
+    public var rowsCarried: Int
+    /// What is new, gone, renamed or otherwise changed, each in words: `ContactEntity.phone: renamed from mobile`.
+    public var changes: [String]
+    /// The entities that the model does not have any more, and whose objects are gone, sorted.
+    public var removedEntities: [String]
+
+    public init(rowsCarried: Int, changes: [String] = [], removedEntities: [String] = []) {
+        self.rowsCarried = rowsCarried
+        self.changes = changes
+        self.removedEntities = removedEntities
+    }
+}
+
+/// How far a migration is. All of it is taken back if it does not come to its end.
+public struct MigrationProgress: Sendable, Hashable {
+    /// How many objects have been carried over.
+    public var rowsDone: Int
+    /// How many there are.
+    public var rowsInAll: Int
+    /// The entity whose objects are being carried over, by its new name; nil at the end.
+    public var entityName: String?
+
+    public init(rowsDone: Int, rowsInAll: Int, entityName: String? = nil) {
+        self.rowsDone = rowsDone
+        self.rowsInAll = rowsInAll
+        self.entityName = entityName
+    }
+}

@@ -1,0 +1,70 @@
+internal import CSQLite
+internal import ManagedModel
+internal import RowStore
+
+extension TextChange {
+    /// What SQL calls it by: with the change's word and a text.
+    static let functionName = "change_text"
+}
+
+extension Connection {
+    /// Lets SQL derive texts as a save does.
+    func addTextChanges() throws(DataSourceError) {
+        let code = sqlite3_create_function_v2(
+            handle, TextChange.functionName, 2, SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY, nil,
+            { context, _, arguments in
+                guard let arguments, case .text(let word) = value(arguments[0]),
+                    let change = TextChange(rawValue: word),
+                    case .text(let text) = value(arguments[1])
+                else {
+                    sqlite3_result_null(context)
+                    return
+                }
+                var changed = change(text)
+                changed.withUTF8 { bytes in
+                    bytes.withMemoryRebound(to: CChar.self) {
+                        sqlite3_result_text64(
+                            context, $0.baseAddress ?? emptyText, UInt64($0.count), copied, UInt8(SQLITE_UTF8))
+                    }
+                }
+            }, nil, nil, nil)
+        guard code == SQLITE_OK else { throw error(code, while: "opening") }
+    }
+
+    /// All rows of a query with parameters. Values that it has no parameter for are left out.
+    func values(_ sql: String, _ values: [RowValue]) throws(DataSourceError) -> [[RowValue]] {
+        let statement = try prepare(sql)
+        try bind(values, to: statement, from: 1)
+        return try rows(of: statement)
+    }
+
+    func bind(_ values: [RowValue], to statement: Statement, from first: Int32) throws(DataSourceError) {
+        let count = sqlite3_bind_parameter_count(statement.handle)
+        for (parameter, value) in zip(first..., values) where parameter <= count {
+            let code = statement.bind(value, parameter)
+            guard code == SQLITE_OK else { throw error(code, while: "using") }
+        }
+    }
+
+    /// Runs SQL, unless what is stored breaks a constraint; then it returns false.
+    func runIfAllowed(_ sql: String) throws(DataSourceError) -> Bool {
+        let statement = try prepare(sql)
+        let code = statement.step()
+        if code & 0xFF == SQLITE_CONSTRAINT { return false }
+        guard code == SQLITE_DONE else { throw error(code, while: "using") }
+        return true
+    }
+
+    /// Runs a statement that copies rows.
+    ///
+    /// - Returns: How many rows it has written, and the key of the last one.
+    func copy(
+        with statement: Statement, after key: Int64, atMost limit: Int
+    ) throws(DataSourceError) -> (count: Int, lastKey: Int64) {
+        try bind([.integer(key), .integer(Int64(limit))], to: statement, from: 1)
+        let code = statement.step()
+        sqlite3_reset(statement.handle)
+        guard code == SQLITE_DONE else { throw error(code, while: "writing") }
+        return (Int(sqlite3_changes(handle)), sqlite3_last_insert_rowid(handle))
+    }
+}

@@ -1,0 +1,143 @@
+internal import ManagedModel
+internal import RowStore
+
+/// A table of the old store whose rows are links of a relationship: a join table, or that of an entity with a to-one
+/// relationship.
+struct LinkTable {
+    /// One end of a link: how SQL finds it, unqualified.
+    struct End {
+        let key: String
+        let entity: EndEntity
+        /// The column of its place among those of the other end.
+        let position: String?
+    }
+
+    /// Of which entity of the old model an end is.
+    enum EndEntity {
+        case always(Int)
+        case column(String)
+    }
+
+    let name: String
+    let source: End
+    let destination: End
+
+    var reversed: LinkTable { LinkTable(name: name, source: destination, destination: source) }
+
+    /// Reads the links in the numbers of the new model, from entities that have one: source, source_entity, destination,
+    /// destination_entity, source_position, destination_position. Nil if there cannot be any.
+    ///
+    /// - Parameters:
+    ///   - sources: The numbers of the entities that a source may be of, the new by the old ones.
+    ///   - destinations: The same for destinations.
+    ///   - table: The name that the table has now.
+    func select(_ sources: [Int: Int], _ destinations: [Int: Int], from table: String) -> String? {
+        guard let sourceEntity = source.entity.number(sources),
+            let destinationEntity = destination.entity.number(destinations)
+        else { return nil }
+        let tests = [
+            "\(source.key) IS NOT NULL", "\(destination.key) IS NOT NULL", "(\(sourceEntity)) IS NOT NULL",
+            "(\(destinationEntity)) IS NOT NULL",
+        ]
+        return "SELECT \(source.key) AS source, \(sourceEntity) AS source_entity, \(destination.key) AS destination, "
+            + "\(destinationEntity) AS destination_entity, \(source.position ?? "NULL") AS source_position, "
+            + "\(destination.position ?? "NULL") AS destination_position FROM \(table.quoted) "
+            + "WHERE \(tests.joined(separator: " AND "))"
+    }
+}
+
+extension LinkTable.EndEntity {
+    /// The number in the new model, as SQL, which gives NULL for what has none; nil if nothing has one.
+    func number(_ numbers: [Int: Int]) -> String? {
+        switch self {
+        case .always(let entity):
+            return numbers[entity].map(String.init)
+        case .column(let term):
+            guard !numbers.isEmpty else { return nil }
+            let cases = numbers.sorted { $0.key < $1.key }.map { "WHEN \($0) THEN \($1)" }
+            return "CASE \(term) \(cases.joined(separator: " ")) END"
+        }
+    }
+}
+
+extension StoreSchema {
+    /// The tables with the links of a relationship.
+    func linkTables(of name: RelationshipName) -> [LinkTable] {
+        let side = RelationshipSide(layout.model, name)
+        guard let relationship = side.relationship else { return [] }
+        if !relationship.isToMany { return columns(of: name, relationship) }
+        if let join = joins.first(where: { $0.relationship == name }) { return [linkTable(join, side)] }
+        guard let inverse = side.inverse, let other = RelationshipSide(layout.model, inverse).relationship else {
+            return []
+        }
+        if !other.isToMany { return columns(of: inverse, other).map(\.reversed) }
+        return joins.first { $0.relationship == inverse }.map {
+            [linkTable($0, RelationshipSide(layout.model, inverse)).reversed]
+        } ?? []
+    }
+
+    /// The numbers of the entities under one that can have rows.
+    func family(_ name: String) -> [Int] { layout.entity(named: name)?.concreteFamily ?? [] }
+
+    private func columns(of name: RelationshipName, _ relationship: RelationshipDescription) -> [LinkTable] {
+        family(name.entity).compactMap { number in
+            guard let table = tables[number] else { return nil }
+            let entity = layout.entities[number]
+            guard let column = entity.column(named: relationship.name), column < table.terms.count else { return nil }
+            return LinkTable(
+                name: table.name,
+                source: .init(key: EntityTable.keyName.quoted, entity: .always(number), position: nil),
+                destination: .init(
+                    key: table.terms[column], entity: destinationEntity(table, column, relationship), position: nil))
+        }
+    }
+
+    /// Of which entity the destination is, to whose key the column belongs.
+    func destinationEntity(
+        _ table: EntityTable, _ column: Int, _ relationship: RelationshipDescription
+    ) -> LinkTable.EndEntity {
+        let columns = layout.model.entity(named: table.layout.name).map(layout.model.columns) ?? []
+        if column + 1 < columns.count, case .destinationEntity(let other) = columns[column + 1].role,
+            other.name == relationship.name
+        {
+            return .column(table.terms[column + 1])
+        }
+        return .always(layout.entity(named: relationship.destinationName)?.index ?? -1)
+    }
+
+    private func linkTable(_ join: JoinTable, _ side: RelationshipSide) -> LinkTable {
+        func end(_ name: String, _ entity: String, _ holdsEntity: Bool, _ holdsPosition: Bool) -> LinkTable.End {
+            .init(
+                key: name.quoted,
+                entity: holdsEntity
+                    ? .column("\(name).entity".quoted) : .always(layout.entity(named: entity)?.index ?? -1),
+                position: holdsPosition ? "\(name).position".quoted : nil)
+        }
+        return LinkTable(
+            name: join.name,
+            source: end("source", join.relationship.entity, join.holdsSourceEntity, join.holdsSourcePosition),
+            destination: end(
+                "destination", side.relationship?.destinationName ?? "", join.holdsDestinationEntity,
+                join.holdsDestinationPosition))
+    }
+}
+
+/// A relationship and its inverse, where they are declared.
+struct RelationshipSide {
+    let relationship: RelationshipDescription?
+    let inverse: RelationshipName?
+
+    init(_ model: ManagedObjectModel, _ name: RelationshipName) {
+        relationship = model.entity(named: name.entity)?.relationships.first { $0.name == name.name }
+        guard let relationship, let inverseName = relationship.inverseName,
+            let destination = model.entity(named: relationship.destinationName),
+            let owner = model.lineage(of: destination).first(where: { owner in
+                owner.relationships.contains { $0.name == inverseName }
+            })
+        else {
+            inverse = nil
+            return
+        }
+        inverse = RelationshipName(entity: owner.name, name: inverseName)
+    }
+}

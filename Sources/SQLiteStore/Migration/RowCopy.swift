@@ -1,0 +1,135 @@
+internal import Foundation
+internal import ManagedModel
+internal import RowStore
+
+/// How the rows of one table become those of another, as SQL.
+struct RowCopy {
+    let entity: EntityMigration
+    let old: EntityTable
+    let new: EntityTable
+    /// What each stored column of the new table gets, by its index; columns are unqualified.
+    private(set) var terms: [Int: String] = [:]
+    /// What is bound to the parameters from the first one on.
+    private(set) var values: [RowValue] = []
+    private let firstParameter: Int
+
+    /// - Parameters:
+    ///   - lookups: Where links are found that another table has, by the relationship.
+    ///   - firstParameter: In ``sql(from:)`` two come before, which say which rows.
+    init?(
+        _ entity: EntityMigration, _ migration: StoreMigration, lookups: [RelationshipName: String],
+        firstParameter: Int = 3
+    ) {
+        self.firstParameter = firstParameter
+        guard let old = migration.oldTable(entity), let new = migration.newTable(entity) else { return nil }
+        self.entity = entity
+        self.old = old
+        self.new = new
+        for column in new.layout.storedColumns where new.layout.columns[column].attribute != nil {
+            terms[column] = term(column)
+        }
+        addLinks(migration, lookups)
+    }
+
+    /// Whether the old table is the new one as it is.
+    var changesNothing: Bool {
+        old.createSQL == new.createSQL && terms.allSatisfy { $1 == new.terms[$0] }
+    }
+
+    /// Copies the rows with keys above parameter 1, as many as parameter 2 says.
+    ///
+    /// - Parameter table: The name that the old table has now.
+    func sql(from table: String) -> String {
+        let columns = new.layout.storedColumns
+        let key = EntityTable.keyName.quoted
+        let names = ([key] + columns.map { new.terms[$0] }).joined(separator: ", ")
+        let list = ([key] + columns.map { terms[$0] ?? "NULL" }).joined(separator: ", ")
+        return "INSERT INTO \(new.name.quoted) (\(names)) SELECT \(list) FROM \(table.quoted) WHERE \(key) > ?1 "
+            + "ORDER BY \(key) LIMIT ?2"
+    }
+
+    // MARK: Attributes
+
+    private mutating func term(_ column: Int) -> String {
+        switch entity.attributes[column] {
+        case .column(let source): old.terms[source]
+        case .columnOrDefault(let source): "coalesce(\(old.terms[source]), \(defaultTerm(column)))"
+        case .defaultValue: defaultTerm(column)
+        case .copy(let source): storage(source) == storage(column) ? term(source) : "NULL"
+        case .changed(let source, let change):
+            storage(column) == .text
+                ? "\(TextChange.functionName)(\(change.rawValue.quotedText), \(term(source)))" : "NULL"
+        case .now:
+            storage(column) == .real ? parameter(.real(Date().timeIntervalSinceReferenceDate)) : "NULL"
+        case .nothing, nil: "NULL"
+        }
+    }
+
+    private func storage(_ column: Int) -> ColumnStorage { new.layout.columns[column].storage }
+
+    private mutating func defaultTerm(_ column: Int) -> String {
+        new.layout.columns[column].attribute.flatMap { RowValue(defaultOf: $0) }.map { parameter($0) } ?? "NULL"
+    }
+
+    private mutating func parameter(_ value: RowValue) -> String {
+        values.append(value)
+        return "?\(firstParameter + values.count - 1)"
+    }
+
+    // MARK: Links
+
+    private mutating func addLinks(_ migration: StoreMigration, _ lookups: [RelationshipName: String]) {
+        let model = migration.schema.layout.model
+        guard let entity = model.entity(named: new.layout.name) else { return }
+        let columns = model.columns(of: entity)
+        let lineage = model.lineage(of: entity)
+        for (column, description) in columns.enumerated() where description.isStored {
+            guard case .destinationKey(let relationship) = description.role,
+                let owner = lineage.first(where: { $0.relationships.contains { $0.name == relationship.name } })
+            else { continue }
+            let name = RelationshipName(entity: owner.name, name: relationship.name)
+            let hasEntity =
+                column + 1 < columns.count && columns[column + 1].role == .destinationEntity(relationship)
+            let link = link(name, relationship, migration, lookups[name])
+            terms[column] = link.key
+            if hasEntity { terms[column + 1] = link.entity }
+        }
+    }
+
+    private func link(
+        _ name: RelationshipName, _ relationship: RelationshipDescription, _ migration: StoreMigration,
+        _ lookup: String?
+    ) -> (key: String, entity: String) {
+        if let lookup {
+            let place = "FROM \(lookup.quoted) WHERE owner = \(EntityTable.keyName.quoted)"
+            return ("(SELECT linked \(place))", "(SELECT linked_entity \(place))")
+        }
+        let oldModel = migration.oldSchema.layout.model
+        let lineage = oldModel.entity(named: old.layout.name).map { oldModel.lineage(of: $0).map(\.name) } ?? []
+        guard let source = migration.plan.links[name]?.first(where: { lineage.contains($0.relationship.entity) }),
+            !source.isReversed, let oldOne = RelationshipSide(oldModel, source.relationship).relationship,
+            let column = old.layout.column(named: oldOne.name)
+        else { return ("NULL", "NULL") }
+        let key = old.terms[column]
+        let numbers = migration.numbers(under: relationship.destinationName)
+        let entity = migration.oldSchema.destinationEntity(old, column, oldOne)
+        guard let number = entity.number(numbers) else { return ("NULL", "NULL") }
+        let family = migration.oldSchema.family(oldOne.destinationName)
+        switch entity {
+        case .always:
+            return (key, "CASE WHEN \(key) IS NOT NULL THEN \(number) END")
+        case .column(let term):
+            // All as it was: the table may stay.
+            if family.allSatisfy({ numbers[$0] == $0 }) { return (key, term) }
+            return ("CASE WHEN (\(number)) IS NOT NULL THEN \(key) END", number)
+        }
+    }
+}
+
+extension StoreMigration {
+    /// The numbers of the carried entities that are under one of the new model, the new by the old ones.
+    func numbers(under name: String) -> [Int: Int] {
+        let family = Set(schema.family(name))
+        return numbers.filter { family.contains($0.value) }
+    }
+}

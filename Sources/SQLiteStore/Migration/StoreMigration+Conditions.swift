@@ -1,0 +1,65 @@
+internal import ManagedModel
+internal import RowStore
+
+extension StoreMigration {
+    /// Asks the rows what the models alone do not tell. It writes nothing.
+    ///
+    /// - Throws: `notMigratable` with everything that is in the way.
+    func checkConditions() throws(DataSourceError) {
+        var complaints: [String] = []
+        for condition in plan.conditions {
+            guard let sql = sql(condition.kind), !complaints.contains(condition.complaint) else { continue }
+            if try !probe.connection.values(sql.text, sql.values).isEmpty { complaints.append(condition.complaint) }
+        }
+        guard complaints.isEmpty else { throw DataSourceError(notMigratable: complaints.joined(separator: " ")) }
+    }
+
+    /// A query with a row if the condition does not hold; nil if it cannot but hold.
+    private func sql(_ condition: MigrationCondition.Kind) -> (text: String, values: [RowValue])? {
+        switch condition {
+        case .isEmpty(let name):
+            guard let table = oldTable(name) else { return nil }
+            return ("SELECT 1 FROM \(table.name.quoted) LIMIT 1", [])
+        case .hasValues(let name, let column):
+            guard let table = oldTable(name) else { return nil }
+            return ("SELECT 1 FROM \(table.name.quoted) WHERE \(table.terms[column]) IS NULL LIMIT 1", [])
+        case .isSingle(let name):
+            let selects = linkSelects(name)
+            guard !selects.isEmpty else { return nil }
+            return (
+                "SELECT 1 FROM (\(selects.joined(separator: " UNION ALL "))) GROUP BY source HAVING count(*) > 1 "
+                    + "LIMIT 1", []
+            )
+        case .isUnique(let columns):
+            return uniquenessSQL(columns)
+        }
+    }
+
+    private func oldTable(_ name: String) -> EntityTable? {
+        oldSchema.layout.entity(named: name).flatMap { oldSchema.tables[$0.index] }
+    }
+
+    /// Links that other tables have are left out: making the index finds them.
+    private func uniquenessSQL(_ columns: [String: [Int]]) -> (text: String, values: [RowValue])? {
+        let lookedUp = Dictionary(uniqueKeysWithValues: lookedUpLinks.map { ($0, "") })
+        var values: [RowValue] = []
+        var selects: [String] = []
+        for entity in plan.entities {
+            guard let positions = columns[entity.newName],
+                let copy = RowCopy(entity, self, lookups: lookedUp, firstParameter: values.count + 1)
+            else { continue }
+            let terms = positions.map { copy.terms[$0] ?? "NULL" }
+            guard !terms.contains(where: { $0.hasPrefix("(SELECT ") }) else { return nil }
+            let list = terms.enumerated().map { "\($1) AS c\($0)" }
+            selects.append("SELECT \(list.joined(separator: ", ")) FROM \(copy.old.name.quoted)")
+            values += copy.values
+        }
+        guard let count = columns.values.first?.count, count > 0, !selects.isEmpty else { return nil }
+        let names = (0..<count).map { "c\($0)" }
+        return (
+            "SELECT 1 FROM (\(selects.joined(separator: " UNION ALL "))) WHERE "
+                + names.map { "\($0) IS NOT NULL" }.joined(separator: " AND ")
+                + " GROUP BY \(names.joined(separator: ", ")) HAVING count(*) > 1 LIMIT 1", values
+        )
+    }
+}

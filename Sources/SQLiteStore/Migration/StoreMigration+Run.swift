@@ -1,0 +1,125 @@
+internal import ManagedModel
+internal import RowStore
+
+extension StoreMigration {
+    /// How many rows are copied between two reports.
+    private static let batchSize = 5_000
+
+    /// Carries everything over. It is all or nothing.
+    ///
+    /// - Throws: `notMigratable` if the rows are not as they would have to be, or what the disk says.
+    func run(_ progress: ((MigrationProgress) -> Void)?) throws(DataSourceError) -> Outcome {
+        let connection = probe.connection
+        let metadata = Metadata(
+            identity: identity, storeID: found.storeID, firstFreeKey: found.firstFreeKey, modelText: schema.modelText)
+        var carried = 0
+        var dropped = 0
+        try connection.addTextChanges()
+        try connection.transaction { () throws(DataSourceError) in
+            try checkConditions()
+            carried = try rowsCarried()
+            dropped = try probe.rowCount() - carried
+            try move(MigrationMeter(rowsInAll: carried, report: progress))
+            try connection.run(Metadata.deleteSQL)
+            try connection.insert(metadata)
+            // Nothing but what the next start accepts is committed.
+            try StoreProbe(connection).check(schema)
+        }
+        return Outcome(metadata: metadata, report: report(rowsCarried: carried), rowsDropped: dropped)
+    }
+
+    /// Makes the new tables beside the old ones, fills them, and drops the old ones.
+    private func move(_ meter: MigrationMeter) throws(DataSourceError) {
+        let connection = probe.connection
+        for view in probe.contents where view.type == "view" { try connection.run("DROP VIEW \(view.name.quoted)") }
+        var names = Names(reserved: probe.contents.map(\.name) + schema.namedSQL.map(\.name))
+        var lookups: [RelationshipName: String] = [:]
+        for link in lookedUpLinks { lookups[link] = try names.claim("_links \(lookups.count)") }
+
+        let copies = plan.entities.compactMap { RowCopy($0, self, lookups: lookups) }
+        let keptJoins = schema.joins.filter(isKept)
+        let kept = Set(copies.filter(\.changesNothing).map(\.new.name) + keptJoins.map(\.name) + [Metadata.table])
+        let replaced = oldSchema.namedSQL.map(\.name).filter { !kept.contains($0) }
+        var tableNames: [String: String] = [:]
+        for name in replaced {
+            let aside = try names.claim("_old \(tableNames.count)")
+            try connection.run("ALTER TABLE \(name.quoted) RENAME TO \(aside.quoted)")
+            tableNames[name] = aside
+        }
+        for table in schema.namedSQL where !kept.contains(table.name) { try connection.run(table.sql) }
+        for (link, table) in lookups { try collect(link, into: table, tableNames) }
+        for copy in copies { try carry(copy, from: tableNames[copy.old.name], meter) }
+        for join in schema.joins where !kept.contains(join.name) { try fill(join, tableNames) }
+        for table in tableNames.values.sorted() + lookups.values.sorted() {
+            try connection.run("DROP TABLE \(table.quoted)")
+        }
+        try makeIndexes()
+        meter.end()
+    }
+
+    /// - Parameter table: Where the old rows are; nil if they are in their place.
+    private func carry(_ copy: RowCopy, from table: String?, _ meter: MigrationMeter) throws(DataSourceError) {
+        meter.begin(copy.new.layout.name)
+        guard let table else {
+            meter.advance(try probe.rowCount(in: [copy.new.name]))
+            return
+        }
+        let statement = try probe.connection.prepare(copy.sql(from: table))
+        try probe.connection.bind(copy.values, to: statement, from: 3)
+        var last = Int64.min
+        while true {
+            let batch = try probe.connection.copy(with: statement, after: last, atMost: StoreMigration.batchSize)
+            guard batch.count > 0 else { return }
+            meter.advance(batch.count)
+            last = batch.lastKey
+        }
+    }
+
+    /// Writes the links of a to-one relationship that other tables have where each row finds its own.
+    private func collect(
+        _ link: RelationshipName, into table: String, _ tableNames: [String: String]
+    ) throws(DataSourceError) {
+        try probe.connection.run(
+            "CREATE TABLE \(table.quoted) (owner INTEGER PRIMARY KEY, linked INTEGER, linked_entity INTEGER)")
+        for select in linkSelects(link, tableNames) {
+            try probe.connection.run(
+                "INSERT OR IGNORE INTO \(table.quoted) SELECT source, destination, destination_entity FROM (\(select))")
+        }
+    }
+
+    private func makeIndexes() throws(DataSourceError) {
+        for sql in schema.indexChanges(try StoreProbe(probe.connection).indexNames) {
+            guard try probe.connection.runIfAllowed(sql) else {
+                throw DataSourceError(
+                    notMigratable: "Objects agree in what must be unique now. Make them differ before.")
+            }
+        }
+    }
+}
+
+/// Counts the rows that have been carried over.
+final class MigrationMeter {
+    private var progress: MigrationProgress
+    private let report: ((MigrationProgress) -> Void)?
+
+    init(rowsInAll: Int, report: ((MigrationProgress) -> Void)?) {
+        progress = MigrationProgress(rowsDone: 0, rowsInAll: rowsInAll)
+        self.report = report
+    }
+
+    func begin(_ entityName: String) {
+        progress.entityName = entityName
+        report?(progress)
+    }
+
+    func advance(_ rows: Int) {
+        guard rows > 0 else { return }
+        progress.rowsDone += rows
+        report?(progress)
+    }
+
+    func end() {
+        progress.entityName = nil
+        report?(progress)
+    }
+}

@@ -1,0 +1,108 @@
+internal import ManagedModel
+internal import RowStore
+
+/// Carries the rows of a store over to another model, in one transaction.
+struct StoreMigration {
+    let schema: StoreSchema
+    let oldSchema: StoreSchema
+    let probe: StoreProbe
+    let found: Metadata
+    let identity: StoreIdentity
+    let plan: MigrationPlan
+    /// The numbers of the entities that are carried over, the new by the old ones.
+    let numbers: [Int: Int]
+
+    struct Outcome {
+        let metadata: Metadata
+        let report: MigrationReport
+        let rowsDropped: Int
+    }
+
+    /// The most entities of a model; each can be a term of a query, of which SQLite takes 500.
+    private static let entityLimit = 400
+
+    /// Plans it from what the store says of itself.
+    ///
+    /// - Parameter dropsByKey: Whether the rows of entities go whose data source has another key.
+    /// - Throws: `notMigratable` with the reason in words.
+    init(
+        schema: StoreSchema, probe: StoreProbe, found: Metadata, identity: StoreIdentity, dropsByKey: Bool = true
+    ) throws(DataSourceError) {
+        self.schema = schema
+        self.probe = probe
+        self.found = found
+        self.identity = identity
+        oldSchema = try StoreMigration.oldSchema(probe, found)
+        plan = MigrationPlan(from: oldSchema.layout.model, to: schema.layout.model) { old, new in
+            dropsByKey && found.identity.entityKeys[old] != identity.entityKeys[new]
+        }
+        guard plan.isPossible else { throw DataSourceError(notMigratable: plan.obstacles.joined(separator: " ")) }
+        var numbers: [Int: Int] = [:]
+        for entity in plan.entities {
+            if let old = oldSchema.layout.entity(named: entity.oldName) {
+                numbers[old.index] = schema.layout.entity(named: entity.newName)?.index
+            }
+        }
+        self.numbers = numbers
+        let newNames = Set(schema.namedSQL.map { $0.name.lowercased() })
+        let ours = Set(oldSchema.namedSQL.map(\.name))
+        let others = probe.contents.filter { $0.type != "view" && !($0.type == "table" && ours.contains($0.name)) }
+        if let other = others.first(where: { newNames.contains($0.name.lowercased()) }) {
+            throw DataSourceError(
+                notMigratable: "Another program has put \(other.name) into the file, and the new model needs that name."
+            )
+        }
+    }
+
+    /// The tables that the store was made with.
+    private static func oldSchema(_ probe: StoreProbe, _ found: Metadata) throws(DataSourceError) -> StoreSchema {
+        guard let text = found.modelText else {
+            throw DataSourceError(
+                notMigratable: "The store does not say for which model it was made, as those of older releases do not.")
+        }
+        guard let model = ManagedObjectModel(storedText: text), model.hash.description == found.identity.modelHash
+        else {
+            throw DataSourceError(notMigratable: "What the store says of the model that it was made for is damaged.")
+        }
+        guard model.entities.count <= entityLimit else {
+            throw DataSourceError(notMigratable: "The old model has more than \(entityLimit) entities.")
+        }
+        do throws(DataSourceError) {
+            let schema = try StoreSchema(ModelLayout(model))
+            try probe.check(schema)
+            return schema
+        } catch {
+            throw DataSourceError(
+                notMigratable: "The tables of the store are not those of the model that it was made for.")
+        }
+    }
+
+    /// How many objects are carried over.
+    func rowsCarried() throws(DataSourceError) -> Int {
+        try probe.rowCount(in: plan.entities.compactMap { oldTable($0)?.name })
+    }
+
+    func oldTable(_ entity: EntityMigration) -> EntityTable? {
+        oldSchema.layout.entity(named: entity.oldName).flatMap { oldSchema.tables[$0.index] }
+    }
+
+    func newTable(_ entity: EntityMigration) -> EntityTable? {
+        schema.layout.entity(named: entity.newName).flatMap { schema.tables[$0.index] }
+    }
+
+    func report(rowsCarried: Int) -> MigrationReport {
+        MigrationReport(rowsCarried: rowsCarried, changes: plan.changes, removedEntities: plan.removedEntities)
+    }
+}
+
+extension DataSourceError {
+    /// - Parameter notMigratable: Why, in whole sentences.
+    init(notMigratable reason: String) {
+        self.init(.notMigratable, reason)
+    }
+}
+
+extension DataSourceError.Code {
+    /// Rows cannot be carried over. The opening does as the policy says; no caller sees it.
+    static let notMigratable = Self(rawValue: "notMigratable")
+}

@@ -1,0 +1,70 @@
+import CoreDataSource
+import Foundation
+import Testing
+
+/// Conditions that operators on key paths make.
+@Suite struct ConditionTests {
+    private func form(_ condition: FetchCondition<ContactEntity>) -> String { condition.predicate.predicateFormat }
+
+    @Test func operatorsCompareAttributes() {
+        #expect(form(\.age == 1) == "age == 1")
+        #expect(form(\.age != 1) == "age != 1")
+        #expect(form(\.age < 1) == "age < 1")
+        #expect(form(\.age <= 1) == "age <= 1")
+        #expect(form(\.age > 1) == "age > 1")
+        #expect(form(\.age >= 1) == "age >= 1")
+        #expect(form(\.isFavorite == true) == "isFavorite == TRUE")
+        #expect(form(\.score > 0.5) == "score > 0.5")
+    }
+
+    @Test func optionalsCompareWithNilAndWithValues() {
+        #expect(form(\.phone == nil) == "phone == NULL")
+        #expect(form(\.phone != nil) == "phone != NULL")
+        #expect(form(\.phone == "x") == "phone == \"x\"")
+        #expect(form(\.birthday < Date(timeIntervalSinceReferenceDate: 5)) == "birthday < DATE(5.0)")
+    }
+
+    @Test func rangesHoldAttributes() {
+        #expect(form(18...30 ~= \.age) == "age BETWEEN {18, 30}")
+        #expect(form(18..<30 ~= \.age) == "age >= 18 AND age < 30")
+        #expect(form("a"..."c" ~= \.phone) == "phone BETWEEN {\"a\", \"c\"}")
+        #expect(form("a"..<"c" ~= \.phone) == "phone >= \"a\" AND phone < \"c\"")
+        #expect(form(.isIn(\.age, [1, 2])) == "age IN {1, 2}")
+        #expect(form(.isIn(\.phone, ["a", nil])) == "phone IN {\"a\", NULL}")
+    }
+
+    @Test func textsAreTestedWithOptions() {
+        #expect(form(.contains(\.name, "x")) == "name CONTAINS \"x\"")
+        #expect(form(.contains(\.phone, "x", [.caseInsensitive, .diacriticInsensitive])) == "phone CONTAINS[cd] \"x\"")
+        #expect(form(.beginsWith(\.name, "x")) == "name BEGINSWITH \"x\"")
+        #expect(form(.endsWith(\.name, "x", [.localized])) == "name ENDSWITH[l] \"x\"")
+        #expect(form(.like(\.name, "x*", [.characters])) == "name LIKE[u] \"x*\"")
+        #expect(form(.matches(\.name, "x+")) == "name MATCHES \"x+\"")
+        #expect(form(.equal(\.name, "x", [.caseInsensitive])) == "name ==[c] \"x\"")
+    }
+
+    @Test func theRootOfLaterKeyPathsIsInferred() {
+        let condition = \ContactEntity.age > 18 && \.name == "x" || !(\.phone == nil)
+        #expect(form(condition) == "(age > 18 AND name == \"x\") OR (NOT phone == NULL)")
+        #expect(form(\.age > 18 && .contains(\.name, "x")) == "age > 18 AND name CONTAINS \"x\"")
+    }
+
+    /// A chain that takes the compiler long would not be accepted at all.
+    @Test func longChainsCompile() {
+        let condition =
+            \ContactEntity.age > 18 && \.name == "x" && \.score < 3.5 && \.phone == "3" && \.isFavorite == true
+            && \.age != 4 && \.name != "q" && \.note == "r" && \.age <= 3 && \.age >= 5
+            || \.phone == nil && \.score > -1
+            || 1...5 ~= \.age && .beginsWith(\.name, "a") && !(\.note != nil)
+        #expect(form(condition).contains("age >= 5"))
+    }
+
+    @Test func whatIsNoAttributeIsAnErrorOfTheFetch() async throws {
+        try await withContainer { container, _ in
+            let error = try #require(throws: DataSourceError.self) {
+                try container.main.fetch(ContactEntity.self, where: \.isDeleted == true)
+            }
+            #expect(error.code == .unknownAttribute)
+        }
+    }
+}

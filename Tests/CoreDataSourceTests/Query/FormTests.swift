@@ -1,0 +1,60 @@
+import CoreDataSource
+import Foundation
+import Testing
+
+/// Every way to say which objects, and in which order.
+@MainActor @Suite struct FormTests {
+    private struct Uid: ManagedObjectConvertible {
+        var uid: String
+
+        init(_ contact: ContactEntity) {
+            uid = contact.uid
+        }
+    }
+
+    @Test func everyFormFindsTheSame() async throws {
+        try await withContainer { container, _ in
+            let contacts = try container.dataSource(ContactDataSource.self)
+            try await contacts.add(contactList(0..<20))
+            let sort = [SortDescriptor(\ContactEntity.uid)]
+            let wanted = "name 7"
+            let format = try FetchPredicate(format: "name == %@", wanted)
+            var found = try contacts.fetch(ContactEntity.self, where: format, sortBy: sort)
+            found += try contacts.fetch(ContactEntity.self, where: \.name == wanted, sortBy: sort)
+            found += try contacts.fetch(ContactEntity.self, where: #Predicate { $0.name == wanted }, sortBy: sort)
+            found += try contacts.fetch(FetchRequest(ContactEntity.self, where: \.name == wanted))
+            found += try contacts.fetch(FetchRequest(ContactEntity.self, where: #Predicate { $0.name == wanted }))
+            #expect(found.map(\.uid) == Array(repeating: "uid-7", count: 5))
+            #expect(try contacts.count(ContactEntity.self, where: \.name != wanted) == 19)
+            #expect(try contacts.count(ContactEntity.self, where: #Predicate { $0.name != wanted }) == 19)
+            let inContext = try await contacts.perform { context in
+                [
+                    try context.fetch(ContactEntity.self, where: \.name == wanted).count,
+                    try context.count(ContactEntity.self, where: \.name == wanted),
+                ]
+            }
+            #expect(inContext == [1, 1])
+            let byMacro = try await contacts.perform { context in
+                let found = try context.fetch(ContactEntity.self, where: #Predicate { $0.name == wanted })
+                return try found.count + context.count(ContactEntity.self, where: #Predicate { $0.name == wanted })
+            }
+            #expect(byMacro == 2)
+            let request = FetchRequest(
+                ContactEntity.self, where: .beginsWith(\.uid, "uid-1"), order: [.descending(\ContactEntity.uid)],
+                limit: 2)
+            #expect(try await contacts.fetch(as: Uid.self, request).map(\.uid) == ["uid-19", "uid-18"])
+            #expect(try container.main.fetch(as: Uid.self, request).map(\.uid) == ["uid-19", "uid-18"])
+        }
+    }
+
+    @Test func sortDescriptorsSortLexicallyWhateverTheySay() {
+        let orders = [
+            FetchOrder(SortDescriptor(\ContactEntity.name)),
+            FetchOrder(SortDescriptor(\ContactEntity.name, comparator: .lexical)),
+        ]
+        #expect(orders == [.ascending(\ContactEntity.name), .ascending(\ContactEntity.name)])
+        #expect(
+            FetchOrder(SortDescriptor(\ContactEntity.phone, comparator: .lexical, order: .reverse))
+                == .descending(\ContactEntity.phone))
+    }
+}

@@ -1,0 +1,172 @@
+import CoreDataSource
+import Foundation
+import Testing
+
+/// What each format finds among the same five rows, in both stores.
+@MainActor @Suite struct FormatMeaningTests {
+    @Test(arguments: StoreKind.allCases)
+    func formatsFindWhatTheySay(_ kind: StoreKind) async throws {
+        try await withFiveContacts(kind) { container in
+            for (format, expected) in Self.formats {
+                let found = try container.main.fetch(
+                    ContactEntity.self, where: FetchPredicate(format: format), sortBy: [SortDescriptor(\.uid)])
+                #expect(found.map(\.uid).joined() == expected, "\(format)")
+            }
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func argumentsAndVariablesAreValues(_ kind: StoreKind) async throws {
+        try await withFiveContacts(kind) { container in
+            @MainActor func find(_ format: String, _ arguments: (any Sendable)?...) throws -> String {
+                let predicate = try FetchPredicate(format: format, arguments: arguments)
+                return try container.main.fetch(ContactEntity.self, where: predicate, sortBy: [SortDescriptor(\.uid)])
+                    .map(\.uid).joined()
+            }
+            let day = Date(timeIntervalSinceReferenceDate: 0)
+            #expect(try find("name CONTAINS[cd] %@ AND age BETWEEN {%d, %d}", "GUAN", 18, 29) == "2")
+            #expect(try find("%K == %@", "phone", nil) == "2")
+            #expect(try find("birthday >= %@", day) == "13")
+            #expect(try find("birthday BETWEEN {%@, %@}", day, day + 99) == "3")
+            #expect(try find("age IN %@", [30, 25] as Set) == "13")
+            #expect(try find("phone IN %@", ["138", nil] as [String?]) == "12")
+            #expect(try find("note == %@", "' OR 1 == 1 --") == "")
+            #expect(try find("NOT %@", FetchPredicate.compare(\ContactEntity.age, .greater, 0)) == "45")
+            let template = try FetchPredicate(format: "age > $AGE AND name BEGINSWITH $START")
+            let predicate = try template.substituting(["AGE": 20, "START": "Z"])
+            #expect(try container.main.fetch(ContactEntity.self, where: predicate).map(\.uid) == ["3"])
+        }
+    }
+
+    @Test(arguments: [
+        ("phone == $PHONE", "$PHONE"), ("group.name == 'x'", "group"),
+        ("ANY group.members.name == 'x'", "relationship"),
+        ("group.members.@count > 0", "relationship"), ("unknown == 1", "unknown"), ("age CONTAINS 'x'", "text"),
+        ("name > 5", "name"),
+        ("name MATCHES '('", "regular expression"),
+    ])
+    func whatMeansNothingIsANamedError(_ format: String, _ word: String) async throws {
+        try await withFiveContacts(.sqlite) { container in
+            let error = try #require(throws: DataSourceError.self) {
+                try container.main.fetch(ContactEntity.self, where: FetchPredicate(format: format))
+            }
+            #expect([.invalidPredicate, .unsupportedQuery, .unknownAttribute].contains(error.code))
+            #expect(error.message.contains(word), "\(error.message)")
+        }
+    }
+
+    private func withFiveContacts(
+        _ kind: StoreKind, _ body: @MainActor (PersistentContainer) async throws -> Void
+    ) async throws {
+        try await withContainer(kind) { container, _ in
+            try await container.dataSource(ContactDataSource.self).perform { context in
+                for row in rows {
+                    let contact = try context.insert(ContactEntity.self)
+                    contact.uid = row.uid
+                    contact.name = row.name
+                    contact.phone = row.phone
+                    contact.note = row.note
+                    contact.age = row.age
+                    contact.score = row.score
+                    contact.isFavorite = row.isFavorite
+                    contact.birthday = row.birthday.map { Date(timeIntervalSinceReferenceDate: $0) }
+                }
+            }
+            try await body(container)
+        }
+    }
+}
+
+private struct Row {
+    var uid: String
+    var name: String
+    var phone: String?
+    var note: String?
+    var age: Int32
+    var score: Double
+    var isFavorite: Bool
+    var birthday: Double?
+}
+
+private let rows = [
+    Row(uid: "1", name: "Guan Yu", phone: "138", note: nil, age: 30, score: 1.5, isFavorite: true, birthday: 100),
+    Row(uid: "2", name: "guan yu", phone: nil, note: "", age: 18, score: 0, isFavorite: false, birthday: nil),
+    Row(
+        uid: "3", name: "Zhāng Fēi", phone: "139-5", note: "50% off_", age: 25, score: -2.25, isFavorite: true,
+        birthday: 0),
+    Row(uid: "4", name: "Liú", phone: "", note: "a*b?c\\d", age: 0, score: 3, isFavorite: false, birthday: -50),
+    Row(uid: "5", name: "LIU", phone: "1", note: "one\ntwo", age: -5, score: 100.5, isFavorite: true, birthday: nil),
+]
+
+extension FormatMeaningTests {
+    /// A format, and the rows that it finds.
+    fileprivate static var formats: [(String, String)] {
+        comparisons + nils + texts + lists + compounds + values
+    }
+
+    private static let comparisons = [
+        ("age = 30", "1"), ("age == 30", "1"), ("age <> 30", "2345"), ("age != 30", "2345"), ("age > 18", "13"),
+        ("age >= 18", "123"), ("age => 18", "123"), ("age < 0", "5"), ("age <= 0", "45"), ("age =< 0", "45"),
+        ("30 == age", "1"), ("18 < age", "13"), ("age == 30.0", "1"), ("age > 24.5", "13"), ("score == 3", "4"),
+        ("score < 0", "3"), ("isFavorite == YES", "135"), ("isFavorite == 1", "135"), ("isFavorite != TRUE", "24"),
+        ("age BETWEEN {18, 25}", "23"), ("age BETWEEN {25, 18}", ""), ("age BETWEEN {17.5, 18.5}", "2"),
+        ("phone BETWEEN {'1', '139'}", "15"), ("phone BETWEEN[c] {'1', '139'}", "15"), ("age == score", ""),
+        ("age > score", "123"), ("name > uid", "12345"),
+    ]
+
+    /// Every operator with nothing on either side.
+    private static let nils = [
+        ("phone == nil", "2"), ("nil == phone", "2"), ("phone != nil", "1345"), ("NULL <> phone", "1345"),
+        ("phone < nil", ""), ("phone <= nil", ""), ("phone > nil", ""), ("phone >= nil", ""), ("nil < phone", ""),
+        ("phone < 'z'", "1345"), ("phone >= ''", "1345"), ("NOT phone < 'z'", "2"), ("phone != '138'", "2345"),
+        ("phone == note", ""), ("phone != note", "12345"), ("phone BETWEEN {nil, 'z'}", ""),
+        ("phone BETWEEN {'', nil}", ""), ("NOT phone BETWEEN {'', 'z'}", "2"), ("phone IN {'138', nil}", "12"),
+        ("phone IN {nil}", "2"), ("NOT phone IN {'138'}", "2345"), ("phone CONTAINS '1'", "135"),
+        ("NOT phone CONTAINS '1'", "24"), ("phone CONTAINS ''", "1345"), ("phone BEGINSWITH ''", "1345"),
+        ("phone ENDSWITH '8'", "1"), ("phone LIKE '*'", "1345"), ("phone MATCHES '.*'", "1345"),
+        ("phone ==[c] nil", "2"), ("phone !=[c] nil", "1345"), ("nil == nil", "12345"), ("nil != nil", ""),
+        ("age + nil == nil", "12345"), ("birthday == nil", "25"),
+        ("COALESCE(phone, 'none') == 'none'", "2"), ("uppercase(phone) == nil", "2"), ("'1' IN phone", "135"),
+        ("group == nil", "12345"), ("group != nil", ""),
+    ]
+
+    private static let texts = [
+        ("name == 'Guan Yu'", "1"), ("name ==[c] 'GUAN YU'", "12"), ("name ==[d] 'Zhang Fei'", "3"),
+        ("name ==[cd] 'liu'", "45"), ("name !=[c] 'guan yu'", "345"), ("name <[c] 'h'", "12"), ("name < 'a'", "1345"),
+        ("name ==[n] 'LIU'", "5"), ("name ==[u] 'Liu\\u0301'", "4"), ("name == 'Liu\\u0301'", ""),
+        ("name CONTAINS 'an'", "12"), ("name CONTAINS[d] 'an'", "123"), ("name CONTAINS[cd] 'LIU'", "45"),
+        ("name CONTAINS[u] 'u\\u0301'", "4"), ("name CONTAINS[u] 'u'", "12"), ("name BEGINSWITH 'Guan'", "1"),
+        ("name BEGINSWITH[c] 'GUAN'", "12"), ("name BEGINSWITH[n] 'Li'", "4"), ("name BEGINSWITH[u] 'Liu\\u0301'", "4"),
+        ("name ENDSWITH 'Yu'", "1"), ("name ENDSWITH[c] 'YU'", "12"), ("name ENDSWITH[d] 'Fei'", "3"),
+        ("name LIKE 'G*'", "1"), ("name LIKE[c] 'g*Y?'", "12"), ("name LIKE '?????????'", "3"),
+        ("name LIKE[cd] 'l?u'", "45"), ("note LIKE 'a\\\\*b\\\\?c*'", "4"), ("note LIKE 'one*'", "5"),
+        ("name MATCHES 'G.*'", "1"), ("name MATCHES[c] 'g.*u'", "12"), ("name MATCHES 'uan'", ""),
+        ("note CONTAINS '%'", "3"), ("note CONTAINS '_'", "3"), ("note CONTAINS '\\\\'", "4"),
+        ("note CONTAINS '\\n'", "5"), ("note CONTAINS \"'\"", ""),
+    ]
+
+    private static let lists = [
+        ("name IN {'LIU', 'Guan Yu'}", "15"), ("name IN[c] {'LIU', 'Guan Yu'}", "125"), ("name IN[cd] {'liu'}", "45"),
+        ("age IN {30, 0, 7}", "14"), ("age IN {}", ""), ("NOT age IN {}", "12345"), ("age IN {30.0, 18.5}", "1"),
+        ("'an' IN name", "12"), ("'AN' IN[c] name", "12"), ("age IN {score, 25}", "3"),
+    ]
+
+    private static let compounds = [
+        ("TRUEPREDICATE", "12345"), ("FALSEPREDICATE", ""), ("NOT TRUEPREDICATE", ""), ("NOT age > 0", "45"),
+        ("! age > 0 AND score > 3", "5"), ("age > 0 && score > 1", "1"),
+        ("age == 18 || age == 25 OR score > 99", "235"),
+        ("age == 18 OR age == 25 AND isFavorite == NO", "2"), ("(age == 18 OR age == 25) AND isFavorite == NO", "2"),
+        ("NOT (age == 18 OR phone == nil)", "1345"), ("NOT (NOT age == 18)", "2"),
+    ]
+
+    private static let values = [
+        ("age + 1 == 31", "1"), ("age - 1 < 0", "45"), ("age * 2 >= 50", "13"), ("age / 4 == 6", "3"),
+        ("age % 7 == 4", "23"), ("score ** 2 > 9", "5"), ("-age > 0", "5"), ("age / 0 == 1", ""),
+        ("age / 0 == nil", "12345"), ("score / 2 == 1.5", "4"), ("age + score > 30", "15"), ("0x1E == age", "1"),
+        ("TERNARY(isFavorite == YES, age, -1) > 20", "13"), ("uppercase(name) == 'LIU'", "5"),
+        ("lowercase(name) == 'guan yu'", "12"), ("canonical(name) == 'liu'", "45"), ("length(name) == 3", "45"),
+        ("abs(age) == 5", "5"), ("CAST(age, 'NSString') == '30'", "1"), ("CAST(phone, 'NSNumber') == 138", "1"),
+        ("now() > birthday", "134"), ("sum({1, 2}) == 3", "12345"), ("max({age, 20}) == 20", "245"),
+        ("min({age, 0}) == 0", "1234"), ("average({age, 0}) == 15", "1"), ("count({1, 2}) == 2", "12345"),
+    ]
+}

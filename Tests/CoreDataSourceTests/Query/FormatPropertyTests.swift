@@ -1,0 +1,109 @@
+import CoreDataSource
+import Foundation
+import Testing
+
+/// What holds for every predicate and every text.
+///
+/// `COREDATASOURCE_FORMAT_CASES` says how many random ones are tried, `COREDATASOURCE_FORMAT_SEED` from which seed on.
+@Suite struct FormatPropertyTests {
+    private let cases = Int(ProcessInfo.processInfo.environment["COREDATASOURCE_FORMAT_CASES"] ?? "") ?? 2000
+    private let seed =
+        UInt64(ProcessInfo.processInfo.environment["COREDATASOURCE_FORMAT_SEED"] ?? "") ?? .random(in: 0 ... .max)
+
+    @Test func everyTreeIsReadAsItIsWritten() throws {
+        var trees = RandomPredicate(random: SeededRandom(seed: seed))
+        for number in 0..<cases {
+            let predicate = FetchPredicate(trees.node())
+            let format = predicate.predicateFormat
+            let isSame = try FetchPredicate(format: format) == predicate
+            try #require(isSame, "seed \(seed), number \(number): \(format)")
+        }
+    }
+
+    @Test func everyTreeSurvivesJSON() throws {
+        var trees = RandomPredicate(random: SeededRandom(seed: seed))
+        for number in 0..<cases / 4 {
+            let predicate = FetchPredicate(trees.node())
+            let data = try JSONEncoder().encode([predicate])
+            let isSame = try JSONDecoder().decode([FetchPredicate].self, from: data) == [predicate]
+            try #require(isSame, "seed \(seed), number \(number): \(predicate)")
+        }
+    }
+
+    /// Any text is a predicate that is written and read again, or an error that says where.
+    @Test func damagedFormatsAreErrors() throws {
+        var trees = RandomPredicate(random: SeededRandom(seed: seed))
+        let pieces =
+            Array("'\"()[]{}<>=!&|,.:%@#$\\-+*/ \0\n9eéA").map(String.init) + ["AND", "NOT ", "%K", "IN", "0x"]
+        for _ in 0..<cases {
+            var format = Array(FetchPredicate(trees.node()).predicateFormat)
+            for _ in 0..<Int.random(in: 1...3, using: &trees.random) where !format.isEmpty {
+                let place = Int.random(in: 0..<format.count, using: &trees.random)
+                format.replaceSubrange(place...place, with: pieces.randomElement(using: &trees.random) ?? "")
+            }
+            do {
+                let predicate = try FetchPredicate(format: String(format), "x", 1, nil)
+                _ = predicate.predicateFormat
+            } catch let error as DataSourceError {
+                #expect(error.code == .unreadablePredicate)
+            }
+        }
+    }
+
+    @Test func deepFormatsAreErrorsAndNoTraps() throws {
+        for (left, right) in [
+            ("(", ")"), ("NOT ", ""), ("-", ""), ("{", "}"), ("abs(", ")"), ("TERNARY(a == 1, ", ", 1)"), ("ANY ", ""),
+            ("!(", ")"),
+        ] {
+            for depth in [20, 40, 99, 100, 101, 205, 100_000] {
+                let condition = left.hasSuffix(" ") && left.count < 6 || left == "!(" ? "a == 1" : "a"
+                let middle = String(repeating: left, count: depth) + condition + String(repeating: right, count: depth)
+                let format = condition == "a" ? middle + " == 1" : middle
+                do {
+                    let predicate = try FetchPredicate(format: format)
+                    #expect(depth <= 205)
+                    #expect(try FetchPredicate(format: predicate.predicateFormat) == predicate)
+                } catch let error as DataSourceError {
+                    #expect(depth > 40)
+                    #expect(error.message.contains("nested"), "\(error.message)")
+                }
+            }
+        }
+        #expect(throws: DataSourceError.self) {
+            try FetchPredicate(format: "a" + String(repeating: " + 1", count: 100_000) + " == 1")
+        }
+    }
+
+    @Test func longFormatsAreRead() throws {
+        let numbers = (0..<10_000).map(String.init)
+        let isIn = try FetchPredicate(format: "a IN {\(numbers.joined(separator: ", "))}")
+        #expect(isIn == (try FetchPredicate(format: "a IN %@", Array(0..<10_000))))
+        let any = try FetchPredicate(format: numbers.map { "a == \($0)" }.joined(separator: " OR "))
+        #expect(try FetchPredicate(format: any.predicateFormat) == any)
+        let text = String(repeating: "é'", count: 500_000)
+        #expect(
+            try FetchPredicate(format: FetchPredicate(format: "a == %@", text).predicateFormat)
+                == FetchPredicate(format: "a == %@", text))
+    }
+
+    /// Chains that were joined in code are nested, and yet they can be written and read.
+    @Test func chainsOfManyAreWrittenAndRead() throws {
+        let one = FetchPredicate.compare(\ContactEntity.name, .equal, "x")
+        let chain = (0..<5000).reduce(one) { chain, _ in chain || one }
+        #expect(try FetchPredicate(format: chain.predicateFormat) == chain)
+    }
+
+    @Test(arguments: [
+        "[]", "{}", "5", "null", "\"\"", "\"a ==\"", "{\"node\":{}}", "\"\\u0000\"",
+        "\"" + String(repeating: "(", count: 100_000) + "\"", String(repeating: "[", count: 100_000),
+    ])
+    func hostileJSONIsAnError(_ json: String) {
+        #expect(throws: (any Error).self) { try JSONDecoder().decode(FetchPredicate.self, from: Data(json.utf8)) }
+    }
+
+    @Test func whatOnlyObjectsCanAnswerIsNotEncoded() throws {
+        let predicate = FetchPredicate(#Predicate<ContactEntity> { $0.name.count > 3 })
+        let error = try #require(throws: DataSourceError.self) { try JSONEncoder().encode(predicate) }
+        #expect(error.code == .unsupportedQuery)
+    }
+}

@@ -1,0 +1,110 @@
+import CoreDataSource
+import Foundation
+import RowStore
+import SQLiteStore
+import Testing
+
+/// SQLite answers every query as rows in memory do: the same rows, in the same order, on the same pages.
+///
+/// `COREDATASOURCE_QUERIES` says how many random pairs of predicate and rows are tried, and `COREDATASOURCE_SEED` repeats a run.
+struct QueryEqualityTests {
+    private static let environment = ProcessInfo.processInfo.environment
+    private static let count = environment["COREDATASOURCE_QUERIES"].flatMap { Int($0) } ?? 2000
+    private static let seed =
+        environment["COREDATASOURCE_SEED"].flatMap { UInt64($0) } ?? UInt64.random(in: 0..<1 << 32)
+    /// How many predicates are tried on the same rows.
+    private static let round = 500
+
+    private let layout = QuerySamples.sample
+
+    @Test func sqliteAnswersAsRowsInMemory() throws {
+        print("QueryEqualityTests: COREDATASOURCE_SEED=\(QueryEqualityTests.seed)")
+        var source = PredicateSource(random: SeededRandom(seed: QueryEqualityTests.seed))
+        let directory = try TemporaryDirectory()
+        let store = try SQLiteStore.open(
+            SQLiteStore.Options(
+                url: directory.store, layout: QuerySamples.layout,
+                identity: StoreIdentity(modelHash: "1", entityHashes: ["Sample": "1"], databaseKey: "1"),
+                synchronous: .normal))
+        var rows: [StoredRow] = []
+        var matches = 0
+        for index in 0..<QueryEqualityTests.count {
+            if index % QueryEqualityTests.round == 0 { try replace(&rows, in: store, &source) }
+            matches += try tryOne(&source, rows, store)
+        }
+        // Most predicates let some rows pass and not others, or nothing was tested.
+        #expect(matches > QueryEqualityTests.count)
+        store.close()
+    }
+
+    private func replace(
+        _ rows: inout [StoredRow], in store: SQLiteStore, _ source: inout PredicateSource
+    ) throws {
+        var changes = EntityChanges(entity: 0)
+        changes.deleted = rows
+        rows = (1...40).map { StoredRow(key: Int64($0), row: QuerySamples.row(&source.random)) }
+        changes.inserted = rows
+        try store.commit([ChangeSet(entities: [changes])])
+    }
+
+    /// - Returns: How many rows matched.
+    private func tryOne(_ source: inout PredicateSource, _ rows: [StoredRow], _ store: SQLiteStore) throws -> Int {
+        let node = source.node(3)
+        let predicate = try FetchPredicate(node).resolved(layout)
+        var query = RowQuery(entity: 0, predicate: predicate, sort: source.sort())
+        let all = rows.filter { predicate.evaluate($0, layout) }
+            .sorted { $0.precedes($1, by: query.sort, layout) }
+        let (count, keys) = try store.read(.statement) { (reader) throws(DataSourceError) in
+            (try reader.count(query), try reader.rows(query).map(\.key))
+        }
+        if count != all.count || keys != all.map(\.key) { record(node, query, keys, all.map(\.key)) }
+        // A window, after a row that need not be among them.
+        query.limit = Int.random(in: 0...20, using: &source.random)
+        query.offset = Int.random(in: 0...5, using: &source.random)
+        var rest = all[...]
+        if let place = rows.randomElement(using: &source.random) {
+            query.predicate = .and([
+                predicate, .follows(RowCursor(place, query.sort, layout), query.sort),
+            ])
+            rest = rest.filter { place.precedes($0, by: query.sort, layout) }[...]
+        }
+        let page = rest.dropFirst(query.offset).prefix(query.limit ?? 0).map(\.key)
+        let found = try store.read(.statement) { (reader) throws(DataSourceError) in try reader.rows(query).map(\.key) }
+        if found != Array(page) { record(node, query, found, Array(page)) }
+        return all.count
+    }
+
+    private func record(_ node: FetchPredicate.Node, _ query: RowQuery, _ found: [Int64], _ expected: [Int64]) {
+        Issue.record("seed \(QueryEqualityTests.seed): \(found) and not \(expected) for \(node), as \(query)")
+    }
+
+    /// The comparisons that an index serves give what comparing the values does.
+    @Test func aColumnAndANumberOfAnotherKindAreComparedExactly() throws {
+        var random = SeededRandom(seed: 1)
+        let wanted =
+            QuerySamples.numbers.flatMap { QuerySamples.values[$0] ?? [] }
+            + [.double(1.5), .double(-0.5), .double(1e19), .double(-1e19), .decimal(Decimal(string: "0.5") ?? 0)]
+        let relations: [ComparisonOperator] = [.equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual]
+        for _ in 0..<40 {
+            let row = QuerySamples.row(&random)
+            for name in QuerySamples.numbers {
+                guard let column = layout.column(named: name) else { continue }
+                let held = row.value(column, layout.columns[column].storage)
+                for value in wanted {
+                    for relation in relations {
+                        let predicate = try FetchPredicate(
+                            .compare(.keyPath([name]), relation, .constant(value), [])
+                        ).resolved(layout)
+                        var order = ValueOrder.natural
+                        if name == "price" { order = .decimal }
+                        if case .decimal = value { order = .decimal }
+                        #expect(
+                            predicate.evaluate(row, layout)
+                                == order.relate(held, relation, QuerySamples.stored(value)),
+                            "\(name) = \(held) \(relation) \(value): \(predicate)")
+                    }
+                }
+            }
+        }
+    }
+}

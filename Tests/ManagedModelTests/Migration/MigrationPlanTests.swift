@@ -1,0 +1,300 @@
+import ManagedModel
+import Testing
+
+/// What a lightweight migration can do, and what it cannot.
+@Suite struct MigrationPlanTests {
+    private static func attribute(
+        _ name: String, _ type: AttributeType = .string, isOptional: Bool = true, default value: AttributeValue? = nil
+    ) -> AttributeDescription {
+        AttributeDescription(name: name, type: type, isOptional: isOptional, defaultValue: value)
+    }
+
+    private static func relationship(
+        _ name: String, _ destination: String, _ inverse: String? = nil, isToMany: Bool = false
+    ) -> RelationshipDescription {
+        RelationshipDescription(
+            name: name, destinationName: destination, inverseName: inverse, isToMany: isToMany, isOptional: true)
+    }
+
+    static let old = ManagedObjectModel(
+        name: "Old",
+        entities: [
+            EntityDescription(
+                name: "Contact",
+                attributes: [attribute("name"), attribute("age", .integer64, isOptional: false), attribute("nick")],
+                relationships: [
+                    relationship("home", "Town", "people"), relationship("friends", "Contact", isToMany: true),
+                ],
+                uniquenessConstraints: [["name"]]),
+            EntityDescription(
+                name: "Town", attributes: [attribute("name")],
+                relationships: [relationship("people", "Contact", "home", isToMany: true)]),
+            EntityDescription(name: "Item", attributes: [attribute("code")]),
+            EntityDescription(name: "Book", parentName: "Item", attributes: [attribute("pages", .integer32)]),
+            EntityDescription(name: "Disc", parentName: "Item", attributes: [attribute("pages", .integer32)]),
+            EntityDescription(name: "Animal", attributes: [attribute("legs", .integer16)]),
+            EntityDescription(name: "Bird", parentName: "Animal"),
+        ])
+
+    struct Case: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        var model = MigrationPlanTests.old
+        /// The beginnings of the obstacles, and of the complaints of the conditions.
+        var obstacles: [String] = []
+        var conditions: [String] = []
+
+        init(
+            _ words: String, obstacles: [String] = [], conditions: [String] = [],
+            _ edit: (inout ManagedObjectModel) -> Void
+        ) {
+            testDescription = words
+            edit(&model)
+            model.entities.sort { $0.name < $1.name }
+            self.obstacles = obstacles
+            self.conditions = conditions
+        }
+
+        /// An edit of one entity.
+        init(
+            _ words: String, in entity: String, obstacles: [String] = [], conditions: [String] = [],
+            _ edit: (inout EntityDescription) -> Void
+        ) {
+            self.init(words, obstacles: obstacles, conditions: conditions) { $0.edit(entity, edit) }
+        }
+    }
+
+    static let cases: [Case] = [
+        Case("nothing") { _ in },
+        Case("an attribute is new", in: "Contact") { $0.attributes.append(attribute("mail")) },
+        Case("an attribute is gone", in: "Contact") { $0.attributes.removeLast() },
+        Case("required -> optional", in: "Contact") { $0.attributes[1].isOptional = true },
+        Case("optional -> required, with a default", in: "Contact") {
+            $0.attributes[2].isOptional = false
+            $0.attributes[2].defaultValue = .string("")
+        },
+        Case("the same where it must be unique", in: "Contact", conditions: ["Contact: objects have the same name"]) {
+            $0.attributes[0].isOptional = false
+            $0.attributes[0].defaultValue = .string("")
+        },
+        Case(
+            "optional -> required, without one", in: "Contact", conditions: ["Contact.name: it is required now"]
+        ) { $0.attributes[0].isOptional = false },
+        Case("a new one is required, with a default", in: "Contact") {
+            $0.attributes.append(attribute("mail", isOptional: false, default: .string("")))
+        },
+        Case(
+            "a new one is required, without one", in: "Contact", conditions: ["Contact.mail: it is new, required"]
+        ) { $0.attributes.append(attribute("mail", isOptional: false)) },
+        Case(
+            "another type", in: "Contact",
+            obstacles: ["Contact.age: Integer 64 -> Integer 32 cannot be carried over. Keep the type"]
+        ) { $0.attributes[1].type = .integer32 },
+        Case("another type and another name", in: "Contact") {
+            $0.attributes[1].type = .string
+            $0.attributes[1].isOptional = true
+            $0.attributes[1].name = "years"
+        },
+        Case("an attribute is renamed", in: "Contact") {
+            $0.attributes[2].name = "alias"
+            $0.attributes[2].renamingIdentifier = "nick"
+        },
+        Case(
+            "two attributes are renamed from one", in: "Contact",
+            obstacles: ["Contact.alias and Contact.handle have the renaming identifier of the same predecessor"]
+        ) {
+            $0.attributes[2].name = "alias"
+            $0.attributes[2].renamingIdentifier = "nick"
+            $0.attributes.append($0.attributes[2])
+            $0.attributes[3].name = "handle"
+        },
+        Case("an attribute becomes transient", in: "Contact") { $0.attributes[2].isTransient = true },
+        Case("derived from what is there", in: "Contact") {
+            $0.attributes[2].derivationExpression = "canonical:(name)"
+            $0.attributes[2].isOptional = true
+        },
+        Case(
+            "derived from what a row does not tell", in: "Contact",
+            obstacles: ["Contact.nick: the derivation home.name"]
+        ) { $0.attributes[2].derivationExpression = "home.name" },
+        Case("a new one that a row does not tell", in: "Contact") {
+            $0.attributes.append(attribute("town"))
+            $0.attributes[3].derivationExpression = "home.name"
+        },
+        Case("no longer optional relationship", in: "Contact") { $0.relationships[0].isOptional = false },
+        Case("a relationship is new", in: "Contact") { $0.relationships.append(relationship("boss", "Contact")) },
+        Case("a relationship is gone", in: "Contact") { $0.relationships.removeLast() },
+        Case("a relationship is renamed", in: "Contact") {
+            $0.relationships[1].name = "mates"
+            $0.relationships[1].renamingIdentifier = "friends"
+        },
+        Case("ordered", in: "Contact") { $0.relationships[1].isOrdered = true },
+        Case("to-one -> to-many") {
+            $0.edit("Contact") { $0.relationships[0].isToMany = true }
+        },
+        Case(
+            "to-many -> to-one", in: "Contact", obstacles: ["Contact.friends: to-many -> to-one cannot be carried over"]
+        ) { $0.relationships[1].isToMany = false },
+        Case(
+            "many-to-many -> one-to-many", in: "Town", obstacles: ["Town.people: to-many -> to-one"]
+        ) { $0.relationships[0].isToMany = false },
+        Case("an inverse is gone") {
+            $0.edit("Contact") { $0.relationships[0].inverseName = nil }
+            $0.edit("Town") { $0.relationships.removeAll() }
+        },
+        Case(
+            "an inverse is new, and to-one", conditions: ["Contact.friendOf: it is to-one, and objects would have more"]
+        ) {
+            $0.edit("Contact") {
+                $0.relationships[1].inverseName = "friendOf"
+                $0.relationships.append(relationship("friendOf", "Contact", "friends"))
+            }
+        },
+        Case("another destination", obstacles: ["Contact.home: destination Town -> Animal cannot be"]) {
+            $0.edit("Contact") {
+                $0.relationships[0].destinationName = "Animal"
+                $0.relationships[0].inverseName = nil
+            }
+            $0.edit("Town") { $0.relationships.removeAll() }
+        },
+        Case("the destination's parent") {
+            $0.entities.append(EntityDescription(name: "Place"))
+            $0.edit("Town") {
+                $0.parentName = "Place"
+                $0.relationships.removeAll()
+            }
+            $0.edit("Contact") {
+                $0.relationships[0].destinationName = "Place"
+                $0.relationships[0].inverseName = nil
+            }
+        },
+        Case(
+            "an attribute becomes a relationship", in: "Contact", obstacles: ["Contact.nick: attribute -> relationship"]
+        ) {
+            $0.attributes.removeLast()
+            $0.relationships.append(relationship("nick", "Town"))
+        },
+        Case("an attribute becomes a composite", obstacles: ["Contact.nick: attribute -> composite"]) {
+            $0.composites = [CompositeDescription(name: "Nick", attributes: [attribute("first")])]
+            $0.edit("Contact") {
+                $0.attributes[2].type = .composite
+                $0.attributes[2].compositeName = "Nick"
+            }
+        },
+        Case("an entity is new") { $0.entities.append(EntityDescription(name: "Visit")) },
+        Case("an entity is gone") {
+            $0.entities.removeAll { $0.name == "Town" }
+            $0.edit("Contact") { $0.relationships.removeFirst() }
+        },
+        Case("an entity is renamed") {
+            $0.edit("Disc") {
+                $0.name = "Record"
+                $0.renamingIdentifier = "Disc"
+            }
+        },
+        Case("a parent is new") {
+            $0.entities.append(EntityDescription(name: "Base", isAbstract: true))
+            $0.edit("Contact") { $0.parentName = "Base" }
+        },
+        Case("a parent is gone") {
+            $0.edit("Book") { $0.parentName = nil }
+            $0.edit("Disc") { $0.parentName = nil }
+        },
+        Case("a child is new") { $0.entities.append(EntityDescription(name: "Film", parentName: "Item")) },
+        Case("an attribute moves up") {
+            $0.edit("Book") { $0.attributes.removeAll() }
+            $0.edit("Disc") { $0.attributes.removeAll() }
+            $0.edit("Item") { $0.attributes.append(attribute("pages", .integer32)) }
+        },
+        Case("an attribute moves down") {
+            $0.edit("Item") { $0.attributes.removeAll() }
+            $0.edit("Book") { $0.attributes.append(attribute("code")) }
+        },
+        Case("an entity moves in") { $0.edit("Town") { $0.parentName = "Item" } },
+        Case("an entity moves out") { $0.edit("Disc") { $0.parentName = nil } },
+        Case(
+            "two hierarchies become one",
+            obstacles: ["Book: the hierarchies of Animal and Item cannot become one, that of Item"]
+        ) { $0.edit("Animal") { $0.parentName = "Item" } },
+        Case("an entity becomes abstract", conditions: ["Item: it is abstract now"]) {
+            $0.edit("Item") { $0.isAbstract = true }
+        },
+        Case("a constraint is gone", in: "Contact") { $0.uniquenessConstraints = [] },
+        Case("a constraint is new", conditions: ["Town: objects have the same name"]) {
+            $0.edit("Town") { $0.uniquenessConstraints = [["name"]] }
+        },
+        Case("a constraint is wider", in: "Contact") { $0.uniquenessConstraints = [["name", "age"]] },
+        Case(
+            "a constraint is narrower", in: "Contact", conditions: ["Contact: objects have the same age"]
+        ) { $0.uniquenessConstraints = [["age"]] },
+        Case(
+            "a constraint holds in one more entity",
+            conditions: ["Town.age: it is new, required", "Contact: objects have the same name"]
+        ) {
+            $0.edit("Town") {
+                $0.parentName = "Contact"
+                $0.attributes.removeAll()
+                $0.attributes.append(attribute("size"))
+            }
+        },
+    ]
+
+    @Test(arguments: cases)
+    func whatCanAndWhatCannot(_ change: Case) throws {
+        try change.model.validate()
+        let plan = MigrationPlan(from: MigrationPlanTests.old, to: change.model)
+        #expect(plan.obstacles.count == change.obstacles.count, "\(plan.obstacles)")
+        for (one, other) in zip(plan.obstacles.sorted(), change.obstacles.sorted()) {
+            #expect(one.hasPrefix(other), "\(one)")
+            #expect(one.hasSuffix("."))
+        }
+        #expect(plan.conditions.count == change.conditions.count, "\(plan.conditions)")
+        for (condition, beginning) in zip(plan.conditions, change.conditions) {
+            #expect(condition.complaint.hasPrefix(beginning), "\(condition.complaint)")
+        }
+        if change.testDescription == "nothing" { #expect(plan.changes == []) } else { #expect(plan.changes != []) }
+    }
+
+    @Test func whatIsRenamedIsSaid() {
+        var model = MigrationPlanTests.old
+        model.edit("Contact") {
+            $0.name = "Person"
+            $0.renamingIdentifier = "Contact"
+            $0.attributes[0].name = "fullName"
+            $0.attributes[0].renamingIdentifier = "name"
+            $0.uniquenessConstraints = [["fullName"]]
+            $0.relationships[1].destinationName = "Person"
+            $0.attributes.append(MigrationPlanTests.attribute("mail"))
+        }
+        model.edit("Town") { $0.relationships[0].destinationName = "Person" }
+        let plan = MigrationPlan(from: MigrationPlanTests.old, to: model)
+        #expect(
+            plan.changes == [
+                "Person: renamed from Contact", "Person.fullName: renamed from name", "Person.mail: added",
+            ])
+        #expect(plan.obstacles == [] && plan.conditions == [])
+    }
+
+    @Test func aRenamedLeafOfACompositeIsFound() throws {
+        func model(_ leaf: AttributeDescription, _ attribute: AttributeDescription) -> ManagedObjectModel {
+            ManagedObjectModel(
+                name: "", entities: [EntityDescription(name: "A", attributes: [attribute])],
+                composites: [CompositeDescription(name: "Place", attributes: [leaf])])
+        }
+        let old = model(
+            AttributeDescription(name: "town", type: .string),
+            AttributeDescription(name: "home", type: .composite, compositeName: "Place"))
+        let new = model(
+            AttributeDescription(name: "city", type: .string, renamingIdentifier: "town"),
+            AttributeDescription(
+                name: "address", type: .composite, compositeName: "Place", renamingIdentifier: "home"))
+        let plan = MigrationPlan(from: old, to: new)
+        #expect(plan.entities.first?.attributes == [0: .column(0)])
+        #expect(plan.obstacles == [])
+    }
+}
+
+extension ManagedObjectModel {
+    fileprivate mutating func edit(_ name: String, _ edit: (inout EntityDescription) -> Void) {
+        for index in entities.indices where entities[index].name == name { edit(&entities[index]) }
+    }
+}

@@ -1,0 +1,47 @@
+import ManagedModel
+import Testing
+
+/// Which entities of a new model are which of an old one.
+@Suite struct NameMatchingTests {
+    /// `Automobile<Car` is an entity Automobile with the renaming identifier Car.
+    private static func model(_ spelling: String) -> ManagedObjectModel {
+        let entities = spelling.split(separator: " ").map { word in
+            let parts = word.split(separator: "<").map(String.init)
+            return EntityDescription(name: parts[0], renamingIdentifier: parts.count > 1 ? parts[1] : nil)
+        }
+        return ManagedObjectModel(name: "", entities: entities)
+    }
+
+    @Test(arguments: [
+        ("Car", "Car", "Car=Car"),
+        ("Car", "Car<Vehicle", "Car=Car"),
+        ("Car", "Automobile<Car", "Automobile=Car"),
+        ("Car", "Automobile", ""),
+        // One identifier along a chain, and jumps over its versions.
+        ("Automobile<Car", "Vehicle<Car", "Vehicle=Automobile"),
+        ("Automobile<Car", "Vehicle<Automobile", "Vehicle=Automobile"),
+        ("Automobile<Car", "Car", "Car=Automobile"),
+        ("Automobile<Car", "Automobile", "Automobile=Automobile"),
+        ("Automobile<Car", "Automobile<Car", "Automobile=Automobile"),
+        // A new entity takes the name that an old one had.
+        ("Automobile<Car", "Automobile<Car Car", "Automobile=Automobile"),
+        ("Car", "Automobile<Car Car", "Car=Car"),
+        ("Automobile<Car Car", "Automobile<Car Car", "Automobile=Automobile Car=Car"),
+        // They exchange their names.
+        ("A B", "A<B B<A", "A=B B=A"),
+        ("A B C", "B<A C<B A<C", "A=C B=A C=B"),
+    ])
+    func theSameEntitiesAreFound(_ old: String, _ new: String, _ pairs: String) {
+        let plan = MigrationPlan(from: NameMatchingTests.model(old), to: NameMatchingTests.model(new))
+        #expect(plan.entities.map { "\($0.newName)=\($0.oldName)" }.joined(separator: " ") == pairs)
+        #expect(plan.obstacles == [])
+    }
+
+    @Test func twoCannotBeTheSame() {
+        let plan = MigrationPlan(from: NameMatchingTests.model("Car"), to: NameMatchingTests.model("A<Car B<Car"))
+        #expect(
+            plan.obstacles == [
+                "A and B have the renaming identifier of the same predecessor. Take it from one of them."
+            ])
+    }
+}

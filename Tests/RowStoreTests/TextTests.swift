@@ -1,0 +1,126 @@
+import RowStore
+import Testing
+
+/// Texts as predicates compare and sort them.
+struct TextTests {
+    private static let insensitive: TextOptions = [.caseInsensitive, .diacriticInsensitive]
+
+    private func accepts(
+        _ comparison: TextOperator, _ pattern: String, _ text: String, _ options: TextOptions = []
+    ) throws -> Bool {
+        var text = text
+        let test = try TextTest(comparison, pattern, options)
+        return text.withUTF8 { test.accepts(UnsafeRawBufferPointer($0)) }
+    }
+
+    private func order(_ one: String, _ other: String, _ options: TextOrder.SortOptions) -> Int {
+        var (one, other) = (one, other)
+        return one.withUTF8 { one in
+            other.withUTF8 {
+                TextOrder.folded(options).compare(UnsafeRawBufferPointer(one), UnsafeRawBufferPointer($0)).signum()
+            }
+        }
+    }
+
+    @Test(arguments: [
+        ("Straße", "STRASSE"), ("ẞ", "ss"), ("Σίσυφος", "σίσυφοσ"), ("É", "e\u{301}"), ("İ", "i\u{307}"),
+        ("K", "\u{212A}"),
+        ("ǰ", "J\u{30C}"), ("각", "\u{1100}\u{1161}\u{11A8}"), ("ﬁ", "FI"), ("a\u{315}\u{300}", "A\u{300}\u{315}"),
+    ])
+    func textsThatDifferInCaseAreEqual(one: String, other: String) {
+        #expect(TextFolding.bytes(one, .caseInsensitive) == TextFolding.bytes(other, .caseInsensitive))
+        #expect(TextFolding.bytes(one, []) != TextFolding.bytes(other, []))
+    }
+
+    @Test(arguments: [("i", "ı"), ("I", "ı"), ("i", "İ"), ("e", "é"), ("o", "ø"), ("", "\0")])
+    func textsThatDifferInMoreAreNot(one: String, other: String) {
+        #expect(TextFolding.bytes(one, .caseInsensitive) != TextFolding.bytes(other, .caseInsensitive))
+    }
+
+    @Test(arguments: [("e", "é"), ("Ñandú", "Nandu"), ("e\u{301}\u{323}", "e"), ("ά", "α"), ("İ", "I")])
+    func marksCanBeLeftOut(one: String, other: String) {
+        #expect(TextFolding.bytes(one, .diacriticInsensitive) == TextFolding.bytes(other, .diacriticInsensitive))
+    }
+
+    @Test func bytesThatAreNotUTF8AreReplaced() {
+
+        let bytes: [UInt8] = [0x41, 0xFF, 0x42]
+        #expect(
+            bytes.withUnsafeBytes { TextFolding.bytes($0, .caseInsensitive) }
+                == TextFolding.bytes("a\u{FFFD}b", .caseInsensitive))
+    }
+
+    @Test func partsAreFound() throws {
+        #expect(try accepts(.contains, "", ""))
+        #expect(try accepts(.contains, "b\0c", "ab\0cd"))
+        #expect(try !accepts(.contains, "abc", "ab"))
+        #expect(try accepts(.contains, "%", "100%"))
+        #expect(try accepts(.contains, "ÀB", "xa\u{300}by", .caseInsensitive))
+        #expect(try accepts(.beginsWith, "AB", "äbc", TextTests.insensitive))
+        #expect(try accepts(.endsWith, "BC", "äbc", TextTests.insensitive))
+        #expect(try !accepts(.endsWith, "abcd", "bcd"))
+        let long = String(repeating: "ab", count: 100)
+        #expect(try accepts(.contains, long + "c", String(repeating: "ab", count: 5000) + "c"))
+        #expect(try !accepts(.contains, long + "d", String(repeating: "ab", count: 5000) + "c"))
+    }
+
+    /// As Swift's `contains` does, which sees characters.
+    @Test func aPartOfACharacterIsNoPartOfATextOfCharacters() throws {
+        #expect(try !accepts(.contains, "e", "e\u{301}", .characters))
+        #expect(try accepts(.contains, "e", "e\u{301}"))
+        #expect(try accepts(.contains, "\u{e9}", "caf" + "e\u{301}s", .characters))
+        #expect(try !accepts(.beginsWith, "e", "e\u{301}", .characters))
+        #expect(try accepts(.endsWith, "\u{e9}", "e\u{301}", .characters))
+    }
+
+    @Test(arguments: [
+        ("", "", true), ("*", "", true), ("?", "", false), ("a?c", "abc", true), ("a?c", "ac", false),
+        ("a*c", "abbbc", true),
+        ("a*c", "abbbcd", false), ("\\*", "*", true), ("\\*", "a", false), ("a\\?", "a?", true), ("\\", "\\", true),
+        ("caf?", "cafe\u{301}", true), ("?", "👩‍👩‍👧", true), ("?", "\r\n", true), ("*a*b*", "xxaxxbxx", true),
+        ("**", "x", true),
+        ("a%", "a%", true), ("a_", "ab", false),
+    ])
+    func wildcardsStandForCharacters(pattern: String, text: String, expected: Bool) throws {
+        #expect(try accepts(.like, pattern, text) == expected)
+    }
+
+    @Test func wildcardsFold() throws {
+        #expect(try accepts(.like, "STRA*E", "straße", .caseInsensitive))
+        #expect(try accepts(.like, "c?FÉ", "cafe", TextTests.insensitive))
+    }
+
+    @Test func patternsMatchWholeTexts() throws {
+        #expect(try accepts(.matches, "a+", "aaa"))
+        #expect(try !accepts(.matches, "a+", "aaab"))
+        #expect(try accepts(.matches, "a|ab", "ab"))
+        #expect(try accepts(.matches, "ABC", "abc", .caseInsensitive))
+        #expect(try accepts(.matches, "\\W+", "--", .caseInsensitive))
+        #expect(try accepts(.matches, "é", "e", .diacriticInsensitive))
+        #expect(try accepts(.matches, "a.b", "a\0b"))
+        #expect(throws: DataSourceError.self) { try TextTest(.matches, "(", []) }
+    }
+
+    /// It would take longer than the machine will last.
+    @Test func aCatastrophicPatternIsGivenUpAndNamed() throws {
+        let test = try TextTest(.matches, "(a|a)*b", [])
+        var text = String(repeating: "a", count: 60) + "c"
+        #expect(text.withUTF8 { !test.accepts(UnsafeRawBufferPointer($0)) })
+        let error = #expect(throws: DataSourceError.self) { try test.checkTexts() }
+        #expect(error?.code == .invalidPredicate)
+        // The next query tries anew.
+        try TextTest(.matches, "(a|a)*b", []).checkTexts()
+    }
+
+    @Test func numbersInTextsSortByValue() {
+        #expect(order("file9", "file10", .numeric) == -1)
+        #expect(order("file9", "file10", []) == 1)
+        #expect(order("file09", "file9", .numeric) == 0)
+        #expect(order("a1b2", "a1b10", .numeric) == -1)
+        #expect(order("1", "a", .numeric) == -1)
+        #expect(order("/", "1", .numeric) == -1)
+        let long = String(repeating: "9", count: 300)
+        #expect(order("x" + long, "x1" + long, .numeric) == -1)
+        #expect(order("FILE2", "file10", [.numeric, .caseInsensitive]) == -1)
+    }
+}

@@ -1,0 +1,95 @@
+import ManagedModel
+import RowStore
+import Testing
+
+/// Calculating with values, and adding them up.
+struct ValueTests {
+    private let layout = ModelLayout(
+        ManagedObjectModel(
+            name: "Test",
+            entities: [EntityDescription(name: "A", attributes: [AttributeDescription(name: "a", type: .integer64)])])
+    ).entities[0]
+
+    private func value(_ expression: RowExpression) -> RowValue {
+        expression.evaluate(RowSnapshot(columnCount: 1), key: 0, layout)
+    }
+
+    private func combine(
+        _ one: RowValue, _ operation: ArithmeticOperator, _ other: RowValue, _ kind: ValueKind
+    ) -> RowValue {
+        value(.arithmetic(.constant(one), operation, .constant(other), kind))
+    }
+
+    @Test func whatHasNoResultIsNull() {
+        #expect(combine(.integer(.max), .add, .integer(1), .integer) == .null)
+        #expect(combine(.integer(.min), .divide, .integer(-1), .integer) == .null)
+        #expect(combine(.integer(.min), .remainder, .integer(0), .integer) == .null)
+        #expect(combine(.integer(1), .divide, .integer(0), .integer) == .null)
+        #expect(combine(.real(1), .divide, .real(0), .real) == .null)
+        #expect(combine(.real(.infinity), .subtract, .real(.infinity), .real) == .null)
+        #expect(combine(.text("1"), .divide, .text("0"), .decimal) == .null)
+        #expect(combine(.text("1e120"), .multiply, .text("1e120"), .decimal) == .null)
+        #expect(combine(.null, .add, .integer(1), .integer) == .null)
+        #expect(value(.negated(.constant(.integer(.min)), .integer)) == .null)
+        #expect(value(.function(.abs, [.constant(.integer(.min))], .integer)) == .null)
+        #expect(value(.function(.sqrt, [.constant(.real(-1))], .real)) == .null)
+    }
+
+    @Test func numbersAreCalculatedInTheirKind() {
+        #expect(combine(.integer(7), .divide, .integer(2), .integer) == .integer(3))
+        #expect(combine(.integer(-7), .remainder, .integer(2), .integer) == .integer(-1))
+        #expect(combine(.integer(7), .divide, .real(2), .real) == .real(3.5))
+        #expect(combine(.text("0.1"), .add, .text("0.2"), .decimal) == .text("0.3"))
+        #expect(combine(.integer(7), .remainder, .text("2.5"), .decimal) == .text("2"))
+        #expect(combine(.integer(2), .power, .integer(10), .real) == .real(1024))
+        #expect(value(.function(.floor, [.constant(.text("-1.5"))], .decimal)) == .text("-2"))
+        #expect(value(.function(.ceiling, [.constant(.text("-1.5"))], .decimal)) == .text("-1"))
+        #expect(value(.function(.trunc, [.constant(.real(-1.5))], .real)) == .real(-1))
+    }
+
+    @Test(arguments: [
+        (Int64.max, 0x1p63, -1), (Int64.min, -0x1p63, 0), (9_007_199_254_740_993, 9_007_199_254_740_992, 1),
+        (0, 0.5, -1),
+        (0, -0.5, 1), (-1, -1.5, 1), (0, .infinity, -1), (0, -.infinity, 1), (5, 5, 0),
+    ])
+    func anIntegerAndARealAreComparedWithoutRounding(integer: Int64, real: Double, expected: Int) {
+        #expect(compareExactly(integer, real) == expected)
+    }
+
+    private func result(
+        _ operation: Aggregation.Operation, _ kind: ValueKind, _ values: [RowValue]
+    ) throws -> RowValue {
+        var aggregation = Aggregation(operation, kind)
+        for value in values { aggregation.add(value) }
+        return try aggregation.result()
+    }
+
+    @Test func sumsAreExactWhateverTheirOrder() throws {
+        #expect(try result(.sum, .real, [.real(1e16), .real(1), .real(-1e16), .real(1)]) == .real(2))
+        #expect(try result(.sum, .real, Array(repeating: .real(0.1), count: 10)) == .real(1))
+        #expect(try result(.sum, .integer, [.integer(.max), .integer(1), .integer(-1)]) == .integer(.max))
+        #expect(try result(.sum, .decimal, [.text("0.1"), .null, .text("0.2")]) == .text("0.3"))
+        #expect(try result(.sum, .real, [.real(.infinity), .real(1)]) == .real(.infinity))
+        #expect(try result(.sum, .real, [.real(.infinity), .real(-.infinity)]) == .null)
+        #expect(try result(.average, .integer, [.integer(.max), .integer(.max)]) == .real(0x1p63))
+        #expect(try result(.average, .integer, [.null]) == .null)
+        #expect(try result(.sum, .integer, []) == .integer(0))
+    }
+
+    @Test func aSumThatDoesNotFitIsAnError() {
+        for values in [[RowValue.integer(.max), .integer(1)], [.integer(.min), .integer(-1)]] {
+            let error = #expect(throws: DataSourceError.self) { try result(.sum, .integer, values) }
+            #expect(error?.code == .numberOverflow)
+        }
+        let decimals = [RowValue.text("1e60"), .text("1e-60")]
+        #expect(throws: DataSourceError.self) { try result(.sum, .decimal, decimals) }
+    }
+
+    @Test func extremesAreFoundByValue() throws {
+        let decimals: [RowValue] = [.text("9"), .text("10"), .null, .text("-1")]
+        #expect(try result(.min, .decimal, decimals) == .text("-1"))
+        #expect(try result(.max, .decimal, decimals) == .text("10"))
+        #expect(try result(.count, .decimal, decimals) == .integer(3))
+        #expect(try result(.max, .text, []) == .null)
+    }
+}

@@ -1,0 +1,204 @@
+import Foundation
+import ManagedModel
+import ModelReader
+import RowStore
+import SQLiteStore
+import TestSupport
+import Testing
+
+/// The versions of a real model.
+struct Chain: Sendable, CustomTestStringConvertible {
+    let testDescription: String
+    /// The versions, oldest first.
+    let versions: [URL]
+    /// The versions that the one before cannot be migrated to, with the beginning of the reason.
+    let refused: [String: String]
+
+    static let all: [Chain] = [
+        chain(
+            "wireapp__wire-ios-data-model__zmessaging",
+            ["zmessaging2.54.0": "Conversation.mutedStatus: Boolean -> Integer 32 cannot be carried over"]),
+        chain(
+            "artsy__energy__ArtsyPartner",
+            [
+                "ArtsyFolio v1.7": "Album.cover: destination Artwork -> Image cannot be carried over",
+                "ArtsyFolio v2.1":
+                    "Show.installationImages: destination Image -> InstallShotImage cannot be carried over",
+                "ArtsyFolio v2.2": "Artwork.locations: destination Artwork -> Location cannot be carried over",
+            ]),
+        chain("inaturalist__INaturalistIOS__INaturalist", [:]),
+        chain(
+            "rileytestut__AltStore__AltStore",
+            [
+                "AltStore 2": "StoreApp.iconURL: it is new, required, and has no default value",
+                "AltStore 3": "InstalledApp.installedDate: it is new, required, and has no default value",
+            ]),
+    ].compactMap(\.self)
+
+    private static func chain(_ name: String, _ refused: [String: String]) -> Chain? {
+        let folder = PackageFiles.models.appending(component: name)
+        let bundles = try? FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
+        guard let bundle = bundles?.first(where: { $0.pathExtension == "xcdatamodeld" }),
+            let files = try? FileManager.default.contentsOfDirectory(at: bundle, includingPropertiesForKeys: nil)
+        else { return nil }
+        let versions = files.filter { $0.pathExtension == "xcdatamodel" }.sorted {
+            orderedName($0).compare(orderedName($1), options: .numeric) == .orderedAscending
+        }
+        return Chain(testDescription: bundle.lastPathComponent, versions: versions, refused: refused)
+    }
+
+    /// What to sort a version by. One app was called ArtsyPartner before it was called ArtsyFolio.
+    private static func orderedName(_ version: URL) -> String {
+        version.deletingPathExtension().lastPathComponent.replacingOccurrences(of: "ArtsyPartner", with: "Arts")
+    }
+}
+
+/// The histories of real apps' models, version by version and over several at once.
+@Suite(
+    .enabled(if: !Chain.all.isEmpty, "no models found: set COREDATASOURCE_MODELS to their directory"))
+struct CorpusMigrationTests {
+    /// All steps with `COREDATASOURCE_MIGRATIONS` in the environment; otherwise those that are refused and some others,
+    /// beginning at a random one.
+    private static let interval = ProcessInfo.processInfo.environment["COREDATASOURCE_MIGRATIONS"] == nil ? 10 : 1
+
+    @Test(arguments: Chain.all) func everyVersionIsMigratedToTheNextOrSaysWhyNot(_ chain: Chain) throws {
+        let first = Int.random(in: 0..<Self.interval)
+        for (number, (old, new)) in zip(chain.versions, chain.versions.dropFirst()).enumerated() {
+            let name = new.deletingPathExtension().lastPathComponent
+            let beginning = chain.refused[name]
+            guard beginning != nil || number % Self.interval == first else { continue }
+            let reason = try step(from: old, to: new)
+            #expect((reason != nil) == (beginning != nil), "\(name): \(reason ?? "migrated")")
+            if let reason, let beginning { #expect(reason.hasPrefix(beginning), "\(name): \(reason)") }
+        }
+    }
+
+    /// Versions are skipped, as by a user who did not start the app for a year.
+    @Test(arguments: Chain.all) func versionsCanBeSkipped(_ chain: Chain) throws {
+        for jump in [2, 5, 12, chain.versions.count - 1] {
+            for index in stride(from: 0, to: chain.versions.count - jump, by: jump * Self.interval) {
+                _ = try step(from: chain.versions[index], to: chain.versions[index + jump])
+            }
+        }
+    }
+
+    /// One store lives through the versions, as long as each can be migrated to.
+    @Test(arguments: Chain.all) func oneStoreLivesThroughAllVersions(_ chain: Chain) throws {
+        var store = try FilledStore(read(chain.versions[0]))
+        for index in stride(from: 1, to: chain.versions.count, by: Self.interval) {
+            let model = try read(chain.versions[index])
+            let startup = try migrate(store.folder, model).startup
+            if startup.fallback != nil { store = try FilledStore(model) }
+        }
+    }
+
+    /// Returns why it was not possible; nil if it was.
+    private func step(from old: URL, to new: URL) throws -> String? {
+        let moment = "\(old.lastPathComponent) -> \(new.lastPathComponent)"
+        let (oldModel, newModel) = (try read(old), try read(new))
+        let store = try FilledStore(oldModel)
+        let before = try TableContents(store.folder)
+        let startup = try migrate(store.folder, newModel).startup
+        if oldModel.hash == newModel.hash {
+            #expect(startup.reason == .current, "\(moment)")
+        } else if let fallback = startup.fallback {
+            #expect(startup.migration == nil && startup.rowsDropped > 0, "\(moment)")
+            return fallback
+        } else {
+            let removed =
+                oldModel.entities.filter { !$0.isAbstract }.count - (startup.migration?.removedEntities.count ?? -1)
+            #expect(startup.migration?.rowsCarried == removed * FilledStore.rowCount, "\(moment)")
+        }
+        expectCarried(before, try TableContents(store.folder), oldModel, newModel, moment)
+        return nil
+    }
+
+    private func read(_ version: URL) throws -> ManagedObjectModel {
+        try ModelReader.read(version).model
+    }
+
+    // MARK: What must be as it was
+
+    private func expectCarried(
+        _ before: TableContents, _ after: TableContents, _ old: ManagedObjectModel, _ new: ManagedObjectModel,
+        _ moment: String
+    ) {
+        for entity in new.entities where !entity.isAbstract {
+            let oldName = old.entity(named: entity.name)?.name ?? entity.renamingIdentifier ?? ""
+            guard let oldEntity = old.entity(named: oldName), !oldEntity.isAbstract, let rows = before.tables[oldName]
+            else {
+                #expect(after.tables[entity.name] == [:], "\(moment): \(entity.name)")
+                continue
+            }
+            #expect(after.tables[entity.name].map { Set($0.keys) } == Set(rows.keys), "\(moment): \(entity.name)")
+            for (key, row) in rows {
+                let newRow = after.tables[entity.name]?[key] ?? [:]
+                expectCarried(row, newRow, Sides(old, new, oldEntity, entity), "\(moment): \(entity.name) \(key)")
+            }
+        }
+        for (name, pairs) in after.tables where new.entity(named: name) == nil {
+            guard let oldPairs = before.tables[name], old.entity(named: name) == nil else { continue }
+            let keys = Set(after.tables.filter { new.entity(named: $0.key) != nil }.flatMap(\.value.keys))
+            let left = oldPairs.filter { keys.contains($1["source"] ?? "") && keys.contains($1["destination"] ?? "") }
+            #expect(Set(pairs.keys) == Set(left.keys), "\(moment): \(name)")
+            for (pair, values) in pairs {
+                for position in ["source.position", "destination.position"] where left[pair]?[position] != nil {
+                    #expect(values[position] == left[pair]?[position] || values[position] == nil, "\(moment): \(name)")
+                }
+            }
+        }
+    }
+
+    private struct Sides {
+        let old: ManagedObjectModel
+        let new: ManagedObjectModel
+        let columns: [ColumnDescription]
+        let oldColumns: [String: ColumnDescription]
+
+        init(
+            _ old: ManagedObjectModel, _ new: ManagedObjectModel, _ oldEntity: EntityDescription,
+            _ entity: EntityDescription
+        ) {
+            self.old = old
+            self.new = new
+            columns = new.columns(of: entity).filter(\.isStored)
+            oldColumns = Dictionary(
+                uniqueKeysWithValues: old.columns(of: oldEntity).filter(\.isStored).map { ($0.name, $0) })
+        }
+    }
+
+    private func expectCarried(
+        _ row: [String: String], _ newRow: [String: String], _ sides: Sides, _ moment: String
+    ) {
+        for column in sides.columns {
+            let value = newRow[column.name]
+            switch column.role {
+            case .attribute(let attribute):
+                let oldName = sides.oldColumns[column.name]?.name ?? attribute.renamingIdentifier ?? ""
+                guard let oldColumn = sides.oldColumns[oldName], let oldValue = row[oldName], oldColumn.attribute != nil
+                else {
+                    #expect(attribute.defaultValue != nil || value == "NULL", "\(moment).\(column.name)")
+                    continue
+                }
+                if oldValue != "NULL" || attribute.isOptional { #expect(value == oldValue, "\(moment).\(column.name)") }
+            case .destinationKey(let relationship):
+                let oldName = sides.oldColumns[column.name]?.name ?? relationship.renamingIdentifier ?? ""
+                guard case .destinationKey(let oldOne) = sides.oldColumns[oldName]?.role, let oldValue = row[oldName],
+                    let key = Int64(oldValue)
+                else { continue }
+                // The filled store's keys tell of which entity a row is.
+                let entity = sides.old.entities[Int((key - 1) / 10)].name
+                let family = sides.new.family(ofEntityNamed: relationship.destinationName).filter { !$0.isAbstract }
+                let number = family.contains { ($0.renamingIdentifier ?? $0.name) == entity || $0.name == entity }
+                #expect(value == (number ? oldValue : "NULL"), "\(moment).\(column.name) to \(oldOne.destinationName)")
+            case .destinationEntity(let relationship):
+                guard let key = newRow[relationship.name].flatMap({ Int64($0) }),
+                    let number = value.flatMap({ Int($0) })
+                else { continue }
+                let entity = sides.old.entities[Int((key - 1) / 10)].name
+                let found = sides.new.entities[number]
+                #expect(found.name == entity || found.renamingIdentifier == entity, "\(moment).\(column.name)")
+            }
+        }
+    }
+}

@@ -1,0 +1,120 @@
+import Foundation
+import ManagedModel
+import RowStore
+import SQLiteStore
+import Testing
+
+/// Models with random edits, and rows that must come through.
+///
+/// `COREDATASOURCE_MIGRATIONS` says how many, and `COREDATASOURCE_SEED` repeats a run.
+struct RandomMigrationTests {
+    private static func number(_ name: String) -> UInt64? {
+        ProcessInfo.processInfo.environment[name].flatMap { UInt64($0) }
+    }
+
+    @Test func whatIsInBothModelsIsCarriedOver() throws {
+        let seed = RandomMigrationTests.number("COREDATASOURCE_SEED") ?? UInt64.random(in: 0...UInt64(UInt32.max))
+        print("seed of the migrations: \(seed)")
+        for number in 0..<(RandomMigrationTests.number("COREDATASOURCE_MIGRATIONS") ?? 8) {
+            var random = SeededGenerator(seed: seed &+ number)
+            var draft = ModelDraft(using: &random)
+            for round in 0..<3 {
+                let old = draft
+                for _ in 0..<Int.random(in: 1...8, using: &random) { draft.edit(using: &random, of: old) }
+                try expectCarried(from: old, to: draft, "seed \(seed &+ number), round \(round)")
+            }
+        }
+    }
+
+    private func expectCarried(from old: ModelDraft, to new: ModelDraft, _ moment: String) throws {
+        let (oldModel, newModel) = (old.model, new.model)
+        let store = try FilledStore(oldModel)
+        let before = try TableContents(store.folder).tables
+        let startup = try migrate(store.folder, newModel).startup
+        #expect(startup.fallback == nil, "\(moment)")
+        let after = try TableContents(store.folder).tables
+        // By key, which entity a row is of.
+        var tags: [String: Int] = [:]
+        for entity in old.entities { for key in (before[entity.name] ?? [:]).keys { tags[key] = entity.tag } }
+        for entity in new.entities {
+            guard let oldEntity = old.entity(entity.tag), let rows = before[oldEntity.name] else {
+                #expect(after[entity.name] == [:], "\(moment): \(entity.name)")
+                continue
+            }
+            #expect(after[entity.name].map { Set($0.keys) } == Set(rows.keys), "\(moment): \(entity.name)")
+            for (key, row) in rows {
+                let newRow = after[entity.name]?[key] ?? [:]
+                expectAttributes(row, newRow, old.lineage(oldEntity), new.lineage(entity), "\(moment): \(entity.name)")
+                for link in new.lineage(entity).flatMap(\.links) where !link.isToMany {
+                    guard let oldLink = old.lineage(oldEntity).flatMap(\.links).first(where: { $0.tag == link.tag }),
+                        let value = row[oldLink.name]
+                    else {
+                        #expect(newRow[link.name] == "NULL", "\(moment): \(entity.name).\(link.name)")
+                        continue
+                    }
+                    let isThere = reaches(link, tags[value], new)
+                    #expect(newRow[link.name] == (isThere ? value : "NULL"), "\(moment): \(entity.name).\(link.name)")
+                    if isThere, let number = newRow["\(link.name).entity"].flatMap({ Int($0) }) {
+                        #expect(newModel.entities[number].name == new.entity(tags[value] ?? 0)?.name, "\(moment)")
+                    }
+                }
+            }
+        }
+        try expectPairs(before, after, tags, old, new, moment)
+    }
+
+    private func expectAttributes(
+        _ row: [String: String], _ newRow: [String: String], _ old: [ModelDraft.Entity], _ new: [ModelDraft.Entity],
+        _ moment: String
+    ) {
+        for attribute in new.flatMap(\.attributes) {
+            let value = newRow[attribute.name]
+            let oldOne = old.flatMap(\.attributes).first { $0.tag == attribute.tag }
+            let oldValue = oldOne.flatMap { row[$0.name] } ?? "NULL"
+            if attribute.isOptional || oldValue != "NULL" {
+                #expect(value == oldValue, "\(moment).\(attribute.name)")
+            } else {
+                #expect(value != nil && value != "NULL", "\(moment).\(attribute.name)")
+            }
+        }
+    }
+
+    private func reaches(_ link: ModelDraft.Link, _ tag: Int?, _ model: ModelDraft) -> Bool {
+        guard let entity = tag.flatMap(model.entity) else { return false }
+        return model.lineage(entity).contains { $0.tag == link.destination }
+    }
+
+    private func expectPairs(
+        _ before: [String: [String: [String: String]]], _ after: [String: [String: [String: String]]],
+        _ tags: [String: Int], _ old: ModelDraft, _ new: ModelDraft, _ moment: String
+    ) throws {
+        for owner in new.entities {
+            for link in owner.links where link.isToMany {
+                let pairs = Set((after["_\(owner.name)_\(link.name)"] ?? [:]).keys)
+                var expected: Set<String> = []
+                if let oldOwner = old.entities.first(where: { $0.links.contains { $0.tag == link.tag } }),
+                    let oldLink = oldOwner.links.first(where: { $0.tag == link.tag }),
+                    // A new entity under the name of nothing has no predecessor to ask.
+                    new.entity(oldOwner.tag) != nil
+                {
+                    if oldLink.isToMany {
+                        expected = Set((before["_\(oldOwner.name)_\(oldLink.name)"] ?? [:]).keys)
+                    } else {
+                        for entity in old.entities where old.lineage(entity).contains(where: { $0.tag == oldOwner.tag })
+                        {
+                            for (key, row) in before[entity.name] ?? [:] where row[oldLink.name] != "NULL" {
+                                expected.insert("\(key) \(row[oldLink.name] ?? "")")
+                            }
+                        }
+                    }
+                }
+                expected = expected.filter { pair in
+                    let ends = pair.split(separator: " ").map { tags[String($0)] }
+                    guard let source = ends[0].flatMap(new.entity) else { return false }
+                    return new.lineage(source).contains { $0.tag == owner.tag } && reaches(link, ends[1], new)
+                }
+                #expect(pairs == expected, "\(moment): \(owner.name).\(link.name)")
+            }
+        }
+    }
+}
