@@ -4,12 +4,35 @@ import Testing
 
 /// What the README shows is what is built and run here.
 struct ReadmeTests {
-    @Test(arguments: ["ReadmeExample", "FollowExample"])
-    func theProgramOfTheReadmeIsTheOneThatIsTested(folder: String) throws {
-        let example = PackageFiles.tests.appending(components: folder, "main.swift")
+    @Test func theProgramOfTheReadmeIsTheOneThatIsTested() throws {
+        let example = PackageFiles.tests.appending(components: "ReadmeExample", "main.swift")
         let program = try String(contentsOf: example, encoding: .utf8)
         #expect(
             try readme.components(separatedBy: "```swift\n").dropFirst().contains { $0.hasPrefix(program + "```\n") })
+    }
+
+    @Test func theLoopOfTheReadmeIsTheOneThatIsTested() throws {
+        let example = PackageFiles.tests.appending(components: "FollowExample", "main.swift")
+        let program = try String(contentsOf: example, encoding: .utf8)
+        let loop = try #require(try blocks.first { $0.hasPrefix("for await") })
+        #expect(program.hasSuffix("\n" + loop))
+    }
+
+    @Test func theQueriesOfTheReadmeAreThoseThatAreTested() throws {
+        let path = PackageFiles.tests.appending(
+            components: "CoreDataSourceTests", "Query", "ReadmeQueryTests.swift")
+        let test = try String(contentsOf: path, encoding: .utf8)
+        let queries = try #require(try blocks.first { $0.hasPrefix("let grown") })
+        for line in queries.split(separator: "\n") { #expect(test.contains("        \(line)\n"), "\(line)") }
+    }
+
+    /// What stands in the fences of Swift.
+    private var blocks: [String] {
+        get throws {
+            try readme.components(separatedBy: "```swift\n").dropFirst().map { block in
+                block.components(separatedBy: "```")[0]
+            }
+        }
     }
 
     @Test func theProgramOfTheReadmeFindsAtItsNextStartWhatItStored() async throws {

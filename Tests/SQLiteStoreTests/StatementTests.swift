@@ -75,7 +75,8 @@ struct StatementTests {
             _ = try store.rows(query)
             _ = try store.count(query)
         }
-        let log = Log.shared.withLock { log in log.first { $0.key.hasSuffix(folder.store.lastPathComponent) }?.value }
+        let file = "\(folder.url.lastPathComponent)/\(folder.store.lastPathComponent)"
+        let log = Log.shared.withLock { log in log.first { $0.key.hasSuffix(file) }?.value }
         let found = try #require(log)
         #expect(found.statements.count > 20)
         for sql in found.statements {

@@ -1,0 +1,36 @@
+import CoreDataSource
+import Foundation
+import Testing
+
+/// The queries that the README shows, line by line.
+@MainActor
+struct ReadmeQueryTests {
+    private struct ContactValue: ManagedObjectConvertible {
+        var name: String
+
+        init(_ contact: ContactEntity) {
+            name = contact.name
+        }
+    }
+
+    @Test func everyFormFindsWhatItAsksFor() async throws {
+        let container = try await PersistentContainer(model: .contacts, store: .inMemory)
+        let contacts = try container.dataSource(ContactDataSource.self)
+        try await contacts.perform { context in
+            for (age, name) in [(17, "Guan Ping"), (18, "Guan Yu"), (30, "Zhang Fei")] {
+                let contact = try context.insert(ContactEntity.self)
+                contact.uid = name
+                contact.name = name
+                contact.age = Int32(age)
+            }
+        }
+        let grown = try contacts.fetch(ContactEntity.self, where: \.age >= 18 && \.name != "")
+        let named = try contacts.fetch(ContactEntity.self, where: #Predicate { $0.name == "Guan Yu" })
+        let typed = try FetchPredicate(format: "name CONTAINS[cd] %@ AND age BETWEEN {%d, %d}", "guan", 17, 30)
+        let values = try await contacts.fetch(as: ContactValue.self, where: \.age >= 18)
+        #expect(grown.map(\.name) == ["Guan Yu", "Zhang Fei"])
+        #expect(named.map(\.name) == ["Guan Yu"])
+        #expect(try contacts.count(ContactEntity.self, where: typed) == 2)
+        #expect(values.map(\.name) == ["Guan Yu", "Zhang Fei"])
+    }
+}
