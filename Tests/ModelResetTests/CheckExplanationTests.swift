@@ -39,6 +39,11 @@ import Testing
         #expect(check.status == 1)
         #expect(diff.status == 1)
         let said = check.output.split(separator: "\n").dropFirst().dropLast().map { $0.dropFirst(2) }
-        #expect(said == diff.output.split(separator: "\n"))
+        // Behind the same words a diff says whether rows can be migrated.
+        let differences = diff.output.split(separator: "\n").prefix {
+            !$0.contains("can be migrated") && !$0.hasPrefix("cannot")
+        }
+        #expect(said == Array(differences))
+        #expect(diff.output.contains(" be migrated"))
     }
 }

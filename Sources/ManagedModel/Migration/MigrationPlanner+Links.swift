@@ -75,9 +75,12 @@ extension MigrationPlanner {
             return false
         }
         guard leads(oldOne, to: newOne) else {
-            plan.obstacles.append(
-                "\(path): destination \(oldOne.destinationName) -> \(newOne.destinationName) cannot be carried over. "
-                    + "Give the new relationship another name.")
+            let isSame = newNames[oldOne.destinationName] == newOne.destinationName
+            let what =
+                isSame
+                ? "what it leads to is not under \(newOne.destinationName) any more, so its links cannot be"
+                : "destination \(oldOne.destinationName) -> \(newOne.destinationName) cannot be"
+            plan.obstacles.append("\(path): \(what) carried over. Give the new relationship another name.")
             return false
         }
         return true

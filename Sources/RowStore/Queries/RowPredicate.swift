@@ -101,6 +101,18 @@ extension ComparisonOperator {
         case .greaterOrEqual: order >= 0
         }
     }
+
+    /// By Swift's own operators: there are texts of which none is less and which are not equal.
+    fileprivate func holds(_ one: String, _ other: String) -> Bool {
+        switch self {
+        case .equal: one == other
+        case .notEqual: one != other
+        case .less: one < other
+        case .lessOrEqual: one <= other
+        case .greater: one > other
+        case .greaterOrEqual: one >= other
+        }
+    }
 }
 
 extension ValueOrder {
@@ -108,6 +120,9 @@ extension ValueOrder {
     package func relate(_ one: RowValue, _ relation: ComparisonOperator, _ other: RowValue) -> Bool {
         if one == .null || other == .null {
             return relation == .equal ? one == other : relation == .notEqual ? one != other : false
+        }
+        if case .folded(let options) = self, options.isSwift, case .text(let one) = one, case .text(let other) = other {
+            return relation.holds(one, other)
         }
         guard let order = compare(one, other) else { return relation == .notEqual }
         return relation.holds(order)
