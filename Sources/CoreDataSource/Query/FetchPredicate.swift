@@ -8,7 +8,10 @@ internal import RowStore
 /// try contacts.fetch(ContactEntity.self, where: grown && named)
 /// ```
 ///
-/// Text is compared byte by byte. A comparison with nil is false, but for `equal` and `notEqual`, for which nil is a value.
+/// A comparison with nil is false, but for `equal` and `notEqual`, for which nil is a value; `not` is plain negation. Text is
+/// compared byte by byte unless an option folds it. Numbers of all kinds are compared by their exact values; a real counts as
+/// the shortest decimal number that stands for it when it is compared with a decimal. What a calculation has no result for,
+/// such as a division by zero or an integer beyond 64 bits, is nil.
 ///
 /// A predicate is a tree of at most 1,000 levels. One that would be deeper is none: a fetch by it throws
 /// `invalidPredicate`.

@@ -43,5 +43,6 @@ struct Workload: Sendable {
         Workload(id: "W14", needsMillion: true) { bench, million in [try await bench.resetting(million)] },
         Workload(id: "W15") { bench, _ in [try await bench.addingInBatches()] },
         Workload(id: "W15-bytes") { bench, _ in try await bench.countingBytes() },
+        Workload(id: "W16") { bench, _ in [try await bench.updatingMany()] },
     ]
 }

@@ -1,0 +1,42 @@
+internal import CoreDataSource
+internal import Foundation
+internal import RawSQLite
+
+extension Bench {
+    /// W16: one attribute of a part of all contacts set in one save, which main, lists and other contexts hear of; raw: one
+    /// UPDATE, of which nobody hears.
+    func updatingMany() async throws -> Outcome {
+        let list = ContactList(0..<options.n)
+        let (url, rawURL) = (newFile(), newFile())
+        let ours = try await Ours(url, .full, registeredObjectLimit: 0)
+        try await ours.source.add(list.values)
+        let store = raw_create(rawURL.path, schema, 1)
+        raw_insert(store, list.raw, 0, list.values.count)
+        let isYoung = FetchPredicate.compare(\ContactEntity.age, .less, 30)
+        let young = list.values.count { $0.age < 30 }
+        try expect(young > 0, "nobody is young")
+        var score = 1000.0
+        var rawScore = 1000.0
+        let results = try await compare {
+            score += 1
+            let next = score
+            let sample = try await ours.measure {
+                _ = try await ours.source.update(ContactEntity.self, where: isYoung, set: [.set(\.score, next)])
+            }
+            try expect(sample.rowsWritten == young, "\(sample.rowsWritten) rows of \(young) were written")
+            return sample
+        } raw: {
+            rawScore += 1
+            let sql = "UPDATE \"ContactEntity\" SET \"score\" = \(rawScore) WHERE \"age\" < 30 RETURNING 1"
+            let sample = measureRaw { _ = raw_value(store, sql) }
+            let found = raw_value(store, "SELECT count(*) FROM \"ContactEntity\" WHERE \"score\" = \(rawScore)")
+            try expect(found == young, "raw updated \(found) rows of \(young)")
+            return sample
+        }
+        raw_close(store)
+        try await ours.container.close()
+        remove(url)
+        remove(rawURL)
+        return Outcome("W16", n: young, aim: "10", ours: results.ours, raw: results.raw)
+    }
+}
