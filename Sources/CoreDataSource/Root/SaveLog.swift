@@ -14,6 +14,8 @@ package struct SaveLog {
     package private(set) var merged: Int64?
     /// The numbers of the group that is being committed; nil while no commit is under way.
     package private(set) var committing: ClosedRange<Int64>?
+    /// How many commits have begun.
+    package private(set) var commitCount = 0
     /// How often pending saves were discarded. Whoever cached rows of an older generation reads them anew.
     package private(set) var generation = 0
     /// The generation that began with the last reset of the store; 0 if there was none.
@@ -46,6 +48,7 @@ package struct SaveLog {
     package mutating func takeForCommit() -> [ChangeSet]? {
         guard committing == nil, !isResetting, committed < newest else { return nil }
         committing = committed + 1...newest
+        commitCount += 1
         return saves(after: committed).map(\.changes)
     }
 

@@ -47,6 +47,20 @@ struct FailedCommitTests {
         #expect(store.committedGroups == [[1]])
     }
 
+    /// It was told of a commit that had begun before there was room again.
+    @Test func aFlushIsNotToldOfACommitThatBeganBeforeIt() async throws {
+        let (container, store) = PersistentContainer.faulty()
+        let goOn = store.holdCommits()
+        store.failOnce(with: noRoom)
+        let senders = try container.dataSource(SenderDataSource.self)
+        try await senders.add(item, waitFor: .main)
+        async let flushed: Void = container.flush()
+        for _ in 0..<100 { await Task.yield() }
+        goOn()
+        try await flushed
+        #expect(store.committedGroups == [[1]])
+    }
+
     @Test func flushOfNothingReturns() async throws {
         let (container, _) = PersistentContainer.faulty()
         try await container.flush()

@@ -7,6 +7,7 @@ import RowStore
 final class FaultyStore: PersistentStore {
     private let base: any PersistentStore
     private let failure = Guarded<DataSourceError?>(nil)
+    private let nextFailure = Guarded<DataSourceError?>(nil)
     private let readFailure = Guarded<DataSourceError?>(nil)
     private let gate = Guarded<DispatchSemaphore?>(nil)
     private let resetting = Guarded<(@Sendable () -> Void)?>(nil)
@@ -34,6 +35,9 @@ final class FaultyStore: PersistentStore {
     /// Makes every commit fail until it is told otherwise.
     func fail(with error: DataSourceError?) { failure.withLock { $0 = error } }
 
+    /// Makes the next commit fail.
+    func failOnce(with error: DataSourceError) { nextFailure.withLock { $0 = error } }
+
     /// Makes every read fail until it is told otherwise.
     func failReads(with error: DataSourceError?) { readFailure.withLock { $0 = error } }
 
@@ -52,7 +56,11 @@ final class FaultyStore: PersistentStore {
     func commit(_ group: [ChangeSet]) throws(DataSourceError) {
         if Thread.isMainThread { onMain.withLock { $0 = true } }
         gate.withLock { $0 }?.wait()
-        if let error = failure.withLock({ $0 }) { throw error }
+        let next = nextFailure.withLock { next in
+            defer { next = nil }
+            return next
+        }
+        if let error = next ?? failure.withLock({ $0 }) { throw error }
         try base.commit(group)
         groups.withLock { $0.append(group.map(\.number)) }
     }
