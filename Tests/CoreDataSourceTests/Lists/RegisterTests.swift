@@ -49,6 +49,30 @@ struct RegisterTests {
         }
     }
 
+    /// What a row is compared with may be its object itself, which a save must be asked with too.
+    @Test func aListMayBeOfCertainObjectsOrOfAFormat() async throws {
+        try await withList(["Al", "Ann", "Bob"]) { contacts, _, _ in
+            let ann = try #require(try contacts.first(ContactEntity.self, where: \.name, equals: "Ann"))
+            let chosen = RecordingDelegate()
+            try contacts.register(
+                chosen, dataKey: "chosen", entity: ContactEntity.self,
+                where: FetchPredicate(format: "SELF == %@ OR name BEGINSWITH[c] %@", ann.objectID, "c"))
+            #expect(contacts.allObjects(dataKey: "chosen", as: ContactEntity.self).map(\.name) == ["Ann"])
+            try await contacts.add([contact(1, "Anna"), contact(2, "Bobby"), contact(3, "Cem")], waitFor: .main)
+            #expect(contacts.allObjects(dataKey: "chosen", as: ContactEntity.self).map(\.name) == ["Anna", "Cem"])
+        }
+    }
+
+    @Test func aPredicateThatAsksTheObjectsIsRefused() async throws {
+        try await withList(["Al"]) { contacts, delegate, _ in
+            let predicate = FetchPredicate(#Predicate<ContactEntity> { $0.name.contains { $0.isUppercase } })
+            let error = #expect(throws: DataSourceError.self) {
+                try contacts.register(delegate, dataKey: "asking", entity: ContactEntity.self, where: predicate)
+            }
+            #expect(error?.code == .unsupportedQuery)
+        }
+    }
+
     @Test func insertsAreReportedWithTheirNewPlaces() async throws {
         try await withList(["Al", "Bob"]) { contacts, delegate, _ in
             try await contacts.add([contact(2, "Ann"), contact(3, "Cem")], waitFor: .main)

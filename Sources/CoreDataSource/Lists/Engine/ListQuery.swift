@@ -33,8 +33,8 @@ package struct ListQuery: Sendable {
         return limit == nil
     }
 
-    package func matches(_ row: RowSnapshot) -> Bool {
-        predicate.evaluate(row, order.layout)
+    package func matches(_ row: RowSnapshot, key: Int64) -> Bool {
+        predicate.evaluate(row, key: key, order.layout)
     }
 
     /// Whether a save has rows of an entity that the list shows.

@@ -30,17 +30,17 @@ package struct NetChanges: Sendable {
         saves = (saves?.lowerBound ?? changes.number)...changes.number
         for changes in changes.entities where query.family.contains(changes.entity) {
             if changes.rowCount > 64 { rows.reserveCapacity(rows.count + changes.rowCount) }
-            for row in changes.inserted where query.matches(row.row) {
+            for row in changes.inserted where query.matches(row.row, key: row.key) {
                 add(row.key, Change(entity: changes.entity, old: nil, newest: row.row, isListed: true), ColumnSet())
             }
             for row in changes.updated {
-                let isListed = query.matches(row.row)
-                let old = query.matches(row.previous) ? row.previous : nil
+                let isListed = query.matches(row.row, key: row.key)
+                let old = query.matches(row.previous, key: row.key) ? row.previous : nil
                 if old == nil && !isListed { continue }
                 let change = Change(entity: changes.entity, old: old, newest: row.row, isListed: isListed)
                 add(row.key, change, row.columns)
             }
-            for row in changes.deleted where query.matches(row.row) {
+            for row in changes.deleted where query.matches(row.row, key: row.key) {
                 add(row.key, Change(entity: changes.entity, old: row.row, newest: nil, isListed: false), ColumnSet())
             }
         }
