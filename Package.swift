@@ -46,7 +46,7 @@ let package = Package(
 
         // Tests.
         .testTarget(name: "ManagedModelTests", dependencies: ["ManagedModel"]),
-        .testTarget(name: "ModelReaderTests", dependencies: ["ModelReader", "ManagedModel"]),
+        .testTarget(name: "ModelReaderTests", dependencies: ["ModelReader", "ManagedModel", "TestSupport"]),
         .testTarget(
             name: "ModelCodeGeneratorTests",
             dependencies: ["ModelCodeGenerator", "ModelReader", "ManagedModel", "TestSupport"],
@@ -65,7 +65,9 @@ let package = Package(
             ]),
         .testTarget(
             name: "CoreDataSourceTests",
-            dependencies: ["CoreDataSource", "ModelReader", "RowStore", "SQLiteStore", "ManagedModel", "CSQLite"],
+            dependencies: [
+                "CoreDataSource", "ModelReader", "RowStore", "SQLiteStore", "ManagedModel", "CSQLite", "TestSupport",
+            ],
             plugins: ["ModelPlugin"]),
         .target(name: "TestSupport", path: "Tests/TestSupport"),
         .testTarget(name: "MisuseTests", dependencies: ["CoreDataSource", "TestSupport"]),

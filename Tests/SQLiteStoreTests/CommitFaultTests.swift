@@ -2,6 +2,7 @@ import Foundation
 import RowStore
 import SQLiteStore
 import StoreTestModel
+import TestSupport
 import Testing
 
 /// A call to the files fails while saves are made, the log is copied and rows are read.
@@ -19,7 +20,7 @@ struct CommitFaultTests {
     }
 
     private func checkEveryCall(_ fault: Fault, length: Int) throws {
-        let seed = UInt64.random(in: 0...UInt64.max)
+        let seed = testSeed()
         let sequence = SaveSequence(count: 8, seed: seed)
         // Each call with `CRASH_ROUNDS` in the environment; otherwise one of eight.
         let step = ProcessInfo.processInfo.environment["CRASH_ROUNDS"] == nil ? 8 : 1

@@ -2,25 +2,26 @@ import Foundation
 import RowStore
 import SQLiteStore
 import StoreTestModel
+import TestSupport
 import Testing
 
 /// The power goes at any moment of a row of saves, with what the disk had not been made to keep half written.
 struct PowerCutTests {
     @Test func withFullDurabilityEveryAcknowledgedSaveIsThere() throws {
-        let seed = UInt64.random(in: 0...UInt64.max)
+        let seed = testSeed()
         let (events, sequence) = try record(.full, seed: seed)
         try checkImages(of: events, sequence, isDurable: true, every: step, seed: seed)
     }
 
     @Test func withNormalDurabilityThereIsNoHoleAndNoHalfSave() throws {
-        let seed = UInt64.random(in: 0...UInt64.max)
+        let seed = testSeed()
         let (events, sequence) = try record(.full, seed: seed)
         try checkImages(of: events, sequence, isDurable: false, every: step, seed: seed)
     }
 
     /// The disk refuses one sync, forgets what it was about, and agrees to the next as if nothing had been.
     @Test func aSyncThatFailedIsNotTakenForDone() throws {
-        let seed = UInt64.random(in: 0...UInt64.max)
+        let seed = testSeed()
         let usual = try WriteLog()
         let sequence = SaveSequence(count: 12, seed: seed)
         _ = try save(sequence, to: usual, .full)

@@ -1,6 +1,7 @@
 import CoreDataSource
 import Foundation
 import RowStore
+import TestSupport
 import Testing
 
 /// Random saves: what is reported, applied to what was shown, gives what a fetch finds; every time.
@@ -9,8 +10,7 @@ import Testing
 struct ListEngineTests {
     private static let environment = ProcessInfo.processInfo.environment
     private static let batches = environment["COREDATASOURCE_LIST_BATCHES"].flatMap { Int($0) } ?? 4_000
-    private static let seed =
-        environment["COREDATASOURCE_SEED"].flatMap { UInt64($0) } ?? UInt64.random(in: 0...UInt64(UInt32.max))
+    private static let seed = testSeed()
 
     @Test func aReportAppliedToTheOldListGivesTheNewOne() throws {
         print("Lists: \(Self.batches) saves, seed \(Self.seed)")

@@ -1,5 +1,6 @@
 import CoreDataSource
 import Foundation
+import TestSupport
 import Testing
 
 /// A fetch by a predicate of Foundation finds the objects for which Foundation answers yes.
@@ -10,7 +11,7 @@ import Testing
 
     @Test(arguments: StoreKind.allCases)
     func aFetchFindsWhatFoundationFinds(_ kind: StoreKind) async throws {
-        let seed = UInt64.random(in: 0 ... .max)
+        let seed = testSeed()
         try await withRows(kind, seed) { container in
             var values = RandomValues(random: SeededRandom(seed: seed))
             let objects = try container.main.fetch(EveryType.self)

@@ -2,6 +2,7 @@ import CoreDataSource
 import Foundation
 import RowStore
 import SQLiteStore
+import TestSupport
 import Testing
 
 /// SQLite answers every query as rows in memory do: the same rows, in the same order, on the same pages.
@@ -10,8 +11,7 @@ import Testing
 struct QueryEqualityTests {
     private static let environment = ProcessInfo.processInfo.environment
     private static let count = environment["COREDATASOURCE_QUERIES"].flatMap { Int($0) } ?? 2000
-    private static let seed =
-        environment["COREDATASOURCE_SEED"].flatMap { UInt64($0) } ?? UInt64.random(in: 0..<1 << 32)
+    private static let seed = testSeed()
     /// How many predicates are tried on the same rows.
     private static let round = 500
 

@@ -2,6 +2,7 @@ import CoreDataSource
 import Foundation
 import RowStore
 import SQLiteStore
+import TestSupport
 import Testing
 
 /// A request is answered over what is stored, what is saved but not committed, and what is edited, as over one list of rows.
@@ -11,8 +12,7 @@ import Testing
 struct TierQueryTests {
     private nonisolated static let environment = ProcessInfo.processInfo.environment
     private nonisolated static let count = environment["COREDATASOURCE_TIER_QUERIES"].flatMap { Int($0) } ?? 400
-    private nonisolated static let seed =
-        environment["COREDATASOURCE_SEED"].flatMap { UInt64($0) } ?? UInt64.random(in: 0..<1 << 32)
+    private nonisolated static let seed = testSeed()
 
     /// What the rows would be if everything were stored.
     private struct World: Sendable {

@@ -1,6 +1,7 @@
 import Foundation
 import ManagedModel
 import ModelReader
+import TestSupport
 import Testing
 
 /// The hash is of what is stored: whatever else changes in a file keeps it, and whatever changes in storage changes it.
@@ -8,7 +9,7 @@ import Testing
 /// `COREDATASOURCE_HASH_EDITS` says how many edits of each kind every bundle gets, and `COREDATASOURCE_SEED` repeats a run.
 @Suite struct RandomEditTests {
     static let count = number("COREDATASOURCE_HASH_EDITS").map(Int.init(clamping:)) ?? 3
-    static let seed = number("COREDATASOURCE_SEED") ?? UInt64.random(in: 0...UInt64(UInt32.max))
+    static let seed = testSeed()
 
     private static func number(_ variable: String) -> UInt64? {
         ProcessInfo.processInfo.environment[variable].flatMap { UInt64($0) }

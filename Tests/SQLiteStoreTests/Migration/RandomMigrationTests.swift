@@ -2,6 +2,7 @@ import Foundation
 import ManagedModel
 import RowStore
 import SQLiteStore
+import TestSupport
 import Testing
 
 /// Models with random edits, and rows that must come through.
@@ -13,7 +14,7 @@ struct RandomMigrationTests {
     }
 
     @Test func whatIsInBothModelsIsCarriedOver() throws {
-        let seed = RandomMigrationTests.number("COREDATASOURCE_SEED") ?? UInt64.random(in: 0...UInt64(UInt32.max))
+        let seed = testSeed()
         print("seed of the migrations: \(seed)")
         for number in 0..<(RandomMigrationTests.number("COREDATASOURCE_MIGRATIONS") ?? 8) {
             var random = SeededGenerator(seed: seed &+ number)
