@@ -1,3 +1,4 @@
+internal import Foundation
 internal import ManagedModel
 package import RowStore
 internal import Synchronization
@@ -11,7 +12,7 @@ package final class PersistentStack: Sendable {
     let registeredObjectLimit: Int
     /// Held from the check of a save until the root has it, by contexts whose objects must not have the same values as those
     /// of another context: two that checked at once would each find the value free.
-    let sharedConstraints = Guarded(())
+    let sharedConstraints = NSLock()
     private let types: Guarded<[ManagedObject.Type]>
     /// The class of the data source that owns each entity that has one.
     private let owners = Guarded<[Int: String]>([:])

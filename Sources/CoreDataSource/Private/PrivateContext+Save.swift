@@ -1,3 +1,4 @@
+internal import Foundation
 internal import RowStore
 
 /// Work that was done and saved.
@@ -37,7 +38,7 @@ extension PrivateContext {
             let result = try work(self)
             let (changes, number) =
                 objects.sharesConstraints
-                ? try stack.sharedConstraints.withLock { _ in try handOver() } : try handOver()
+                ? try stack.sharedConstraints.withLock { try handOver() } : try handOver()
             objects.didSave(number)
             return (result, changes, number)
         } catch {
