@@ -27,6 +27,29 @@ extension RootContext {
         try block(flush)
     }
 
+    /// Commits everything that is pending, even if that has failed before; calls back when it is done.
+    func flush(_ waiter: @escaping CommitWaiters.Waiter) {
+        let outcome = state.withLock { state -> Result<Void, DataSourceError>? in
+            state.failure = nil
+            if state.log.pendingCount == 0 { return .success(()) }
+            let begun = state.log.commitCount
+            return state.await(state.log.newest) { result in
+                if case .failure = result, self.isCommitting(begun) {
+                    // It had begun before this was called, and may not have seen what has changed since.
+                    self.queue.async { self.flush(waiter) }
+                } else {
+                    waiter(result)
+                }
+            }
+        }
+        if let outcome { waiter(outcome) } else { commitSoon() }
+    }
+
+    /// Whether the commit that began as the one of that number is under way.
+    private func isCommitting(_ number: Int) -> Bool {
+        state.withLock { $0.log.committing != nil && $0.log.commitCount == number }
+    }
+
     /// Takes no more saves: what is made from now on is refused with `storeClosed`.
     package func stopAccepting() {
         state.withLock { $0.isClosed = true }

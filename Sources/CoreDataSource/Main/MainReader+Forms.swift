@@ -1,11 +1,11 @@
 public import Foundation
 
 /// Fetching by Foundation's predicates, and by conditions on key paths.
-extension MainContext {
+extension MainReader {
     /// The objects that match, in order, as ``fetch(_:where:sortBy:limit:offset:)``.
     ///
     /// ```swift
-    /// try container.main.fetch(ContactEntity.self, where: #Predicate { $0.name == "Guan Yu" }, sortBy: [SortDescriptor(\.name)])
+    /// try contacts.fetch(ContactEntity.self, where: #Predicate { $0.name == "Guan Yu" }, sortBy: [SortDescriptor(\.name)])
     /// ```
     public func fetch<Object: ManagedObject>(
         _ type: Object.Type, where predicate: Predicate<Object>, sortBy: [SortDescriptor<Object>] = [],
@@ -17,7 +17,7 @@ extension MainContext {
     /// The objects that match, in order, as ``fetch(_:where:sortBy:limit:offset:)``.
     ///
     /// ```swift
-    /// try container.main.fetch(ContactEntity.self, where: \.age >= 18 && \.name != "")
+    /// try contacts.fetch(ContactEntity.self, where: \.age >= 18 && \.name != "")
     /// ```
     public func fetch<Object: ManagedObject>(
         _ type: Object.Type, where condition: FetchCondition<Object>, sortBy: [SortDescriptor<Object>] = [],
