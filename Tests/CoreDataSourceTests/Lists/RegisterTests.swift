@@ -75,7 +75,9 @@ struct RegisterTests {
                 delegate, dataKey: "asking", entity: ContactEntity.self, where: predicate,
                 sortBy: [SortDescriptor(\.name)], limit: 2)
             delegate.follow(contacts, "asking")
-            @MainActor func names() -> [String] { contacts.allObjects(dataKey: "asking", as: ContactEntity.self).map(\.name) }
+            @MainActor func names() -> [String] {
+                contacts.allObjects(dataKey: "asking", as: ContactEntity.self).map(\.name)
+            }
             #expect(names() == ["Al"])
             #expect(contacts.why(dataKey: "asking")?.asksStore == true)
             try await contacts.add([contact(1, "Bob"), contact(3, "Ann"), contact(4, "Zoe")], waitFor: .main)
