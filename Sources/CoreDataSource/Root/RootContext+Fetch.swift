@@ -7,7 +7,7 @@ extension RootContext {
         _ query: RowQuery, _ layout: EntityLayout
     ) throws(DataSourceError) -> (rows: [StoredRow], asOf: Int64) {
         // Rows of the log can take the place of as many of the store, so that many more are asked for.
-        var spare = query.limit == nil ? 0 : 16
+        var spare = query.limit == nil || pendingSaveCount == 0 ? 0 : 16
         while true {
             let widened = query.widened(by: spare)
             let (rows, saves, asOf) = try read(.statement) { reader throws(DataSourceError) in
@@ -49,7 +49,7 @@ extension RootContext {
         _ query: RowQuery, ofEntities family: [Int], _ layout: ModelLayout
     ) throws(DataSourceError) -> (rows: [(entity: Int, rows: [StoredRow])], asOf: Int64) {
         // As for one entity.
-        var spare = 16
+        var spare = pendingSaveCount == 0 ? 0 : 16
         while true {
             let widened = query.widened(by: spare)
             let (found, saves, asOf) = try read(.snapshot) { reader throws(DataSourceError) in
