@@ -99,6 +99,41 @@ struct StatementTests {
         return Log.shared.withLock { log in log.first { $0.key.hasSuffix(file) }?.value }
     }
 
+    /// As many rows as there are, if they have the same values afterwards or are deleted.
+    @Test func manyRowsAreWrittenByOneStatement() throws {
+        StatementTests.listen()
+        defer { sqlite3_reset_auto_extension() }
+        let folder = try TemporaryFolder()
+        let store = try SQLiteStore.open(.test(folder))
+        let old = (1...100).map { StoredRow(key: $0, row: TestModel.row(.integer($0), .real(0.5), .text("old"))) }
+        try store.commit([.of(insert: old)])
+        var columns = ColumnSet()
+        columns.insert(TestModel.real)
+        columns.insert(TestModel.text)
+        var changes = EntityChanges(entity: TestModel.item)
+        changes.updated = old.map { stored in
+            let row = TestModel.row(.integer(stored.key), .null, .text("s3cret\0"))
+            return UpdatedRow(key: stored.key, row: row, previous: stored.row, columns: columns)
+        }
+        changes.sharedColumns = columns
+        Log.shared.withLock { $0 = [:] }
+        try store.commit([ChangeSet(entities: [changes]), .of(delete: Array(old.dropLast(20)))])
+        let list = "WHERE \"_key\" IN (SELECT value FROM listed_values(?1))"
+        #expect(
+            log(of: folder)?.statements == [
+                "BEGIN IMMEDIATE", "UPDATE \"Item\" SET \"real\" = ?2, \"text\" = ?3 \(list)",
+                "DELETE FROM \"Item\" \(list)", "COMMIT",
+            ])
+        let rows = try store.rows(RowQuery(entity: TestModel.item))
+        #expect(rows.map(\.key) == Array(81...100))
+        #expect(
+            rows.allSatisfy {
+                $0.row.isNull(TestModel.real) && $0.row.text(TestModel.text) == "s3cret\0"
+                    && $0.row.integer(TestModel.integer) == $0.key
+            })
+        store.close()
+    }
+
     private func queries(_ secret: String) throws -> [RowQuery] {
         let folded: TextOptions = [.caseInsensitive]
         let predicates: [RowPredicate] = [
