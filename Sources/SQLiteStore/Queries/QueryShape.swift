@@ -126,10 +126,13 @@ struct QueryPlan {
             shape.add(.compareKey, (isNegated ? ComparisonOperator.lessOrEqual : .greater).code)
             values.append(.one(.integer(cursor.key)))
         case .follows(let cursor, let sort):
-            guard !isNegated, let bound = cursor.bound(sort, layout) else {
-                return encodeTest(predicate, isNegated: isNegated)
-            }
+            if isNegated { return encodeTest(predicate, isNegated: true) }
             // What an index can serve, and then the whole test.
+            let bound = cursor.bound(sort, layout)
+            if let later = cursor.later(sort, layout) {
+                return encode(.and([bound, later].compactMap(\.self)), isNegated: false, depth: depth)
+            }
+            guard let bound else { return encodeTest(predicate, isNegated: false) }
             shape.add(.and, 2)
             return encode(bound, isNegated: false, depth: depth + 1) && encodeTest(predicate, isNegated: false)
         case .isMember(.column(let column), let list) where list.order == .natural:
@@ -231,6 +234,24 @@ extension RowCursor {
         let attribute = layout.columns[key.column].attribute
         let isNeverNull = attribute.map { !$0.isOptional && $0.derivationExpression == nil } ?? false
         return isNeverNull ? bound : .or([bound, .compare(column: key.column, .equal, .null)])
+    }
+
+    /// The whole test in comparisons of columns: greater by the first key, or equal by it and greater by the next. Nil if
+    /// the keys are not ordered as SQLite compares them.
+    fileprivate func later(_ sort: [SortKey], _ layout: EntityLayout) -> RowPredicate? {
+        var later = RowPredicate.compareKey(.greater, key)
+        for (key, value) in zip(sort, values).reversed() {
+            guard key.order == .bytes, !layout.columns[key.column].isDecimal else { return nil }
+            let isNull = RowPredicate.compare(column: key.column, .equal, .null)
+            let isTied = RowPredicate.and([.compare(column: key.column, .equal, value), later])
+            switch (value == .null, key.isAscending) {
+            case (true, true): later = .or([.compare(column: key.column, .notEqual, .null), isTied])
+            case (true, false): later = isTied
+            case (false, true): later = .or([.compare(column: key.column, .greater, value), isTied])
+            case (false, false): later = .or([.compare(column: key.column, .less, value), isNull, isTied])
+            }
+        }
+        return later
     }
 }
 

@@ -1,4 +1,5 @@
 #include "Store.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,23 +62,34 @@ int32_t raw_find(raw_store *store, const char *uid, int32_t uid_length) {
     return age;
 }
 
-raw_row **raw_fetch_all(raw_store *store, size_t *count) {
+raw_row **raw_fetch(raw_store *store, const char *tail, int times, size_t *count) {
+    char sql[512];
+    snprintf(sql, sizeof sql, SELECT " %s", tail);
     sqlite3_stmt *statement = NULL;
-    raw_prepare(store, &statement, SELECT " ORDER BY _key");
+    raw_prepare(store, &statement, sql);
     size_t capacity = 0;
     raw_row **rows = NULL;
     *count = 0;
-    int code;
-    while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
-        if (*count == capacity) {
-            capacity = capacity ? capacity * 2 : 1024;
-            rows = realloc(rows, capacity * sizeof *rows);
+    while (times-- > 0) {
+        for (size_t index = 0; index < *count; index++) free(rows[index]);
+        *count = 0;
+        int code;
+        while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
+            if (*count == capacity) {
+                capacity = capacity ? capacity * 2 : 1024;
+                rows = realloc(rows, capacity * sizeof *rows);
+            }
+            rows[(*count)++] = read_row(statement);
         }
-        rows[(*count)++] = read_row(statement);
+        raw_check(store, code, SQLITE_DONE);
+        sqlite3_reset(statement);
     }
-    raw_check(store, code, SQLITE_DONE);
     sqlite3_finalize(statement);
     return rows;
+}
+
+raw_row **raw_fetch_all(raw_store *store, size_t *count) {
+    return raw_fetch(store, "ORDER BY _key", 1, count);
 }
 
 void raw_rows_free(raw_row **rows, size_t count) {

@@ -4,24 +4,46 @@ internal import RawSQLite
 
 extension Bench {
     /// W13: the longest time for which main has no turn, while so many contacts are imported in one save and a list of a
-    /// tenth as many rows is bound, which a tenth of the new ones enter; raw: the same main without an import, for as long.
+    /// tenth as many rows is bound, which a tenth of the new ones enter; raw: the same main while plain C imports them on
+    /// another thread and nobody shows any.
     func importing() async throws -> Outcome {
         let count = options.n
-        var stalls: [Sample] = []
-        var idle: [Sample] = []
-        for round in 0..<max(3, options.rounds / 2) {
-            let url = newFile()
-            let ours = try await Ours(url, .normal)
-            try await ours.source.add(ContactList(0..<count).values)
-            let values = ContactList(count..<2 * count).values
-            let sample = try await longestStall(ours, count) { try await ours.source.add(values, waitFor: .main) }
-            if round > 0 { stalls.append(sample) }
-            try await ours.container.close()
-            remove(url)
-            let pause = Duration.nanoseconds(Int64(sample.latencies.reduce(0, +)))
-            idle.append(try await self.idle(pause))
+        var samples: (ours: [Sample], raw: [Sample]) = ([], [])
+        for round in 0...max(3, options.rounds / 2) {
+            let ours = try await stallOfOurs(count)
+            let raw = try await stallOfRaw(count)
+            // The first round warms up.
+            if round > 0 {
+                samples.ours.append(ours)
+                samples.raw.append(raw)
+            }
         }
-        return Outcome("W13", n: count, aim: "8 ms", ours: stalls, raw: idle)
+        return Outcome("W13", n: count, aim: "8 ms", ours: samples.ours, raw: samples.raw)
+    }
+
+    private func stallOfOurs(_ count: Int) async throws -> Sample {
+        let url = newFile()
+        let ours = try await Ours(url, .normal)
+        try await ours.source.add(ContactList(0..<count).values)
+        let values = ContactList(count..<2 * count).values
+        let sample = try await longestStall(ours, count) { try await ours.source.add(values, waitFor: .main) }
+        try await ours.container.close()
+        remove(url)
+        return sample
+    }
+
+    private func stallOfRaw(_ count: Int) async throws -> Sample {
+        let url = newFile()
+        let schema = schema
+        let turns = try await turns {
+            let list = ContactList(0..<count)
+            let store = raw_create(url.path, schema, 0)
+            raw_insert(store, list.raw, 0, count)
+            raw_close(store)
+        }
+        try verify(url, count: count, checksum: ContactList(0..<count).checksum)
+        remove(url)
+        return Sample(nanoseconds: turns.max() ?? 0, latencies: turns)
     }
 
     @MainActor
@@ -37,12 +59,6 @@ extension Bench {
         let turns = try await self.turns { try await work() }
         let shown = ours.source.numberOfItems("list", inSection: 0)
         try expect(shown == count / 5 && delegate.changes == count / 10, "\(shown) rows are shown at the end")
-        return Sample(nanoseconds: turns.max() ?? 0, latencies: turns)
-    }
-
-    @MainActor
-    private func idle(_ duration: Duration) async throws -> Sample {
-        let turns = try await turns { try await Task.sleep(for: duration) }
         return Sample(nanoseconds: turns.max() ?? 0, latencies: turns)
     }
 

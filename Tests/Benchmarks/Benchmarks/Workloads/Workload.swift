@@ -7,7 +7,9 @@ struct Workload: Sendable {
     var needsMillion = false
     let run: @Sendable (_ bench: Bench, _ million: URL) async throws -> [Outcome]
 
-    static let all: [Workload] = [
+    static let all: [Workload] = single + pages
+
+    private static let single: [Workload] = [
         Workload(id: "W1") { bench, _ in [try await bench.adding()] },
         Workload(id: "W2") { bench, _ in [try await bench.syncing(isSame: false)] },
         Workload(id: "W2-same") { bench, _ in [try await bench.syncing(isSame: true)] },
@@ -45,4 +47,8 @@ struct Workload: Sendable {
         Workload(id: "W15-bytes") { bench, _ in try await bench.countingBytes() },
         Workload(id: "W16") { bench, _ in [try await bench.updatingMany()] },
     ]
+
+    private static let pages = Page.all.map { page in
+        Workload(id: page.id) { bench, _ in [try await bench.paging(page)] }
+    }
 }

@@ -55,6 +55,8 @@ void raw_upsert(raw_store *store, const raw_list *list);
 int64_t raw_rows_written(const raw_store *store);
 // Looks for the contact of that uid and copies it out; returns its age, or -1.
 int32_t raw_find(raw_store *store, const char *uid, int32_t length);
+// Reads contacts that many times with one statement, SELECT ... FROM ContactEntity and then the tail; gives the last rows.
+raw_row **raw_fetch(raw_store *store, const char *tail, int times, size_t *count);
 // Reads all contacts in the order of keys.
 raw_row **raw_fetch_all(raw_store *store, size_t *count);
 void raw_rows_free(raw_row **rows, size_t count);
