@@ -163,10 +163,16 @@ public final class PersistentContainer: Sendable {
 
     /// Writes what is pending, and closes the store. Later calls throw `storeClosed`; objects that are held stay readable.
     ///
+    /// Lists show the last save, if they need not read the store for it, and end as soon as the main actor is free:
+    /// ``ListUpdates`` finish, and others say so by ``ListReason/Kind/closed``. It is not waited for.
+    ///
     /// - Throws: What the store throws; it is closed all the same.
     public func close() async throws {
         stack.root.stopAccepting()
-        defer { stack.root.store.close() }
+        defer {
+            stack.root.store.close()
+            Task { await main.finishLists() }
+        }
         try await flush()
     }
 }

@@ -26,8 +26,9 @@ final class MainWaker: Sendable {
         await merge()?.lists.settle()
     }
 
+    /// Merges what was saved up to now.
     @discardableResult
-    @MainActor private func merge() -> MainContext? {
+    @MainActor func merge() -> MainContext? {
         let main = state.withLock { state in
             state.isScheduled = false
             return state.main

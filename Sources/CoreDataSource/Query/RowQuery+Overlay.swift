@@ -9,6 +9,14 @@ extension RowQuery {
         return query
     }
 
+    /// The same query for what comes after a place in its order.
+    func following(_ cursor: RowCursor) -> RowQuery {
+        var query = self
+        let place = RowPredicate.follows(cursor, sort)
+        query.predicate = predicate == .constant(true) ? place : .and([predicate, place])
+        return query
+    }
+
     /// The same query without limit and offset.
     var unlimited: RowQuery {
         var query = self

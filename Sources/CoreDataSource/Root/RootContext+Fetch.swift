@@ -40,17 +40,33 @@ extension RootContext {
     func rows(
         _ query: RowQuery, ofEntities family: [Int], _ layout: ModelLayout
     ) throws(DataSourceError) -> (rows: [(entity: Int, rows: [StoredRow])], asOf: Int64) {
-        let all = query.unlimited
-        let (found, saves, asOf) = try read(.snapshot) { reader throws(DataSourceError) in
-            var found: [(entity: Int, rows: [StoredRow])] = []
-            for entity in family { found.append((entity, try reader.rows(all.of(entity: entity)))) }
-            return found
+        try firstRows(query.unlimited, ofEntities: family, layout)
+    }
+
+    /// The same, of which only so many are wanted as the limit says: of each entity there are at least its first ones, up
+    /// to the limit.
+    func firstRows(
+        _ query: RowQuery, ofEntities family: [Int], _ layout: ModelLayout
+    ) throws(DataSourceError) -> (rows: [(entity: Int, rows: [StoredRow])], asOf: Int64) {
+        // As for one entity.
+        var spare = 16
+        while true {
+            let widened = query.widened(by: spare)
+            let (found, saves, asOf) = try read(.snapshot) { reader throws(DataSourceError) in
+                var found: [(entity: Int, rows: [StoredRow])] = []
+                for entity in family { found.append((entity, try reader.rows(widened.of(entity: entity)))) }
+                return found
+            }
+            let left = family.map { rowsLeft(by: saves, ofEntity: $0) }
+            let most = left.reduce(0) { max($0, $1.count) }
+            if most <= spare || query.limit == nil {
+                let rows = zip(found, left).map { found, left in
+                    (entity: found.entity, rows: query.lay(left, over: found.rows, layout.entities[found.entity]))
+                }
+                return (rows, asOf)
+            }
+            spare = most * 2
         }
-        let rows = found.map { entity, rows in
-            let left = rowsLeft(by: saves, ofEntity: entity)
-            return (entity: entity, rows: all.lay(left, over: rows, layout.entities[entity]))
-        }
-        return (rows, asOf)
     }
 
     /// How many rows of one entity match; limit and offset do not count.

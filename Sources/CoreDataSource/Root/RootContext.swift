@@ -155,6 +155,6 @@ extension RootContext {
         .pendingDiscarded, "The save was discarded, with all that were not in the store yet. Make it again.")
     static let storeReset = DataSourceError(
         .storeReset, "The store was reset while this was being done, so nothing of it is in the new one. Do it again.")
-    fileprivate static let closed = DataSourceError(
+    static let closed = DataSourceError(
         .storeClosed, "The store was closed. Open it again before using it.")
 }

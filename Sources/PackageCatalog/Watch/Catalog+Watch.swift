@@ -11,7 +11,7 @@ extension Catalog {
         let view: any ListView = Terminal.isThere ? ScreenView() : LineView()
         let list = try WatchedList(packages, section: section, view)
         list.show()
-        for await event in WatchEvent.all(watching: input, since: version) {
+        for await event in try WatchEvent.all(watching: input, since: version) {
             do {
                 view.say(try await answer(event, input))
             } catch {

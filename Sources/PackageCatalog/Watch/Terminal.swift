@@ -14,8 +14,3 @@ enum Terminal {
         return isKnown && size.ws_row > 0 ? size : nil
     }
 }
-
-/// Has what was printed seen now, also through a pipe.
-func flush() {
-    fflush(nil)
-}

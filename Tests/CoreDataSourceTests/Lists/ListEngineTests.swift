@@ -19,7 +19,8 @@ struct ListEngineTests {
         while done < Self.batches {
             var list = FollowedList(&random)
             for step in 0..<min(200, Self.batches - done) {
-                if let complaint = list.save(&random) {
+                let complaint = step % 25 == 24 ? list.move(&random) ?? list.save(&random) : list.save(&random)
+                if let complaint {
                     Issue.record("\(complaint) (seed \(Self.seed), save \(done + step))")
                     return
                 }
@@ -32,7 +33,7 @@ struct ListEngineTests {
 /// A list that follows a world, one that is now and then paused, and what both have on the screen.
 private struct FollowedList {
     var world = ListWorld()
-    let plan: ListWorld.Plan
+    var plan: ListWorld.Plan
     var state: ListState
     var shown: ShownList
     /// What the one that is paused shows, and what it missed.
@@ -43,6 +44,7 @@ private struct FollowedList {
     init(_ random: inout SeededRandom) {
         plan = ListWorld.Plan(&random)
         for _ in 0..<random.next(below: 20) { _ = world.save(&random) }
+        if random.next(below: 2) == 0 { plan.start = world.place(&random) }
         state = Self.read(world, plan)
         shown = world.shown(plan)
         (pausedState, pausedShown) = (state, shown)
@@ -57,6 +59,41 @@ private struct FollowedList {
             asOf: world.lastSave)
     }
 
+    /// Reads on behind the rows that are left, perhaps after more saves.
+    private mutating func readOn(
+        _ head: ListState, _ net: inout NetChanges, _ random: inout SeededRandom
+    ) -> ListState? {
+        var newer = NetChanges()
+        for _ in 0..<random.next(below: 3) {
+            let changes = world.save(&random)
+            newer.add(changes, to: plan.query)
+            net.add(changes, to: plan.query)
+        }
+        let behind = world.rows(plan).filter { row in head.lastHeld.map { plan.query.order.precedes($0, row) } ?? true }
+        let tail = RowTail(
+            Array(behind.prefix(head.missingCount)), isLast: behind.count < head.missingCount, asOf: world.lastSave)
+        switch head.continued(by: tail, newer) {
+        case .state(let state): return state
+        case .isShort(let head): return readOn(head, &net, &random)
+        case .isStale: return nil
+        }
+    }
+
+    /// Has the list begin elsewhere.
+    ///
+    /// - Returns: What is wrong then.
+    mutating func move(_ random: inout SeededRandom) -> String? {
+        let old = state
+        plan.start = world.place(&random)
+        state = Self.read(world, plan)
+        let expected = world.shown(plan)
+        if let complaint = check(expected) { return complaint }
+        let difference = RowDifference(from: old, to: state, NetChanges(from: old.rows, to: state.rows))
+        // One that is paused is moved at once.
+        defer { (pausedState, pausedShown, missed) = (state, expected, NetChanges()) }
+        return Self.follow(difference, old, state, &shown, expected, plan).map { "after a move: \($0)" }
+    }
+
     /// Makes some saves, and follows them.
     ///
     /// - Returns: What is wrong then.
@@ -67,9 +104,9 @@ private struct FollowedList {
         switch state.applying(net, asOf: world.lastSave) {
         case .state(let new): state = new
         case .isStale: return "a row was not found"
-        case .isShort:
-            state = Self.read(world, plan)
-            net = NetChanges(from: old.rows, to: state.rows)
+        case .isShort(let head):
+            guard let longer = readOn(head, &net, &random) else { return "a row was not found after reading on" }
+            state = longer
         }
         missed.add(net, to: plan.query)
         let expected = world.shown(plan)

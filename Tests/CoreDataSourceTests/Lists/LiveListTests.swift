@@ -54,6 +54,52 @@ struct LiveListTests {
         }
     }
 
+    @Test func itsWindowCanBeMoved() async throws {
+        try await withContacts { contacts in
+            try await contacts.add(contactList(3..<9), waitFor: .main)
+            let list = try contacts.list(ContactEntity.self, sortBy: [SortDescriptor(\.name)], limit: 4)
+            #expect(list.snapshot.map(\.name) == ["name 0", "name 1", "name 2", "name 3"])
+            let third = list.snapshot[2]
+            try list.moveWindow(after: FetchCursor(third))
+            #expect(list.snapshot.map(\.name) == ["name 3", "name 4", "name 5", "name 6"])
+            #expect(list.difference.changes.map(\.type) == [.delete, .delete, .delete, .insert, .insert, .insert])
+            #expect(list.object(0)?.name == "name 3")
+            list.pause()
+            try await contacts.delete(ContactData(uid: "uid-4", name: ""), waitFor: .main)
+            try list.moveWindow(after: list.snapshot.first.map { FetchCursor($0) })
+            #expect(list.snapshot.map(\.name) == ["name 5", "name 6", "name 7", "name 8"])
+            list.resume()
+            #expect(list.snapshot.count == 4)
+            try await contacts.delete(ContactData(uid: "uid-7", name: ""), waitFor: .main)
+            #expect(list.snapshot.map(\.name) == ["name 5", "name 6", "name 8"])
+            try list.moveWindow(after: nil)
+            #expect(list.snapshot.map(\.name) == ["name 0", "name 1", "name 2", "name 3"])
+            #expect(contacts.main.followedQueryCount == 1)
+        }
+    }
+
+    @Test func itSaysThatTheContainerWasClosed() async throws {
+        try await withContainer(.inMemory) { container, _ in
+            let contacts = try container.dataSource(ContactDataSource.self)
+            try await contacts.add(contactList(0..<3))
+            let list = try contacts.list(ContactEntity.self)
+            let delegate = RecordingDelegate()
+            try contacts.register(delegate, dataKey: "list", entity: ContactEntity.self)
+            let said = AsyncStream<Void>.makeStream()
+            withObservationTracking {
+                _ = list.why
+            } onChange: {
+                said.continuation.finish()
+            }
+            try await container.close()
+            for await _ in said.stream {}
+            #expect(list.why.kind == .closed)
+            #expect(list.count == 3)
+            #expect(contacts.why(dataKey: "list")?.kind == .closed)
+            #expect(contacts.numberOfItems("list", inSection: 0) == 3)
+        }
+    }
+
     @Test func itGoesWhenNobodyHoldsIt() async throws {
         try await withContacts { contacts in
             var list: LiveList<ContactEntity>? = try contacts.list(ContactEntity.self)

@@ -63,15 +63,61 @@ struct RegisterTests {
         }
     }
 
-    @Test func aPredicateThatAsksTheObjectsIsRefused() async throws {
-        try await withList(["Al"]) { contacts, delegate, _ in
-            let predicate = FetchPredicate(#Predicate<ContactEntity> { $0.name.contains { $0.isUppercase } })
-            let error = #expect(throws: DataSourceError.self) {
-                try contacts.register(delegate, dataKey: "asking", entity: ContactEntity.self, where: predicate)
+    // MARK: Predicates that ask the objects
+
+    @Test(arguments: StoreKind.allCases)
+    func aPredicateThatAsksTheObjectsIsAskedAgainAfterEachSave(kind: StoreKind) async throws {
+        try await withList(["Al", "bob", "cem"], on: kind) { contacts, _, container in
+            let predicate = FetchPredicate(
+                #Predicate<ContactEntity> { $0.name.contains { $0.isUppercase } && $0.name < "x" })
+            let delegate = RecordingDelegate()
+            try contacts.register(
+                delegate, dataKey: "asking", entity: ContactEntity.self, where: predicate,
+                sortBy: [SortDescriptor(\.name)], limit: 2)
+            delegate.follow(contacts, "asking")
+            @MainActor func names() -> [String] {
+                contacts.allObjects(dataKey: "asking", as: ContactEntity.self).map(\.name)
             }
-            #expect(error?.code == .unsupportedQuery)
+            #expect(names() == ["Al"])
+            #expect(contacts.why(dataKey: "asking")?.asksStore == true)
+            try await contacts.add([contact(1, "Bob"), contact(3, "Ann"), contact(4, "Zoe")], waitFor: .main)
+            #expect(names() == ["Al", "Ann"])
+            let why = try #require(contacts.why(dataKey: "asking"))
+            #expect(why.asksStore && why.isRead && why.isPreparedElsewhere)
+            #expect(why.saves == 2...2)
+            #expect(why.sources == ["ContactDataSource"])
+            #expect(why.attributes == ["name"])
+            try await contacts.delete(contact(0, ""), waitFor: .main)
+            #expect(names() == ["Ann", "Bob"])
+            #expect(contacts.why(dataKey: "asking")?.saves == 3...3)
+            let groups = try container.dataSource(GroupDataSource.self)
+            try await groups.add(GroupData(gid: "1", name: "One"), waitFor: .main)
+            #expect(contacts.why(dataKey: "asking")?.saves == 3...3, "it is not asked about other entities")
+            try await contacts.add(contact(3, "ann"), waitFor: .main)
+            #expect(names() == ["Bob", "Zoe"])
+            #expect(delegate.complaints == [])
+            #expect(contacts.why(dataKey: "list")?.asksStore == false)
         }
     }
+
+    @Test func aPredicateThatFailsIsToldAndTriedAgain() async throws {
+        try await withList(["Al", "Bob"]) { contacts, _, _ in
+            try await contacts.delete(contact(1, ""), waitFor: .main)
+            let delegate = RecordingDelegate()
+            let predicate = FetchPredicate(#Predicate<ContactEntity> { $0.phone!.count < 3 })
+            try contacts.register(delegate, dataKey: "asking", entity: ContactEntity.self, where: predicate)
+            #expect(contacts.numberOfItems("asking", inSection: 0) == 1)
+            try await contacts.add(contact(3, "no phone"), waitFor: .main)
+            #expect(delegate.failures.map(\.code) == [.predicateFailed])
+            #expect(contacts.why(dataKey: "asking")?.failure?.code == .predicateFailed)
+            #expect(contacts.numberOfItems("asking", inSection: 0) == 1)
+            try await contacts.add(contact(3, "a phone", "33"), waitFor: .main)
+            #expect(contacts.numberOfItems("asking", inSection: 0) == 2)
+            #expect(contacts.why(dataKey: "asking")?.saves == 3...4)
+        }
+    }
+
+    // MARK: Reports
 
     @Test func insertsAreReportedWithTheirNewPlaces() async throws {
         try await withList(["Al", "Bob"]) { contacts, delegate, _ in

@@ -147,6 +147,52 @@ struct UpdatesTests {
         }
     }
 
+    @Test(.timeLimit(.minutes(2)), arguments: StoreKind.allCases)
+    func aLoopEndsWhenTheContainerIsClosed(kind: StoreKind) async throws {
+        try await withContacts(kind) { contacts, container in
+            let updates = contacts.updates(ContactEntity.self)
+            var waiting = updates.makeAsyncIterator()
+            _ = await waiting.next()
+            let begun = AsyncStream<Void>.makeStream()
+            let loop = Task {
+                var counts: [Int] = []
+                for await update in updates {
+                    counts.append(update.snapshot.count)
+                    begun.continuation.finish()
+                }
+                return counts
+            }
+            for await _ in begun.stream {}
+            try await contacts.add(contact(3, "name 3"))
+            try await container.close()
+            #expect(await loop.value.last == 4)
+            #expect(await waiting.next()?.snapshot.count == 4)
+            #expect(await waiting.next() == nil)
+            #expect(await container.main.followedQueryCount == 0)
+            var late: [ListReason] = []
+            for await update in updates { late.append(update.reason) }
+            #expect(late.map(\.failure?.code) == [.storeClosed])
+        }
+    }
+
+    @Test func aLoopMayBeginBehindACursor() async throws {
+        try await withContacts(count: 9) { contacts, _ in
+            func page(after row: ListRow<ContactEntity>?) async -> ListSnapshot<ContactEntity>? {
+                var updates = contacts.updates(
+                    ContactEntity.self, sortBy: [SortDescriptor(\.name)], limit: 4, after: row.map { FetchCursor($0) }
+                ).makeAsyncIterator()
+                return await updates.next()?.snapshot
+            }
+            var names: [[String]] = []
+            var last: ListRow<ContactEntity>?
+            while let page = await page(after: last), !page.isEmpty {
+                names.append(page.map(\.name))
+                last = page.last
+            }
+            #expect(names == [Array(0..<4), Array(4..<8), [8]].map { $0.map { "name \($0)" } })
+        }
+    }
+
     @Test func aWrongQueryIsAFailureAndTheEnd() async throws {
         try await withContacts { contacts, _ in
             var reasons: [ListReason] = []

@@ -10,6 +10,8 @@ final class FaultyStore: PersistentStore {
     private let nextFailure = Guarded<DataSourceError?>(nil)
     private let readFailure = Guarded<DataSourceError?>(nil)
     private let gate = Guarded<DispatchSemaphore?>(nil)
+    private let readGate = Guarded<(arrived: AsyncStream<Void>.Continuation, semaphore: DispatchSemaphore)?>(nil)
+    private let queries = Guarded<[RowQuery]>([])
     private let resetting = Guarded<(@Sendable () -> Void)?>(nil)
     private let onMain = Guarded(false)
     private let groups = Guarded<[[Int64]]>([])
@@ -41,6 +43,22 @@ final class FaultyStore: PersistentStore {
     /// Makes every read fail until it is told otherwise.
     func failReads(with error: DataSourceError?) { readFailure.withLock { $0 = error } }
 
+    /// Makes the next read wait until the closure that is returned is called; the stream ends when the read is there.
+    func holdNextRead() -> (arrived: AsyncStream<Void>, release: @Sendable () -> Void) {
+        let semaphore = DispatchSemaphore(value: 0)
+        let arrived = AsyncStream<Void>.makeStream()
+        readGate.withLock { $0 = (arrived.continuation, semaphore) }
+        return (arrived.stream, { semaphore.signal() })
+    }
+
+    /// The queries that rows were read by, since they were last taken.
+    func takeQueries() -> [RowQuery] {
+        queries.withLock { queries in
+            defer { queries = [] }
+            return queries
+        }
+    }
+
     /// Makes every commit wait until the closure that is returned is called.
     func holdCommits() -> @Sendable () -> Void {
         let semaphore = DispatchSemaphore(value: 0)
@@ -68,8 +86,39 @@ final class FaultyStore: PersistentStore {
     func read<R>(_ isolation: ReadIsolation, _ body: (any StoreReader) throws(DataSourceError) -> R)
         throws(DataSourceError) -> R
     {
+        let held = readGate.withLock { gate in
+            defer { gate = nil }
+            return gate
+        }
+        held?.arrived.finish()
+        held?.semaphore.wait()
         if let error = readFailure.withLock({ $0 }) { throw error }
-        return try base.read(isolation, body)
+        return try base.read(isolation) { reader throws(DataSourceError) in
+            try body(NotingReader(base: reader) { query in self.queries.withLock { $0.append(query) } })
+        }
+    }
+
+    /// Notes by which queries rows are read.
+    private struct NotingReader: StoreReader {
+        let base: any StoreReader
+        let note: (RowQuery) -> Void
+
+        func forEachRow(_ query: RowQuery, _ body: (StoredRow) -> Void) throws(DataSourceError) {
+            note(query)
+            try base.forEachRow(query, body)
+        }
+
+        func count(_ query: RowQuery) throws(DataSourceError) -> Int { try base.count(query) }
+
+        func explain(_ query: RowQuery) throws(DataSourceError) -> QueryExplanation { try base.explain(query) }
+
+        func row(entity: Int, key: Int64) throws(DataSourceError) -> RowSnapshot? {
+            try base.row(entity: entity, key: key)
+        }
+
+        func row(entity: Int, constraint: Int, values: [RowValue]) throws(DataSourceError) -> StoredRow? {
+            try base.row(entity: entity, constraint: constraint, values: values)
+        }
     }
 
     /// Calls the body in the middle of every reset, on the root's queue.

@@ -41,22 +41,25 @@ struct CatalogProgram {
     func run(
         _ arguments: [String], standardInput: URL? = nil, environment: [String: String] = [:]
     ) async throws -> Outcome {
-        let process = try start(arguments, standardInput: standardInput, environment: environment)
+        let process = try start(
+            arguments, standardInput: standardInput.map { try FileHandle(forReadingFrom: $0) }, environment: environment
+        )
         await process.end()
         return Outcome(status: process.terminationStatus, output: try text("output"), errors: try text("errors"))
     }
 
     func start(
-        _ arguments: [String], standardInput: URL? = nil, environment: [String: String] = [:]
+        _ arguments: [String], standardInput: FileHandle? = nil, standardOutput: Any? = nil,
+        environment: [String: String] = [:]
     ) throws -> Process {
         let process = Process()
         process.executableURL = executable
         process.arguments = arguments
         process.currentDirectoryURL = folder
         process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
-        process.standardInput = try standardInput.map { try FileHandle(forReadingFrom: $0) } ?? FileHandle.nullDevice
+        process.standardInput = standardInput ?? FileHandle.nullDevice
         // Files, not pipes: a program that writes much to both cannot wait for a reader of either.
-        process.standardOutput = try handle("output")
+        process.standardOutput = try standardOutput ?? handle("output")
         process.standardError = try handle("errors")
         try process.run()
         return process

@@ -76,6 +76,9 @@ final class BoundList: ListSubscriber {
         delegate?.didFail(failure, dataKey: dataKey)
     }
 
+    /// ``DataSource/why(dataKey:)`` tells of it.
+    func hearEnd() {}
+
     private func tell(_ difference: RowDifference, _ old: ListState, _ net: NetChanges) {
         guard let delegate, !difference.isEmpty else { return }
         let new = shown

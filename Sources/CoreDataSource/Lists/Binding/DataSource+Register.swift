@@ -11,7 +11,8 @@ extension DataSource {
     ///
     /// A save is looked at row by row, and the store is not asked again: the cost follows what changed. Several saves that
     /// main merges at once make one report. Large changes are prepared off the main actor; until then the list shows what
-    /// it did.
+    /// it did. Only a list whose predicate has to ask the objects asks the store after each save, off the main actor: see
+    /// ``ListReason/asksStore``.
     ///
     /// Data keys are names of this data source: registering one again swaps query and delegate, without a report. The
     /// delegate is held weakly, and its list goes with it. Lists of one query share their work.
@@ -23,16 +24,38 @@ extension DataSource {
     ///     `sortBy` if that begins with the same attribute, otherwise ascending. A property that is no stored attribute
     ///     has to be computed from the object's attributes alone.
     ///   - limit: The most objects to show, at least 1; nil for all. Others follow when some leave.
-    /// - Throws: `unknownEntity`, `unknownAttribute`, and what the store throws.
+    ///   - after: Where the list begins: with what comes after that place in its order. The place stays where it is when
+    ///     its object is changed or deleted. Nil to begin with the first.
+    /// - Throws: `unknownEntity`, `unknownAttribute`, `invalidPredicate`, and what the store throws.
     public func register<Object: ManagedObject>(
         _ delegate: any DataSourceDelegate, dataKey: String, entity: Object.Type,
         where predicate: FetchPredicate? = nil,
         sortBy: [SortDescriptor<Object>] = [], sectionBy: PartialKeyPath<Object>? = nil,
-        limit: Int? = nil
+        limit: Int? = nil, after cursor: FetchCursor? = nil
     ) throws {
-        let (key, query) = try main.listQuery(ListRequest(predicate, sortBy, sectionBy, limit))
+        let (key, query) = try main.listQuery(ListRequest(predicate, sortBy, sectionBy, limit, after: cursor))
         main.prepareToFetch()
         let engine = try main.lists.engine(key, query)
+        unregister(dataKey: dataKey)
+        boundLists[dataKey] = BoundList(engine, self, dataKey, delegate)
+    }
+
+    /// Has a list begin elsewhere, as at another page. Only what it shows then is read, from its place on.
+    ///
+    /// ```swift
+    /// let last = contacts.allObjects(dataKey: "list").last
+    /// try contacts.moveWindow(dataKey: "list", after: last.map { FetchCursor($0) })
+    /// ```
+    ///
+    /// As when it is registered again there is no report, and it is not paused. The page before begins at the cursor that
+    /// it had. A name that is not registered is none to move.
+    ///
+    /// - Parameter cursor: It begins with what comes after that place; nil to begin with the first.
+    /// - Throws: `invalidPredicate` for the place of an object that the list cannot have, and what the store throws; then
+    ///   the list stays where it is.
+    public func moveWindow(dataKey: String, after cursor: FetchCursor?) throws {
+        guard let list = boundList(dataKey), let delegate = list.delegate else { return }
+        let engine = try main.moved(list.engine, after: cursor)
         unregister(dataKey: dataKey)
         boundLists[dataKey] = BoundList(engine, self, dataKey, delegate)
     }

@@ -25,12 +25,24 @@ package struct ListOrder: Sendable {
         self.sort = [SortKey(column: column, isAscending: isAscending)] + sort
     }
 
+    /// Whether it is that of a section that no store knows of.
+    var isComputed: Bool {
+        if case .computed = section { true } else { false }
+    }
+
     package func precedes(_ one: ListedRow, _ other: ListedRow) -> Bool {
         if case .computed(let key) = section {
             let order = orderValues(key.value(one), key.value(other))
             if order != 0 { return order < 0 }
         }
         return one.stored.precedes(other.stored, by: sort, layout)
+    }
+
+    /// The place of a row; rows at one place have the same.
+    func place(_ row: ListedRow) -> RowCursor {
+        let place = RowCursor(row.stored, sort, layout)
+        guard case .computed(let key) = section else { return place }
+        return RowCursor(key: place.key, values: place.values + [key.value(row)])
     }
 
     /// Whether two versions of one row are at the same place.

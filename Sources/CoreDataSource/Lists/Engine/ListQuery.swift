@@ -11,34 +11,46 @@ package struct ListQuery: Sendable {
     package let limit: Int?
     /// Rows kept beyond the limit, so that few deletions make the store be read again.
     package let reserve: Int
-    /// Whether the store has to be asked after each save, because memory cannot tell which rows match.
-    package let asksStore: Bool
+    /// The row behind whose place the list begins, as it was then; nil to begin with the first.
+    package var start: ListedRow?
+    /// What is asked of the objects of rows that match; nil for nothing.
+    let test: ListTest?
 
     package init(
         _ layout: EntityLayout, predicate: RowPredicate = .constant(true), order: ListOrder, limit: Int? = nil,
-        reserve: Int? = nil, asksStore: Bool = false
+        reserve: Int? = nil, start: ListedRow? = nil, test: ListTest? = nil
     ) {
         entity = layout.index
         family = layout.concreteFamily
         self.predicate = predicate
         self.order = order
         self.limit = limit
-        self.reserve = reserve ?? limit.map { max(32, $0 / 4) } ?? 0
-        self.asksStore = asksStore
+        // What is read after each save anyway needs none.
+        self.reserve = test != nil ? 0 : reserve ?? limit.map { max(32, $0 / 4) } ?? 0
+        self.start = start
+        self.test = test
     }
 
     /// Whether all matching rows are held, though not all may be shown: a store cannot sort by a computed section.
-    package var isHeldWhole: Bool {
-        if case .computed = order.section { return true }
-        return limit == nil
-    }
+    package var isHeldWhole: Bool { order.isComputed || limit == nil }
 
-    package func matches(_ row: RowSnapshot, key: Int64) -> Bool {
-        predicate.evaluate(row, key: key, order.layout)
+    /// Whether the store has to be asked after each save, because memory cannot tell which rows match.
+    package var asksStore: Bool { test != nil }
+
+    /// The most rows that are held.
+    package var mostHeld: Int { isHeldWhole ? .max : (limit ?? 0) + reserve }
+
+    package func matches(_ row: ListedRow) -> Bool {
+        predicate.evaluate(row.stored, order.layout) && (start.map { order.precedes($0, row) } ?? true)
     }
 
     /// Whether a save has rows of an entity that the list shows.
     func concerns(_ changes: ChangeSet) -> Bool {
         changes.entities.contains { family.contains($0.entity) }
     }
+}
+
+/// A test that a row's object has to pass, and that may depend on more than the row.
+package struct ListTest: Sendable {
+    let accepts: @Sendable (ListedRow) throws(DataSourceError) -> Bool
 }

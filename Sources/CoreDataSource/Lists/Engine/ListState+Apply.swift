@@ -3,8 +3,9 @@ internal import RowStore
 /// What changes do to a list.
 package enum ListStep: Sendable {
     case state(ListState)
-    /// Rows beyond those that are held belong into the window now: the store has to be read.
-    case isShort
+    /// Rows beyond those that are held belong into the window now: they have to be read from the store. With those that
+    /// are left.
+    case isShort(ListState)
     /// A row is not where it was said to be, as after saves that were discarded: everything has to be read anew.
     case isStale
 }
@@ -14,20 +15,33 @@ extension ListState {
     ///
     /// The cost is that of a search for each change, and of the chunks in which they fall.
     package func applying(_ net: NetChanges, asOf number: Int64) -> ListStep {
-        guard var edits = edits(net) else { return .isStale }
+        edited(net, asOf: number)?.checked() ?? .isStale
+    }
+
+    /// The rows that were left, with those that were read behind them.
+    ///
+    /// - Parameter newer: What saves did to the list since this state, up to the one as of which the tail was read.
+    package func continued(by tail: RowTail, _ newer: NetChanges) -> ListStep {
+        guard let head = edited(newer, asOf: tail.asOf) else { return .isStale }
+        let all = head.rows.appending(tail.rows)
+        return ListState(query, all, isComplete: tail.isLast, asOf: tail.asOf).checked()
+    }
+
+    /// The rows that are held after the changes; nil if an old row is not held though it should be.
+    private func edited(_ net: NetChanges, asOf number: Int64) -> ListState? {
+        guard var edits = edits(net) else { return nil }
         edits.sort(query.order)
-        let starts = sectionStarts(after: edits)
-        let edited = rows.edited(edits)
-        guard let limit = query.limit, !query.isHeldWhole else {
-            return .state(ListState(query, edited, sectionStarts: starts, isComplete: true, asOf: number))
-        }
-        if !isComplete && edited.count < limit { return .isShort }
-        if edited.count <= limit + 2 * query.reserve {
-            return .state(ListState(query, edited, sectionStarts: starts, isComplete: isComplete, asOf: number))
-        }
+        return ListState(
+            query, rows.edited(edits), sectionStarts: sectionStarts(after: edits), isComplete: isComplete, asOf: number)
+    }
+
+    /// Sees that enough rows are held, and not many more.
+    private func checked() -> ListStep {
+        guard let limit = query.limit, !query.isHeldWhole else { return .state(self) }
+        if !isComplete && rows.count < limit { return .isShort(self) }
+        if rows.count <= limit + 2 * query.reserve { return .state(self) }
         // What is cut off can be read again.
-        let kept = edited.prefix(limit + query.reserve)
-        return .state(ListState(query, kept, isComplete: false, asOf: number))
+        return .state(ListState(query, rows.prefix(query.mostHeld), isComplete: false, asOf: asOf))
     }
 
     /// Where the changes fall; nil if an old row is not held though it should be.

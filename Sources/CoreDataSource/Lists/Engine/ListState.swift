@@ -39,10 +39,11 @@ package final class ListState: Sendable {
         self.init(query, rows, sectionStarts: starts, isComplete: isComplete, asOf: asOf)
     }
 
-    /// The same rows, known to be those after a later save.
-    func asOf(_ number: Int64) -> ListState {
-        ListState(query, rows, sectionStarts: sectionStarts, isComplete: isComplete, asOf: number)
-    }
+    /// The row behind whose place rows may be missing; nil for a list of which nothing is held, from the first row.
+    package var lastHeld: ListedRow? { rows.last ?? query.start }
+
+    /// How many rows are to be read behind those that are held.
+    package var missingCount: Int { query.mostHeld - rows.count }
 
     // MARK: What is shown
 
@@ -99,6 +100,22 @@ package final class ListState: Sendable {
     package func shownIndex(of row: ListedRow) -> Int? {
         guard let index = rows.index(of: row, query.order), index < count else { return nil }
         return index
+    }
+}
+
+/// Rows that were read from the store, to be held behind a place.
+package struct RowTail: Sendable {
+    /// In the order of the list.
+    package let rows: [ListedRow]
+    /// Whether there are no more.
+    package let isLast: Bool
+    /// The newest save that is taken into account.
+    package let asOf: Int64
+
+    package init(_ rows: [ListedRow], isLast: Bool, asOf: Int64) {
+        self.rows = rows
+        self.isLast = isLast
+        self.asOf = asOf
     }
 }
 

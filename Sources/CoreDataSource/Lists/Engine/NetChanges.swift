@@ -30,17 +30,20 @@ package struct NetChanges: Sendable {
         saves = (saves?.lowerBound ?? changes.number)...changes.number
         for changes in changes.entities where query.family.contains(changes.entity) {
             if changes.rowCount > 64 { rows.reserveCapacity(rows.count + changes.rowCount) }
-            for row in changes.inserted where query.matches(row.row, key: row.key) {
+            func matches(_ key: Int64, _ row: RowSnapshot) -> Bool {
+                query.matches(ListedRow(entity: changes.entity, key: key, row: row))
+            }
+            for row in changes.inserted where matches(row.key, row.row) {
                 add(row.key, Change(entity: changes.entity, old: nil, newest: row.row, isListed: true), ColumnSet())
             }
             for row in changes.updated {
-                let isListed = query.matches(row.row, key: row.key)
-                let old = query.matches(row.previous, key: row.key) ? row.previous : nil
+                let isListed = matches(row.key, row.row)
+                let old = matches(row.key, row.previous) ? row.previous : nil
                 if old == nil && !isListed { continue }
                 let change = Change(entity: changes.entity, old: old, newest: row.row, isListed: isListed)
                 add(row.key, change, row.columns)
             }
-            for row in changes.deleted where query.matches(row.row, key: row.key) {
+            for row in changes.deleted where matches(row.key, row.row) {
                 add(row.key, Change(entity: changes.entity, old: row.row, newest: nil, isListed: false), ColumnSet())
             }
         }

@@ -75,6 +75,14 @@ package struct RowStorage: Sendable {
         return RowStorage(kept, sizes)
     }
 
+    /// These rows, and then those.
+    func appending(_ rows: [ListedRow]) -> RowStorage {
+        var builder = Builder(sizes, chunkCapacity: chunks.count + 1)
+        for chunk in chunks { builder.append(chunk) }
+        builder.append(ContiguousArray(rows))
+        return builder.storage
+    }
+
     /// How many chunks this version has that the other has not.
     package func chunksNotShared(with other: RowStorage) -> Int {
         let shared = Set(other.chunks.map { ObjectIdentifier($0) })

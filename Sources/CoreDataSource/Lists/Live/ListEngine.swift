@@ -5,8 +5,12 @@ internal import RowStore
 ///
 /// It takes saves in their order. Few rows are merged at once; many are prepared on the lists' own queue, and so is
 /// whatever has to be read. Meanwhile the list shows its older state, whole, and later saves wait.
+///
+/// When deletions leave fewer rows than a window shows, those behind the last one are read. They may be of a later save than
+/// those that are left, which are then brought up to it first.
 @MainActor
 final class ListEngine {
+    let key: ListKey
     let query: ListQuery
     private(set) var state: ListState
     /// What made the list say something last.
@@ -17,12 +21,14 @@ final class ListEngine {
     private var pending: [ChangeSet] = []
     /// Whether work is being done off the main actor.
     private(set) var isAtWork = false
-    /// Whether that work is to read the rows.
+    /// Whether that work is to read rows, or to put those together that were read.
     private var isReading = false
     /// Why the rows have to be read, if they have to.
     private var reading: ListReason?
     /// Whether the store would not let the rows be read; then the next save tries again.
     private var isRefused = false
+    /// Whether nothing is followed any more.
+    private var isFinished = false
     private var subscribers: [Subscriber] = []
 
     private struct Subscriber {
@@ -33,7 +39,8 @@ final class ListEngine {
     private static let mostRowsOnMain = 256
 
     /// - Parameter state: Nil to have the rows read off the main actor; until then the list is empty.
-    init(_ query: ListQuery, _ state: ListState?, _ hub: ListHub) {
+    init(_ key: ListKey, _ query: ListQuery, _ state: ListState?, _ hub: ListHub) {
+        self.key = key
         self.query = query
         self.hub = hub
         self.state = state ?? .unread(query)
@@ -70,16 +77,29 @@ final class ListEngine {
     func hear(_ changes: [ChangeSet]) {
         let concerning = changes.filter { $0.number > asOf && query.concerns($0) }
         if concerning.isEmpty { return }
-        if query.asksStore { readAnew(.save) } else { pending += concerning }
+        if query.asksStore {
+            readAnew(.save)
+            reading?.note(concerning, ofEntities: query.family)
+        } else {
+            pending += concerning
+        }
         isRefused = false
     }
 
     /// Has the rows read anew.
     func readAnew(_ kind: ListReason.Kind) {
         // Whoever waits for the first rows, or for those after a reset, is to be told so.
-        let isMoreSpecial = reading.map { $0.kind == .initial || $0.kind == .reset } ?? false
-        if !isMoreSpecial { reading = ListReason(kind, asksStore: query.asksStore) }
+        let isKept = reading.map { $0.kind == .initial || $0.kind == .reset || $0.kind == kind } ?? false
+        if !isKept { reading = ListReason(kind, asksStore: query.asksStore) }
         isRefused = false
+    }
+
+    /// Follows nothing any more, and says so.
+    func finish() {
+        isFinished = true
+        (pending, reading) = ([], nil)
+        why = ListReason(.closed, asksStore: query.asksStore)
+        tell { $0.hearEnd() }
     }
 
     // MARK: Working
@@ -88,7 +108,7 @@ final class ListEngine {
     ///
     /// - Returns: Whether there may be more to do now.
     func step() -> Bool {
-        if isAtWork || isRefused { return false }
+        if isAtWork || isRefused || isFinished { return false }
         if let reading {
             self.reading = nil
             start(work(reading, .read(hub.stack.root, hub.stack.layout)))
@@ -99,13 +119,13 @@ final class ListEngine {
         let isEverySaveWanted = subscribers.contains { $0.object?.wantsEverySave ?? false }
         let saves = isEverySaveWanted ? [pending.removeFirst()] : pending
         if !isEverySaveWanted { pending = [] }
-        let work = work(ListReason(.save), .merge(saves))
-        if saves.reduce(0, { $0 + $1.rowCount }) > Self.mostRowsOnMain {
-            start(work)
-            return false
-        }
-        end(work, work.run(isOnMain: true))
-        return true
+        perform(work(ListReason(.save), .merge(saves)))
+        return !isAtWork
+    }
+
+    /// Does work at once if there is little of it, or has it done.
+    private func perform(_ work: ListWork) {
+        if work.rowCount > Self.mostRowsOnMain { start(work) } else { end(work, work.run(isOnMain: true)) }
     }
 
     private func work(_ reason: ListReason, _ task: ListWork.Task) -> ListWork {
@@ -114,11 +134,13 @@ final class ListEngine {
 
     private func start(_ work: ListWork) {
         isAtWork = true
-        if case .read = work.task { isReading = true }
+        if case .merge = work.task { isReading = false } else { isReading = true }
         let queue = hub.queue
         queue.async {
             let outcome = work.run(isOnMain: false)
             Task { @MainActor in
+                // What was read may be newer than what was heard.
+                if case .hasRead = outcome { self.hub.stack.mainWaker.merge() }
                 self.isAtWork = false
                 self.isReading = false
                 self.end(work, outcome)
@@ -130,6 +152,7 @@ final class ListEngine {
     }
 
     private func end(_ work: ListWork, _ outcome: ListWork.Outcome) {
+        if isFinished { return }
         if case .merge(let saves) = work.task { asOf = max(asOf, saves.last?.number ?? asOf) }
         switch outcome {
         case .unchanged(let state): take(state)
@@ -138,6 +161,8 @@ final class ListEngine {
             why = report.reason
             tell { $0.hear(report) }
         case .mustRead: readAnew(.save)
+        case .isShort(let short): start(self.work(short.reason, .readOn(short, hub.stack.root, hub.stack.layout)))
+        case .hasRead(let short, let tail): join(short, tail)
         case .failed(let error):
             reading = work.reason
             isRefused = true
@@ -145,6 +170,14 @@ final class ListEngine {
             why.failure = error
             tell { $0.hear(error) }
         }
+    }
+
+    private func join(_ short: ShortList, _ tail: RowTail) {
+        // All rows are about to be read, as after a reset.
+        if reading != nil { return }
+        let newer = pending.filter { $0.number <= tail.asOf }
+        pending.removeAll { $0.number <= tail.asOf }
+        perform(work(short.reason, .join(short, tail, newer)))
     }
 
     private func take(_ state: ListState) {

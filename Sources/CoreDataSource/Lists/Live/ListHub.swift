@@ -9,13 +9,14 @@ final class ListHub {
     /// Where much work is done, one piece after the other.
     let queue = DispatchQueue(label: "CoreDataSource.lists", qos: .userInitiated)
     private var engines: [Entry] = []
+    /// Whether nothing is followed any more.
+    private(set) var isFinished = false
     private var isDraining = false
     /// The newest save that lists heard of.
     private var newest: Int64 = 0
     private var waiting: [(number: Int64, continuation: CheckedContinuation<Void, Never>)] = []
 
     private struct Entry {
-        let key: ListKey
         weak var engine: ListEngine?
     }
 
@@ -37,22 +38,22 @@ final class ListHub {
     /// The engine of a query, filled: one that is up to date, or a new one, for which the rows are read now.
     func engine(_ key: ListKey, _ query: ListQuery) throws(DataSourceError) -> ListEngine {
         if let engine = find(key), !engine.isBehind { return engine }
-        return add(key, ListEngine(query, try .read(query, stack.root, stack.layout), self))
+        return add(ListEngine(key, query, try .read(query, stack.root, stack.layout), self))
     }
 
     /// The engine of a query; the rows of a new one are read off the main actor, and reported then.
     func engineToBeFilled(_ key: ListKey, _ query: ListQuery) -> ListEngine {
-        find(key) ?? add(key, ListEngine(query, nil, self))
+        find(key) ?? add(ListEngine(key, query, nil, self))
     }
 
     private func find(_ key: ListKey) -> ListEngine? {
         // The newest of a query is the last.
-        engines.last { $0.engine != nil && $0.key == key }?.engine
+        engines.last { $0.engine?.key == key }?.engine
     }
 
-    private func add(_ key: ListKey, _ engine: ListEngine) -> ListEngine {
+    private func add(_ engine: ListEngine) -> ListEngine {
         engines.removeAll { $0.engine == nil }
-        engines.append(Entry(key: key, engine: engine))
+        engines.append(Entry(engine: engine))
         return engine
     }
 
@@ -86,6 +87,15 @@ final class ListHub {
         for waiter in done { waiter.continuation.resume() }
     }
 
+    /// Ends all lists, which then hear of nothing more.
+    func finish() {
+        isFinished = true
+        let ended = engines.compactMap(\.engine)
+        engines = []
+        for engine in ended { engine.finish() }
+        drain()
+    }
+
     /// Whether all lists have said what they had to say.
     var isIdle: Bool { !isDraining && !isAtWork }
 
@@ -112,4 +122,15 @@ struct ListKey: Hashable {
     /// The key path that parts the rows into sections.
     let section: AnyKeyPath?
     let limit: Int?
+    /// Where it begins.
+    var start: RowCursor?
+    /// What asks the objects.
+    let test: FetchPredicate?
+
+    init(_ query: ListQuery, section: AnyKeyPath?, test: FetchPredicate?) {
+        (entity, predicate, sort, limit) = (query.entity, query.predicate, query.order.sort, query.limit)
+        start = query.start.map(query.order.place)
+        self.section = section
+        self.test = test
+    }
 }

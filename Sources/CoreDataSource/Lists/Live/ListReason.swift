@@ -20,6 +20,8 @@ public struct ListReason: Sendable {
         public static let discard = Kind(rawValue: "discard")
         /// The rows could not be read. What was shown stays; the next save tries again.
         public static let failure = Kind(rawValue: "failure")
+        /// The container was closed. What was shown stays, and nothing follows.
+        public static let closed = Kind(rawValue: "closed")
     }
 
     public var kind: Kind
@@ -28,10 +30,12 @@ public struct ListReason: Sendable {
     public var saves: ClosedRange<Int64>?
     /// How many rows of the list changed, those that only enter or leave it included.
     public var rowCount = 0
-    /// Whether the rows were read from the store: at first, after a reset, when rows from beyond a limit were needed, and
-    /// always for a predicate that memory cannot answer.
+    /// Whether rows were read from the store: at first, after a reset, when rows from beyond a limit were needed, and
+    /// always for a list that ``asksStore``.
     public var isRead = false
-    /// Whether each save makes the list ask the store again, because its predicate cannot be answered in memory.
+    /// Whether the list asks the store again after each save of its entity, because a part of its predicate has to ask the
+    /// objects (``FetchPredicate/needsObjects``). It does so off the main actor, and reports what differs from before;
+    /// saves that come meanwhile have one report.
     public var asksStore = false
     /// What it took to find out, in microseconds; of the main actor's time unless ``isPreparedElsewhere``.
     public var microseconds = 0.0
@@ -82,8 +86,23 @@ extension ListReason {
     mutating func note(_ net: NetChanges, _ names: Names) {
         saves = net.saves ?? saves
         rowCount = net.rows.count
-        columns = net.columns
+        columns.merge(net.columns) { $0.union($1) }
         self.names = names
+    }
+
+    /// Notes saves that make the rows be read.
+    mutating func note(_ changes: [ChangeSet], ofEntities family: [Int]) {
+        for save in changes {
+            saves = (saves?.lowerBound ?? save.number)...save.number
+            for changes in save.entities where family.contains(changes.entity) {
+                let changed = changes.updated.reduce(into: ColumnSet()) { $0.formUnion($1.columns) }
+                columns[changes.entity, default: ColumnSet()].formUnion(changed)
+            }
+        }
+    }
+
+    mutating func addTime(since start: ContinuousClock.Instant) {
+        microseconds += start.duration(to: .now) / .microseconds(1)
     }
 
     /// The reason for this report and a later one together.

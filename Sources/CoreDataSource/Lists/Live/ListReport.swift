@@ -17,7 +17,7 @@ final class ListReport: Sendable {
         self.net = net
         difference = RowDifference(from: old, to: new, net)
         var reason = reason
-        reason.microseconds = start.duration(to: .now) / .microseconds(1)
+        reason.addTime(since: start)
         self.reason = reason
     }
 }
@@ -32,4 +32,7 @@ protocol ListSubscriber: AnyObject {
 
     /// The rows could not be read; what is shown stays, and the next save tries again.
     func hear(_ failure: DataSourceError)
+
+    /// There will be no more reports.
+    func hearEnd()
 }

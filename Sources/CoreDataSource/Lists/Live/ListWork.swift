@@ -12,6 +12,10 @@ struct ListWork: Sendable {
         case merge([ChangeSet])
         /// Read the rows anew.
         case read(RootContext, ModelLayout)
+        /// Read on behind the rows that are left.
+        case readOn(ShortList, RootContext, ModelLayout)
+        /// Put the rows together that are left and that were read, which the saves are between.
+        case join(ShortList, RowTail, [ChangeSet])
     }
 
     enum Outcome: Sendable {
@@ -20,41 +24,89 @@ struct ListWork: Sendable {
         case changed(ListReport)
         /// The rows have to be read.
         case mustRead
+        /// Rows have to be read on.
+        case isShort(ShortList)
+        case hasRead(ShortList, RowTail)
         case failed(DataSourceError)
+    }
+
+    /// How many rows there are to look at; very many if they have to be read.
+    var rowCount: Int {
+        switch task {
+        case .merge(let saves): saves.reduce(0) { $0 + $1.rowCount }
+        case .join(_, let tail, let saves): saves.reduce(tail.rows.count) { $0 + $1.rowCount }
+        case .read, .readOn: .max
+        }
     }
 
     func run(isOnMain: Bool) -> Outcome {
         let start = ContinuousClock.now
+        var reason = reason
+        if !isOnMain { reason.isPreparedElsewhere = true }
         switch task {
         case .merge(let saves):
             var net = NetChanges()
             for save in saves { net.add(save, to: state.query) }
             guard let last = saves.last else { return .unchanged(state) }
             if net.isEmpty { return .unchanged(state) }
-            guard case .state(let new) = state.applying(net, asOf: last.number) else { return .mustRead }
-            return outcome(new, net, start, isOnMain: isOnMain)
+            return outcome(state.applying(net, asOf: last.number), net, reason, since: start)
         case .read(let root, let layout):
-            do throws(DataSourceError) {
+            return reading { () throws(DataSourceError) in
                 let new = try ListState.read(state.query, root, layout)
-                return outcome(new, NetChanges(from: state.rows, to: new.rows), start, isOnMain: isOnMain)
-            } catch {
-                return .failed(error)
+                reason.isRead = true
+                return outcome(.state(new), NetChanges(from: state.rows, to: new.rows), reason, since: start)
             }
+        case .readOn(var short, let root, let layout):
+            return reading { () throws(DataSourceError) in
+                let head = short.head
+                let tail = try RowTail.read(head.query, after: head.lastHeld, most: head.missingCount, root, layout)
+                reason.isRead = true
+                reason.addTime(since: start)
+                short.reason = reason
+                return .hasRead(short, tail)
+            }
+        case .join(let short, let tail, let saves):
+            var (net, newer) = (short.net, NetChanges())
+            for save in saves {
+                net.add(save, to: state.query)
+                newer.add(save, to: state.query)
+            }
+            return outcome(short.head.continued(by: tail, newer), net, reason, since: start)
         }
     }
 
+    private func reading(_ body: () throws(DataSourceError) -> Outcome) -> Outcome {
+        do throws(DataSourceError) { return try body() } catch { return .failed(error) }
+    }
+
     private func outcome(
-        _ new: ListState, _ net: NetChanges, _ start: ContinuousClock.Instant, isOnMain: Bool
+        _ step: ListStep, _ net: NetChanges, _ reason: ListReason, since start: ContinuousClock.Instant
     ) -> Outcome {
         var reason = reason
-        reason.note(net, names)
-        reason.isPreparedElsewhere = !isOnMain
-        if case .read = task { reason.isRead = true }
-        let report = ListReport(from: state, to: new, net, reason, since: start)
-        let isNews = reason.kind == .initial || reason.kind == .reset || !report.difference.isEmpty
-        return isNews ? .changed(report) : .unchanged(new)
+        switch step {
+        case .isStale: return .mustRead
+        case .isShort(let head):
+            reason.addTime(since: start)
+            return .isShort(ShortList(head: head, net: net, reason: reason))
+        case .state(let new):
+            reason.note(net, names)
+            let report = ListReport(from: state, to: new, net, reason, since: start)
+            let isNews = reason.kind == .initial || reason.kind == .reset || !report.difference.isEmpty
+            return isNews ? .changed(report) : .unchanged(new)
+        }
     }
 }
+
+/// A list to which changes left too few rows, until more have been read.
+struct ShortList: Sendable {
+    /// The rows that are left.
+    let head: ListState
+    /// What led to them.
+    let net: NetChanges
+    var reason: ListReason
+}
+
+// MARK: - Reading
 
 extension ListState {
     /// A list before its rows were read.
@@ -66,28 +118,51 @@ extension ListState {
     static func read(
         _ query: ListQuery, _ root: RootContext, _ layout: ModelLayout
     ) throws(DataSourceError) -> ListState {
-        var all = RowQuery(entity: query.entity, predicate: query.predicate, sort: query.order.sort)
-        let most = query.isHeldWhole ? Int.max : (query.limit ?? 0) + query.reserve
-        if let entity = query.family.first, query.family.count == 1 {
-            all.entity = entity
-            all.limit = most == .max ? nil : most
-            let (rows, asOf) = try root.rows(all, layout.entities[entity])
-            let listed = rows.lazy.map { ListedRow(entity: entity, stored: $0) }
-            return ListState(query, query.storage(listed), isComplete: rows.count < most, asOf: asOf)
+        let all = try RowTail.read(query, after: query.start, most: query.mostHeld, root, layout)
+        return ListState(query, RowStorage(all.rows), isComplete: all.isLast, asOf: all.asOf)
+    }
+}
+
+extension RowTail {
+    /// Reads the first rows of a list behind a place; they include what is saved but not committed.
+    static func read(
+        _ query: ListQuery, after place: ListedRow?, most: Int, _ root: RootContext, _ layout: ModelLayout
+    ) throws(DataSourceError) -> RowTail {
+        var rows = query.rows(after: place)
+        if query.test == nil && most < .max { rows.limit = most }
+        let (found, asOf) = try query.read(rows, root, layout)
+        var listed = found
+        if let place, query.order.isComputed { listed.removeAll { !query.order.precedes(place, $0) } }
+        if let test = query.test {
+            listed = []
+            for row in found where try test.accepts(row) { listed.append(row) }
         }
-        let (found, asOf) = try root.rows(all, ofEntities: query.family, layout)
-        var listed: [ListedRow] = []
-        for (entity, rows) in found { listed += rows.map { ListedRow(entity: entity, stored: $0) } }
-        listed.sort(by: query.order.precedes)
-        let held = RowStorage(listed).prefix(most)
-        return ListState(query, held, isComplete: listed.count < most, asOf: asOf)
+        let isLast = listed.count < most
+        return RowTail(isLast ? listed : Array(listed.prefix(most)), isLast: isLast, asOf: asOf)
     }
 }
 
 extension ListQuery {
-    /// The rows as the list has them; a store cannot sort by a section that is computed.
-    fileprivate func storage(_ rows: some Sequence<ListedRow>) -> RowStorage {
-        guard case .computed = order.section else { return RowStorage(rows) }
-        return RowStorage(rows.sorted(by: order.precedes))
+    /// What to ask a store for: it cannot sort by a section that is computed, and so has no place in that order either.
+    fileprivate func rows(after place: ListedRow?) -> RowQuery {
+        let all = RowQuery(entity: entity, predicate: predicate, sort: order.sort)
+        guard let place, !order.isComputed else { return all }
+        return all.following(order.place(place))
+    }
+
+    /// The rows in the order of the list.
+    fileprivate func read(
+        _ rows: RowQuery, _ root: RootContext, _ layout: ModelLayout
+    ) throws(DataSourceError) -> (rows: [ListedRow], asOf: Int64) {
+        if let entity = family.first, family.count == 1 {
+            let (found, asOf) = try root.rows(rows.of(entity: entity), layout.entities[entity])
+            let listed = found.map { ListedRow(entity: entity, stored: $0) }
+            return (order.isComputed ? listed.sorted(by: order.precedes) : listed, asOf)
+        }
+        let (found, asOf) = try root.firstRows(rows, ofEntities: family, layout)
+        var listed: [ListedRow] = []
+        for (entity, rows) in found { listed += rows.map { ListedRow(entity: entity, stored: $0) } }
+        listed.sort(by: order.precedes)
+        return (listed, asOf)
     }
 }

@@ -9,23 +9,38 @@ extension MainContext {
     func listQuery<Object: ManagedObject>(
         _ request: ListRequest<Object>
     ) throws(DataSourceError) -> (key: ListKey, query: ListQuery) {
-        if let reason = request.predicate?.needsObjects {
-            throw DataSourceError(
-                .unsupportedQuery,
-                "A list of \(Object.entityName) cannot follow its predicate, of which a part has to ask the objects (\(reason)). Compare stored attributes.",
-                entityName: Object.entityName)
-        }
-        let query = try objects.plan(FetchRequest(Object.self, where: request.predicate, sortBy: request.sort)).query
-        let sort = query.sort
-        let layout = stack.layout.entities[query.entity]
+        let plan = try objects.plan(FetchRequest(Object.self, where: request.predicate, sortBy: request.sort))
+        let layout = stack.layout.entities[plan.query.entity]
         try objects.checkClass(Object.self, layout.concreteFamily)
         let section = request.section.map { sectionKey($0, layout) }
-        let order = ListOrder(layout, sort: sort, section: section)
-        let key = ListKey(
-            entity: query.entity, predicate: query.predicate, sort: sort, section: request.section?.keyPath,
-            limit: request.limit
-        )
-        return (key, ListQuery(layout, predicate: query.predicate, order: order, limit: request.limit))
+        let order = ListOrder(layout, sort: plan.query.sort, section: section)
+        let test = plan.tests.map { self.test($0) }
+        let query = ListQuery(
+            layout, predicate: plan.query.predicate, order: order, limit: request.limit,
+            start: try request.start?.row(of: layout), test: test)
+        let tested = test == nil ? nil : request.predicate
+        return (ListKey(query, section: request.section?.keyPath, test: tested), query)
+    }
+
+    private func test(_ predicate: ObjectPredicate) -> ListTest {
+        let reader = detachedObjects
+        return ListTest { row throws(DataSourceError) in try predicate.accepts(reader.object(row)) }
+    }
+
+    /// The engine of the same list that begins elsewhere.
+    func moved(_ engine: ListEngine, after cursor: FetchCursor?) throws(DataSourceError) -> ListEngine {
+        prepareToFetch()
+        var (key, query) = (engine.key, engine.query)
+        query.start = try cursor?.row(of: query.order.layout)
+        key.start = query.start.map(query.order.place)
+        return try lists.engine(key, query)
+    }
+
+    /// Brings the lists up to the last save, and ends them.
+    func finishLists() async {
+        merge()
+        await lists.settle()
+        lists.finish()
     }
 
     private func sectionKey<Object: ManagedObject>(
@@ -113,16 +128,29 @@ struct ListRequest<Object: ManagedObject>: Sendable {
     var section: SectionPath<Object>?
     /// At least 1.
     var limit: Int?
+    /// Nil for the first row.
+    var start: FetchCursor?
+
+    /// More rows than any list has.
+    private static var mostRows: Int { 1 << 40 }
 
     init(
-        _ predicate: FetchPredicate?, _ sort: [SortDescriptor<Object>],
-        _ section: PartialKeyPath<Object>?,
-        _ limit: Int?
+        _ predicate: FetchPredicate?, _ sort: [SortDescriptor<Object>], _ section: PartialKeyPath<Object>?,
+        _ limit: Int?, after start: FetchCursor?
     ) {
         self.predicate = predicate
         self.sort = sort
         self.section = section.map { SectionPath(keyPath: $0) }
-        self.limit = limit.map { max(1, $0) }
+        self.limit = limit.map { min(max(1, $0), Self.mostRows) }
+        self.start = start
+    }
+}
+
+extension FetchCursor {
+    /// The row that it was made of, as it was.
+    fileprivate func row(of entity: EntityLayout) throws(DataSourceError) -> ListedRow {
+        try check(entity)
+        return ListedRow(entity: layout.index, stored: stored)
     }
 }
 

@@ -10,7 +10,7 @@ internal import RowStore
 /// List(list.snapshot) { contact in Text(contact.name) }
 /// ```
 ///
-/// It follows every save as long as it lives.
+/// It follows every save as long as it lives. When the container is closed, ``why`` says so; what it shows stays.
 ///
 /// **Isolation**: the main actor.
 @MainActor
@@ -24,8 +24,8 @@ public final class LiveList<Object: ManagedObject> {
     public private(set) var why: ListReason
 
     @ObservationIgnored private let main: MainContext
-    @ObservationIgnored private let engine: ListEngine
-    @ObservationIgnored private var link: Link?
+    @ObservationIgnored private var engine: ListEngine
+    @ObservationIgnored private let link = Link()
     /// What was not shown, while the list is paused.
     @ObservationIgnored private var missed: NetChanges?
 
@@ -36,10 +36,14 @@ public final class LiveList<Object: ManagedObject> {
         engine = try main.lists.engine(key, query)
         snapshot = ListSnapshot(state: engine.state, reader: main.detachedObjects)
         why = engine.why
-        let link = Link()
-        self.link = link
         link.onReport = { [weak self] in self?.take($0) }
-        link.onFailure = { [weak self] in self?.why = $0 }
+        link.onOther = { [weak self] in self?.why = $0 }
+        follow(engine)
+    }
+
+    private func follow(_ engine: ListEngine) {
+        self.engine.unsubscribe(link)
+        self.engine = engine
         link.engine = engine
         engine.subscribe(link)
     }
@@ -55,6 +59,26 @@ public final class LiveList<Object: ManagedObject> {
         guard index >= 0, index < snapshot.count else { return nil }
         let isBehind = engine.isBehind || engine.state !== snapshot.state
         return main.object(snapshot.state.rows[index], asOf: snapshot.state.asOf, isBehind: isBehind) as? Object
+    }
+
+    /// Begins elsewhere, as at another page: shows that at once, also while it is paused. Only what it shows then is read,
+    /// from its place on.
+    ///
+    /// ```swift
+    /// try list.moveWindow(after: list.snapshot.last.map { FetchCursor($0) })
+    /// ```
+    ///
+    /// The page before begins at the cursor that it had.
+    ///
+    /// - Parameter cursor: It begins with what comes after that place; nil to begin with the first.
+    /// - Throws: `invalidPredicate` for the place of an object that the list cannot have, and what the store throws; then
+    ///   it stays where it is.
+    public func moveWindow(after cursor: FetchCursor?) throws {
+        let moved = try main.moved(engine, after: cursor)
+        follow(moved)
+        if missed != nil { missed = NetChanges() }
+        let (old, new) = (snapshot.state, moved.state)
+        show(RowDifference(from: old, to: new, NetChanges(from: old.rows, to: new.rows)), old, new, moved.why)
     }
 
     /// Changes nothing until ``resume()``, as for a list that is off the screen.
@@ -87,15 +111,18 @@ public final class LiveList<Object: ManagedObject> {
     /// What the engine knows of the list: an observed class can be no subscriber itself.
     private final class Link: ListSubscriber {
         var onReport: (ListReport) -> Void = { _ in }
-        var onFailure: (ListReason) -> Void = { _ in }
+        /// Called when there is something to say but no report.
+        var onOther: (ListReason) -> Void = { _ in }
         weak var engine: ListEngine?
 
         var wantsEverySave: Bool { false }
 
         func hear(_ report: ListReport) { onReport(report) }
 
-        func hear(_ failure: DataSourceError) {
-            if let engine { onFailure(engine.why) }
+        func hear(_ failure: DataSourceError) { hearEnd() }
+
+        func hearEnd() {
+            if let engine { onOther(engine.why) }
         }
     }
 }
@@ -103,11 +130,11 @@ public final class LiveList<Object: ManagedObject> {
 extension DataSource {
     /// A list to observe, filled at once: see ``LiveList``.
     ///
-    /// The arguments are those of ``register(_:dataKey:entity:where:sortBy:sectionBy:limit:)``.
+    /// The arguments are those of ``register(_:dataKey:entity:where:sortBy:sectionBy:limit:after:)``.
     public func list<Object: ManagedObject>(
         _ entity: Object.Type, where predicate: FetchPredicate? = nil, sortBy: [SortDescriptor<Object>] = [],
-        sectionBy: PartialKeyPath<Object>? = nil, limit: Int? = nil
+        sectionBy: PartialKeyPath<Object>? = nil, limit: Int? = nil, after cursor: FetchCursor? = nil
     ) throws -> LiveList<Object> {
-        try LiveList(ListRequest(predicate, sortBy, sectionBy, limit), main)
+        try LiveList(ListRequest(predicate, sortBy, sectionBy, limit, after: cursor), main)
     }
 }

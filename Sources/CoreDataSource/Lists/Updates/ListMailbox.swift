@@ -62,6 +62,8 @@ nonisolated final class ListMailbox: ListSubscriber, Sendable {
         put(Letter(old: state, new: state, difference: RowDifference(), reason: engine.why))
     }
 
+    func hearEnd() { end() }
+
     /// Leaves the only report that there will be.
     func end(with failure: DataSourceError, _ query: ListQuery) {
         var reason = ListReason(.failure)

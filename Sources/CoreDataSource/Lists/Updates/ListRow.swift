@@ -28,3 +28,10 @@ public struct ListRow<Object: ManagedObject>: Sendable, Identifiable {
         return try body(object)
     }
 }
+
+extension FetchCursor {
+    /// The place of a row in whatever order a request or a list has.
+    public init<Object: ManagedObject>(_ row: ListRow<Object>) {
+        self.init(stored: row.row.stored, layout: row.reader.layout.entities[row.row.entity])
+    }
+}

@@ -23,7 +23,7 @@ public struct ListBuffering: Sendable, Hashable {
 /// ```
 ///
 /// The first value is the list as it is. Each loop over the sequence follows the list on its own; all of one query share
-/// the work. It ends when its task is cancelled.
+/// the work. It ends when its task is cancelled, and after the last save when the container is closed.
 ///
 /// **Isolation**: none; loop in a server's task, a command-line tool or on the main actor. Rows are read off the main
 /// actor.
@@ -47,7 +47,7 @@ public struct ListUpdates<Object: ManagedObject>: AsyncSequence, Sendable {
             self.mailbox = mailbox
         }
 
-        /// The next update, once there is one; nil when the task is cancelled.
+        /// The next update, once there is one; nil when the task is cancelled or the container closed.
         public mutating func next() async -> ListUpdate<Object>? {
             let reader: DetachedObjects
             if let known = self.reader {
@@ -96,6 +96,7 @@ extension MainContext {
     ) -> DetachedObjects {
         do throws(DataSourceError) {
             let (key, query) = try listQuery(request)
+            if lists.isFinished { throw RootContext.closed }
             prepareToFetch()
             mailbox.follow(lists.engineToBeFilled(key, query))
             lists.drain()
@@ -110,15 +111,16 @@ extension MainContext {
 extension DataSource {
     /// A list as values that follow every save: see ``ListUpdates``.
     ///
-    /// The arguments are those of ``register(_:dataKey:entity:where:sortBy:sectionBy:limit:)``. A wrong one, and rows that
+    /// The arguments are those of ``register(_:dataKey:entity:where:sortBy:sectionBy:limit:after:)``. A wrong one, and rows that
     /// cannot be read, give an update whose ``ListUpdate/reason`` is a ``ListReason/Kind/failure``.
     ///
     /// - Parameter buffering: Which updates one that is slower than the saves gets: the latest by default.
     public nonisolated func updates<Object: ManagedObject>(
         _ entity: Object.Type, where predicate: FetchPredicate? = nil, sortBy: [SortDescriptor<Object>] = [],
-        sectionBy: PartialKeyPath<Object>? = nil, limit: Int? = nil,
+        sectionBy: PartialKeyPath<Object>? = nil, limit: Int? = nil, after cursor: FetchCursor? = nil,
         buffering: ListBuffering = .latest
     ) -> ListUpdates<Object> {
-        ListUpdates(main: main, request: ListRequest(predicate, sortBy, sectionBy, limit), buffering: buffering)
+        let request = ListRequest(predicate, sortBy, sectionBy, limit, after: cursor)
+        return ListUpdates(main: main, request: request, buffering: buffering)
     }
 }

@@ -115,14 +115,18 @@ public struct FetchCollation: Sendable, Hashable {
     }
 }
 
-/// Where a page of a fetch ended. It stays valid when the object is changed or deleted.
+/// Where a page of a fetch or a list ended. It stays valid when the object is changed or deleted.
 public struct FetchCursor: Sendable {
     let stored: StoredRow
     let layout: EntityLayout
 
-    /// The place of an object in whatever order a request has.
+    /// The place of an object in whatever order a request or a list has.
     public init(_ object: ManagedObject) {
-        stored = StoredRow(key: object.key, row: object.row)
-        layout = object.layout
+        self.init(stored: StoredRow(key: object.key, row: object.row), layout: object.layout)
+    }
+
+    init(stored: StoredRow, layout: EntityLayout) {
+        self.stored = stored
+        self.layout = layout
     }
 }

@@ -29,13 +29,18 @@ struct FetchPlan {
         family = entity.concreteFamily
         if !request.includesSubentities { family = family.filter { $0 == entity.index } }
         guard let cursor = request.after else { return }
-        guard entity.concreteFamily.contains(cursor.layout.index) else {
-            throw DataSourceError(
-                .invalidPredicate,
-                "A fetch of \(entity.name) is to go on after an object of \(cursor.layout.name). Use an object of the page before.",
-                entityName: entity.name)
-        }
-        let place = RowPredicate.follows(RowCursor(cursor.stored, query.sort, cursor.layout), query.sort)
-        query.predicate = query.predicate == .constant(true) ? place : .and([query.predicate, place])
+        try cursor.check(entity)
+        query = query.following(RowCursor(cursor.stored, query.sort, cursor.layout))
+    }
+}
+
+extension FetchCursor {
+    /// - Throws: `invalidPredicate` for a place among the objects of another entity.
+    func check(_ entity: EntityLayout) throws(DataSourceError) {
+        if entity.concreteFamily.contains(layout.index) { return }
+        throw DataSourceError(
+            .invalidPredicate,
+            "What is asked of \(entity.name) is to go on after an object of \(layout.name). Use an object of the page before.",
+            entityName: entity.name)
     }
 }

@@ -8,7 +8,7 @@ struct ResolvedPredicate {
 }
 
 /// A test of one managed object, in part by its row.
-indirect enum ObjectPredicate {
+indirect enum ObjectPredicate: Sendable {
     case row(RowPredicate)
     case custom(ObjectTest)
     case not(ObjectPredicate)

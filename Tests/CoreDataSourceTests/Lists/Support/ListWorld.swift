@@ -25,6 +25,14 @@ struct ListWorld {
     /// A query, and the same in plain words.
     struct Plan {
         var query: ListQuery
+        /// Where the list begins; nil for the first.
+        var start: (key: Int64, item: Item)? {
+            didSet {
+                query.start = start.map {
+                    ListedRow(entity: $0.item.entity, key: $0.key, row: ListWorld.row($0.key, $0.item))
+                }
+            }
+        }
         var isListed: @Sendable (Item) -> Bool
         var precedes: @Sendable ((key: Int64, item: Item), (key: Int64, item: Item)) -> Bool
         /// The name of an item's section; nil if there are none.
@@ -62,7 +70,21 @@ struct ListWorld {
     }
 
     private func listed(_ plan: Plan) -> [(key: Int64, item: Item)] {
-        items.filter { plan.isListed($0.value) }.map { (key: $0.key, item: $0.value) }.sorted(by: plan.precedes)
+        items.filter { plan.isListed($0.value) }.map { (key: $0.key, item: $0.value) }
+            .filter { item in plan.start.map { plan.precedes($0, item) } ?? true }.sorted(by: plan.precedes)
+    }
+
+    /// The place of an item that is there, or was never; sometimes nil.
+    func place(_ random: inout SeededRandom) -> (key: Int64, item: Item)? {
+        switch random.next(below: 4) {
+        case 0: nil
+        case 1:
+            (
+                Int64(random.next(below: Int(lastKey) + 2)),
+                Item(entity: Self.entities[0], number: Self.number(&random), text: Self.text(&random))
+            )
+        default: items.sorted { $0.key < $1.key }.randomElement(using: &random).map { (key: $0.key, item: $0.value) }
+        }
     }
 
     /// What has to be on the screen.

@@ -1,0 +1,98 @@
+@preconcurrency internal import Dispatch
+internal import Foundation
+internal import Synchronization
+
+/// Tells that a file was written again or replaced.
+///
+/// The kernel is asked about the file's folder: a file that is written aside and renamed, as editors and apt do it, is
+/// another one than that which was watched. Where the kernel is no Linux, a file that is written in its place is not
+/// noticed.
+final class FileWatch: Sendable {
+    private let input: Input
+    private let version: Mutex<FileVersion?>
+    private let source: any DispatchSourceProtocol
+    private let onChange: @Sendable () -> Void
+
+    /// - Parameters:
+    ///   - version: Of the file as it was read; if it is another one by now, that is told too.
+    ///   - onChange: Called on a queue of its own.
+    init(_ input: Input, since version: FileVersion?, _ onChange: @escaping @Sendable () -> Void) throws {
+        self.input = input
+        self.version = Mutex(version)
+        self.onChange = onChange
+        let descriptor = FileWatch.open(input.file.deletingLastPathComponent().path)
+        if descriptor < 0 { throw CatalogError("\(input.name) cannot be watched. \(String(cString: strerror(errno)))") }
+        let queue = DispatchQueue(label: "package-catalog.watch")
+        source = FileWatch.source(descriptor, queue)
+        source.setEventHandler { [weak self] in
+            FileWatch.drain(descriptor)
+            self?.check()
+        }
+        source.setCancelHandler { close(descriptor) }
+        source.activate()
+        queue.async { self.check() }
+    }
+
+    func end() { source.cancel() }
+
+    private func check() {
+        guard let now = FileVersion(input) else { return }
+        let isChanged = version.withLock { version in
+            defer { version = now }
+            return now != version
+        }
+        if isChanged { onChange() }
+    }
+
+    #if os(Linux)
+        /// Opens what tells of files in a folder that are there whole.
+        private static func open(_ folder: String) -> Int32 {
+            let descriptor = inotify_init1(Int32(IN_NONBLOCK | IN_CLOEXEC))
+            if descriptor < 0 || inotify_add_watch(descriptor, folder, UInt32(IN_CLOSE_WRITE | IN_MOVED_TO)) >= 0 {
+                return descriptor
+            }
+            let failure = errno
+            close(descriptor)
+            errno = failure
+            return -1
+        }
+
+        private static func source(_ descriptor: Int32, _ queue: DispatchQueue) -> any DispatchSourceProtocol {
+            DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)
+        }
+
+        /// Takes the events that wait; which they are does not matter.
+        private static func drain(_ descriptor: Int32) {
+            var events = [UInt8](repeating: 0, count: 4096)
+            while read(descriptor, &events, events.count) > 0 {}
+        }
+    #else
+        private static func open(_ folder: String) -> Int32 { Foundation.open(folder, O_EVTONLY) }
+
+        private static func source(_ descriptor: Int32, _ queue: DispatchQueue) -> any DispatchSourceProtocol {
+            DispatchSource.makeFileSystemObjectSource(fileDescriptor: descriptor, eventMask: .write, queue: queue)
+        }
+
+        private static func drain(_ descriptor: Int32) {}
+    #endif
+}
+
+/// What is different when a file was written again or replaced.
+struct FileVersion: Equatable, Sendable {
+    private let modified: Date?
+    private let number: Int?
+    private let size: Int?
+
+    /// Nil for what is not there.
+    init?(_ input: Input) {
+        guard let attributes = try? FileManager.default.attributesOfItem(atPath: input.file.path) else { return nil }
+        modified = attributes[.modificationDate] as? Date
+        number = (attributes[.systemFileNumber] as? NSNumber)?.intValue
+        size = (attributes[.size] as? NSNumber)?.intValue
+    }
+}
+
+extension Input {
+    /// The file itself, also if a link leads to it.
+    fileprivate var file: URL { URL(filePath: name).resolvingSymlinksInPath() }
+}

@@ -1,0 +1,81 @@
+import Foundation
+
+/// A program that is spoken to while it runs. Whoever listens waits for what it says.
+final class Conversation {
+    private let process: Process
+    private let input: FileHandle
+    private var pieces: AsyncStream<String>.Iterator
+
+    /// - Parameters:
+    ///   - output: Where the program's standard output can be read.
+    ///   - separator: What ends a piece of it.
+    init(_ process: Process, input: FileHandle, output: FileHandle, separator: String) {
+        self.process = process
+        self.input = input
+        pieces = Conversation.pieces(of: output, separator).makeAsyncIterator()
+    }
+
+    func say(_ line: String) throws { try input.write(contentsOf: Data((line + "\n").utf8)) }
+
+    /// The next piece of output, without its separator; nil after the last.
+    func hear() async -> String? { await pieces.next(isolation: #isolation) }
+
+    /// The pieces up to the first for which the test holds; all if there is none.
+    func hear(until isLast: (String) -> Bool) async -> [String] {
+        var heard: [String] = []
+        while let piece = await pieces.next(isolation: #isolation) {
+            heard.append(piece)
+            if isLast(piece) { break }
+        }
+        return heard
+    }
+
+    /// Ends the program's standard input, and returns its status.
+    func end() async throws -> Int32 {
+        try input.close()
+        return await status()
+    }
+
+    func status() async -> Int32 {
+        await process.end()
+        return process.terminationStatus
+    }
+
+    private static func pieces(of output: FileHandle, _ separator: String) -> AsyncStream<String> {
+        let pieces = AsyncStream<String>.makeStream()
+        // Reading holds up its thread. A terminal ends with an error.
+        Thread.detachNewThread {
+            var text: [UInt8] = []
+            var bytes = [UInt8](repeating: 0, count: 4096)
+            while true {
+                let count = read(output.fileDescriptor, &bytes, bytes.count)
+                if count <= 0 { break }
+                for byte in bytes[..<count] {
+                    text.append(byte)
+                    guard text.suffix(separator.utf8.count).elementsEqual(separator.utf8) else { continue }
+                    pieces.continuation.yield(String(decoding: text.dropLast(separator.utf8.count), as: UTF8.self))
+                    text = []
+                }
+            }
+            pieces.continuation.finish()
+        }
+        return pieces.stream
+    }
+}
+
+extension CatalogProgram {
+    /// Starts the program with pipes; it is heard line by line.
+    func converse(_ arguments: [String]) throws -> Conversation {
+        let (input, output) = (Pipe(), Pipe())
+        let process = try start(arguments, standardInput: input.fileHandleForReading, standardOutput: output)
+        return Conversation(
+            process, input: input.fileHandleForWriting, output: output.fileHandleForReading, separator: "\n")
+    }
+
+    /// Replaces the input as apt does: the new file is written aside, and renamed.
+    func replaceInput(_ packages: [ControlPackage]) throws {
+        let next = folder.appending(component: "next")
+        try Data(packages.text.utf8).write(to: next)
+        guard rename(next.path, input.path) == 0 else { throw CocoaError(.fileWriteUnknown) }
+    }
+}
