@@ -117,8 +117,8 @@ extension ObjectContext {
 
     /// The rows that match, in order and with edits, for requests that want values and no objects.
     ///
-    /// - Parameter columns: The columns that are wanted; others may be null.
-    func rows(_ plan: FetchPlan, columns: [Int]) throws(DataSourceError) -> [StoredRow] {
+    /// - Parameter columns: The columns that are wanted, nil for all; others may be null.
+    func rows(_ plan: FetchPlan, columns: [Int]?) throws(DataSourceError) -> [StoredRow] {
         if plan.tests != nil { return try objects(plan).map { StoredRow(key: $0.key, row: $0.row) } }
         var query = plan.query
         query.columns = columns

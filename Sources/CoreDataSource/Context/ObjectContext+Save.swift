@@ -56,7 +56,7 @@ extension ObjectContext {
                 entities[entity]?.inserted.append(StoredRow(key: object.key, row: object.row))
             case .edited:
                 guard let saved = object.saved else { continue }
-                let columns = object.columnsChanged(since: saved)
+                let columns = object.row.columnsChanged(since: saved, object.layout)
                 if columns.isEmpty {
                     // The same values, without the room that the edits took.
                     object.row = saved
@@ -72,7 +72,7 @@ extension ObjectContext {
             }
         }
         try throwFailures(failures)
-        return ChangeSet(entities: entities.compactMap { $0 }.filter { !$0.isEmpty })
+        return ChangeSet(entities: entities.compactMap { $0 }.filter { !$0.isEmpty } + noted)
     }
 
     /// Ends the save of that number: what was changed is as saved now.
@@ -94,6 +94,7 @@ extension ObjectContext {
             bindings[last.layout.index].spareWords = max(8, min(tail + tail / 4, 512))
         }
         changed.removeAll(keepingCapacity: changed.count < 1024)
+        didSaveNoted(number)
         trim()
     }
 
@@ -111,13 +112,20 @@ extension ObjectContext {
     // MARK: Validation
 
     private func validate(_ object: ManagedObject, _ failures: inout [DataSourceError]) throws(DataSourceError) {
-        let entity = object.layout.index
-        let broken = bindings[entity].rules.failures(object.row, object.layout)
-        if !broken.isEmpty { failures.append(contentsOf: broken) }
-        if object.row.byteCount > stack.root.store.longestValue { failures.append(contentsOf: tooLarge(object)) }
+        try checkRules(object.row, bindings[object.layout.index], &failures)
         for constraint in object.layout.constraints.indices where object.checkedConstraint != Int32(constraint) {
             if try !isUnique(object, constraint) { failures.append(notUnique(object, constraint)) }
         }
+        if failures.count >= 100 { try throwFailures(failures) }
+    }
+
+    /// Adds what is wrong with the values of a row, whatever other rows there are. Throws once it is much.
+    func checkRules(
+        _ row: RowSnapshot, _ binding: EntityBinding, _ failures: inout [DataSourceError]
+    ) throws(DataSourceError) {
+        let broken = binding.rules.failures(row, binding.layout)
+        if !broken.isEmpty { failures.append(contentsOf: broken) }
+        if row.byteCount > stack.root.store.longestValue { failures.append(contentsOf: tooLarge(row, binding.layout)) }
         if failures.count >= 100 { try throwFailures(failures) }
     }
 
@@ -167,28 +175,28 @@ extension ObjectContext {
             entityName: object.layout.name, attributeName: names.count == 1 ? names[0] : nil)
     }
 
-    private func tooLarge(_ object: ManagedObject) -> [DataSourceError] {
+    private func tooLarge(_ row: RowSnapshot, _ layout: EntityLayout) -> [DataSourceError] {
         let limit = stack.root.store.longestValue
-        let tooLong = object.layout.storedColumns.filter { column in
-            let storage = object.layout.columns[column].storage
-            return (storage == .text || storage == .blob) && object.row.withBytes(column) { $0.count > limit }
+        let tooLong = layout.storedColumns.filter { column in
+            let storage = layout.columns[column].storage
+            return (storage == .text || storage == .blob) && row.withBytes(column) { $0.count > limit }
         }.map { column in
             DataSourceError(
                 .valueTooLarge,
-                "\(object.layout.name).\(object.layout.columns[column].name) is longer than the \(limit) bytes that the store can hold. Keep it in a file and store the path.",
-                entityName: object.layout.name, attributeName: object.layout.columns[column].name)
+                "\(layout.name).\(layout.columns[column].name) is longer than the \(limit) bytes that the store can hold. Keep it in a file and store the path.",
+                entityName: layout.name, attributeName: layout.columns[column].name)
         }
-        guard tooLong.isEmpty, object.row.liveByteCount(object.layout) > limit else { return tooLong }
+        guard tooLong.isEmpty, row.liveByteCount(layout) > limit else { return tooLong }
         // A store that refused it later would refuse every later save with it.
         return [
             DataSourceError(
                 .valueTooLarge,
-                "The values of one \(object.layout.name) are together longer than the \(limit) bytes that the store can hold. Keep the largest in a file and store the path.",
-                entityName: object.layout.name)
+                "The values of one \(layout.name) are together longer than the \(limit) bytes that the store can hold. Keep the largest in a file and store the path.",
+                entityName: layout.name)
         ]
     }
 
-    private func throwFailures(_ failures: [DataSourceError]) throws(DataSourceError) {
+    func throwFailures(_ failures: [DataSourceError]) throws(DataSourceError) {
         guard let first = failures.first else { return }
         if failures.count == 1 { throw first }
         var error = first
@@ -201,13 +209,16 @@ extension ObjectContext {
 extension ManagedObject {
     /// Whether any value differs from the saved one. Edits that end where they began are none.
     final var hasEdits: Bool {
-        saved.map { !columnsChanged(since: $0).isEmpty } ?? false
+        saved.map { !row.columnsChanged(since: $0, layout).isEmpty } ?? false
     }
+}
 
-    fileprivate func columnsChanged(since saved: RowSnapshot) -> ColumnSet {
+extension RowSnapshot {
+    /// The columns in which it differs from the row as it was.
+    func columnsChanged(since saved: RowSnapshot, _ layout: EntityLayout) -> ColumnSet {
         var columns = ColumnSet()
         for column in layout.columns.indices
-        where !row.isEqual(to: saved, column: column, storage: layout.columns[column].storage) {
+        where !isEqual(to: saved, column: column, storage: layout.columns[column].storage) {
             columns.insert(column)
         }
         return columns

@@ -9,6 +9,8 @@ final class ObjectContext {
     let bindings: [EntityBinding]
     /// Every object with changes, in the order of the first one.
     var changed: [ManagedObject] = []
+    /// What the next save does to rows that were not made objects.
+    var noted: [EntityChanges] = []
     /// The first edit that was refused since the last save; the save throws it.
     private(set) var refusal: DataSourceError?
     /// Whether a hook or `perform` is at work, which will save what is edited now.
@@ -195,6 +197,7 @@ final class ObjectContext {
             object.revert()
         }
         changed.removeAll(keepingCapacity: changed.count < 1024)
+        noted.removeAll()
         refusal = nil
         if isEnd { trim() }
     }

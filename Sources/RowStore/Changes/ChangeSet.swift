@@ -27,6 +27,9 @@ package struct EntityChanges: Sendable {
     package let entity: Int
     package var inserted: [StoredRow] = []
     package var updated: [UpdatedRow] = []
+    /// Columns in which all updated rows have the same values now, if they differ from before in no others. A store may
+    /// write them at once.
+    package var sharedColumns: ColumnSet?
     /// With the row as it was.
     package var deleted: [StoredRow] = []
 

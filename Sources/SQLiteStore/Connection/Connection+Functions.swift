@@ -1,20 +1,6 @@
 internal import CSQLite
 internal import RowStore
 
-/// Many values, for a query to look into. SQLite gets a pointer to it in place of a list of parameters.
-final class ValueSet: Sendable {
-    let values: Set<RowValue>
-
-    init(_ values: some Sequence<RowValue>) {
-        self.values = Set(values)
-    }
-
-    /// The name by which SQLite tells pointers of this kind from others; compared as a text, kept for ever.
-    static var pointerType: UnsafePointer<CChar> {
-        UnsafeRawPointer(StaticString("ValueSet").utf8Start).assumingMemoryBound(to: CChar.self)
-    }
-}
-
 /// A predicate for which SQLite has no words, and where its columns are among the arguments of a function.
 final class RowTest: Sendable {
     let predicate: RowPredicate
@@ -64,7 +50,7 @@ final class RowTest: Sendable {
 }
 
 extension Statement {
-    /// Binds a set or a test, which lives until another value is bound.
+    /// Binds a list or a test, which lives until another value is bound.
     private func bind<Object: AnyObject>(
         _ object: Object, _ type: UnsafePointer<CChar>, _ parameter: Int32
     ) -> Int32 {
@@ -76,7 +62,7 @@ extension Statement {
     func bind(_ value: QueryPlan.Value, _ parameter: Int32) -> Int32 {
         switch value {
         case .one(let value): bind(value, parameter)
-        case .set(let set): bind(set, ValueSet.pointerType, parameter)
+        case .list(let list): bind(list, ListedValues.pointerType, parameter)
         case .test(let test): bind(test, RowTest.pointerType, parameter)
         }
     }
@@ -103,7 +89,7 @@ extension Connection {
                         UnsafeRawBufferPointer(start: other, count: Int(otherCount))
                     ).signum())
             }, nil)
-        if code == SQLITE_OK { code = add("is_in_set", 2, isInSet) }
+        if code == SQLITE_OK { code = addListedValues() }
         if code == SQLITE_OK { code = add("row_test", -1, rowTest) }
         if code == SQLITE_OK { code = add("text_sort_key", 2, textSortKey) }
         return code
@@ -131,16 +117,6 @@ extension Connection {
             guard code == SQLITE_OK else { throw error(code, while: "reading") }
         }
     }
-}
-
-private func isInSet(
-    _ context: OpaquePointer?, _ count: Int32, _ arguments: UnsafeMutablePointer<OpaquePointer?>?
-) {
-    guard let arguments, let pointer = sqlite3_value_pointer(arguments[0], ValueSet.pointerType) else {
-        return sqlite3_result_int(context, 0)
-    }
-    let set = Unmanaged<ValueSet>.fromOpaque(pointer).takeUnretainedValue()
-    sqlite3_result_int(context, set.values.contains(value(arguments[1])) ? 1 : 0)
 }
 
 private func rowTest(

@@ -26,7 +26,7 @@ struct QueryShape: Hashable {
         /// A column, or -1 for the key, how many values, whether null is one more, and whether it is negated.
         case isIn
         /// A column, or -1 for the key, whether null is one more value, and whether it is negated.
-        case isInSet
+        case isListed
         /// An operator.
         case compareKey
         /// Whether it is negated, whether the key is asked for, a count, and as many columns.
@@ -52,7 +52,7 @@ struct QueryPlan {
     enum Value {
         case one(RowValue)
         /// A list that is too long for parameters.
-        case set(ValueSet)
+        case list(ListedValues)
         /// A predicate that SQLite has no words for.
         case test(RowTest)
     }
@@ -72,10 +72,8 @@ struct QueryPlan {
 
     /// The deepest nesting of terms: the parser of SQLite has a stack of 100 places.
     private static let nestingLimit = 20
-    /// The longest list of values that is spelled out; longer ones are looked up one row at a time.
-    private static let listLength = 1000
-    /// Up to this length lists are filled up to a power of two, so that few shapes are enough.
-    private static let roundedLength = 32
+    /// The longest list of values that is spelled out, filled up to a power of two, so that few shapes are enough.
+    private static let listLength = 32
 
     init(_ query: RowQuery, isCount: Bool = false, _ table: EntityTable, _ limits: SQLLimits) {
         layout = table.layout
@@ -185,8 +183,7 @@ struct QueryPlan {
     }
 
     private mutating func encode(_ column: Int, _ list: [RowValue], isNegated: Bool) -> Bool {
-        let isKey = column == QueryShape.key
-        let storage = isKey ? .integer : layout.columns[column].storage
+        let storage = column == QueryShape.key ? .integer : layout.columns[column].storage
         let wanted = list.filter { $0 != .null && $0.fits(storage) }
         let withNull = wanted.count != list.count && list.contains(.null) ? 1 : 0
         let negation = isNegated ? 1 : 0
@@ -198,14 +195,13 @@ struct QueryPlan {
             }
             return true
         }
-        if wanted.count > QueryPlan.listLength && !isKey || values.count + wanted.count > valueLimit {
-            shape.add(.isInSet, column, withNull, negation)
-            values.append(.set(ValueSet(wanted)))
+        if wanted.count > QueryPlan.listLength {
+            shape.add(.isListed, column, withNull, negation)
+            values.append(.list(ListedValues(wanted)))
             return true
         }
         var count = 1
         while count < wanted.count { count *= 2 }
-        if count > QueryPlan.roundedLength { count = wanted.count }
         shape.add(.isIn, column, count, withNull, negation)
         values += wanted.map { .one($0) }
         values += repeatElement(.one(last), count: count - wanted.count)

@@ -72,9 +72,9 @@ private struct TermWriter {
         case .isNotNull: return "\(column()) IS NOT NULL"
         case .compare: return comparison()
         case .isIn: return membership()
-        case .isInSet:
+        case .isListed:
             let column = column()
-            return alternatives("is_in_set(\(parameter()), \(column))", column)
+            return alternatives("\(column) IN \(ListedValues.sql(parameter()))", column)
         case .compareKey:
             let relation = ComparisonOperator(code: Int32(next()))
             return "\(EntityTable.keyName.quoted) \(relation.sql) \(parameter())"

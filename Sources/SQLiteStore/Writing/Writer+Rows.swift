@@ -11,7 +11,7 @@ extension Writer {
         }
         try delete(changes.deleted, table)
         do {
-            try update(changes.updated, table)
+            try update(changes, table)
         } catch  where error.code == .uniquenessViolated && changes.updated.count > 1 {
             // Rows may exchange unique keys, which no order of single updates can do.
             try replace(changes.updated, table)
@@ -33,6 +33,9 @@ extension Writer {
 
     private func delete(_ rows: [StoredRow], _ table: EntityTable) throws(DataSourceError) {
         guard !rows.isEmpty else { return }
+        if rows.count > Writer.singleRows {
+            return try run("DELETE FROM \(table.name.quoted)", rows.map(\.key), [], table)
+        }
         let statement = try connection.statement(table.deleteStatement, table.deleteSQL)
         defer { statement.clear() }
         for row in rows {
@@ -40,6 +43,34 @@ extension Writer {
             guard code == SQLITE_DONE else { throw failure(code, table) }
         }
         statementsRun += rows.count
+    }
+
+    private func update(_ changes: EntityChanges, _ table: EntityTable) throws(DataSourceError) {
+        guard let shared = changes.sharedColumns, changes.updated.count > Writer.singleRows else {
+            return try update(changes.updated, table)
+        }
+        let columns = table.columns.filter { shared.contains($0.index) }
+        let row = changes.updated[0].row
+        let settings = columns.enumerated().map { "\(table.terms[$1.index]) = ?\($0 + 2)" }
+        try run(
+            "UPDATE \(table.name.quoted) SET \(settings.joined(separator: ", "))", changes.updated.map(\.key),
+            columns.map { row.value($0.index, $0.storage) }, table)
+    }
+
+    /// Runs one statement on all rows of those keys. The list of them is parameter 1, the values follow.
+    private func run(
+        _ sql: String, _ keys: [Int64], _ values: [RowValue], _ table: EntityTable
+    ) throws(DataSourceError) {
+        let list = ListedValues(keys.map { .integer($0) })
+        let statement = try connection.prepare(
+            "\(sql) WHERE \(EntityTable.keyName.quoted) IN \(ListedValues.sql("?1"))")
+        var code = statement.bind(.list(list), 1)
+        for (index, value) in values.enumerated() where code == SQLITE_OK {
+            code = statement.bind(value, Int32(index + 2))
+        }
+        if code == SQLITE_OK { code = statement.step() }
+        statementsRun += 1
+        guard code == SQLITE_DONE else { throw failure(code, table) }
     }
 
     /// Writes the columns that changed, and no others: an index is touched only if one of its columns is named.
@@ -87,6 +118,8 @@ extension Writer {
         return statement
     }
 
+    /// The most rows that are written by a statement each, where one for all of them would do.
+    private static let singleRows = 32
     /// The most UPDATE statements kept for an entity; then all are forgotten.
     private static let updateLimit = 32
 

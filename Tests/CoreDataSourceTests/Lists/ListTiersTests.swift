@@ -118,8 +118,8 @@ struct ListTiersTests {
             sender.key = "lost"
         }
         #expect(listed(senders, "list").count == 4)
-        store.fail(with: nil)
         try await container.discardPending()
+        store.fail(with: nil)
         #expect(listed(senders, "list") == ["k0 0", "k1 1", "k2 2"])
         #expect(senders.why(dataKey: "list")?.kind == .discard)
         try await senders.add(items(3..<4), waitFor: .main)
@@ -135,8 +135,8 @@ struct ListTiersTests {
         let delegate = try register(senders, "list")
         store.fail(with: noRoom)
         _ = try? await senders.add(ItemData(key: "k0", number: 9), waitFor: .main)
-        store.fail(with: nil)
         _ = await container.stack.root.discardPending()
+        store.fail(with: nil)
         try await senders.add(ItemData(key: "k0", number: 5), waitFor: .main)
         #expect(listed(senders, "list") == ["k1 1", "k2 2", "k0 5"])
         #expect(senders.why(dataKey: "list")?.isRead == true)

@@ -103,6 +103,22 @@ enum QuerySamples {
 final class SampleEntity: ManagedObject {
     override class var entityName: String { "Sample" }
 
+    override class var attributeKeyPaths: [AnyKeyPath: String] {
+        [\SampleEntity.name: "name", \SampleEntity.long: "long"]
+    }
+
+    var name: String? {
+        get { attribute(at: column("name")) }
+        set { setAttribute(newValue, at: column("name")) }
+    }
+
+    var long: Int64? {
+        get { attribute(at: column("long")) }
+        set { setAttribute(newValue, at: column("long")) }
+    }
+
+    private func column(_ name: String) -> Int { QuerySamples.sample.column(named: name) ?? 0 }
+
     func set(_ value: FetchValue, _ column: Int) {
         switch value {
         case .null: setNil(at: column)
@@ -201,7 +217,7 @@ struct PredicateSource {
             return .text(path(QuerySamples.strings), .matches, .constant(.text(pick(patterns))), options())
         case 6:
             let name = pick(QuerySamples.names)
-            let count = below(10) == 0 ? 20 : below(5)
+            let count = below(10) == 0 ? 40 : below(5)
             return .isIn(path([name]), .list((0..<count).map { _ in constant([name]) }), options())
         case 7: return .between(number(1), number(1), number(1), [])
         case 8:

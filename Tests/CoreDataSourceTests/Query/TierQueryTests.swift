@@ -55,6 +55,31 @@ struct TierQueryTests {
             rows[key] = row
         }
 
+        /// Changes or deletes whatever passes a random predicate, all at once.
+        mutating func batch() throws -> Batch {
+            let predicate = FetchPredicate(source.node(2))
+            let resolved = try predicate.resolved(QuerySamples.sample)
+            let found = rows.filter { resolved.evaluate($1, key: $0, QuerySamples.sample) }
+            if below(8) == 0 {
+                for key in found.keys { rows[key] = nil }
+                return Batch(predicate: predicate, values: nil, count: found.count)
+            }
+            let text = QuerySamples.texts[below(QuerySamples.texts.count)]
+            let number: Int64? = below(3) == 0 ? nil : Int64(below(3))
+            var count = 0
+            for (key, old) in found {
+                guard let name = QuerySamples.sample.column(named: "name"),
+                    let long = QuerySamples.sample.column(named: "long")
+                else { continue }
+                let new = number.map { RowValue.integer($0) } ?? .null
+                if !old.holds(.text(text), column: name) || !old.holds(new, column: long) { count += 1 }
+                rows[key]?.setText(text, name)
+                rows[key]?.setValue(new, long)
+            }
+            return Batch(
+                predicate: predicate, values: [.set(\.name, text), .set(\.long, number)], count: count)
+        }
+
         mutating func question() throws -> Question {
             var request = FetchRequest(SampleEntity.self, where: FetchPredicate(source.node(2)))
             var sort: [SortKey] = []
@@ -80,6 +105,14 @@ struct TierQueryTests {
                 request: request, all: all,
                 answer: Array(all.dropFirst(request.offset).prefix(request.limit ?? .max)))
         }
+    }
+
+    private struct Batch: Sendable {
+        let predicate: FetchPredicate
+        /// Nil for a deletion.
+        let values: [FetchAssignment<SampleEntity>]?
+        /// How many rows change or go.
+        let count: Int
     }
 
     private struct Question: Sendable {
@@ -139,6 +172,20 @@ struct TierQueryTests {
             _ = try await samples.perform(waitFor: .main) { context in
                 try world.withValue { world in
                     for _ in 0..<2 { try world.question().ask(context, "after the save") }
+                }
+            }
+            if round % 4 == 0 {
+                let batch = try world.withValue { try $0.batch() }
+                let report =
+                    if let values = batch.values {
+                        try await samples.update(
+                            SampleEntity.self, where: batch.predicate, set: values, waitFor: .main)
+                    } else { try await samples.delete(SampleEntity.self, where: batch.predicate, waitFor: .main) }
+                #expect(
+                    report.updated + report.deleted == batch.count,
+                    "seed \(TierQueryTests.seed): \(report) and not \(batch.count) for \(batch.predicate)")
+                try world.withValue { world in
+                    for _ in 0..<2 { try world.question().ask(container.main, "after a batch") }
                 }
             }
             asked += 8

@@ -5,11 +5,13 @@ import StoreTestModel
 /// Random saves, and what a store holds after each of them.
 struct SaveSequence {
     let saves: [ChangeSet]
-    /// The texts by key after so many saves.
+    /// The texts by key after so many saves, each with the number of the last save of all rows at once.
     let states: [[Int64: String]]
 
     /// The row that says how many saves there have been.
     static let counter: Int64 = 1
+    /// How many rows the first save makes, so that one of all rows is written by one statement.
+    private static let firstRows: Int64 = 40
 
     init(count: Int, seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
@@ -18,7 +20,7 @@ struct SaveSequence {
         var states: [[Int64: String]] = [[:]]
         for number in 1...count {
             saves.append(SaveSequence.save(number, &rows, &generator))
-            states.append(rows.mapValues { $0.text(TestModel.text) })
+            states.append(rows.mapValues(SaveSequence.state))
         }
         self.saves = saves
         self.states = states
@@ -27,15 +29,18 @@ struct SaveSequence {
     private static func save(
         _ number: Int, _ rows: inout [Int64: RowSnapshot], _ generator: inout SeededGenerator
     ) -> ChangeSet {
+        if number % 3 == 0 { return saveAll(number, &rows) }
         let layout = TestModel.layout.entities[TestModel.item]
         var insert: [StoredRow] = []
         var update: [UpdatedRow] = []
         var delete: [StoredRow] = []
-        let count = row(number, "save \(number)")
+        var count = row(number, "save \(number)")
+        count.setReal(Double(number), TestModel.real)
         if let old = rows[counter] {
             update.append(.of(counter, old, count, layout))
         } else {
             insert.append(StoredRow(key: counter, row: count))
+            insert += (1...firstRows).map { StoredRow(key: 1000 + $0, row: row(1000 + Int($0), "first")) }
         }
         var touched: Set<Int64> = [counter]
         for place in 0..<Int.random(in: 1...4, using: &generator) {
@@ -58,6 +63,27 @@ struct SaveSequence {
         return .of(insert: insert, update: update, delete: delete, number: Int64(number))
     }
 
+    /// Sets one column of all rows.
+    private static func saveAll(_ number: Int, _ rows: inout [Int64: RowSnapshot]) -> ChangeSet {
+        var changes = EntityChanges(entity: TestModel.item)
+        var columns = ColumnSet()
+        columns.insert(TestModel.real)
+        for (key, old) in rows.sorted(by: { $0.key < $1.key }) {
+            var row = old
+            row.setReal(Double(number), TestModel.real)
+            changes.updated.append(UpdatedRow(key: key, row: row, previous: old, columns: columns))
+            rows[key] = row
+        }
+        changes.sharedColumns = columns
+        var set = ChangeSet(entities: [changes])
+        set.number = Int64(number)
+        return set
+    }
+
+    private static func state(_ row: RowSnapshot) -> String {
+        "\(row.real(TestModel.real)) \(row.text(TestModel.text))"
+    }
+
     private static func row(_ integer: Int, _ text: String) -> RowSnapshot {
         TestModel.row(.integer(Int64(integer)), .null, .text(text))
     }
@@ -65,8 +91,8 @@ struct SaveSequence {
     /// How many of the saves a store holds, all of their rows and no others; nil if it is half of one.
     func count(in store: SQLiteStore) throws -> Int? {
         let rows = try store.rows(RowQuery(entity: TestModel.item))
-        let found = Dictionary(uniqueKeysWithValues: rows.map { ($0.key, $0.row.text(TestModel.text)) })
-        let number = rows.first { $0.key == SaveSequence.counter }.map { Int($0.row.integer(TestModel.integer)) } ?? 0
+        let found = Dictionary(uniqueKeysWithValues: rows.map { ($0.key, SaveSequence.state($0.row)) })
+        let number = rows.first { $0.key == SaveSequence.counter }.map { Int($0.row.real(TestModel.real)) } ?? 0
         return states.indices.contains(number) && states[number] == found ? number : nil
     }
 }

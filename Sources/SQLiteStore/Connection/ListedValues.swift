@@ -1,0 +1,173 @@
+internal import CSQLite
+internal import RowStore
+
+/// Many values, for a statement to look into. SQLite gets a pointer to them in place of a list of parameters.
+///
+/// `column IN (SELECT value FROM listed_values(?1))` finds rows by an index, as a list of parameters does, and is one
+/// statement for lists of every length. What it compares with are the values themselves, not a text of them.
+final class ListedValues: Sendable {
+    let values: [RowValue]
+
+    init(_ values: [RowValue]) {
+        self.values = values
+    }
+
+    /// The name by which SQLite tells pointers of this kind from others; compared as a text, kept for ever.
+    static var pointerType: UnsafePointer<CChar> {
+        UnsafeRawPointer(StaticString("ListedValues").utf8Start).assumingMemoryBound(to: CChar.self)
+    }
+
+    /// What stands after `IN`.
+    static func sql(_ parameter: String) -> String { "(SELECT value FROM listed_values(\(parameter)))" }
+}
+
+extension Connection {
+    /// Makes the table of listed values known to SQLite.
+    func addListedValues() -> Int32 {
+        let module = UnsafeMutablePointer<sqlite3_module>.allocate(capacity: 1)
+        module.initialize(to: sqlite3_module())
+        module.pointee.xConnect = connectTable
+        module.pointee.xDisconnect = disconnectTable
+        module.pointee.xBestIndex = planScan
+        module.pointee.xOpen = openCursor
+        module.pointee.xClose = closeCursor
+        module.pointee.xFilter = beginScan
+        module.pointee.xNext = moveOn
+        module.pointee.xEof = isAtEnd
+        module.pointee.xColumn = giveColumn
+        module.pointee.xRowid = giveRowID
+        // SQLite frees it with the connection, or at once if this fails.
+        return sqlite3_create_module_v2(handle, "listed_values", module, module) { $0?.deallocate() }
+    }
+}
+
+private let listColumn: Int32 = 1
+
+private func connectTable(
+    _ connection: OpaquePointer?, _: UnsafeMutableRawPointer?, _: Int32, _: UnsafePointer<UnsafePointer<CChar>?>?,
+    _ table: UnsafeMutablePointer<UnsafeMutablePointer<sqlite3_vtab>?>?,
+    _: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
+) -> Int32 {
+    let code = sqlite3_declare_vtab(connection, "CREATE TABLE listed(value, list HIDDEN)")
+    guard code == SQLITE_OK else { return code }
+    let made = UnsafeMutablePointer<sqlite3_vtab>.allocate(capacity: 1)
+    made.initialize(to: sqlite3_vtab())
+    table?.pointee = made
+    return SQLITE_OK
+}
+
+private func disconnectTable(_ table: UnsafeMutablePointer<sqlite3_vtab>?) -> Int32 {
+    table?.deallocate()
+    return SQLITE_OK
+}
+
+/// There is one way: from the first value of the list to the last. Without a list there is none.
+private func planScan(
+    _: UnsafeMutablePointer<sqlite3_vtab>?, _ info: UnsafeMutablePointer<sqlite3_index_info>?
+) -> Int32 {
+    guard let info else { return SQLITE_ERROR }
+    for index in 0..<Int(info.pointee.nConstraint) {
+        let constraint = info.pointee.aConstraint[index]
+        guard constraint.iColumn == listColumn, constraint.op == UInt8(SQLITE_INDEX_CONSTRAINT_EQ),
+            constraint.usable != 0
+        else { continue }
+        info.pointee.aConstraintUsage[index].argvIndex = 1
+        info.pointee.aConstraintUsage[index].omit = 1
+        info.pointee.estimatedCost = 1
+        info.pointee.estimatedRows = 100
+        return SQLITE_OK
+    }
+    return SQLITE_CONSTRAINT
+}
+
+private func openCursor(
+    _: UnsafeMutablePointer<sqlite3_vtab>?,
+    _ cursor: UnsafeMutablePointer<UnsafeMutablePointer<sqlite3_vtab_cursor>?>?
+) -> Int32 {
+    let made = UnsafeMutablePointer<csqlite_list_cursor>.allocate(capacity: 1)
+    made.initialize(to: csqlite_list_cursor())
+    cursor?.pointee = UnsafeMutableRawPointer(made).assumingMemoryBound(to: sqlite3_vtab_cursor.self)
+    return SQLITE_OK
+}
+
+private func closeCursor(_ cursor: UnsafeMutablePointer<sqlite3_vtab_cursor>?) -> Int32 {
+    cursor?.deallocate()
+    return SQLITE_OK
+}
+
+/// The list stays bound, and so alive, for as long as the statement runs.
+private func beginScan(
+    _ cursor: UnsafeMutablePointer<sqlite3_vtab_cursor>?, _: Int32, _: UnsafePointer<CChar>?, _ count: Int32,
+    _ arguments: UnsafeMutablePointer<OpaquePointer?>?
+) -> Int32 {
+    guard let cursor, let arguments, count == 1 else { return SQLITE_ERROR }
+    withListCursor(cursor) {
+        $0.list = UnsafeRawPointer(sqlite3_value_pointer(arguments[0], ListedValues.pointerType))
+        $0.position = 0
+    }
+    return SQLITE_OK
+}
+
+private func moveOn(_ cursor: UnsafeMutablePointer<sqlite3_vtab_cursor>?) -> Int32 {
+    guard let cursor else { return SQLITE_ERROR }
+    withListCursor(cursor) { $0.position += 1 }
+    return SQLITE_OK
+}
+
+private func isAtEnd(_ cursor: UnsafeMutablePointer<sqlite3_vtab_cursor>?) -> Int32 {
+    guard let cursor else { return 1 }
+    return withListCursor(cursor) { $0.isAtEnd ? 1 : 0 }
+}
+
+private func giveColumn(
+    _ cursor: UnsafeMutablePointer<sqlite3_vtab_cursor>?, _ context: OpaquePointer?, _ column: Int32
+) -> Int32 {
+    guard let cursor, column != listColumn else { return SQLITE_OK }
+    withListCursor(cursor) { if !$0.isAtEnd { result(context, $0.values[Int($0.position)]) } }
+    return SQLITE_OK
+}
+
+private func giveRowID(
+    _ cursor: UnsafeMutablePointer<sqlite3_vtab_cursor>?, _ rowID: UnsafeMutablePointer<sqlite3_int64>?
+) -> Int32 {
+    guard let cursor else { return SQLITE_ERROR }
+    rowID?.pointee = withListCursor(cursor) { $0.position }
+    return SQLITE_OK
+}
+
+@inline(__always)
+private func withListCursor<R>(
+    _ cursor: UnsafeMutablePointer<sqlite3_vtab_cursor>, _ body: (inout csqlite_list_cursor) -> R
+) -> R {
+    body(&UnsafeMutableRawPointer(cursor).assumingMemoryBound(to: csqlite_list_cursor.self).pointee)
+}
+
+extension csqlite_list_cursor {
+    /// Of no list if another kind of value was bound.
+    fileprivate var values: [RowValue] {
+        guard let list else { return [] }
+        return Unmanaged<ListedValues>.fromOpaque(list).takeUnretainedValue().values
+    }
+
+    fileprivate var isAtEnd: Bool { position >= values.count }
+}
+
+/// Gives a copy of a value to SQLite.
+private func result(_ context: OpaquePointer?, _ value: RowValue) {
+    switch value {
+    case .null: sqlite3_result_null(context)
+    case .integer(let value): sqlite3_result_int64(context, value)
+    case .real(let value): sqlite3_result_double(context, value)
+    case .text(var value):
+        value.withUTF8 { text in
+            text.withMemoryRebound(to: CChar.self) {
+                sqlite3_result_text64(
+                    context, $0.baseAddress ?? emptyText, UInt64($0.count), copied, UInt8(SQLITE_UTF8))
+            }
+        }
+    case .blob(let value):
+        value.withUnsafeBytes {
+            sqlite3_result_blob64(context, $0.baseAddress ?? UnsafeRawPointer(emptyText), UInt64($0.count), copied)
+        }
+    }
+}
