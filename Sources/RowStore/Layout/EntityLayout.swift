@@ -9,6 +9,8 @@ package final class EntityLayout: Sendable {
     package let name: String
     package let isAbstract: Bool
     package let columns: [ColumnLayout]
+    /// How the values of each column are ordered: apart from the rest, for it is asked very often.
+    package let orders: ContiguousArray<ColumnOrder>
     /// Indexes of the columns that the store keeps: all but transient ones.
     package let storedColumns: [Int]
     /// Groups of columns that together must be unique, inherited ones first.
@@ -36,6 +38,7 @@ package final class EntityLayout: Sendable {
         self.name = entity.name
         self.isAbstract = entity.isAbstract
         self.columns = columns
+        orders = ContiguousArray(columns.lazy.map { ColumnOrder($0) })
         self.storedColumns = columns.indices.filter { columns[$0].isStored }
         self.constraints = constraints
         self.constraintOwners = constraintOwners
@@ -65,12 +68,27 @@ package struct ColumnLayout: Sendable {
     package let isStored: Bool
     /// Nil for the columns of a relationship.
     package let attribute: AttributeDescription?
+    /// Whether it holds decimal numbers, as texts that are ordered by value.
+    package let isDecimal: Bool
 
     package init(_ column: ColumnDescription) {
         name = column.name
         storage = column.attribute.map { ColumnStorage($0.type) } ?? .integer
         isStored = column.isStored
         attribute = column.attribute
+        isDecimal = column.attribute?.type == .decimal
+    }
+}
+
+/// How the values of a column are ordered.
+package struct ColumnOrder: Sendable {
+    package let storage: ColumnStorage
+    /// Whether the column holds decimal numbers, as texts that are ordered by value.
+    package let isDecimal: Bool
+
+    init(_ column: ColumnLayout) {
+        storage = column.storage
+        isDecimal = column.isDecimal
     }
 }
 

@@ -16,7 +16,7 @@ package indirect enum RowExpression: Sendable, Hashable {
 extension RowExpression {
     package func evaluate(_ row: RowSnapshot, key: Int64, _ layout: EntityLayout) -> RowValue {
         switch self {
-        case .column(let column): return row.value(column, layout.columns[column].storage)
+        case .column(let column): return row.value(column, layout.orders[column].storage)
         case .key: return .integer(key)
         case .constant(let value): return value
         case .arithmetic(let one, let operation, let other, let kind):

@@ -68,7 +68,7 @@ extension RowPredicate {
         case .compare(let column, .equal, let value): return row.holds(value, column: column, layout)
         case .compare(let column, .notEqual, let value): return !row.holds(value, column: column, layout)
         case .compare(let column, let relation, let value):
-            return row.stands(relation, to: value, column: column, layout.columns[column])
+            return row.stands(relation, to: value, column: column, layout.orders[column])
         case .isIn(let column, let values): return values.contains { row.holds($0, column: column, layout) }
         case .compareKey(let relation, let other): return relation.holds(key < other ? -1 : key > other ? 1 : 0)
         case .relate(let one, let relation, let other, let order):
@@ -131,28 +131,27 @@ extension ValueOrder {
 
 extension RowSnapshot {
     fileprivate func holds(_ value: RowValue, column: Int, _ layout: EntityLayout) -> Bool {
-        value.fits(layout.columns[column].storage) && holds(value, column: column)
+        value.fits(layout.orders[column].storage) && holds(value, column: column)
     }
 
     fileprivate func stands(
-        _ relation: ComparisonOperator, to value: RowValue, column: Int, _ layout: ColumnLayout
+        _ relation: ComparisonOperator, to value: RowValue, column: Int, _ kind: ColumnOrder
     ) -> Bool {
-        guard value != .null, !isNull(column), value.fits(layout.storage) else { return false }
-        return relation.holds(order(to: value, column: column, layout))
+        guard value != .null, !isNull(column), value.fits(kind.storage) else { return false }
+        return relation.holds(order(to: value, column: column, kind))
     }
 
     /// The order of a column that is not null and a value of its storage that is not null either.
-    private func order(to value: RowValue, column: Int, _ layout: ColumnLayout) -> Int {
+    private func order(to value: RowValue, column: Int, _ kind: ColumnOrder) -> Int {
         switch value {
         case .null: return 1
         case .integer(let value): return integer(column) < value ? -1 : integer(column) > value ? 1 : 0
         case .real(let value): return real(column) < value ? -1 : real(column) > value ? 1 : 0
         case .text(var text):
-            let isDecimal = layout.attribute?.type == .decimal
             return withBytes(column) { bytes in
                 text.withUTF8 {
                     let other = UnsafeRawBufferPointer($0)
-                    return isDecimal ? orderDecimals(bytes, other) : compareBytes(bytes, other)
+                    return kind.isDecimal ? orderDecimals(bytes, other) : compareBytes(bytes, other)
                 }
             }
         case .blob(let blob): return withBytes(column) { bytes in blob.withUnsafeBytes { compareBytes(bytes, $0) } }

@@ -42,16 +42,19 @@ package struct SortKey: Sendable, Hashable {
 
 extension RowSnapshot {
     /// The order of two rows by one column: null first, numbers and decimals by value, text and blobs byte by byte.
-    package func order(_ other: RowSnapshot, column: Int, _ layout: ColumnLayout) -> Int {
-        guard layout.attribute?.type == .decimal, !isNull(column), !other.isNull(column) else {
-            return order(other, column: column, storage: layout.storage)
+    package func order(_ other: RowSnapshot, column: Int, _ layout: EntityLayout) -> Int {
+        let kind = layout.orders[column]
+        guard kind.isDecimal, !isNull(column), !other.isNull(column) else {
+            return order(other, column: column, storage: kind.storage)
         }
         return withBytes(column) { one in other.withBytes(column) { orderDecimals(one, $0) } }
     }
 
     /// The order of two rows by a sort key, as if it were ascending.
-    fileprivate func order(_ other: RowSnapshot, by key: SortKey, _ layout: ColumnLayout) -> Int {
-        guard key.order != .bytes, layout.storage == .text, !isNull(key.column), !other.isNull(key.column) else {
+    fileprivate func order(_ other: RowSnapshot, by key: SortKey, _ layout: EntityLayout) -> Int {
+        guard !key.order.isBytes, layout.orders[key.column].storage == .text, !isNull(key.column),
+            !other.isNull(key.column)
+        else {
             return order(other, column: key.column, layout)
         }
         return withBytes(key.column) { one in other.withBytes(key.column) { key.order.compare(one, $0) } }
@@ -60,7 +63,7 @@ extension RowSnapshot {
     /// The order of two rows by the sort keys: negative, 0 or positive.
     fileprivate func order(_ other: RowSnapshot, by sort: [SortKey], _ layout: EntityLayout) -> Int {
         for key in sort {
-            let order = order(other, by: key, layout.columns[key.column])
+            let order = order(other, by: key, layout)
             if order != 0 { return key.isAscending ? order : -order }
         }
         return 0
@@ -88,7 +91,7 @@ package struct RowCursor: Sendable, Hashable {
 
     package init(_ stored: StoredRow, _ sort: [SortKey], _ layout: EntityLayout) {
         key = stored.key
-        values = sort.map { stored.row.value($0.column, layout.columns[$0.column].storage) }
+        values = sort.map { stored.row.value($0.column, layout.orders[$0.column].storage) }
     }
 
     /// Whether the place comes before a row.

@@ -170,8 +170,3 @@ extension Connection {
             length: Int(sqlite3_limit(handle, SQLITE_LIMIT_SQL_LENGTH, -1)))
     }
 }
-
-extension ColumnLayout {
-    /// Whether the column holds decimal numbers, as texts that are ordered by value.
-    var isDecimal: Bool { attribute?.type == .decimal }
-}

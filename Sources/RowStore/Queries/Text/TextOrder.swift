@@ -20,6 +20,10 @@ package enum TextOrder: Sendable, Hashable {
         fileprivate var folding: TextOptions { TextOptions(rawValue: rawValue & 3) }
     }
 
+    var isBytes: Bool {
+        if case .bytes = self { true } else { false }
+    }
+
     /// Negative, 0 or positive.
     package func compare(_ one: UnsafeRawBufferPointer, _ other: UnsafeRawBufferPointer) -> Int {
         switch self {
