@@ -73,7 +73,7 @@ private struct FollowedList {
         let tail = RowTail(
             Array(behind.prefix(head.missingCount)), isLast: behind.count < head.missingCount, asOf: world.lastSave)
         switch head.continued(by: tail, newer) {
-        case .state(let state): return state
+        case .state(let state, _): return state
         case .isShort(let head): return readOn(head, &net, &random)
         case .isStale: return nil
         }
@@ -101,8 +101,9 @@ private struct FollowedList {
         var net = NetChanges()
         for _ in 0...(random.next(below: 6) == 0 ? 2 : 0) { net.add(world.save(&random), to: plan.query) }
         let old = state
+        var places: RowPlaces?
         switch state.applying(net, asOf: world.lastSave) {
-        case .state(let new): state = new
+        case .state(let new, let found): (state, places) = (new, found)
         case .isStale: return "a row was not found"
         case .isShort(let head):
             guard let longer = readOn(head, &net, &random) else { return "a row was not found after reading on" }
@@ -111,7 +112,7 @@ private struct FollowedList {
         missed.add(net, to: plan.query)
         let expected = world.shown(plan)
         if let complaint = check(expected) { return complaint }
-        let difference = RowDifference(from: old, to: state, net)
+        let difference = RowDifference(from: old, to: state, net, places)
         if let complaint = Self.follow(difference, old, state, &shown, expected, plan) { return complaint }
         guard random.next(below: 5) == 0 else { return nil }
         defer { (pausedState, missed) = (state, NetChanges()) }

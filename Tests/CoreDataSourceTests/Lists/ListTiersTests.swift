@@ -428,7 +428,7 @@ struct ListTiersTests {
             set.number = save
             var net = NetChanges()
             net.add(set, to: query)
-            guard case .state(let next) = state.applying(net, asOf: save) else {
+            guard case .state(let next, _) = state.applying(net, asOf: save) else {
                 Issue.record("the row was not found")
                 return
             }

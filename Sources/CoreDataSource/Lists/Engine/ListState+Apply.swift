@@ -2,7 +2,8 @@ internal import RowStore
 
 /// What changes do to a list.
 package enum ListStep: Sendable {
-    case state(ListState)
+    /// With where the changed rows were and are, if that came out.
+    case state(ListState, RowPlaces?)
     /// Rows beyond those that are held belong into the window now: they have to be read from the store. With those that
     /// are left.
     case isShort(ListState)
@@ -15,54 +16,51 @@ extension ListState {
     ///
     /// The cost is that of a search for each change, and of the chunks in which they fall.
     package func applying(_ net: NetChanges, asOf number: Int64) -> ListStep {
-        edited(net, asOf: number)?.checked() ?? .isStale
+        guard let (edited, places) = edited(net, asOf: number) else { return .isStale }
+        return edited.checked(places)
     }
 
     /// The rows that were left, with those that were read behind them.
     ///
     /// - Parameter newer: What saves did to the list since this state, up to the one as of which the tail was read.
     package func continued(by tail: RowTail, _ newer: NetChanges) -> ListStep {
-        guard let head = edited(newer, asOf: tail.asOf) else { return .isStale }
+        guard let (head, _) = edited(newer, asOf: tail.asOf) else { return .isStale }
         let all = head.rows.appending(tail.rows)
-        return ListState(query, all, isComplete: tail.isLast, asOf: tail.asOf).checked()
+        return ListState(query, all, isComplete: tail.isLast, asOf: tail.asOf).checked(nil)
     }
 
     /// The rows that are held after the changes; nil if an old row is not held though it should be.
-    private func edited(_ net: NetChanges, asOf number: Int64) -> ListState? {
-        guard var edits = edits(net) else { return nil }
-        edits.sort(query.order)
-        return ListState(
-            query, rows.edited(edits), sectionStarts: sectionStarts(after: edits), isComplete: isComplete, asOf: number)
+    private func edited(_ net: NetChanges, asOf number: Int64) -> (ListState, RowPlaces)? {
+        guard let edits = edits(net) else { return nil }
+        let starts = sectionStarts(after: edits)
+        return (
+            ListState(query, rows.edited(edits), sectionStarts: starts, isComplete: isComplete, asOf: number),
+            RowPlaces(edits)
+        )
     }
 
     /// Sees that enough rows are held, and not many more.
-    private func checked() -> ListStep {
-        guard let limit = query.limit, !query.isHeldWhole else { return .state(self) }
+    private func checked(_ places: RowPlaces?) -> ListStep {
+        guard let limit = query.limit, !query.isHeldWhole else { return .state(self, places) }
         if !isComplete && rows.count < limit { return .isShort(self) }
-        if rows.count <= limit + 2 * query.reserve { return .state(self) }
+        if rows.count <= limit + 2 * query.reserve { return .state(self, places) }
         // What is cut off can be read again.
-        return .state(ListState(query, rows.prefix(query.mostHeld), isComplete: false, asOf: asOf))
+        return .state(ListState(query, rows.prefix(query.mostHeld), isComplete: false, asOf: asOf), places)
     }
 
     /// Where the changes fall; nil if an old row is not held though it should be.
     private func edits(_ net: NetChanges) -> RowEdits? {
+        let changed = ChangedRows(net, query.order, isHeld: { !isBeyond($0) })
         var edits = RowEdits()
-        for (key, change) in net.rows {
-            let old = change.old.map { ListedRow(entity: change.entity, key: key, row: $0) }
-            let new = change.new.map { ListedRow(entity: change.entity, key: key, row: $0) }
-            var index: Int?
-            if let old, !isBeyond(old) {
-                index = rows.index(of: old, query.order)
-                if index == nil { return nil }
-            }
-            let isHeld = new.map { !isBeyond($0) } ?? false
-            if let old, let new, let index, isHeld, query.order.isSamePlace(old, new) {
-                edits.replacements.append((index, new))
-                continue
-            }
-            if let index { edits.removals.append(index) }
-            if let new, isHeld { edits.insertions.append((rows.lowerBound(new, query.order), new)) }
+        for row in changed.leaving {
+            guard let index = rows.index(of: row, query.order) else { return nil }
+            edits.removals.append((index, row.key))
         }
+        for row in changed.staying {
+            guard let index = rows.index(of: row.old, query.order) else { return nil }
+            edits.replacements.append((index, row.new))
+        }
+        for row in changed.coming { edits.insertions.append((rows.lowerBound(row, query.order), row)) }
         return edits
     }
 
@@ -81,7 +79,7 @@ extension ListState {
             let end = section + 1 < sectionStarts.count ? sectionStarts[section + 1] : rows.count
             counts.append(end - sectionStarts[section])
         }
-        for index in edits.removals { counts[section(ofRow: index)] -= 1 }
+        for (index, _) in edits.removals { counts[section(ofRow: index)] -= 1 }
         var added: [(place: Int, row: ListedRow, count: Int)] = []
         for (_, row) in edits.insertions {
             let (section, place) = findSection(of: row)
@@ -118,10 +116,30 @@ extension ListState {
     }
 }
 
-extension RowEdits {
-    fileprivate mutating func sort(_ order: ListOrder) {
-        removals.sort()
-        replacements.sort { $0.index < $1.index }
-        insertions.sort { $0.index == $1.index ? order.precedes($0.row, $1.row) : $0.index < $1.index }
+/// The rows that changes are about, in the order of the list: each search then meets rows that the last one looked at.
+private struct ChangedRows {
+    /// Rows as they were.
+    private(set) var leaving: [ListedRow] = []
+    /// Rows that are at the same place before and after.
+    private(set) var staying: [(old: ListedRow, new: ListedRow)] = []
+    /// Rows as they are now.
+    private(set) var coming: [ListedRow] = []
+
+    init(_ net: NetChanges, _ order: ListOrder, isHeld: (ListedRow) -> Bool) {
+        for (key, change) in net.rows {
+            func held(_ row: RowSnapshot?) -> ListedRow? {
+                row.map { ListedRow(entity: change.entity, key: key, row: $0) }.flatMap { isHeld($0) ? $0 : nil }
+            }
+            let (old, new) = (held(change.old), held(change.new))
+            if let old, let new, order.isSamePlace(old, new) {
+                staying.append((old, new))
+            } else {
+                if let old { leaving.append(old) }
+                if let new { coming.append(new) }
+            }
+        }
+        leaving.sort(by: order.precedes)
+        staying.sort { order.precedes($0.old, $1.old) }
+        coming.sort(by: order.precedes)
     }
 }

@@ -30,10 +30,12 @@ package struct RowDifference: Sendable {
 }
 
 extension RowDifference {
-    /// - Parameter net: What happened to rows between the two states. Of rows that it does not name only those are reported
-    ///   that a limit shows or hides now.
-    package init(from old: ListState, to new: ListState, _ net: NetChanges) {
-        var touched = TouchedRows(from: old, to: new, net)
+    /// - Parameters:
+    ///   - net: What happened to rows between the two states. Of rows that it does not name only those are reported that a
+    ///     limit shows or hides now.
+    ///   - places: Of the rows that it names; nil to have them looked for.
+    package init(from old: ListState, to new: ListState, _ net: NetChanges, _ places: RowPlaces? = nil) {
+        var touched = TouchedRows(from: old, to: new, net, places)
         touched.addThoseAtTheLimit(net)
         let stayed = touched.rowsThatStay()
         changes = touched.changes(stayed)
@@ -88,7 +90,7 @@ private struct TouchedRows {
     let to: ListState
     var rows: [Row] = []
 
-    init(from: ListState, to: ListState, _ net: NetChanges) {
+    init(from: ListState, to: ListState, _ net: NetChanges, _ places: RowPlaces?) {
         self.from = from
         self.to = to
         rows.reserveCapacity(net.rows.count)
@@ -96,9 +98,14 @@ private struct TouchedRows {
         for (key, change) in net.rows {
             let after = change.new.map { ListedRow(entity: change.entity, key: key, row: $0) }
             let before = change.old.map { ListedRow(entity: change.entity, key: key, row: $0) }
-            var row = Row(
-                entity: change.entity, key: key, old: before.flatMap(from.shownIndex), new: after.flatMap(to.shownIndex)
-            )
+            var row = Row(entity: change.entity, key: key)
+            if let places {
+                row.old = places.old[key].flatMap { $0 < from.count ? $0 : nil }
+                row.new = places.new[key].flatMap { $0 < to.count ? $0 : nil }
+            } else {
+                row.old = before.flatMap(from.shownIndex)
+                row.new = after.flatMap(to.shownIndex)
+            }
             if row.old == nil && row.new == nil { continue }
             if let before, let after, row.old != nil, row.new != nil {
                 row.isSamePlace = order.isSamePlace(before, after)

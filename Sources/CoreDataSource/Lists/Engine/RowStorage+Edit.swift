@@ -1,7 +1,7 @@
 /// What is to be done to the rows of a list; all positions are those before any of it.
 struct RowEdits {
-    /// Indexes, ascending.
-    var removals: [Int] = []
+    /// By index, ascending, with the rows' keys.
+    var removals: [(index: Int, key: Int64)] = []
     /// By index, ascending.
     var replacements: [(index: Int, row: ListedRow)] = []
     /// Each before the row of that index; in the order of the list.
@@ -39,7 +39,7 @@ extension RowStorage {
         }
 
         private var nextRemoval: Int {
-            removal < edits.removals.count ? edits.removals[removal] : .max
+            removal < edits.removals.count ? edits.removals[removal].index : .max
         }
         private var nextReplacement: Int {
             replacement < edits.replacements.count ? edits.replacements[replacement].index : .max

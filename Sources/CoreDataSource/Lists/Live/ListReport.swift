@@ -9,13 +9,13 @@ final class ListReport: Sendable {
     let reason: ListReason
 
     init(
-        from old: ListState, to new: ListState, _ net: NetChanges, _ reason: ListReason,
+        from old: ListState, to new: ListState, _ net: NetChanges, _ places: RowPlaces?, _ reason: ListReason,
         since start: ContinuousClock.Instant
     ) {
         self.old = old
         self.new = new
         self.net = net
-        difference = RowDifference(from: old, to: new, net)
+        difference = RowDifference(from: old, to: new, net, places)
         var reason = reason
         reason.addTime(since: start)
         self.reason = reason

@@ -54,7 +54,7 @@ struct ListWork: Sendable {
             return reading { () throws(DataSourceError) in
                 let new = try ListState.read(state.query, root, layout)
                 reason.isRead = true
-                return outcome(.state(new), NetChanges(from: state.rows, to: new.rows), reason, since: start)
+                return outcome(.state(new, nil), NetChanges(from: state.rows, to: new.rows), reason, since: start)
             }
         case .readOn(var short, let root, let layout):
             return reading { () throws(DataSourceError) in
@@ -88,9 +88,9 @@ struct ListWork: Sendable {
         case .isShort(let head):
             reason.addTime(since: start)
             return .isShort(ShortList(head: head, net: net, reason: reason))
-        case .state(let new):
+        case .state(let new, let places):
             reason.note(net, names)
-            let report = ListReport(from: state, to: new, net, reason, since: start)
+            let report = ListReport(from: state, to: new, net, places, reason, since: start)
             let isNews = reason.kind == .initial || reason.kind == .reset || !report.difference.isEmpty
             return isNews ? .changed(report) : .unchanged(new)
         }
