@@ -30,16 +30,10 @@ extension ObjectContext {
         guard plan.tests == nil, plan.family.allSatisfy({ canUpdateRows(ofEntity: $0, values) }) else { return false }
         for entity in plan.family {
             let rows = try rows(plan, ofEntity: entity)
-            guard let first = rows.first else { continue }
-            let probe: Object = try typed(bindings[entity].lone(first))
-            assign(probe)
-            let expected = first.row.setting(values.map { (column: $0, value: $1) })
-            let layout = bindings[entity].layout
-            guard
-                layout.columns.indices.allSatisfy({
-                    probe.row.isEqual(to: expected, column: $0, storage: layout.columns[$0].storage)
-                })
-            else {
+            // A property may do more only where it changes something, so one is asked that lacks each value.
+            var probes = values.compactMap { column, value in rows.first { !$0.row.holds(value, column: column) } }
+            if probes.isEmpty { probes = Array(rows.prefix(1)) }
+            guard try probes.allSatisfy({ try setsOnly(values, assign, $0, entity) }) else {
                 noted.removeAll()
                 return false
             }
@@ -48,11 +42,22 @@ extension ObjectContext {
         return true
     }
 
+    /// Whether nothing but those values is set when an object of that row is assigned to.
+    private func setsOnly<Object: ManagedObject>(
+        _ values: [Int: RowValue], _ assign: (Object) -> Void, _ stored: StoredRow, _ entity: Int
+    ) throws(DataSourceError) -> Bool {
+        let probe: Object = try typed(bindings[entity].lone(stored))
+        assign(probe)
+        let expected = stored.row.setting(values.map { (column: $0, value: $1) })
+        return probe.row.columnsChanged(since: expected, bindings[entity].layout).isEmpty
+    }
+
     private func canUpdateRows(ofEntity entity: Int, _ values: [Int: RowValue]) -> Bool {
         let layout = bindings[entity].layout
+        // Values that no store has are those of registered objects.
+        if layout.storedColumns.count < layout.columns.count { return false }
         return values.allSatisfy { column, value in
-            layout.columns[column].isStored && value.fits(layout.columns[column].storage)
-                && !layout.uniqueColumns.contains(column)
+            value.fits(layout.columns[column].storage) && !layout.uniqueColumns.contains(column)
                 && layout.columns[column].attribute?.derivationExpression == nil
         } && bindings[entity].derivations.allSatisfy { !layout.uniqueColumns.contains($0.column) }
     }
@@ -112,7 +117,7 @@ extension EntityBinding {
     fileprivate func lone(_ stored: StoredRow) -> ManagedObject {
         type.init(
             ManagedObjectSeed(
-                layout: layout, key: stored.key, row: stored.row, context: nil, state: .inserted, isEditable: true,
+                layout: layout, key: stored.key, row: stored.row, context: nil, state: .saved, isEditable: true,
                 asOf: 0))
     }
 }

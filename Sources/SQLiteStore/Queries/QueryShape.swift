@@ -62,7 +62,7 @@ struct QueryPlan {
     /// What is left to do with each row, if the predicate asks for more columns than a function of SQLite takes.
     private(set) var filter: RowFilter?
 
-    /// Whether the statement is worth keeping: one of a long list seldom comes back.
+    /// Whether the statement is worth keeping: one of very many terms seldom comes back.
     var isKept: Bool { values.count <= 40 }
 
     private let layout: EntityLayout
@@ -195,13 +195,13 @@ struct QueryPlan {
             }
             return true
         }
-        if wanted.count > QueryPlan.listLength {
+        var count = 1
+        while count < wanted.count { count *= 2 }
+        if wanted.count > QueryPlan.listLength || values.count + count > valueLimit {
             shape.add(.isListed, column, withNull, negation)
             values.append(.list(ListedValues(wanted)))
             return true
         }
-        var count = 1
-        while count < wanted.count { count *= 2 }
         shape.add(.isIn, column, count, withNull, negation)
         values += wanted.map { .one($0) }
         values += repeatElement(.one(last), count: count - wanted.count)

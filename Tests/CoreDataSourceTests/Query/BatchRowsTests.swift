@@ -76,6 +76,19 @@ struct BatchRowsTests {
         }
     }
 
+    /// One does more only where it changes something, the other only for objects that were saved.
+    @Test(arguments: [\Part.countedSize, \Part.markedSize] as [any ReferenceWritableKeyPath<Part, Int32> & Sendable])
+    fileprivate func whatAPropertyDoesIsAskedOfARowThatChanges(
+        _ property: any ReferenceWritableKeyPath<Part, Int32> & Sendable
+    ) async throws {
+        try await withParts { parts, _ in
+            try await parts.perform { try $0.first(Part.self, where: \.code, equals: "code 0")?.size = 3 }
+            try await parts.update(Part.self, set: [.set(property, 3)])
+            let found = try parts.fetch(Part.self, where: .compare(\Part.code, .notEqual, "code 0"))
+            #expect(found.count == Self.count - 1 && found.allSatisfy { $0.size == 3 && $0.weight == 1 })
+        }
+    }
+
     @Test(arguments: StoreKind.allCases)
     func derivedAttributesFollow(kind: StoreKind) async throws {
         try await withParts(kind) { parts, _ in
@@ -270,7 +283,7 @@ private final class Part: ManagedObject {
     override class var attributeKeyPaths: [AnyKeyPath: String] {
         [
             \Part.code: "code", \Part.label: "label", \Part.size: "size", \Part.weight: "weight",
-            \Part.sizeTwice: "size",
+            \Part.sizeTwice: "size", \Part.countedSize: "size", \Part.markedSize: "size",
         ]
     }
 
@@ -311,8 +324,76 @@ private final class Part: ManagedObject {
             weight = Double(newValue) * 2
         }
     }
+
+    var countedSize: Int32 {
+        get { size ?? 0 }
+        set {
+            if newValue == size { return }
+            size = newValue
+            weight = (weight ?? 0) + 1
+        }
+    }
+
+    var markedSize: Int32 {
+        get { size ?? 0 }
+        set {
+            size = newValue
+            if !isInserted { weight = 1 }
+        }
+    }
 }
 
 private final class PartDataSource: DataSource {
     override class var entities: [ManagedObject.Type] { [Part.self] }
+}
+
+/// An object with a value that no store has.
+private final class Page: ManagedObject {
+    override class var entityName: String { "Page" }
+    override class var attributeKeyPaths: [AnyKeyPath: String] { [\Page.cursor: "cursor", \Page.size: "size"] }
+
+    var cursor: Int32 {
+        get { attribute(at: 0) }
+        set { setAttribute(newValue, at: 0) }
+    }
+
+    var size: Int32 {
+        get { attribute(at: 1) }
+        set { setAttribute(newValue, at: 1) }
+    }
+}
+
+private final class PageDataSource: DataSource {
+    override class var entities: [ManagedObject.Type] { [Page.self] }
+}
+
+extension BatchRowsTests {
+    @Test func valuesThatNoStoreHasStay() async throws {
+        let directory = try TemporaryDirectory()
+        var model = ManagedObjectModel(
+            name: "Pages",
+            entities: [
+                EntityDescription(
+                    name: "Page",
+                    attributes: [
+                        AttributeDescription(name: "cursor", type: .integer32, isTransient: true),
+                        AttributeDescription(name: "size", type: .integer32),
+                    ])
+            ])
+        model.classes = ["Page": Page.self]
+        let container = try await PersistentContainer(model: model, store: .sqlite(directory.store))
+        let pages = try container.dataSource(PageDataSource.self)
+        try await pages.perform { context in
+            for number: Int32 in 1...40 {
+                let page = try context.insert(Page.self)
+                (page.cursor, page.size) = (number, 0)
+            }
+        }
+        try await pages.update(Page.self, set: [.set(\.size, 1)])
+        let cursors = try await pages.perform { context in
+            try context.fetch(Page.self).map { $0.size == 1 ? $0.cursor : 0 }
+        }
+        #expect(cursors == Array(1...40))
+        try await container.close()
+    }
 }
