@@ -5,8 +5,9 @@ internal import Synchronization
 /// Tells that a file was written again or replaced.
 ///
 /// The kernel is asked about the file's folder: a file that is written aside and renamed, as editors and apt do it, is
-/// another one than that which was watched. Where the kernel is no Linux, a file that is written in its place is not
-/// noticed.
+/// another one than that which was watched. If a link leads to it, the folder of the link is asked too. What is not
+/// noticed is a folder that is itself renamed or replaced, and where the kernel is no Linux a file that is written in its
+/// place, or a link that is.
 final class FileWatch: Sendable {
     private let input: Input
     private let version: Mutex<FileVersion?>
@@ -20,12 +21,14 @@ final class FileWatch: Sendable {
         self.input = input
         self.version = Mutex(version)
         self.onChange = onChange
-        let descriptor = FileWatch.open(input.file.deletingLastPathComponent().path)
+        let descriptor = FileWatch.open(input)
         if descriptor < 0 { throw CatalogError("\(input.name) cannot be watched. \(String(cString: strerror(errno)))") }
         let queue = DispatchQueue(label: "package-catalog.watch")
         source = FileWatch.source(descriptor, queue)
         source.setEventHandler { [weak self] in
             FileWatch.drain(descriptor)
+            // A link may lead elsewhere now.
+            FileWatch.follow(input, descriptor)
             self?.check()
         }
         source.setCancelHandler { close(descriptor) }
@@ -45,16 +48,22 @@ final class FileWatch: Sendable {
     }
 
     #if os(Linux)
-        /// Opens what tells of files in a folder that are there whole.
-        private static func open(_ folder: String) -> Int32 {
+        private static func open(_ input: Input) -> Int32 {
             let descriptor = inotify_init1(Int32(IN_NONBLOCK | IN_CLOEXEC))
-            if descriptor < 0 || inotify_add_watch(descriptor, folder, UInt32(IN_CLOSE_WRITE | IN_MOVED_TO)) >= 0 {
-                return descriptor
-            }
+            if descriptor < 0 || follow(input, descriptor) { return descriptor }
             let failure = errno
             close(descriptor)
             errno = failure
             return -1
+        }
+
+        /// Asks to be told of files that are there whole; asking twice is asking once.
+        @discardableResult
+        private static func follow(_ input: Input, _ descriptor: Int32) -> Bool {
+            [input.file, URL(filePath: input.name)].allSatisfy { file in
+                let folder = file.deletingLastPathComponent().path
+                return inotify_add_watch(descriptor, folder, UInt32(IN_CLOSE_WRITE | IN_MOVED_TO)) >= 0
+            }
         }
 
         private static func source(_ descriptor: Int32, _ queue: DispatchQueue) -> any DispatchSourceProtocol {
@@ -67,7 +76,11 @@ final class FileWatch: Sendable {
             while read(descriptor, &events, events.count) > 0 {}
         }
     #else
-        private static func open(_ folder: String) -> Int32 { Foundation.open(folder, O_EVTONLY) }
+        private static func open(_ input: Input) -> Int32 {
+            Foundation.open(input.file.deletingLastPathComponent().path, O_EVTONLY)
+        }
+
+        private static func follow(_ input: Input, _ descriptor: Int32) {}
 
         private static func source(_ descriptor: Int32, _ queue: DispatchQueue) -> any DispatchSourceProtocol {
             DispatchSource.makeFileSystemObjectSource(fileDescriptor: descriptor, eventMask: .write, queue: queue)
