@@ -160,7 +160,47 @@ struct ListTiersTests {
         #expect(delegate.complaints == [])
     }
 
+    @Test func whatIsHeardDuringAReadThatFailsIsNotForgotten() async throws {
+        let (container, store) = PersistentContainer.faulty()
+        let senders = try container.dataSource(SenderDataSource.self)
+        try await senders.add(items(0..<3))
+        let delegate = try register(senders, "list")
+        delegate.onFailure = { store.failReads(with: nil) }
+        let read = store.holdNextRead()
+        container.main.readListsAnew()
+        for await _ in read.arrived {}
+        try senders.performAndWait { try $0.insert(Sender.self).key = "heard" }
+        container.main.merge()
+        store.failReads(with: noRoom)
+        read.release()
+        await container.main.listsAreSettled()
+        #expect(delegate.failures.count == 1)
+        #expect(senders.numberOfItems("list", inSection: 0) == 4)
+        #expect(listed(senders, "list") == (try fetched(senders)))
+    }
+
     // MARK: Windows
+
+    /// Rows that are left after a save and rows that were read without it do not fit together.
+    @Test func aSaveThatIsDiscardedWhileRowsAreReadOnHasAllReadAnew() async throws {
+        let (container, store) = PersistentContainer.faulty()
+        let senders = try container.dataSource(SenderDataSource.self)
+        try await senders.add(items(0..<200))
+        let delegate = try register(senders, "list", limit: 10)
+        store.fail(with: noRoom)
+        _ = try? senders.performAndWait { context in
+            for sender in try context.fetch(Sender.self) where sender.number < 35 { context.delete(sender) }
+        }
+        let read = store.holdNextRead()
+        container.main.merge()
+        for await _ in read.arrived {}
+        _ = await container.stack.root.discardPending()
+        store.fail(with: nil)
+        read.release()
+        await container.main.listsAreSettled()
+        #expect(listed(senders, "list") == (try fetched(senders, limit: 10)))
+        #expect(delegate.complaints == [])
+    }
 
     @Test(arguments: StoreKind.allCases)
     func aWindowFollowsInsertsAndDeletes(kind: StoreKind) async throws {

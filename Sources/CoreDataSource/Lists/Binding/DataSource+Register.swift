@@ -26,7 +26,7 @@ extension DataSource {
     ///   - limit: The most objects to show, at least 1; nil for all. Others follow when some leave.
     ///   - after: Where the list begins: with what comes after that place in its order. The place stays where it is when
     ///     its object is changed or deleted. Nil to begin with the first.
-    /// - Throws: `unknownEntity`, `unknownAttribute`, `invalidPredicate`, and what the store throws.
+    /// - Throws: `unknownEntity`, `unknownAttribute`, `invalidPredicate`, `unsupportedQuery`, and what the store throws.
     public func register<Object: ManagedObject>(
         _ delegate: any DataSourceDelegate, dataKey: String, entity: Object.Type,
         where predicate: FetchPredicate? = nil,
@@ -40,7 +40,8 @@ extension DataSource {
         boundLists[dataKey] = BoundList(engine, self, dataKey, delegate)
     }
 
-    /// Has a list begin elsewhere, as at another page. Only what it shows then is read, from its place on.
+    /// Has a list begin elsewhere, as at another page. Only what it shows then is read, from its place on, and some more;
+    /// but all that matches if a section is computed, or a part of the predicate asks the objects.
     ///
     /// ```swift
     /// let last = contacts.allObjects(dataKey: "list").last

@@ -25,8 +25,12 @@ final class ListEngine {
     private var isReading = false
     /// Why the rows have to be read, if they have to.
     private var reading: ListReason?
-    /// Whether the store would not let the rows be read; then the next save tries again.
+    /// Whether the store would not let the rows be read; then whatever is heard next tries again.
     private var isRefused = false
+    /// Whether anything was heard since the last work began.
+    private var hasNews = false
+    /// The root's generation when the rows were last read from the first on: of another one, parts do not fit together.
+    private var generation: Int
     /// Whether nothing is followed any more.
     private var isFinished = false
     private var subscribers: [Subscriber] = []
@@ -38,9 +42,12 @@ final class ListEngine {
     /// More rows than these are not merged on the main actor.
     private static let mostRowsOnMain = 256
 
-    /// - Parameter state: Nil to have the rows read off the main actor; until then the list is empty.
-    init(_ key: ListKey, _ query: ListQuery, _ state: ListState?, _ hub: ListHub) {
+    /// - Parameters:
+    ///   - generation: The root's, before the rows were read.
+    ///   - state: Nil to have the rows read off the main actor; until then the list is empty.
+    init(_ key: ListKey, _ query: ListQuery, _ generation: Int, _ state: ListState?, _ hub: ListHub) {
         self.key = key
+        self.generation = generation
         self.query = query
         self.hub = hub
         self.state = state ?? .unread(query)
@@ -79,11 +86,11 @@ final class ListEngine {
         if concerning.isEmpty { return }
         if query.asksStore {
             readAnew(.save)
-            reading?.note(concerning, ofEntities: query.family)
+            if reading?.kind == .save { reading?.note(concerning, ofEntities: query.family) }
         } else {
             pending += concerning
         }
-        isRefused = false
+        hear()
     }
 
     /// Has the rows read anew.
@@ -91,13 +98,17 @@ final class ListEngine {
         // Whoever waits for the first rows, or for those after a reset, is to be told so.
         let isKept = reading.map { $0.kind == .initial || $0.kind == .reset || $0.kind == kind } ?? false
         if !isKept { reading = ListReason(kind, asksStore: query.asksStore) }
+        hear()
+    }
+
+    private func hear() {
+        hasNews = true
         isRefused = false
     }
 
     /// Follows nothing any more, and says so.
     func finish() {
         isFinished = true
-        (pending, reading) = ([], nil)
         why = ListReason(.closed, asksStore: query.asksStore)
         tell { $0.hearEnd() }
     }
@@ -111,6 +122,7 @@ final class ListEngine {
         if isAtWork || isRefused || isFinished { return false }
         if let reading {
             self.reading = nil
+            generation = hub.stack.root.generation
             start(work(reading, .read(hub.stack.root, hub.stack.layout)))
             return false
         }
@@ -133,7 +145,7 @@ final class ListEngine {
     }
 
     private func start(_ work: ListWork) {
-        isAtWork = true
+        (isAtWork, hasNews) = (true, false)
         if case .merge = work.task { isReading = false } else { isReading = true }
         let queue = hub.queue
         queue.async {
@@ -164,8 +176,11 @@ final class ListEngine {
         case .isShort(let short): start(self.work(short.reason, .readOn(short, hub.stack.root, hub.stack.layout)))
         case .hasRead(let short, let tail): join(short, tail)
         case .failed(let error):
-            reading = work.reason
-            isRefused = true
+            // What was heard meanwhile may have mended it. It must not be forgotten, nor that these are the first rows.
+            if reading == nil || work.reason.kind == .initial { reading = work.reason }
+            isRefused = !hasNews
+            // A container that is closed tells its lists so.
+            if error.code == .storeClosed { return }
             why = ListReason(.failure, asksStore: query.asksStore)
             why.failure = error
             tell { $0.hear(error) }
@@ -175,6 +190,8 @@ final class ListEngine {
     private func join(_ short: ShortList, _ tail: RowTail) {
         // All rows are about to be read, as after a reset.
         if reading != nil { return }
+        // Saves were discarded that the rows on one side may have been of.
+        if hub.stack.root.generation != generation { return readAnew(.save) }
         let newer = pending.filter { $0.number <= tail.asOf }
         pending.removeAll { $0.number <= tail.asOf }
         perform(work(short.reason, .join(short, tail, newer)))

@@ -34,7 +34,7 @@ public struct ListReason: Sendable {
     /// always for a list that ``asksStore``.
     public var isRead = false
     /// Whether the list asks the store again after each save of its entity, because a part of its predicate has to ask the
-    /// objects (``FetchPredicate/needsObjects``). It does so off the main actor, and reports what differs from before;
+    /// objects (``FetchPredicate/needsObjects``). After a save it does so off the main actor, and reports what differs from before;
     /// saves that come meanwhile have one report.
     public var asksStore = false
     /// What it took to find out, in microseconds; of the main actor's time unless ``isPreparedElsewhere``.

@@ -62,7 +62,8 @@ public final class LiveList<Object: ManagedObject> {
     }
 
     /// Begins elsewhere, as at another page: shows that at once, also while it is paused. Only what it shows then is read,
-    /// from its place on.
+    /// from its place on, and some more; but all that matches if a section is computed, or a part of the predicate asks the
+    /// objects.
     ///
     /// ```swift
     /// try list.moveWindow(after: list.snapshot.last.map { FetchCursor($0) })

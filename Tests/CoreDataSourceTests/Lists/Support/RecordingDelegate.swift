@@ -14,6 +14,8 @@ final class RecordingDelegate: DataSourceDelegate {
     var onDidChange: @MainActor () -> Void = {}
     /// Called for each object.
     var onObject: @MainActor () -> Void = {}
+    /// Called when rows could not be read.
+    var onFailure: @MainActor () -> Void = {}
     private var source: DataSource?
     private var deletedSections: [Int] = []
     private var insertedSections: [Int] = []
@@ -70,7 +72,10 @@ final class RecordingDelegate: DataSourceDelegate {
         onDidChange()
     }
 
-    func didFail(_ error: DataSourceError, dataKey: String) { failures.append(error) }
+    func didFail(_ error: DataSourceError, dataKey: String) {
+        failures.append(error)
+        onFailure()
+    }
 }
 
 extension DataSource {
