@@ -89,7 +89,10 @@ struct ReadmeTests {
         let sources = try testSources()
         for (suite, test) in named {
             #expect(
-                sources.contains { $0.contains("struct \(suite) ") && $0.contains("func \(test)(") },
+                sources.contains { source in
+                    ["struct \(suite) ", "struct \(suite):"].contains { source.contains($0) }
+                        && source.contains("func \(test)(")
+                },
                 "There is no test \(suite)/\(test)")
         }
     }

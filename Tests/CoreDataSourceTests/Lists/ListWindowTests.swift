@@ -1,0 +1,192 @@
+import CoreDataSource
+import Foundation
+import RowStore
+import TestSupport
+import Testing
+
+/// Lists with a limit, which show the rows from the first or from behind a cursor.
+@MainActor
+struct ListWindowTests: ItemListSuite {
+    /// Rows that are left after a save and rows that were read without it do not fit together.
+    @Test func aSaveThatIsDiscardedWhileRowsAreReadOnHasAllReadAnew() async throws {
+        let (container, store) = PersistentContainer.faulty()
+        let senders = try container.dataSource(SenderDataSource.self)
+        try await senders.add(items(0..<200))
+        let delegate = try register(senders, "list", limit: 10)
+        store.fail(with: noRoom)
+        _ = try? senders.performAndWait { context in
+            for sender in try context.fetch(Sender.self) where sender.number < 35 { context.delete(sender) }
+        }
+        let read = store.holdNextRead()
+        container.main.merge()
+        for await _ in read.arrived {}
+        _ = await container.stack.root.discardPending()
+        store.fail(with: nil)
+        read.release()
+        await container.main.listsAreSettled()
+        #expect(listed(senders, "list") == (try fetched(senders, limit: 10)))
+        #expect(delegate.complaints == [])
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func aWindowFollowsInsertsAndDeletes(kind: StoreKind) async throws {
+        try await withChat(kind) { container, senders in
+            try await senders.add(items(0..<200))
+            let delegate = try register(senders, "list", limit: 10)
+            #expect(listed(senders, "list") == (try fetched(senders, limit: 10)))
+            try await senders.add(ItemData(key: "first", number: -1), waitFor: .main)
+            #expect(delegate.takeCalls() == ["will", "delete [0, 9] -", "insert - [0, 0]", "did"])
+            try await senders.delete(ItemData(key: "first", number: 0), waitFor: .main)
+            #expect(delegate.takeCalls() == ["will", "delete [0, 0] -", "insert - [0, 9]", "did"])
+            #expect(senders.why(dataKey: "list")?.isRead == false, "a few rows are kept beyond the window")
+            try await senders.add(ItemData(key: "k150", number: 151), waitFor: .main)
+            #expect(delegate.takeCalls() == [])
+            try await senders.delete(items(0..<100), waitFor: .main)
+            #expect(senders.why(dataKey: "list")?.isRead == true)
+            #expect(listed(senders, "list") == (try fetched(senders, limit: 10)))
+            #expect(delegate.complaints == [])
+        }
+    }
+
+    /// The cursor of an item.
+    @Test(arguments: StoreKind.allCases)
+    func aWindowBehindACursorFollowsInsertsAndDeletes(kind: StoreKind) async throws {
+        try await withChat(kind) { container, senders in
+            try await senders.add(items(0..<200))
+            let place = try cursor(senders, "k50")
+            let delegate = try register(senders, "list", limit: 10, after: place)
+            #expect(listed(senders, "list") == (51...60).map { "k\($0) \($0)" })
+            try await senders.add(ItemData(key: "before", number: 50), waitFor: .main)
+            #expect(delegate.takeCalls() == [], "it comes before the window: a b is less than a k")
+            try await senders.add(ItemData(key: "within", number: 51), waitFor: .main)
+            #expect(delegate.takeCalls() == ["will", "delete [0, 9] -", "insert - [0, 1]", "did"])
+            try await senders.delete(items(51..<53), waitFor: .main)
+            #expect(
+                delegate.takeCalls() == [
+                    "will", "delete [0, 2] -", "delete [0, 0] -", "insert - [0, 8]", "insert - [0, 9]", "did",
+                ])
+            #expect(senders.why(dataKey: "list")?.isRead == false)
+            try await senders.delete(items(0..<150), waitFor: .main)
+            #expect(listed(senders, "list") == (try fetched(senders, limit: 10, after: place)))
+            #expect(listed(senders, "list").count == 10)
+            #expect(delegate.complaints == [])
+        }
+    }
+
+    /// The place is that of the object as it was.
+    @Test(arguments: StoreKind.allCases)
+    func aWindowStaysWhereItIsWhenItsObjectDoesNot(kind: StoreKind) async throws {
+        try await withChat(kind) { container, senders in
+            try await senders.add(items(0..<20))
+            let moved = try register(senders, "moved", limit: 3, after: try cursor(senders, "k5"))
+            let deleted = try register(senders, "deleted", limit: 3, after: try cursor(senders, "k9"))
+            try await senders.add(ItemData(key: "k5", number: 7), waitFor: .main)
+            #expect(listed(senders, "moved") == ["k6 6", "k5 7", "k7 7"])
+            try await senders.add(ItemData(key: "k5", number: 1), waitFor: .main)
+            #expect(listed(senders, "moved") == ["k6 6", "k7 7", "k8 8"])
+            try await senders.delete(ItemData(key: "k9", number: 0), waitFor: .main)
+            #expect(deleted.calls == [])
+            try await senders.add(ItemData(key: "l", number: 9), waitFor: .main)
+            #expect(listed(senders, "deleted") == ["l 9", "k10 10", "k11 11"])
+            #expect(moved.complaints + deleted.complaints == [])
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func aWindowMovesFromPageToPage(kind: StoreKind) async throws {
+        try await withChat(kind) { container, senders in
+            try await senders.add(items(0..<10))
+            let delegate = try register(senders, "list", limit: 4)
+            var pages: [[String]] = []
+            var cursors: [FetchCursor?] = [nil]
+            while !listed(senders, "list").isEmpty {
+                pages.append(listed(senders, "list"))
+                cursors.append(senders.allObjects(dataKey: "list").last.map { FetchCursor($0) })
+                try senders.moveWindow(dataKey: "list", after: cursors[cursors.count - 1])
+            }
+            #expect(pages.map(\.count) == [4, 4, 2])
+            #expect(pages.flatMap { $0 } == (try fetched(senders)))
+            #expect(delegate.calls == [], "a move is no report")
+            try senders.moveWindow(dataKey: "list", after: cursors[1])
+            #expect(listed(senders, "list") == pages[1])
+            delegate.follow(senders, "list")
+            try await senders.delete(items(5..<6), waitFor: .main)
+            #expect(delegate.takeCalls() == ["will", "delete [0, 1] -", "insert - [0, 3]", "did"])
+            #expect(delegate.complaints == [])
+        }
+    }
+
+    @Test func theCursorOfAnotherEntityIsRefused() async throws {
+        try await withChat(.inMemory) { container, senders in
+            let rooms = try container.dataSource(RoomDataSource.self)
+            try await rooms.add(ItemData(key: "r", number: 1))
+            let place = FetchCursor(try #require(try rooms.fetch(Room.self).first))
+            let delegate = RecordingDelegate()
+            let error = #expect(throws: DataSourceError.self) {
+                try senders.register(delegate, dataKey: "list", entity: Sender.self, after: place)
+            }
+            #expect(error?.code == .invalidPredicate)
+            try senders.register(delegate, dataKey: "list", entity: Sender.self)
+            #expect(throws: DataSourceError.self) { try senders.moveWindow(dataKey: "list", after: place) }
+            #expect(senders.dataKeys == ["list"])
+        }
+    }
+
+    /// Only what is missing is read, by the key of the last row that is left; and what is saved until that has been read is
+    /// neither lost nor there twice.
+    @Test func whatDeletionsLeaveIsReadOn() async throws {
+        let (container, store) = PersistentContainer.faulty()
+        let senders = try container.dataSource(SenderDataSource.self)
+        try await senders.add(items(0..<200))
+        let delegate = RecordingDelegate()
+        try senders.register(
+            delegate, dataKey: "list", entity: Sender.self, sortBy: [SortDescriptor(\.number)], limit: 10)
+        delegate.follow(senders, "list")
+        try senders.performAndWait { context in
+            for sender in try context.fetch(Sender.self) where sender.number < 35 { context.delete(sender) }
+        }
+        _ = store.takeQueries()
+        let read = store.holdNextRead()
+        container.main.merge()
+        for await _ in read.arrived {}
+        #expect(senders.numberOfItems("list", inSection: 0) == 10)
+        try senders.performAndWait { context in
+            for sender in try context.fetch(Sender.self, where: .compare(\Sender.number, .less, 60)) {
+                switch sender.number {
+                case 36: context.delete(sender)
+                case 37: sender.number = 50
+                case 38: sender.number = -1
+                case 45: sender.number = 39
+                case 46: context.delete(sender)
+                default: break
+                }
+            }
+            for number: Int64 in [0, 41, 44, 300] {
+                let sender = try context.insert(Sender.self)
+                (sender.key, sender.number) = ("new \(number)", number)
+            }
+        }
+        _ = store.takeQueries()
+        read.release()
+        await container.main.listsAreSettled()
+        // 42 rows are held at most, of which 7 were left.
+        let query = try #require(store.takeQueries().first)
+        #expect(query.predicate.last == 41)
+        #expect(query.limit.map { $0 < 42 + 16 && $0 >= 35 } == true)
+        #expect(senders.why(dataKey: "list")?.isRead == true)
+        #expect(delegate.complaints == [])
+        let found = try senders.fetch(Sender.self, sortBy: [SortDescriptor(\.number)], limit: 10)
+        #expect(senders.allObjects(dataKey: "list", as: Sender.self).map(\.key) == found.map(\.key))
+        try await senders.delete(items(39..<150), waitFor: .main)
+        #expect(listed(senders, "list").count == 10)
+        #expect(delegate.complaints == [])
+    }
+}
+
+extension RowPredicate {
+    /// The number of the item behind which rows are asked for.
+    fileprivate var last: Int64? {
+        guard case .follows(let cursor, _) = self, case .integer(let number) = cursor.values.first else { return nil }
+        return number
+    }
+}
