@@ -57,8 +57,7 @@ import Testing
         ControlPackage(name: "bash", version: "5.2", section: "shells", summary: "another package"),
     ]
 
-    @Test(.timeLimit(.minutes(2)))
-    func theInputIsFollowedWhileItRuns() async throws {
+    @Test func theInputIsFollowedWhileItRuns() async throws {
         let more = program.folder.appending(component: "more")
         try [ControlPackage(name: "awk")].text.write(to: more, atomically: true, encoding: .utf8)
         let watching = try program.converse(watch)
@@ -89,8 +88,7 @@ import Testing
     }
 
     #if os(Linux)
-        @Test(.timeLimit(.minutes(2)))
-        func aTerminalIsPaintedWithMarksAtWhatChanged() async throws {
+        @Test func aTerminalIsPaintedWithMarksAtWhatChanged() async throws {
             let watching = try program.converseAtTerminal(watch, rows: 24, columns: 60)
             let start = await watching.hear { screen($0).contains("  bash 5.2 [shells]") }
             #expect(

@@ -6,8 +6,7 @@ import Testing
 
 struct KillTests {
     /// A child saves until it is killed, and says so after each save. Every save that it spoke of must be there, whole.
-    @Test(.timeLimit(.minutes(2)))
-    func whatWasCommittedSurvivesAKill() async throws {
+    @Test func whatWasCommittedSurvivesAKill() async throws {
         let folder = try TemporaryFolder()
         var kept: Int64 = 0
         for round in Int64(1)...5 {

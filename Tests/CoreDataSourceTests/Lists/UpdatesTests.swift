@@ -147,7 +147,7 @@ struct UpdatesTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(2)), arguments: StoreKind.allCases)
+    @Test(arguments: StoreKind.allCases)
     func aLoopEndsWhenTheContainerIsClosed(kind: StoreKind) async throws {
         try await withContacts(kind) { contacts, container in
             let updates = contacts.updates(ContactEntity.self)
