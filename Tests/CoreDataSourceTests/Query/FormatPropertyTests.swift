@@ -74,6 +74,17 @@ import Testing
         }
     }
 
+    /// However it is spelled: what is written for the deepest tree can be read.
+    @Test(arguments: [
+        "1", "a", "DECIMAL(\"1\")", "DATE(DOUBLE(\"inf\"))", "STORED(DATA(\"00\"))", "STORED(DOUBLE(\"inf\"))",
+    ])
+    func aLiteralIsOneLevel(_ literal: String) throws {
+        let deepest = String(repeating: "-(", count: 97) + literal + String(repeating: ")", count: 97)
+        let predicate = try FetchPredicate(format: "b - \(deepest) == b")
+        #expect(try FetchPredicate(format: predicate.predicateFormat) == predicate)
+        #expect(throws: DataSourceError.self) { try FetchPredicate(format: "b - -\(deepest) == b") }
+    }
+
     @Test func longFormatsAreRead() throws {
         let numbers = (0..<10_000).map(String.init)
         let isIn = try FetchPredicate(format: "a IN {\(numbers.joined(separator: ", "))}")
@@ -95,10 +106,15 @@ import Testing
 
     @Test(arguments: [
         "[]", "{}", "5", "null", "\"\"", "\"a ==\"", "{\"node\":{}}", "\"\\u0000\"",
-        "\"" + String(repeating: "(", count: 100_000) + "\"", String(repeating: "[", count: 100_000),
     ])
     func hostileJSONIsAnError(_ json: String) {
         #expect(throws: (any Error).self) { try JSONDecoder().decode(FetchPredicate.self, from: Data(json.utf8)) }
+    }
+
+    @Test(arguments: ["(", "["])
+    func deepJSONIsAnError(_ opening: String) {
+        let deep = String(repeating: opening, count: 100_000)
+        hostileJSONIsAnError(opening == "(" ? "\"\(deep)\"" : deep)
     }
 
     @Test func whatOnlyObjectsCanAnswerIsNotEncoded() throws {

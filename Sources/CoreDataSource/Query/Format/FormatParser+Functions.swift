@@ -24,7 +24,7 @@ extension FormatParser {
             guard let value = type.value(values.map(\.value)) else {
                 throw error("\(name)() takes \(type.argument).", at: range)
             }
-            return try made(.constant(value), values)
+            return try made(.constant(value), [])
         }
         guard let function = FetchFunction(formatName: name) else {
             throw error("There is no function of that name.", at: range)

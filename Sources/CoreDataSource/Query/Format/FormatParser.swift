@@ -80,8 +80,9 @@ struct FormatParser {
     mutating func part(_ power: FormatPower) throws(DataSourceError) -> FormatPart {
         depth += 1
         defer { depth -= 1 }
-        // A level of the tree can take two here: an operator and the parentheses around it.
-        if depth > 2 * Self.mostDepth + 2 { throw tooDeep }
+        // A level of the tree can take two here: an operator and the parentheses around it. A literal as STORED(DATA("00"))
+        // takes two more.
+        if depth > 2 * Self.mostDepth + 4 { throw tooDeep }
         let start = token.range.lowerBound
         var left = try first()
         left.range = start..<end
