@@ -74,8 +74,18 @@ public struct FetchAggregate<Object: ManagedObject, Result: AttributeStorable>: 
         _ keyPath: KeyPath<Object, Value>
     ) -> FetchAggregate where Result == Value? { FetchAggregate(.min, keyPath) }
 
+    /// The least value of an optional attribute.
+    public static func min<Value: AttributeStorable>(
+        _ keyPath: KeyPath<Object, Value?>
+    ) -> FetchAggregate where Result == Value? { FetchAggregate(.min, keyPath) }
+
     /// The greatest value; nil of no objects. Texts are in the order of their bytes.
     public static func max<Value: AttributeStorable>(
         _ keyPath: KeyPath<Object, Value>
+    ) -> FetchAggregate where Result == Value? { FetchAggregate(.max, keyPath) }
+
+    /// The greatest value of an optional attribute.
+    public static func max<Value: AttributeStorable>(
+        _ keyPath: KeyPath<Object, Value?>
     ) -> FetchAggregate where Result == Value? { FetchAggregate(.max, keyPath) }
 }
