@@ -59,8 +59,12 @@ struct ValueTests {
     private func result(
         _ operation: Aggregation.Operation, _ kind: ValueKind, _ values: [RowValue]
     ) throws -> RowValue {
-        var aggregation = Aggregation(operation, kind)
-        for value in values { aggregation.add(value) }
+        var aggregation = Aggregation(operation, column: 0, kind)
+        for value in values {
+            var row = RowSnapshot(columnCount: 1)
+            row.setValue(value, 0)
+            aggregation.add(row)
+        }
         return try aggregation.result()
     }
 

@@ -146,6 +146,16 @@ extension ObjectContext {
         return query.window(all)
     }
 
+    /// The query that the store alone answers; nil if objects of this context have a say, or several entities.
+    func committedQuery(_ plan: FetchPlan, columns: [Int]?) -> RowQuery? {
+        guard plan.tests == nil, plan.family.count == 1, !bindings[plan.family[0]].holdsAllRows,
+            editedRows(plan.family[0]).isEmpty
+        else { return nil }
+        var query = plan.query.of(entity: plan.family[0])
+        query.columns = columns
+        return query
+    }
+
     // MARK: Parts
 
     /// The registered objects that match, in any order.

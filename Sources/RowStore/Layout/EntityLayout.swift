@@ -90,6 +90,11 @@ package struct ColumnOrder: Sendable {
         storage = column.storage
         isDecimal = column.isDecimal
     }
+
+    init(_ kind: ValueKind) {
+        storage = kind.storage
+        isDecimal = kind == .decimal
+    }
 }
 
 /// The four ways in which a value is kept, in memory and in the store.

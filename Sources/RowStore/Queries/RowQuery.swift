@@ -42,8 +42,7 @@ package struct SortKey: Sendable, Hashable {
 
 extension RowSnapshot {
     /// The order of two rows by one column: null first, numbers and decimals by value, text and blobs byte by byte.
-    package func order(_ other: RowSnapshot, column: Int, _ layout: EntityLayout) -> Int {
-        let kind = layout.orders[column]
+    package func order(_ other: RowSnapshot, column: Int, _ kind: ColumnOrder) -> Int {
         guard kind.isDecimal, !isNull(column), !other.isNull(column) else {
             return order(other, column: column, storage: kind.storage)
         }
@@ -55,7 +54,7 @@ extension RowSnapshot {
         guard !key.order.isBytes, layout.orders[key.column].storage == .text, !isNull(key.column),
             !other.isNull(key.column)
         else {
-            return order(other, column: key.column, layout)
+            return order(other, column: key.column, layout.orders[key.column])
         }
         return withBytes(key.column) { one in other.withBytes(key.column) { key.order.compare(one, $0) } }
     }

@@ -55,7 +55,7 @@ package struct ListOrder: Sendable {
         switch section {
         case nil: return 0
         case .column(let column):
-            let order = one.row.order(other.row, column: column, layout)
+            let order = one.row.order(other.row, column: column, layout.orders[column])
             return sort[0].isAscending ? order : -order
         case .computed(let key): return orderValues(key.value(one), key.value(other))
         }

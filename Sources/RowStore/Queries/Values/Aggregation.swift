@@ -6,41 +6,47 @@ package struct Aggregation: Sendable {
         case count, sum, min, max, average
     }
 
+    /// Nil if the rows themselves are counted.
+    package let column: Int?
     private let operation: Operation
-    private let order: ValueOrder
+    private let kind: ValueKind
+    private let order: ColumnOrder
     private var count: Int64 = 0
     private var whole: Int128 = 0
     private var real = ExactSum()
     private var decimal: Decimal = 0
     private var isInexact = false
-    private var extreme: RowValue = .null
-    private let kind: ValueKind
+    /// The row that has the least or the greatest value.
+    private var extreme: RowSnapshot?
 
-    package init(_ operation: Operation, _ kind: ValueKind) {
+    package init(_ operation: Operation, column: Int?, _ kind: ValueKind) {
         self.operation = operation
+        self.column = column
         self.kind = kind
-        order = kind == .decimal ? .decimal : .natural
+        order = ColumnOrder(kind)
     }
 
-    package mutating func add(_ value: RowValue) {
-        if value == .null { return }
+    package mutating func add(_ row: RowSnapshot) {
+        guard let column else {
+            count += 1
+            return
+        }
+        if row.isNull(column) { return }
         count += 1
         switch operation {
         case .count: return
-        case .min: if isBetter(value, { $0 < 0 }) { extreme = value }
-        case .max: if isBetter(value, { $0 > 0 }) { extreme = value }
+        case .min:
+            guard let least = extreme, row.order(least, column: column, order) >= 0 else { return extreme = row }
+        case .max:
+            guard let greatest = extreme, row.order(greatest, column: column, order) <= 0 else { return extreme = row }
         case .sum, .average:
-            switch value {
-            case .integer(let value): whole += Int128(value)
-            case .real(let value): real.add(value)
-            case .text: add(decimal: value.asDecimal)
-            case .null, .blob: return
+            switch order.storage {
+            case .integer: whole += Int128(row.integer(column))
+            case .real: real.add(row.real(column))
+            case .text: add(decimal: row.value(column, .text).asDecimal)
+            case .blob: return
             }
         }
-    }
-
-    private func isBetter(_ value: RowValue, _ test: (Int) -> Bool) -> Bool {
-        extreme == .null || order.compare(value, extreme).map(test) ?? false
     }
 
     private mutating func add(decimal value: Decimal?) {
@@ -56,7 +62,9 @@ package struct Aggregation: Sendable {
     package func result() throws(DataSourceError) -> RowValue {
         switch operation {
         case .count: return .integer(count)
-        case .min, .max: return extreme
+        case .min, .max:
+            guard let extreme, let column else { return .null }
+            return extreme.value(column, order.storage)
         case .sum: return try sum()
         case .average:
             if count == 0 { return .null }
@@ -110,12 +118,12 @@ private struct ExactSum: Sendable {
             }
             value = sum
         }
-        parts.removeSubrange(kept...)
         guard value.isFinite else {
             special += value
             parts.removeAll()
             return
         }
+        parts.removeLast(parts.count - kept)
         parts.append(value)
     }
 

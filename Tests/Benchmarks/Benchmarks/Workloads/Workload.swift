@@ -46,6 +46,8 @@ struct Workload: Sendable {
         Workload(id: "W15") { bench, _ in [try await bench.addingInBatches()] },
         Workload(id: "W15-bytes") { bench, _ in try await bench.countingBytes() },
         Workload(id: "W16") { bench, _ in [try await bench.updatingMany()] },
+        Workload(id: "W17") { bench, _ in [try await bench.aggregating()] },
+        Workload(id: "W17-groups") { bench, _ in [try await bench.aggregatingGroups()] },
     ]
 
     private static let pages = Page.all.map { page in
