@@ -5,7 +5,10 @@ import RowStore
 
 /// An entity with an attribute of every type, and few but nasty values for each.
 enum QuerySamples {
-    static let model: ManagedObjectModel = {
+    static let model = model(withParts: false)
+
+    /// - Parameter withParts: Whether there is a sub-entity, `Part`.
+    private static func model(withParts: Bool) -> ManagedObjectModel {
         let types: [(String, AttributeType)] = [
             ("short", .integer16), ("long", .integer64), ("ratio", .double), ("half", .float), ("price", .decimal),
             ("name", .string), ("other", .string), ("flag", .boolean), ("day", .date), ("blob", .binary),
@@ -13,25 +16,25 @@ enum QuerySamples {
         ]
         let attributes = types.map { AttributeDescription(name: $0.0, type: $0.1, isOptional: true) }
         let place = AttributeDescription(name: "place", type: .composite, isOptional: true, compositeName: "Place")
+        let sample = EntityDescription(
+            name: "Sample", attributes: attributes + [place],
+            relationships: [
+                RelationshipDescription(name: "parent", destinationName: "Sample", isOptional: true),
+                RelationshipDescription(
+                    name: "children", destinationName: "Sample", isToMany: true, isOptional: true),
+            ])
+        let part = EntityDescription(name: "Part", parentName: "Sample")
         return ManagedObjectModel(
-            name: "Samples",
-            entities: [
-                EntityDescription(
-                    name: "Sample", attributes: attributes + [place],
-                    relationships: [
-                        RelationshipDescription(name: "parent", destinationName: "Sample", isOptional: true),
-                        RelationshipDescription(
-                            name: "children", destinationName: "Sample", isToMany: true, isOptional: true),
-                    ])
-            ],
+            name: "Samples", entities: withParts ? [sample, part] : [sample],
             composites: [
                 CompositeDescription(
                     name: "Place",
                     attributes: [AttributeDescription(name: "city", type: .string, isOptional: true)])
             ])
-    }()
+    }
 
     static let layout = ModelLayout(model)
+    static let layoutWithParts = ModelLayout(model(withParts: true))
     static let sample = layout.entities[0]
 
     static let texts: [String] = [
@@ -100,11 +103,14 @@ enum QuerySamples {
 }
 
 /// A sample as an object.
-final class SampleEntity: ManagedObject {
+class SampleEntity: ManagedObject {
     override class var entityName: String { "Sample" }
 
     override class var attributeKeyPaths: [AnyKeyPath: String] {
-        [\SampleEntity.name: "name", \SampleEntity.long: "long"]
+        [
+            \SampleEntity.name: "name", \SampleEntity.long: "long", \SampleEntity.short: "short",
+            \SampleEntity.price: "price",
+        ]
     }
 
     var name: String? {
@@ -116,6 +122,9 @@ final class SampleEntity: ManagedObject {
         get { attribute(at: column("long")) }
         set { setAttribute(newValue, at: column("long")) }
     }
+
+    var short: Int16? { attribute(at: column("short")) }
+    var price: Decimal? { attribute(at: column("price")) }
 
     private func column(_ name: String) -> Int { QuerySamples.sample.column(named: name) ?? 0 }
 
@@ -136,8 +145,16 @@ final class SampleEntity: ManagedObject {
     }
 }
 
+final class PartEntity: SampleEntity {
+    override class var entityName: String { "Part" }
+}
+
 final class SampleDataSource: DataSource {
     override class var entities: [ManagedObject.Type] { [SampleEntity.self] }
+}
+
+final class SampleAndPartDataSource: DataSource {
+    override class var entities: [ManagedObject.Type] { [SampleEntity.self, PartEntity.self] }
 }
 
 /// Random predicates over the samples. All of them mean something.

@@ -16,7 +16,10 @@ struct TierQueryTests {
 
     /// What the rows would be if everything were stored.
     private struct World: Sendable {
+        let hasParts: Bool
         var rows: [Int64: RowSnapshot] = [:]
+        /// The keys of those that are parts.
+        var parts: Set<Int64> = []
         var source: PredicateSource
 
         mutating func below(_ bound: Int) -> Int { Int.random(in: 0..<bound, using: &source.random) }
@@ -33,13 +36,23 @@ struct TierQueryTests {
                 case 3:
                     let key = known[below(known.count)]
                     try change(object(key, in: context), attributes: 1 + below(3))
-                default: try change(context.insert(SampleEntity.self), attributes: 12)
+                default: try change(inserted(in: context), attributes: 12)
                 }
             }
         }
 
         private func object(_ key: Int64, in context: isolated PrivateContext) throws -> SampleEntity {
-            try #require(try context.object(SampleEntity.self, id: ManagedObjectID(QuerySamples.sample, key: key)))
+            let layout = hasParts ? QuerySamples.layoutWithParts : QuerySamples.layout
+            let name = parts.contains(key) ? "Part" : "Sample"
+            let id = ManagedObjectID(try #require(layout.entities.first { $0.name == name }), key: key)
+            return try #require(try context.object(SampleEntity.self, id: id))
+        }
+
+        private mutating func inserted(in context: isolated PrivateContext) throws -> SampleEntity {
+            guard hasParts, below(2) == 0 else { return try context.insert(SampleEntity.self) }
+            let part = try context.insert(PartEntity.self)
+            parts.insert(part.objectID.key)
+            return part
         }
 
         private mutating func change(_ object: SampleEntity, attributes: Int) {
@@ -80,7 +93,7 @@ struct TierQueryTests {
                 predicate: predicate, values: [.set(\.name, text), .set(\.long, number)], count: count)
         }
 
-        mutating func question() throws -> Question {
+        mutating func question() throws -> TierQuestion {
             var request = FetchRequest(SampleEntity.self, where: FetchPredicate(source.node(2)))
             var sort: [SortKey] = []
             for _ in 0..<below(3) {
@@ -97,13 +110,14 @@ struct TierQueryTests {
             }
             if below(2) == 0 { request.limit = below(8) }
             if below(2) == 0 { request.offset = below(5) }
+            request.includesSubentities = below(4) > 0
             let layout = QuerySamples.sample
             let predicate = try request.predicate?.resolved(layout) ?? .constant(true)
-            let all = rows.map { StoredRow(key: $0, row: $1) }.filter { predicate.evaluate($0, layout) }
-                .sorted { $0.precedes($1, by: sort, layout) }.map(\.key)
-            return Question(
-                request: request, all: all,
-                answer: Array(all.dropFirst(request.offset).prefix(request.limit ?? .max)))
+            let all = rows.map { StoredRow(key: $0, row: $1) }
+                .filter { request.includesSubentities || !parts.contains($0.key) }
+                .filter { predicate.evaluate($0, layout) }
+                .sorted { $0.precedes($1, by: sort, layout) }
+            return TierQuestion(request: request, all: all)
         }
     }
 
@@ -115,63 +129,60 @@ struct TierQueryTests {
         let count: Int
     }
 
-    private struct Question: Sendable {
-        var request: FetchRequest<SampleEntity>
-        var all: [Int64]
-        var answer: [Int64]
-
-        func check(_ found: [Int64], ids: [Int64], count: Int, exists: Bool, _ place: String) {
-            guard found != answer || ids != answer || count != answer.count || exists == answer.isEmpty else { return }
-            Issue.record(
-                "\(place), seed \(TierQueryTests.seed): \(found), \(ids), \(count), \(exists) and not \(answer) for \(request)"
-            )
-        }
-
-        func ask(_ context: isolated PrivateContext, _ place: String) throws {
-            check(
-                try context.fetch(request).map(\.objectID.key), ids: try context.ids(request).map(\.key),
-                count: try context.count(request), exists: try context.exists(request), place)
-        }
-
-        @MainActor func ask(_ main: MainContext, _ place: String) throws {
-            check(
-                try main.fetch(request).map(\.objectID.key), ids: try main.ids(request).map(\.key),
-                count: try main.count(request), exists: try main.exists(request), place)
-        }
+    private nonisolated func check(_ answers: TierAnswers, _ question: TierQuestion, _ place: String) {
+        let expected = question.expected
+        if answers == expected { return }
+        Issue.record(
+            "\(place), seed \(TierQueryTests.seed): \(answers) and not \(expected) for \(question.request)")
     }
 
-    @Test func everyTierCounts() async throws {
+    /// - Parameter hasParts: Whether there is a sub-entity, whose rows are in a table of their own.
+    @Test(arguments: [false, true])
+    func everyTierCounts(hasParts: Bool) async throws {
         print("TierQueryTests: COREDATASOURCE_SEED=\(TierQueryTests.seed)")
+        let layout = hasParts ? QuerySamples.layoutWithParts : QuerySamples.layout
         let directory = try TemporaryDirectory()
         let sqlite = try SQLiteStore.open(
             SQLiteStore.Options(
-                url: directory.store, layout: QuerySamples.layout,
-                identity: StoreIdentity(modelHash: "1", entityHashes: ["Sample": "1"], databaseKey: "1"),
+                url: directory.store, layout: layout,
+                identity: StoreIdentity(modelHash: "1", entityHashes: ["Sample": "1", "Part": "1"], databaseKey: "1"),
                 synchronous: .normal))
         let store = FaultyStore(over: sqlite)
         let container = PersistentContainer(
-            QuerySamples.layout, store, StoreStartup(reason: .firstLaunch),
+            layout, store, StoreStartup(reason: .firstLaunch),
             .init(registeredObjectLimit: TierQueryTests.seed % 2 == 0 ? 0 : 1000))
-        let samples = try container.dataSource(SampleDataSource.self)
-        let world = Shared(World(source: PredicateSource(random: SeededRandom(seed: TierQueryTests.seed))))
+        let samples: DataSource =
+            hasParts
+            ? try container.dataSource(SampleAndPartDataSource.self) : try container.dataSource(SampleDataSource.self)
+        let source = PredicateSource(random: SeededRandom(seed: TierQueryTests.seed))
+        let world = Shared(World(hasParts: hasParts, source: source))
         var asked = 0
         var round = 0
         while asked < TierQueryTests.count {
             round += 1
             // Now and then the disk refuses: saves stay in the log.
             store.fail(with: round % 6 < 3 ? nil : noRoom)
-            _ = try? await samples.perform(waitFor: .main) { context in
+            _ = try await samples.perform(waitFor: .main) { context in
                 try world.withValue { world in
                     try world.edit(in: context)
-                    for _ in 0..<4 { try world.question().ask(context, "before the save") }
+                    for _ in 0..<4 {
+                        let question = try world.question()
+                        check(try context.answers(question.request), question, "before the save")
+                    }
                 }
             }
             try world.withValue { world in
-                for _ in 0..<2 { try world.question().ask(container.main, "on main") }
+                for _ in 0..<2 {
+                    let question = try world.question()
+                    check(try container.main.answers(question.request), question, "on main")
+                }
             }
             _ = try await samples.perform(waitFor: .main) { context in
                 try world.withValue { world in
-                    for _ in 0..<2 { try world.question().ask(context, "after the save") }
+                    for _ in 0..<2 {
+                        let question = try world.question()
+                        check(try context.answers(question.request), question, "after the save")
+                    }
                 }
             }
             if round % 4 == 0 {
@@ -185,7 +196,10 @@ struct TierQueryTests {
                     report.updated + report.deleted == batch.count,
                     "seed \(TierQueryTests.seed): \(report) and not \(batch.count) for \(batch.predicate)")
                 try world.withValue { world in
-                    for _ in 0..<2 { try world.question().ask(container.main, "after a batch") }
+                    for _ in 0..<2 {
+                        let question = try world.question()
+                        check(try container.main.answers(question.request), question, "after a batch")
+                    }
                 }
             }
             asked += 8
