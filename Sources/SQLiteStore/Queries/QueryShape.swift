@@ -8,7 +8,7 @@ struct QueryShape: Hashable {
     let entity: Int
     let isCount: Bool
     let sort: [SortKey]
-    fileprivate(set) var columns: [Int]?
+    var columns: [Int]?
     let hasWindow: Bool
 
     /// What stands for the row's own key in the place of a column.
@@ -33,7 +33,7 @@ struct QueryShape: Hashable {
         case test
     }
 
-    fileprivate init(_ query: RowQuery, isCount: Bool) {
+    init(_ query: RowQuery, isCount: Bool) {
         entity = query.entity
         self.isCount = isCount
         sort = isCount ? [] : query.sort
@@ -41,224 +41,20 @@ struct QueryShape: Hashable {
         hasWindow = !isCount && (query.limit != nil || query.offset > 0)
     }
 
-    fileprivate mutating func add(_ code: Code, _ details: Int...) {
+    mutating func add(_ code: Code, _ details: Int...) {
         codes.append(code.rawValue)
         for detail in details { codes.append(Int32(detail)) }
     }
-}
 
-/// A query as a shape and the values to bind, in the order of their parameters. No value is ever part of the SQL.
-struct QueryPlan {
-    enum Value {
-        case one(RowValue)
-        /// A list that is too long for parameters.
-        case list(ListedValues)
-        /// A predicate that SQLite has no words for.
-        case test(RowTest)
-    }
-
-    private(set) var shape: QueryShape
-    private(set) var values: [Value] = []
-    /// What is left to do with each row, if the predicate asks for more columns than a function of SQLite takes.
-    private(set) var filter: RowFilter?
-
-    /// Whether the statement is worth keeping: one of very many terms seldom comes back.
-    var isKept: Bool { values.count <= 40 }
-
-    private let layout: EntityLayout
-    private let limits: SQLLimits
-    /// The most values; more would make a text that is too long.
-    private let valueLimit: Int
-
-    /// The deepest nesting of terms: the parser of SQLite has a stack of 100 places.
-    private static let nestingLimit = 20
-    /// The longest list of values that is spelled out, filled up to a power of two, so that few shapes are enough.
-    private static let listLength = 32
-
-    init(_ query: RowQuery, isCount: Bool = false, _ table: EntityTable, _ limits: SQLLimits) {
-        layout = table.layout
-        self.limits = limits
-        valueLimit = min(10_000, limits.variables - 2, limits.length / (table.longestTerm + 64))
-        shape = QueryShape(query, isCount: isCount)
-        if query.predicate != .constant(true) { encode(query) }
-        guard shape.hasWindow else { return }
-        if filter != nil {
-            filter?.skip = max(0, query.offset)
-            filter?.take = query.limit.map { max(0, $0) }
-        }
-        // A filtered query skips and counts the rows here.
-        let isFiltered = filter != nil
-        values.append(.one(.integer(isFiltered ? .max : Int64(max(0, query.limit ?? Int.max)))))
-        values.append(.one(.integer(isFiltered ? 0 : Int64(max(0, query.offset)))))
-    }
-
-    private mutating func encode(_ query: RowQuery) {
-        let empty = shape
-        if encode(query.predicate, isNegated: false, depth: 0) { return }
-        // Too much for SQL: all of it is tested row by row, by SQLite if it can hand over the columns.
-        shape = empty
-        values = []
-        if encodeTest(query.predicate, isNegated: false) { return }
-        shape = empty
-        values = []
-        filter = RowFilter(predicate: query.predicate)
-        shape.columns = nil
-    }
-
-    /// - Returns: Whether it could be said.
-    ///
-    /// SQL has three truth values where ``RowPredicate`` has two. So a negation is pushed down to the comparisons, where
-    /// `IS NOT TRUE` ends it: null counts as false below, and nothing above ever negates it.
-    private mutating func encode(_ predicate: RowPredicate, isNegated: Bool, depth: Int) -> Bool {
-        guard values.count < valueLimit else { return false }
-        guard depth < QueryPlan.nestingLimit else { return encodeTest(predicate, isNegated: isNegated) }
-        switch predicate {
-        case .constant(let answer):
-            shape.add(answer != isNegated ? .always : .never)
-        case .compare(let column, let relation, let value):
-            encode(column, relation, value, isNegated: isNegated)
-        case .isIn(let column, let list):
-            return encode(column, list, isNegated: isNegated)
-        case .compareKey(let relation, let key):
-            shape.add(.compareKey, (isNegated ? relation.negated : relation).code)
-            values.append(.one(.integer(key)))
-        case .follows(let cursor, let sort) where sort.isEmpty:
-            shape.add(.compareKey, (isNegated ? ComparisonOperator.lessOrEqual : .greater).code)
-            values.append(.one(.integer(cursor.key)))
-        case .follows(let cursor, let sort):
-            if isNegated { return encodeTest(predicate, isNegated: true) }
-            // What an index can serve, and then the whole test.
-            let bound = cursor.bound(sort, layout)
-            if let later = cursor.later(sort, layout) {
-                return encode(.and([bound, later].compactMap(\.self)), isNegated: false, depth: depth)
-            }
-            guard let bound else { return encodeTest(predicate, isNegated: false) }
-            shape.add(.and, 2)
-            return encode(bound, isNegated: false, depth: depth + 1) && encodeTest(predicate, isNegated: false)
-        case .isMember(.column(let column), let list) where list.order == .natural:
-            return encode(column, list.elements, isNegated: isNegated)
-        case .isMember(.key, let list) where list.order == .natural:
-            return encode(QueryShape.key, list.elements, isNegated: isNegated)
-        case .relate, .isMember, .text, .textOf:
-            return encodeTest(predicate, isNegated: isNegated)
-        case .not(let inner):
-            return encode(inner, isNegated: !isNegated, depth: depth)
-        case .and(let parts):
-            return encode(parts, isNegated ? .or : .and, isNegated: isNegated, depth: depth)
-        case .or(let parts):
-            return encode(parts, isNegated ? .and : .or, isNegated: isNegated, depth: depth)
-        }
-        return true
-    }
-
-    private mutating func encode(
-        _ parts: [RowPredicate], _ connective: QueryShape.Code, isNegated: Bool, depth: Int
-    ) -> Bool {
-        if parts.isEmpty {
-            shape.add(connective == .and ? .always : .never)
-            return true
-        }
-        if parts.count > 1 { shape.add(connective, parts.count) }
-        return parts.allSatisfy { encode($0, isNegated: isNegated, depth: depth + 1) }
-    }
-
-    private mutating func encode(
-        _ column: Int, _ relation: ComparisonOperator, _ value: RowValue, isNegated: Bool
-    ) {
-        let isEquality = relation == .equal || relation == .notEqual
-        let relation = isNegated && isEquality ? relation.negated : relation
-        let isNegated = isNegated && !isEquality
-        if value == .null {
-            switch relation {
-            case .equal: shape.add(.isNull, column)
-            case .notEqual: shape.add(.isNotNull, column)
-            default: shape.add(isNegated ? .always : .never)
-            }
-        } else if value.fits(layout.columns[column].storage) {
-            shape.add(.compare, column, relation.code, isNegated ? 1 : 0)
-            values.append(.one(value))
-        } else {
-            shape.add((relation == .notEqual) != isNegated ? .always : .never)
-        }
-    }
-
-    private mutating func encode(_ column: Int, _ list: [RowValue], isNegated: Bool) -> Bool {
-        let storage = column == QueryShape.key ? .integer : layout.columns[column].storage
-        let wanted = list.filter { $0 != .null && $0.fits(storage) }
-        let withNull = wanted.count != list.count && list.contains(.null) ? 1 : 0
-        let negation = isNegated ? 1 : 0
-        guard let last = wanted.last else {
-            if withNull == 1 {
-                shape.add(isNegated ? .isNotNull : .isNull, column)
-            } else {
-                shape.add(isNegated ? .always : .never)
-            }
-            return true
-        }
-        var count = 1
-        while count < wanted.count { count *= 2 }
-        if wanted.count > QueryPlan.listLength || values.count + count > valueLimit {
-            shape.add(.isListed, column, withNull, negation)
-            values.append(.list(ListedValues(wanted)))
-            return true
-        }
-        shape.add(.isIn, column, count, withNull, negation)
-        values += wanted.map { .one($0) }
-        values += repeatElement(.one(last), count: count - wanted.count)
-        return true
-    }
-
-    private mutating func encodeTest(_ predicate: RowPredicate, isNegated: Bool) -> Bool {
-        let test = RowTest(predicate, layout)
-        guard test.columns.count + 2 <= limits.arguments else { return false }
-        shape.add(.test, isNegated ? 1 : 0, test.asksKey ? 1 : 0, test.columns.count)
-        shape.add(columns: test.columns)
-        values.append(.test(test))
-        return true
-    }
-}
-
-extension QueryShape {
-    fileprivate mutating func add(columns: [Int]) {
+    mutating func add(columns: [Int]) {
         for column in columns { codes.append(Int32(column)) }
-    }
-}
-
-extension RowCursor {
-    /// A comparison that holds for all rows after the cursor and that an index can serve; nil if there is none.
-    fileprivate func bound(_ sort: [SortKey], _ layout: EntityLayout) -> RowPredicate? {
-        guard let key = sort.first, let value = values.first, value != .null, key.order == .bytes else { return nil }
-        if key.isAscending { return .compare(column: key.column, .greaterOrEqual, value) }
-        let bound = RowPredicate.compare(column: key.column, .lessOrEqual, value)
-        // When descending, null comes last.
-        let attribute = layout.columns[key.column].attribute
-        let isNeverNull = attribute.map { !$0.isOptional && $0.derivationExpression == nil } ?? false
-        return isNeverNull ? bound : .or([bound, .compare(column: key.column, .equal, .null)])
-    }
-
-    /// The whole test in comparisons of columns: greater by the first key, or equal by it and greater by the next. Nil if
-    /// the keys are not ordered as SQLite compares them.
-    fileprivate func later(_ sort: [SortKey], _ layout: EntityLayout) -> RowPredicate? {
-        var later = RowPredicate.compareKey(.greater, key)
-        for (key, value) in zip(sort, values).reversed() {
-            guard key.order == .bytes, !layout.columns[key.column].isDecimal else { return nil }
-            let isNull = RowPredicate.compare(column: key.column, .equal, .null)
-            let isTied = RowPredicate.and([.compare(column: key.column, .equal, value), later])
-            switch (value == .null, key.isAscending) {
-            case (true, true): later = .or([.compare(column: key.column, .notEqual, .null), isTied])
-            case (true, false): later = isTied
-            case (false, true): later = .or([.compare(column: key.column, .greater, value), isTied])
-            case (false, false): later = .or([.compare(column: key.column, .less, value), isNull, isTied])
-            }
-        }
-        return later
     }
 }
 
 extension ComparisonOperator {
     private static let all: [ComparisonOperator] = [.equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual]
 
-    fileprivate var code: Int {
+    var code: Int {
         switch self {
         case .equal: 0
         case .notEqual: 1
@@ -271,25 +67,5 @@ extension ComparisonOperator {
 
     init(code: Int32) {
         self = ComparisonOperator.all[Int(code)]
-    }
-}
-
-/// Tests rows here that SQLite cannot test, and counts them for limit and offset.
-struct RowFilter {
-    let predicate: RowPredicate
-    var skip = 0
-    var take: Int?
-
-    /// Whether no further row is wanted.
-    var isDone: Bool { take.map { $0 <= 0 } ?? false }
-
-    mutating func accepts(_ stored: StoredRow, _ layout: EntityLayout) -> Bool {
-        guard !isDone, predicate.evaluate(stored, layout) else { return false }
-        if skip > 0 {
-            skip -= 1
-            return false
-        }
-        if let left = take { take = left - 1 }
-        return true
     }
 }
