@@ -7,7 +7,7 @@ extension ObjectContext {
     ) throws(DataSourceError) -> (repeat each Result) {
         var plan = try plan(request)
         // Of all rows it does not matter in which order they come.
-        if plan.query.limit == nil && plan.query.offset == 0 { plan.query.sort = [] }
+        plan.query.isOrdered = plan.query.limit != nil || plan.query.offset > 0
         let layout = bindings[plan.query.entity].layout
         var empty = AggregationSet()
         for aggregate in repeat each aggregates { try empty.add(aggregate, layout) }

@@ -5,14 +5,44 @@ extension ObjectContext {
     /// The objects that match, edits that are not saved yet included.
     func objects(_ plan: FetchPlan) throws(DataSourceError) -> [ManagedObject] {
         if let tests = plan.tests {
-            var found: [ManagedObject] = []
-            for object in try objects(plan.query.unlimited, plan.family) where try tests.accepts(object) {
-                found.append(object)
+            if let limit = plan.query.limit, let found = try first(plan.query.offset + limit, plan, tests) {
+                return plan.query.window(found)
             }
-            return plan.query.window(found)
+            return plan.query.window(try accepted(objects(plan.query.unlimited, plan.family), tests))
         }
         if let found = try known(plan) { return plan.query.window(found) }
         return try objects(plan.query, plan.family)
+    }
+
+    private func accepted(
+        _ objects: [ManagedObject], _ tests: ObjectPredicate
+    ) throws(DataSourceError) -> [ManagedObject] {
+        var accepted: [ManagedObject] = []
+        for object in objects where try tests.accepts(object) { accepted.append(object) }
+        return accepted
+    }
+
+    /// The first objects that the tests accept, asked in batches until there are so many; nil if other saves came in
+    /// meanwhile, so that the batches do not fit together.
+    private func first(
+        _ count: Int, _ plan: FetchPlan, _ tests: ObjectPredicate
+    ) throws(DataSourceError) -> [ManagedObject]? {
+        let (newest, generation) = (stack.root.newestSave, stack.root.generation)
+        var query = plan.query.unlimited
+        query.isOrdered = true
+        var batch = query
+        batch.limit = max(count, 64)
+        var found: [ManagedObject] = []
+        while found.count < count, let size = batch.limit {
+            let objects = try objects(batch, plan.family)
+            guard stack.root.newestSave == newest, stack.root.generation == generation else { return nil }
+            found += try accepted(objects, tests)
+            guard objects.count == size, let last = objects.last else { break }
+            let layout = bindings[query.entity].layout
+            batch = query.following(RowCursor(StoredRow(key: last.key, row: last.row), query.sort, layout))
+            batch.limit = size * 4
+        }
+        return Array(found.prefix(count))
     }
 
     /// What a look-up by a unique value or a key finds, for a request that asks for no more; nil for others.
@@ -77,6 +107,7 @@ extension ObjectContext {
         guard plan.tests == nil, plan.family.count == 1, bindings[plan.family[0]].holdsAllRows else {
             var plan = plan
             plan.query = plan.query.unlimited
+            plan.query.isOrdered = false
             return try objects(plan)
         }
         let objects = registered(plan.query.of(entity: plan.family[0]))

@@ -28,6 +28,7 @@ extension ObjectContext {
     /// Whether any object matches.
     func exists<Object: ManagedObject>(_ request: FetchRequest<Object>) throws(DataSourceError) -> Bool {
         var plan = try plan(request)
+        plan.query.isOrdered = false
         plan.query.limit = min(1, plan.query.limit ?? 1)
         return try !rows(plan, columns: []).isEmpty
     }

@@ -46,7 +46,7 @@ extension RowQuery {
         for case (let key, let row?) in newer where predicate.evaluate(row, key: key, layout) {
             merged.append(StoredRow(key: key, row: row))
         }
-        merged.sort { $0.precedes($1, by: sort, layout) }
+        if isOrdered { merged.sort { $0.precedes($1, by: sort, layout) } }
         return merged
     }
 }

@@ -75,7 +75,7 @@ private struct MemoryReader: StoreReader {
     }
 
     func explain(_ query: RowQuery) throws(DataSourceError) -> QueryExplanation {
-        QueryExplanation(text: "", steps: ["SCAN rows in memory"])
+        QueryExplanation(text: "", steps: [QueryExplanation.inMemory])
     }
 
     func row(entity: Int, key: Int64) throws(DataSourceError) -> RowSnapshot? {

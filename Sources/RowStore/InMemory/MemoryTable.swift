@@ -12,13 +12,13 @@ struct MemoryTable: Sendable {
         transientColumns = layout.columns.indices.filter { !layout.columns[$0].isStored }
     }
 
-    /// The rows that match, in order.
+    /// The rows that match, in order if it counts.
     func rows(_ query: RowQuery) -> [StoredRow] {
         var found: [StoredRow] = []
         for (key, row) in rows where query.predicate.evaluate(row, key: key, layout) {
             found.append(StoredRow(key: key, row: row))
         }
-        found.sort { $0.precedes($1, by: query.sort, layout) }
+        if query.isOrdered { found.sort { $0.precedes($1, by: query.sort, layout) } }
         let rest = found.dropFirst(max(0, query.offset))
         return Array(rest.prefix(max(0, query.limit ?? rest.count)))
     }

@@ -47,7 +47,8 @@ package struct TextOptions: OptionSet, Sendable, Hashable, Codable {
     package static let diacriticInsensitive = TextOptions(rawValue: 2)
     /// `[n]`: the texts are in a normal form already; byte by byte.
     package static let normalized = TextOptions(rawValue: 4)
-    /// `[l]`: as a person would compare; the same on every machine, whatever its locale.
+    /// `[l]`: as in a dictionary, by letters, then by marks, then by case. Spellings that are canonically equivalent are equal.
+    /// The same on every machine, whatever its locale.
     package static let localized = TextOptions(rawValue: 8)
     /// `[u]`: character by character, as Swift compares: what is canonically equivalent is equal.
     package static let characters = TextOptions(rawValue: 16)

@@ -5,6 +5,9 @@ package struct QueryExplanation: Sendable, Hashable {
     /// What the store does, in its own words.
     package var steps: [String]
 
+    /// The step of a store in memory, which has no indexes.
+    package static let inMemory = "SCAN rows in memory"
+
     package init(text: String, steps: [String]) {
         self.text = text
         self.steps = steps

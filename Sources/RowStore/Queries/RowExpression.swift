@@ -35,6 +35,24 @@ extension RowExpression {
         }
     }
 
+    /// Its value, if it is made of constants alone; itself otherwise.
+    package func folded(_ layout: EntityLayout) -> RowExpression {
+        let isConstant =
+            switch self {
+            case .column, .key, .constant, .conditional: false
+            case .arithmetic(let one, _, let other, _), .coalesce(let one, let other):
+                one.isConstant && other.isConstant
+            case .negated(let inner, _), .cast(let inner, _, _): inner.isConstant
+            case .function(_, let arguments, _): arguments.allSatisfy(\.isConstant)
+            }
+        if !isConstant { return self }
+        return .constant(evaluate(RowSnapshot(columnCount: layout.columns.count), key: 0, layout))
+    }
+
+    private var isConstant: Bool {
+        if case .constant = self { true } else { false }
+    }
+
     /// Gives the bytes of a text to the body without copying them, if it is a column; nil for null.
     func withText<R>(
         _ row: RowSnapshot, key: Int64, _ layout: EntityLayout, _ body: (UnsafeRawBufferPointer) -> R

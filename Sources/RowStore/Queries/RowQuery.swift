@@ -7,6 +7,8 @@ package struct RowQuery: Sendable, Hashable {
     package var predicate: RowPredicate
     /// Rows that are equal by all keys come in the order of their row keys, that is, of their creation.
     package var sort: [SortKey]
+    /// Whether the order counts. If not, the rows come as they are found first.
+    package var isOrdered = true
     /// The most rows; nil for all.
     package var limit: Int?
     package var offset: Int

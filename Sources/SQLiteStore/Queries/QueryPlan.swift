@@ -33,7 +33,8 @@ struct QueryPlan {
         layout = table.layout
         self.limits = limits
         valueLimit = min(10_000, limits.variables - 2, limits.length / (table.longestTerm + 64))
-        shape = QueryShape(query, isCount: isCount)
+        shape = QueryShape(
+            query, isCount: isCount, isInIndexedRange: query.predicate.isInRange(table))
         if query.predicate != .constant(true) { encode(query) }
         guard shape.hasWindow else { return }
         if filter != nil {
@@ -108,6 +109,9 @@ struct QueryPlan {
     private mutating func encode(
         _ parts: [RowPredicate], _ connective: QueryShape.Code, isNegated: Bool, depth: Int
     ) -> Bool {
+        // What decides nothing would keep SQLite from using an index for the others.
+        let idle = (connective == .and) != isNegated
+        let parts = parts.filter { $0.truth(layout) != idle }
         if parts.isEmpty {
             shape.add(connective == .and ? .always : .never)
             return true
@@ -169,5 +173,38 @@ struct QueryPlan {
         shape.add(columns: test.columns)
         values.append(.test(test))
         return true
+    }
+}
+
+extension RowPredicate {
+    /// The answer that all stored rows give; nil if they have to be asked.
+    fileprivate func truth(_ layout: EntityLayout) -> Bool? {
+        switch self {
+        case .constant(let answer): answer
+        case .compare(let column, .equal, .null) where layout.isNeverNull(column): false
+        case .compare(let column, .notEqual, .null) where layout.isNeverNull(column): true
+        default: nil
+        }
+    }
+
+    /// Whether all rows that match are in a range of a column of which an index finds ranges.
+    fileprivate func isInRange(_ table: EntityTable) -> Bool {
+        switch self {
+        case .compare(let column, let relation, let value):
+            return relation != .equal && relation != .notEqual && value != .null
+                && table.indexedColumns.contains(column)
+        case .and(let parts): return parts.contains { $0.isInRange(table) }
+        case .or(let parts):
+            let rest = parts.filter { $0.truth(table.layout) != false }
+            return rest.count == 1 && rest[0].isInRange(table)
+        default: return false
+        }
+    }
+}
+
+extension EntityLayout {
+    /// Whether every stored row has a value there.
+    func isNeverNull(_ column: Int) -> Bool {
+        columns[column].attribute.map { !$0.isOptional && $0.derivationExpression == nil } ?? false
     }
 }

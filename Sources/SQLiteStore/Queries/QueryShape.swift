@@ -8,8 +8,18 @@ struct QueryShape: Hashable {
     let entity: Int
     let isCount: Bool
     let sort: [SortKey]
+    let order: Order
     var columns: [Int]?
     let hasWindow: Bool
+
+    /// In which order rows come that are equal by all sort keys.
+    enum Order {
+        case none
+        /// By key, which SQLite reads in this order.
+        case key
+        /// By key, sorted after an index has found the rows.
+        case sortedKey
+    }
 
     /// What stands for the row's own key in the place of a column.
     static let key = -1
@@ -33,12 +43,15 @@ struct QueryShape: Hashable {
         case test
     }
 
-    init(_ query: RowQuery, isCount: Bool) {
+    init(_ query: RowQuery, isCount: Bool, isInIndexedRange: Bool) {
         entity = query.entity
         self.isCount = isCount
-        sort = isCount ? [] : query.sort
-        columns = isCount ? nil : query.columns
         hasWindow = !isCount && (query.limit != nil || query.offset > 0)
+        let isOrdered = !isCount && query.isOrdered
+        sort = isOrdered ? query.sort : []
+        // Left to itself SQLite reads all rows in their order rather than a few by an index.
+        order = !isOrdered ? .none : isInIndexedRange && sort.isEmpty && !hasWindow ? .sortedKey : .key
+        columns = isCount ? nil : query.columns
     }
 
     mutating func add(_ code: Code, _ details: Int...) {

@@ -25,8 +25,14 @@ struct QueryText {
         } else {
             columns = table.columns
         }
-        sql += test + " ORDER BY "
-        sql += (shape.sort.map { table.sortTerm($0) } + [EntityTable.keyName.quoted]).joined(separator: ", ")
+        sql += test
+        let key = EntityTable.keyName.quoted
+        switch shape.order {
+        case .none: break
+        case .key: sql += " ORDER BY " + (shape.sort.map { table.sortTerm($0) } + [key]).joined(separator: ", ")
+        // With the sign it is a calculation, for which no order of reading is of use.
+        case .sortedKey: sql += " ORDER BY +\(key)"
+        }
         if shape.hasWindow { sql += " LIMIT ?\(writer.parameters + 1) OFFSET ?\(writer.parameters + 2)" }
         self.sql = sql
     }

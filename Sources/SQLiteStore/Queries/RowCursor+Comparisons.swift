@@ -9,9 +9,7 @@ extension RowCursor {
         if key.isAscending { return .compare(column: key.column, .greaterOrEqual, value) }
         let bound = RowPredicate.compare(column: key.column, .lessOrEqual, value)
         // When descending, null comes last.
-        let attribute = layout.columns[key.column].attribute
-        let isNeverNull = attribute.map { !$0.isOptional && $0.derivationExpression == nil } ?? false
-        return isNeverNull ? bound : .or([bound, .compare(column: key.column, .equal, .null)])
+        return layout.isNeverNull(key.column) ? bound : .or([bound, .compare(column: key.column, .equal, .null)])
     }
 
     /// The whole test in comparisons of columns: greater by the first key, or equal by it and greater by the next. Nil if

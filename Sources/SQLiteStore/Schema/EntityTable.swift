@@ -29,6 +29,8 @@ final class EntityTable: Sendable {
     let longestTerm: Int
     /// The same without quotes, for SQLite's messages; of stored columns.
     private let names: [Int: String]
+    /// The columns of which an index finds ranges.
+    let indexedColumns: Set<Int>
     let createSQL: String
     /// The number of ``insertSQL`` among the statements of a connection; the others follow.
     let firstStatement: Int
@@ -50,10 +52,13 @@ final class EntityTable: Sendable {
     var statementCount: Int { 3 + constraintSQL.count }
 
     /// - Parameter names: The name of each stored column by its index, unquoted.
-    init(_ layout: EntityLayout, name: String, names: [Int: String], firstStatement: Int) {
+    init(
+        _ layout: EntityLayout, name: String, names: [Int: String], indexedColumns: Set<Int>, firstStatement: Int
+    ) {
         self.layout = layout
         self.name = name
         self.names = names
+        self.indexedColumns = indexedColumns
         self.firstStatement = firstStatement
         columns = ContiguousArray(layout.storedColumns.map { Column($0, layout.columns[$0].storage) })
         columnCount = layout.columns.count

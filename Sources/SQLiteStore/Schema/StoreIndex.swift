@@ -44,6 +44,17 @@ struct StoreIndex: Sendable {
             .map { StoreIndex(table: table.name, isUnique: false, elements: $0) }
     }
 
+    /// The columns with which an index begins that finds ranges of their values.
+    static func firstColumns(_ layout: EntityLayout, _ model: ManagedObjectModel) -> Set<Int> {
+        guard let entity = model.entity(named: layout.name) else { return [] }
+        let declared = model.lineage(of: entity).flatMap(\.indexes).compactMap { index in
+            index.elements.first.flatMap { layout.column(named: $0.property) }
+        }
+        let single = model.columns(of: entity).enumerated().compactMap { $1.isIndexed ? $0 : nil }
+        // Decimals are indexed as texts, whose order is not that of the numbers.
+        return Set(layout.constraints.compactMap(\.first) + declared + single).filter { !layout.columns[$0].isDecimal }
+    }
+
     /// Nil if one of the columns is not stored.
     private static func elements(_ columns: [(Int?, Bool)], _ table: EntityTable) -> [Element]? {
         var elements: [Element] = []

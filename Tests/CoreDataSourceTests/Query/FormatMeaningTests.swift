@@ -101,7 +101,7 @@ private let rows = [
 extension FormatMeaningTests {
     /// A format, and the rows that it finds.
     fileprivate static var formats: [(String, String)] {
-        comparisons + nils + texts + lists + compounds + values
+        comparisons + nils + texts + dictionaryOrder + lists + compounds + values
     }
 
     private static let comparisons = [
@@ -157,6 +157,16 @@ extension FormatMeaningTests {
         ("age == 18 || age == 25 OR score > 99", "235"),
         ("age == 18 OR age == 25 AND isFavorite == NO", "2"), ("(age == 18 OR age == 25) AND isFavorite == NO", "2"),
         ("NOT (age == 18 OR phone == nil)", "1345"), ("NOT (NOT age == 18)", "2"),
+    ]
+
+    private static let dictionaryOrder = [
+        ("'Zebra' >[l] 'b'", "12345"), ("'a' <[l] 'B'", "12345"), ("'B' <[l] 'c'", "12345"),
+        ("'\u{c4}pfel' <[l] 'b'", "12345"), ("'cot\u{e9}' >[l] 'cote'", "12345"), ("'cot\u{e9}' <[l] 'coth'", "12345"),
+        ("'e\u{301}' ==[l] '\u{e9}'", "12345"), ("'E' ==[l] 'e'", ""), ("'E' ==[cl] 'e'", "12345"),
+        ("'e' <[l] 'E'", "12345"), ("'E' <[l] '\u{e9}'", "12345"),
+        ("'xe\u{301}y' CONTAINS[l] '\u{e9}'", "12345"), ("'e\u{301}' IN[l] {'\u{e9}'}", "12345"),
+        ("name BEGINSWITH[l] 'Zha\u{304}'", "3"), ("name ==[l] 'Liu\u{301}'", "4"), ("name <[l] 'h'", "12"),
+        ("name >=[l] 'liu'", "345"), ("name >[l] 'LIU'", "34"), ("nil <[l] 'a'", ""),
     ]
 
     private static let values = [

@@ -38,7 +38,13 @@ extension PredicateExpressions.FloatDivision: QueryableExpression {
 extension PredicateExpressions.UnaryMinus: QueryableExpression {
     func lowered(_ scope: LoweringScope) throws(NotQueryable) -> LoweredPart {
         try checkArithmetic(Wrapped.Output.self)
-        return .value(.negated(try scope.value(wrapped)), zero: nil)
+        let value = try scope.value(wrapped)
+        // A literal with a minus before it.
+        if case .constant(.integer(let number)) = value, number != .min {
+            return .value(.constant(.integer(-number)), zero: nil)
+        }
+        if case .constant(.double(let number)) = value { return .value(.constant(.double(-number)), zero: nil) }
+        return .value(.negated(value), zero: nil)
     }
 }
 

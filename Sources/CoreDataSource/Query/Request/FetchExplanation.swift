@@ -35,13 +35,15 @@ extension ObjectContext {
 
     private func warnings(_ steps: [String], _ plan: FetchPlan, _ entity: String) -> [String] {
         var warnings: [String] = []
-        let isScan = steps.contains { $0.hasPrefix("SCAN") && !$0.contains(" INDEX ") }
+        let isScan = steps.contains {
+            $0.hasPrefix("SCAN") && !$0.contains(" INDEX ") && $0 != QueryExplanation.inMemory
+        }
         if isScan && plan.query.predicate != .constant(true) {
             warnings.append(
                 "Every row of \(entity) is read. Compare an attribute with an index by ==, <, > or IN, or let the predicate begin with one."
             )
         }
-        if steps.contains(where: { $0.contains("TEMP B-TREE") }) {
+        if !plan.query.sort.isEmpty && steps.contains(where: { $0.contains("TEMP B-TREE") }) {
             warnings.append(
                 "All rows of \(entity) that match are sorted before the first is there. An index on what it is sorted by would have them in order."
             )

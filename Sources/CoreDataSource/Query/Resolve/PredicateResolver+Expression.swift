@@ -4,7 +4,7 @@ internal import RowStore
 
 /// An expression over the columns of an entity, and what its values mean.
 struct TypedExpression {
-    let expression: RowExpression
+    var expression: RowExpression
     /// Nil for null, which is of any kind.
     let kind: ValueKind?
     /// The attribute, if it is one.
@@ -20,7 +20,14 @@ struct TypedExpression {
 }
 
 extension PredicateResolver {
+    /// What is made of constants is calculated here, so that an index can serve what it is compared with.
     func expression(_ expression: FetchExpression) throws(DataSourceError) -> TypedExpression {
+        var typed = try typed(expression)
+        typed.expression = typed.expression.folded(layout)
+        return typed
+    }
+
+    private func typed(_ expression: FetchExpression) throws(DataSourceError) -> TypedExpression {
         switch expression {
         case .keyPath(let path): return try column(path)
         case .object: return TypedExpression(expression: .key, kind: .objectID)

@@ -12,7 +12,8 @@ public struct TextMatching: OptionSet, Sendable, Hashable {
     public static let caseInsensitive = TextMatching(TextOptions.caseInsensitive)
     /// Letters are equal with and without marks: `[d]` in a format.
     public static let diacriticInsensitive = TextMatching(TextOptions.diacriticInsensitive)
-    /// As a person would compare, on every machine alike: `[l]` in a format.
+    /// As in a dictionary, by letters, then by marks, then by case, on every machine alike: `[l]` in a format. Texts that look the
+    /// same are equal, however their marks are spelled.
     public static let localized = TextMatching(TextOptions.localized)
     /// Character by character, as Swift compares: `[u]` in a format.
     public static let characters = TextMatching(TextOptions.characters)

@@ -96,11 +96,13 @@ package enum TextFolding {
 extension TextOptions {
     /// Whether texts are compared in another form than their own.
     package var folds: Bool {
-        !isDisjoint(with: [.caseInsensitive, .diacriticInsensitive, .characters])
+        !isDisjoint(with: [.caseInsensitive, .diacriticInsensitive, .localized, .characters])
     }
 
     /// Whether texts are compared as Swift compares strings.
-    var isSwift: Bool { contains(.characters) && isDisjoint(with: [.caseInsensitive, .diacriticInsensitive]) }
+    var isSwift: Bool {
+        contains(.characters) && isDisjoint(with: [.caseInsensitive, .diacriticInsensitive, .localized])
+    }
 }
 
 /// What one character that is not ASCII becomes, known for those that were met.

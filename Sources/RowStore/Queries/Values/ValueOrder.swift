@@ -21,8 +21,18 @@ package enum ValueOrder: Sendable, Hashable {
         case .folded(let options):
             guard case .text(let one) = one, case .text(let other) = other else { return nil }
             if options.isSwift { return order(one, other) }
+            if options.contains(.localized) { return dictionaryOrder(one, other, options) }
             return compareBytes(TextFolding.bytes(one, options), TextFolding.bytes(other, options))
         }
+    }
+
+    /// By letters, then by marks, then by case: small letters first.
+    private func dictionaryOrder(_ one: String, _ other: String, _ options: TextOptions) -> Int {
+        for options in [[.caseInsensitive, .diacriticInsensitive], options.union(.caseInsensitive)] {
+            let order = compareBytes(TextFolding.bytes(one, options), TextFolding.bytes(other, options))
+            if order != 0 { return order }
+        }
+        return compareBytes(TextFolding.bytes(other, options), TextFolding.bytes(one, options))
     }
 
     /// The form of a value that is the same for those that are equal in this order, to look it up in a set. Only of values

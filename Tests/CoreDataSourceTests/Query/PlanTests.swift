@@ -1,0 +1,112 @@
+import CoreDataSource
+import Foundation
+import Testing
+
+/// How the rows of a request are found.
+@MainActor
+struct PlanTests {
+    private func withContacts(_ body: @MainActor (ContactDataSource) async throws -> Void) async throws {
+        try await withContainer(.sqlite) { container, _ in
+            let contacts = try container.dataSource(ContactDataSource.self)
+            try await contacts.add(contactList(0..<300))
+            try await body(contacts)
+        }
+    }
+
+    @Test func aRangeIsFoundByItsIndexInWhateverOrder() async throws {
+        try await withContacts { contacts in
+            let above = FetchRequest(ContactEntity.self, where: .compare(\ContactEntity.uid, .greater, "uid-97"))
+            let plan = try contacts.explain(above)
+            #expect(plan.steps.contains { $0.hasPrefix("SEARCH") }, "\(plan)")
+            #expect(plan.warnings.isEmpty, "\(plan)")
+            #expect(try contacts.fetch(above).map(\.uid) == ["uid-98", "uid-99"])
+            // A whole table, and one object of it, are read in order.
+            #expect(try contacts.explain(FetchRequest(ContactEntity.self)).warnings.isEmpty)
+        }
+    }
+
+    @Test func sortingIsWarnedOfOnlyIfItWasAskedFor() async throws {
+        try await withContacts { contacts in
+            let some = FetchPredicate(
+                .isIn(.keyPath(["uid"]), .list([.constant(.text("uid-1")), .constant(.text("uid-2"))]), []))
+            #expect(try contacts.explain(FetchRequest(ContactEntity.self, where: some)).warnings.isEmpty)
+            let sorted = FetchRequest(ContactEntity.self, where: some, sortBy: [SortDescriptor(\.age)])
+            let plan = try contacts.explain(sorted)
+            #expect(plan.warnings.count == 1)
+        }
+    }
+
+    @Test func aStoreInMemoryIsNotToldOfIndexes() async throws {
+        try await withContainer(.inMemory) { container, _ in
+            let contacts = try container.dataSource(ContactDataSource.self)
+            let request = FetchRequest(ContactEntity.self, where: .compare(\ContactEntity.uid, .equal, "1"))
+            #expect(try contacts.explain(request).warnings.isEmpty)
+        }
+    }
+
+    @Test func whatIsMadeOfConstantsIsCalculatedBefore() async throws {
+        try await withContacts { contacts in
+            let negative = FetchPredicate(#Predicate<ContactEntity> { $0.age == -1 })
+            #expect(negative.predicateFormat == "age == -1")
+            for format in ["uid == lowercase('UID-7')", "uid == CAST('uid-7', 'NSString')"] {
+                let request = FetchRequest(ContactEntity.self, where: try FetchPredicate(format: format))
+                #expect(try contacts.explain(request).warnings.isEmpty, "\(format)")
+                #expect(try contacts.fetch(request).map(\.uid) == ["uid-7"], "\(format)")
+            }
+            let none = try FetchPredicate(format: "age == 1 / 0 OR age > 9223372036854775807 + 1")
+            #expect(try contacts.count(ContactEntity.self, where: none) == 0)
+        }
+    }
+
+    @Test func aRequiredAttributeIsNotAskedForNil() async throws {
+        try await withContacts { contacts in
+            let optional = try FetchPredicate(format: "phone > 'x' OR phone == nil")
+            let required = try FetchPredicate(format: "name > 'name 298' OR name == nil")
+            let noOther = try FetchPredicate(format: "name == nil OR uid == nil")
+            let asked = try contacts.explain(FetchRequest(ContactEntity.self, where: optional))
+            #expect(asked.sql[0].contains("NULL"))
+            let plan = try contacts.explain(FetchRequest(ContactEntity.self, where: required))
+            #expect(!plan.sql[0].contains("NULL") && plan.steps.contains { $0.hasPrefix("SEARCH") }, "\(plan)")
+            #expect(try contacts.count(ContactEntity.self, where: optional) == 150)
+            #expect(
+                try contacts.count(ContactEntity.self, where: required)
+                    == contactList(0..<300).count { $0.name > "name 298" })
+            #expect(try contacts.count(ContactEntity.self, where: noOther) == 0)
+            #expect(try contacts.count(ContactEntity.self, where: !noOther) == 300)
+        }
+    }
+
+    @Test func noMoreObjectsAreAskedThanAreWanted() async throws {
+        try await withContacts { contacts in
+            let asked = Shared(0)
+            let test = FetchPredicate(
+                .custom(
+                    ObjectTest("counts") { object in
+                        asked.value += 1
+                        return (object as? ContactEntity)?.uid.hasSuffix("7") ?? false
+                    }))
+            var request = FetchRequest(
+                ContactEntity.self, where: test, sortBy: [SortDescriptor(\.name)], limit: 3, offset: 1)
+            let all = try contacts.fetch(ContactEntity.self, where: test, sortBy: [SortDescriptor(\.name)]).map(\.uid)
+            #expect(all.count == 30)
+            asked.value = 0
+            #expect(try contacts.fetch(request).map(\.uid) == Array(all[1..<4]))
+            #expect(asked.value <= 64)
+            asked.value = 0
+            #expect(try contacts.exists(request))
+            #expect(asked.value <= 64)
+            // Several batches, and the last one.
+            request.limit = 20
+            #expect(try contacts.fetch(request).map(\.uid) == Array(all[1..<21]))
+            request.limit = 200
+            #expect(try contacts.fetch(request).map(\.uid) == Array(all[1...]))
+            request.limit = 0
+            #expect(try contacts.fetch(request).isEmpty)
+            let edited = try await contacts.perform { context in
+                for contact in try context.fetch(ContactEntity.self) { contact.name = "x" }
+                return try context.fetch(FetchRequest(ContactEntity.self, where: test, limit: 20)).count
+            }
+            #expect(edited == 20)
+        }
+    }
+}
