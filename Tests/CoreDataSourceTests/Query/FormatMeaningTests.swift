@@ -101,7 +101,7 @@ private let rows = [
 extension FormatMeaningTests {
     /// A format, and the rows that it finds.
     fileprivate static var formats: [(String, String)] {
-        comparisons + nils + texts + dictionaryOrder + lists + compounds + values
+        comparisons + nils + texts + dictionaryOrder + constantsInLists + lists + compounds + values
     }
 
     private static let comparisons = [
@@ -169,6 +169,12 @@ extension FormatMeaningTests {
         ("name >=[l] 'liu'", "345"), ("name >[l] 'LIU'", "34"), ("nil <[l] 'a'", ""),
     ]
 
+    private static let constantsInLists = [
+        ("'138' IN {name, phone}", "1"), ("NULL IN {phone}", "2"), ("0 IN {age}", "4"), ("30 IN {score, age}", "1"),
+        ("'LIU' IN[c] {name}", "5"), ("'liu' IN[cd] {name, phone}", "45"), ("NOT 0 IN {age}", "1235"),
+        ("1 IN {1, 2}", "12345"), ("3 IN {1, 2}", ""), ("age + 1 IN {31, score}", "1"), ("name IN {phone, 'LIU'}", "5"),
+    ]
+
     private static let values = [
         ("age + 1 == 31", "1"), ("age - 1 < 0", "45"), ("age * 2 >= 50", "13"), ("age / 4 == 6", "3"),
         ("age % 7 == 4", "23"), ("score ** 2 > 9", "5"), ("-age > 0", "5"), ("age / 0 == 1", ""),
@@ -176,6 +182,7 @@ extension FormatMeaningTests {
         ("TERNARY(isFavorite == YES, age, -1) > 20", "13"), ("uppercase(name) == 'LIU'", "5"),
         ("lowercase(name) == 'guan yu'", "12"), ("canonical(name) == 'liu'", "45"), ("length(name) == 3", "45"),
         ("abs(age) == 5", "5"), ("CAST(age, 'NSString') == '30'", "1"), ("CAST(phone, 'NSNumber') == 138", "1"),
+        ("CAST('0x10', 'NSNumber') == nil", "12345"), ("CAST('1e1', 'NSNumber') == 10", "12345"),
         ("now() > birthday", "134"), ("sum({1, 2}) == 3", "12345"), ("max({age, 20}) == 20", "245"),
         ("min({age, 0}) == 0", "1234"), ("average({age, 0}) == 15", "1"), ("count({1, 2}) == 2", "12345"),
     ]

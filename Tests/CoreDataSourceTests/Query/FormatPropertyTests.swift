@@ -111,6 +111,48 @@ import Testing
         #expect(throws: (any Error).self) { try JSONDecoder().decode(FetchPredicate.self, from: Data(json.utf8)) }
     }
 
+    @Test func whatIsEncodedIsDecoded() throws {
+        func copy(_ predicate: FetchPredicate) throws -> FetchPredicate {
+            try JSONDecoder().decode(FetchPredicate.self, from: JSONEncoder().encode(predicate))
+        }
+        let one = FetchPredicate.compare(\ContactEntity.name, .equal, "x")
+        var predicates = [
+            (0..<10_000).reduce(one) { chain, _ in chain || one },
+            (0..<97).reduce(one) { predicate, _ in !predicate },
+            .compare(\EveryType.decimalRequired, .equal, Decimal.nan), .compare(\EveryType.doubleRequired, .less, .nan),
+            .compare(\EveryType.dateRequired, .equal, Date(timeIntervalSinceReferenceDate: .nan)),
+        ]
+        if let base = URL(string: "https://a.example/b/"), let url = URL(string: "c", relativeTo: base) {
+            predicates.append(.compare(\EveryType.uriRequired, .equal, url))
+        }
+        for predicate in predicates { #expect(try copy(predicate) == predicate) }
+        let error = #expect(throws: DataSourceError.self) {
+            try copy((0..<150).reduce(one) { predicate, _ in !predicate })
+        }
+        #expect(error?.code == .unsupportedQuery)
+    }
+
+    @Test func equalPredicatesSayTheSame() throws {
+        func format(_ text: String) throws -> FetchPredicate { try FetchPredicate(format: text) }
+        #expect(try format("(a == 1 AND b == 2) AND c == 3") == format("a == 1 AND (b == 2 AND c == 3)"))
+        #expect(try format("(a == 1 OR b == 2) AND c == 3") != format("a == 1 OR (b == 2 AND c == 3)"))
+        #expect(try format("a == 1 AND b == 2") != format("b == 2 AND a == 1"))
+    }
+
+    @Test func argumentsBeyondAllBoundsAreErrors() throws {
+        let arguments: [any Sendable] = [
+            0...Int64.max, 0..<Int.max, Int128(1) << 100, -(Int128(1) << 100), 0..<1_000_001,
+        ]
+        for argument in arguments {
+            let error = #expect(throws: DataSourceError.self) { try FetchPredicate(format: "a IN %@", argument) }
+            #expect(error?.code == .unreadablePredicate)
+        }
+        #expect(try FetchPredicate(format: "a IN %@", 0..<3) == FetchPredicate(format: "a IN {0, 1, 2}"))
+        #expect(
+            try FetchPredicate(format: "a == %@", UInt64.max).predicateFormat
+                == "a == DECIMAL(\"18446744073709551615\")")
+    }
+
     @Test(arguments: ["(", "["])
     func deepJSONIsAnError(_ opening: String) {
         let deep = String(repeating: opening, count: 100_000)

@@ -57,7 +57,8 @@ extension FetchPredicate: Codable {
 
     /// Writes the predicate as its format.
     ///
-    /// - Throws: `unsupportedQuery` for a predicate with a part that no format can say, and what the encoder throws.
+    /// - Throws: `unsupportedQuery` for a predicate with a part that no format can say, or deeper than a format may be, and
+    ///   what the encoder throws.
     public func encode(to encoder: any Encoder) throws {
         var writer = FormatWriter()
         writer.write(node)
@@ -65,6 +66,12 @@ extension FetchPredicate: Codable {
             throw DataSourceError(
                 .unsupportedQuery,
                 "The predicate cannot be encoded, because only the objects themselves can answer a part of it: \(writer.text)"
+            )
+        }
+        if node.flat.depth > FormatParser.mostDepth {
+            throw DataSourceError(
+                .unsupportedQuery,
+                "The predicate cannot be encoded, because it is nested deeper than the \(FormatParser.mostDepth) levels of a format. Put long lists into isIn."
             )
         }
         var container = encoder.singleValueContainer()

@@ -40,14 +40,19 @@ extension FetchExpression {
             return
         }
         guard let list = argument as? any Collection, !(argument is [AnyHashable: Any]) else { return nil }
+        // Its count is not asked for: that of a range can be more than a number.
         var elements: [FetchExpression] = []
-        elements.reserveCapacity(list.count)
         for element in list {
-            guard let value = FetchExpression(argument: element), case .constant = value else { return nil }
+            guard elements.count < FetchExpression.mostElements, let value = FetchExpression(argument: element),
+                case .constant = value
+            else { return nil }
             elements.append(value)
         }
         self = .list(elements)
     }
+
+    /// The most elements that the list of an argument may have.
+    static let mostElements = 1_000_000
 
     /// The type of an argument, for messages.
     static func typeName(_ argument: Any?) -> String {
@@ -75,14 +80,15 @@ extension FetchValue {
             if let integer = Int64(exactly: number) {
                 self = .integer(integer)
             } else {
-                self = .of(UInt64(clamping: number))
+                guard let large = UInt64(exactly: number) else { return nil }
+                self = .of(large)
             }
         case let number as any BinaryFloatingPoint: self = .double(Double(number))
         case let number as Decimal: self = .decimal(number)
         case let date as Date: self = .date(date)
         case let data as Data: self = .data(data)
         case let uuid as UUID: self = .uuid(uuid)
-        case let url as URL: self = .url(url)
+        case let url as URL: self = .url(url.absoluteURL)
         case let id as ManagedObjectID: self = .objectID(entityName: id.entityName, key: id.key)
         case let text as Substring: self = .text(String(text))
         case let character as Character: self = .text(String(character))

@@ -99,6 +99,7 @@ enum FormatLiteral: String {
         case .data: Data(hexadecimal: text).map(FetchValue.data)
         case .uuid: UUID(uuidString: text).map(FetchValue.uuid)
         case .url: URL(string: text).flatMap { $0.absoluteString == text ? .url($0) : nil }
+        case .decimal where text == "NaN": .decimal(.nan)
         case .decimal: Decimal(string: text, locale: posix).flatMap { "\($0)" == text ? .decimal($0) : nil }
         case .double where ["nan", "inf", "-inf"].contains(text): Double(text).map(FetchValue.double)
         case .double, .date, .objectID, .stored: nil

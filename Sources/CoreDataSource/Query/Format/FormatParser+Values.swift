@@ -115,7 +115,7 @@ extension FormatParser {
         }
         guard let value = FetchExpression(argument: argument) else {
             throw error(
-                "An argument of the type \(FetchExpression.typeName(argument)) is no value that an attribute can have.",
+                "An argument of the type \(FetchExpression.typeName(argument)) is no value that an attribute can have, and no list of at most \(FetchExpression.mostElements) of them.",
                 at: range)
         }
         switch (kind, value) {

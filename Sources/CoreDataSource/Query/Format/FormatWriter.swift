@@ -23,8 +23,8 @@ struct FormatWriter {
         case .not(let node):
             text += "NOT "
             writeOperand(node)
-        case .and(let nodes): write(nodes, " AND ", none: "TRUEPREDICATE")
-        case .or(let nodes): write(nodes, " OR ", none: "FALSEPREDICATE")
+        case .and: write(node.operands(isAnd: true), " AND ", none: "TRUEPREDICATE")
+        case .or: write(node.operands(isAnd: false), " OR ", none: "FALSEPREDICATE")
         case .custom(let test): writeUnreadable(test.reason)
         case .invalid(let part): writeUnreadable(part.error.message)
         }
@@ -46,6 +46,7 @@ struct FormatWriter {
 
     private mutating func write(_ nodes: [FetchPredicate.Node], _ connective: String, none: String) {
         if nodes.isEmpty { text += none }
+        if nodes.count == 1 { return write(nodes[0]) }
         for (index, node) in nodes.enumerated() {
             if index > 0 { text += connective }
             writeOperand(node)

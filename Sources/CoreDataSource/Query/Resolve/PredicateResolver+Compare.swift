@@ -54,6 +54,8 @@ extension PredicateResolver {
         _ other: TypedExpression, _ options: TextOptions
     ) throws(DataSourceError) -> RowPredicate {
         if value == .null { return .compare(column: column, relation, .null) }
+        // What is not a number equals nothing and has no order.
+        if case .real(let real) = value, real.isNaN { return .constant(relation == .notEqual) }
         let order = try order(one, relation, other, options)
         if case .folded = order { return .relate(.column(column), relation, .constant(value), order) }
         guard one.kind?.isNumber == true, !other.isRaw else {
@@ -67,8 +69,6 @@ extension PredicateResolver {
 
     /// A column of numbers and a number of any kind, by their exact values.
     private func compareNumber(_ column: Int, _ relation: ComparisonOperator, _ value: RowValue) -> RowPredicate {
-        // What is not a number equals nothing and has no order.
-        if case .real(let real) = value, real.isNaN { return .constant(relation == .notEqual) }
         switch NumberBound(value, layout.columns[column]) {
         case .exact(let value): return .compare(column: column, relation, value)
         case .between(let low, let high):
@@ -109,12 +109,14 @@ extension PredicateResolver {
             return try text(other, .contains, one, options)
         }
         let value = try expression(one)
+        let isColumn = if case .column = value.expression { true } else { false }
         var constants: [RowValue] = []
         var tests: [RowPredicate] = []
         for item in items {
             let item = try expression(item)
             let test = try compare(value, .equal, item, options)
             switch test {
+            case _ where !isColumn: tests.append(test)
             case .compare(_, .equal, let value): constants.append(value)
             case .relate(.column, .equal, .constant(let value), .folded): constants.append(value)
             case .constant(false): break

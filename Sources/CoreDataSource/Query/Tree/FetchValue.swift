@@ -34,7 +34,7 @@ extension FetchValue {
         case let value as Decimal: self = .decimal(value)
         case let value as UUID: self = .uuid(value)
         case let value as Data: self = .data(value)
-        case let value as URL: self = .url(value)
+        case let value as URL: self = .url(value.absoluteURL)
         default:
             let stored = value.storedValue
             self = stored.value == .null ? .null : .stored(stored)
@@ -50,7 +50,8 @@ extension FetchValue {
         case (.double(let one), .double(let other)): one.bitPattern == other.bitPattern
         case (.decimal(let one), .decimal(let other)): one == other
         case (.text(let one), .text(let other)): one.utf8.elementsEqual(other.utf8)
-        case (.date(let one), .date(let other)): one == other
+        case (.date(let one), .date(let other)):
+            one.timeIntervalSinceReferenceDate.bitPattern == other.timeIntervalSinceReferenceDate.bitPattern
         case (.data(let one), .data(let other)): one == other
         case (.uuid(let one), .uuid(let other)): one == other
         case (.url(let one), .url(let other)): one == other
@@ -68,7 +69,7 @@ extension FetchValue {
         case .double(let value): hasher.combine(value.bitPattern)
         case .decimal(let value): hasher.combine(value)
         case .text(var value): value.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
-        case .date(let value): hasher.combine(value)
+        case .date(let value): hasher.combine(value.timeIntervalSinceReferenceDate.bitPattern)
         case .data(let value): hasher.combine(value)
         case .uuid(let value): hasher.combine(value)
         case .url(let value): hasher.combine(value)

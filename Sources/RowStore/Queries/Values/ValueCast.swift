@@ -30,7 +30,9 @@ enum ValueCast {
     private static func number(_ value: RowValue, _ source: ValueKind) -> RowValue {
         guard source == .text, case .text(let text) = value else { return value }
         if let whole = Int64(text) { return .integer(whole) }
-        guard let real = Double(text), real.isFinite else { return .null }
+        // Swift reads hexadecimal digits too, which no decimal does.
+        guard !text.utf8.contains(where: { $0 | 0x20 == UInt8(ascii: "x") }), let real = Double(text), real.isFinite
+        else { return .null }
         return Decimal(rowText: text).map { .text($0.description) } ?? .real(real)
     }
 
