@@ -1,3 +1,4 @@
+import Foundation
 import ManagedModel
 import RowStore
 import Testing
@@ -74,7 +75,14 @@ struct ValueTests {
         #expect(try result(.sum, .integer, [.integer(.max), .integer(1), .integer(-1)]) == .integer(.max))
         #expect(try result(.sum, .decimal, [.text("0.1"), .null, .text("0.2")]) == .text("0.3"))
         #expect(try result(.sum, .real, [.real(.infinity), .real(1)]) == .real(.infinity))
-        #expect(try result(.sum, .real, [.real(.infinity), .real(-.infinity)]) == .null)
+        let large: [RowValue] = [.real(1e308), .real(1e308), .real(-1e308), .real(-1e308), .real(0.5)]
+        for shift in large.indices {
+            let values = Array(large[shift...] + large[..<shift])
+            #expect(try result(.sum, .real, values) == .real(0.5))
+            #expect(try result(.average, .real, values) == .real(0.1))
+        }
+        #expect(try result(.sum, .real, [.real(1e308), .real(1e308)]) == .real(.infinity))
+        #expect(try result(.sum, .real, [.real(-.infinity), .real(1e308)]) == .real(-.infinity))
         #expect(try result(.average, .integer, [.integer(.max), .integer(.max)]) == .real(0x1p63))
         #expect(try result(.average, .integer, [.null]) == .null)
         #expect(try result(.sum, .integer, []) == .integer(0))
@@ -87,6 +95,45 @@ struct ValueTests {
         }
         let decimals = [RowValue.text("1e60"), .text("1e-60")]
         #expect(throws: DataSourceError.self) { try result(.sum, .decimal, decimals) }
+        #expect(throws: DataSourceError.self) { try result(.sum, .real, [.real(.infinity), .real(-.infinity)]) }
+        #expect(throws: DataSourceError.self) { try result(.average, .real, [.real(-.infinity), .real(.infinity)]) }
+    }
+
+    @Test func decimalsAreAddedUpExactlyInAnyOrder() throws {
+        var random = SystemRandomNumberGenerator()
+        let wide = ["1e127", "-1e127", "0.1", "1e-127", "-1e-127", "99999999999999999999999999999999999999"]
+        for _ in 0..<50 {
+            let values = wide.shuffled(using: &random).map { RowValue.text($0) }
+            #expect(
+                try result(.sum, .decimal, values + [.text("-99999999999999999999999999999999999999")]) == .text("0.1"))
+        }
+        for _ in 0..<200 {
+            let cents = (0..<20).map { _ in Int64.random(in: -1_000_000_000_000...1_000_000_000_000, using: &random) }
+            let values = cents.map { RowValue.text((Decimal($0) / 100).description) }
+            #expect(try result(.sum, .decimal, values) == .text((Decimal(cents.reduce(0, +)) / 100).description))
+        }
+        #expect(
+            try result(.average, .decimal, [.text("0.1"), .text("1e40"), .text("-1e40"), .null, .text("0.1")])
+                == .text("0.05"))
+    }
+
+    /// Foundation traps where a product has more digits after the point than a decimal.
+    @Test func decimalsAreCalculatedWithWithoutTraps() {
+        let extremes = [
+            "1e-128", "1e-65", "-1e-127", "1e127", "3", "-0.7", "99999999999999999999999999999999999999", "0",
+        ]
+        let operations: [ArithmeticOperator] = [.add, .subtract, .multiply, .divide, .remainder, .power]
+        for one in extremes {
+            for other in extremes {
+                for operation in operations {
+                    let expression = RowExpression.arithmetic(
+                        .constant(.text(one)), operation, .constant(.text(other)), .decimal)
+                    let value = expression.evaluate(RowSnapshot(columnCount: 1), key: 0, layout)
+                    if operation == .multiply, one == "1e-65", other == "1e-65" { #expect(value == .null) }
+                    if operation == .multiply, one == "3", other == "-0.7" { #expect(value == .text("-2.1")) }
+                }
+            }
+        }
     }
 
     @Test func extremesAreFoundByValue() throws {

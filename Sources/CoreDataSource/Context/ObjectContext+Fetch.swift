@@ -19,6 +19,7 @@ extension ObjectContext {
     ) throws(DataSourceError) -> [ManagedObject] {
         var accepted: [ManagedObject] = []
         for object in objects where try tests.accepts(object) { accepted.append(object) }
+        try tests.checkTexts()
         return accepted
     }
 

@@ -9,7 +9,7 @@ extension ObjectContext {
 
     /// The request over the columns of the model.
     func plan<Object: ManagedObject>(_ request: FetchRequest<Object>) throws(DataSourceError) -> FetchPlan {
-        try FetchPlan(request, entity: bindings[entity(of: Object.self)].layout)
+        try FetchPlan(request, entity: bindings[entity(of: Object.self)].layout, in: stack.layout)
     }
 
     /// The objects that match, in any order.

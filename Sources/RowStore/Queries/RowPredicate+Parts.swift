@@ -2,11 +2,11 @@ extension RowPredicate {
     /// Calls the body with every text test in the predicate.
     fileprivate func forEachTest(_ body: (TextTest) throws(DataSourceError) -> Void) throws(DataSourceError) {
         switch self {
-        case .constant, .compare, .isIn, .compareKey, .textOf, .follows: return
+        case .constant, .compare, .isIn, .compareKey, .follows: return
         case .text(let value, let test):
             try body(test)
             try value.forEachTest(body)
-        case .relate(let one, _, let other, _):
+        case .relate(let one, _, let other, _), .textOf(let one, _, let other, _):
             try one.forEachTest(body)
             try other.forEachTest(body)
         case .isMember(let value, _): try value.forEachTest(body)

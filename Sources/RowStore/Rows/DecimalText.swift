@@ -1,5 +1,5 @@
 /// A decimal number where it stands in a text: `-12.50`, `1E+2`. Nothing is converted, so no digit is lost.
-private struct DecimalText {
+struct DecimalText {
     let isNegative: Bool
     /// The digits from the first that is not zero, with the point if it comes after that; empty for zero.
     let digits: UnsafeRawBufferPointer

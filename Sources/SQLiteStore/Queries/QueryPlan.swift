@@ -17,7 +17,7 @@ struct QueryPlan {
     private(set) var filter: RowFilter?
 
     /// Whether the statement is worth keeping: one of very many terms seldom comes back.
-    var isKept: Bool { values.count <= 40 }
+    var isKept: Bool { values.count <= 40 && shape.codes.count <= 400 }
 
     private let layout: EntityLayout
     private let limits: SQLLimits
@@ -117,7 +117,9 @@ struct QueryPlan {
             return true
         }
         if parts.count > 1 { shape.add(connective, parts.count) }
-        return parts.allSatisfy { encode($0, isNegated: isNegated, depth: depth + 1) }
+        // Long chains are written as chains of chains.
+        let levels = 1 + TermWriter.extraLevels(parts.count)
+        return parts.allSatisfy { encode($0, isNegated: isNegated, depth: depth + levels) }
     }
 
     private mutating func encode(

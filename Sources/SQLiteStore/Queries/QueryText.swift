@@ -39,7 +39,7 @@ struct QueryText {
 }
 
 /// Writes the terms of a shape, and counts their parameters.
-private struct TermWriter {
+struct TermWriter {
     private let codes: [Int32]
     private let table: EntityTable
     private var position = 0
@@ -47,6 +47,17 @@ private struct TermWriter {
 
     /// The most terms joined in one chain; SQLite counts each as a level of depth.
     private static let chainLength = 40
+
+    /// How many chains of chains a chain of so many terms becomes.
+    static func extraLevels(_ count: Int) -> Int {
+        var levels = 0
+        var count = count
+        while count > chainLength {
+            count = (count + chainLength - 1) / chainLength
+            levels += 1
+        }
+        return levels
+    }
 
     init(_ codes: [Int32], _ table: EntityTable) {
         self.codes = codes

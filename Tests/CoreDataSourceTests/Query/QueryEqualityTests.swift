@@ -78,6 +78,23 @@ struct QueryEqualityTests {
         Issue.record("seed \(QueryEqualityTests.seed): \(found) and not \(expected) for \(node), as \(query)")
     }
 
+    /// However a predicate is shortened for SQL, it means what it says: each key read through a calculation, lists and ranges
+    /// as comparisons, no text or number in a place where it could be looked up.
+    @Test func shortFormsMeanWhatLongOnesDo() throws {
+        var source = PredicateSource(random: SeededRandom(seed: QueryEqualityTests.seed))
+        var rows: [RowSnapshot] = []
+        for index in 0..<QueryEqualityTests.count {
+            if index % 100 == 0 { rows = (0..<20).map { _ in QuerySamples.row(&source.random) } }
+            let node = source.node(2)
+            let short = try FetchPredicate(node).resolved(layout)
+            let long = try FetchPredicate(node.spelledOut).resolved(layout)
+            for row in rows where short.evaluate(row, layout) != long.evaluate(row, layout) {
+                Issue.record("seed \(QueryEqualityTests.seed): \(FetchPredicate(node)) is \(short) and not \(long)")
+                break
+            }
+        }
+    }
+
     /// The comparisons that an index serves give what comparing the values does.
     @Test func aColumnAndANumberOfAnotherKindAreComparedExactly() throws {
         var random = SeededRandom(seed: 1)
@@ -105,6 +122,49 @@ struct QueryEqualityTests {
                     }
                 }
             }
+        }
+    }
+}
+
+extension FetchPredicate.Node {
+    /// The same, said so that no short cut applies.
+    fileprivate var spelledOut: Self {
+        switch self {
+        case .constant, .custom, .invalid: self
+        case .compare(let one, let relation, let other, let options):
+            .compare(one.spelledOut, relation, other.spelledOut, options)
+        case .text(let one, .matches, let other, let options): .text(one.spelledOut, .matches, other, options)
+        case .text(let one, let comparison, let other, let options):
+            .text(one.spelledOut, comparison, other.spelledOut, options)
+        case .isIn(let one, .list(let items), let options):
+            .or(items.map { .compare(one.spelledOut, .equal, $0.spelledOut, options) })
+        case .isIn(let one, let other, let options): .text(other.spelledOut, .contains, one.spelledOut, options)
+        case .between(let one, let low, let high, let options):
+            .and([
+                .compare(one.spelledOut, .greaterOrEqual, low.spelledOut, options),
+                .compare(one.spelledOut, .lessOrEqual, high.spelledOut, options),
+            ])
+        case .quantified(let quantifier, let inner): .quantified(quantifier, inner.spelledOut)
+        case .not(let inner): .not(inner.spelledOut)
+        case .and(let nodes): nodes.reduce(.constant(true)) { .and([$0, $1.spelledOut]) }
+        case .or(let nodes): nodes.reduce(.constant(false)) { .or([$0, $1.spelledOut]) }
+        }
+    }
+}
+
+extension FetchExpression {
+    fileprivate var spelledOut: Self {
+        switch self {
+        case .keyPath: .coalesce(self, .constant(.null))
+        case .object, .constant, .variable: self
+        case .list(let items): .list(items.map(\.spelledOut))
+        case .arithmetic(let one, let operation, let other): .arithmetic(one.spelledOut, operation, other.spelledOut)
+        case .negated(let inner): .negated(inner.spelledOut)
+        case .function(let function, let items): .function(function, items.map(\.spelledOut))
+        case .conditional(let test, let one, let other):
+            .conditional(test.spelledOut, one.spelledOut, other.spelledOut)
+        case .coalesce(let one, let other): .coalesce(one.spelledOut, other.spelledOut)
+        case .cast(let inner, let type): .cast(inner.spelledOut, type)
         }
     }
 }

@@ -37,13 +37,56 @@ enum QuerySamples {
     static let layoutWithParts = ModelLayout(model(withParts: true))
     static let sample = layout.entities[0]
 
-    static let texts: [String] = [
-        "", "a", "A", "ab", "aB", "e\u{301}", "\u{e9}", "É", "ß", "SS", "ss", "İ", "i", "ı", "I", "i\u{307}", "%", "_",
-        "a%b",
-        "'", "\"", "\\", "a\0b", "a\0", "👩‍👩‍👧", "👩", "file9", "file10", "file 010", "Ω", "ω", "\u{2126}", "a\r\nb", "*",
-        "?",
-        "12", "-3.5", "\u{10FFFF}", "\u{D7FF}", "ẞ", "ς", "σ", "中文", "각", "ᄀ",
+    static let texts: [String] =
+        plainTexts + foldedTexts + numberTexts
+
+    private static let plainTexts = [
+        "", "a", "A", "ab", "aB", "%", "_", "a%b", "'", "\"", "\\", "*", "?", "[a]", "^", "$", "a.b", "x:y", "\0",
+        "a\0", "a\0\0",
+        "a\0b", "\r", "\n", "\r\n", "a\r\nb", "👩‍👩‍👧", "👩", "中文", "\u{1F1E6}\u{1F1E7}", "\u{1F1E7}", "\u{1F1E6}",
+        "\u{200D}",
+        "\u{378}", "\u{7FF}", "\u{800}", "\u{D7FF}", "\u{E000}", "\u{FEFF}a", "\u{FFFD}", "\u{FFFF}", "\u{10FFFF}",
+        "https://a.example/?q=%25",
     ]
+
+    /// Texts of which some are equal without case or marks, or as Swift compares them.
+    private static let foldedTexts = [
+        "e\u{301}", "\u{e9}", "É", "\u{301}", "e" + String(repeating: "\u{301}", count: 40), "ß", "ẞ", "SS", "ss", "ſ",
+        "İ", "i",
+        "ı", "I", "i\u{307}", "K", "\u{212A}", "k", "Å", "\u{212B}", "a\u{30A}", "Ω", "ω", "\u{2126}", "ς", "σ", "ﬁ",
+        "fi", "FI",
+        "ŉ", "ʼn", "ǆ", "ǅ", "Ǆ", "\u{390}", "\u{1FD3}", "\u{1FB3}\u{301}", "\u{1FB4}", "α\u{345}\u{301}",
+        "a\u{301}\u{323}",
+        "a\u{323}\u{301}", "\u{1EA1}\u{301}", "\u{E1}\u{323}", "각", "ᄀ", "가", "\u{1100}\u{1161}",
+        "\u{1100}\u{1161}\u{11A8}",
+    ]
+
+    private static let numberTexts = [
+        "file9", "file10", "file 010", "file0", "file00", "file00000000000000000000000000000010", "12", "-3.5",
+        "9999999999999999999999", "1e5", "0x10", " 12", "12 ", "+5", "-0", "nan", "inf", ".5", "5.", "1,5", "٣",
+    ]
+
+    private static let doubles: [Double] = [
+        -.infinity, -0x1p63, -1.5, -.leastNonzeroMagnitude, -0.0, 0, .leastNonzeroMagnitude, 1e-300, 0.1, 0.1.nextUp, 1,
+        1.0.nextUp, 9_007_199_254_740_992, 9_007_199_254_740_994, 0x1p62, 0x1p63, 12_345_678_901_234_567_168, 1e22,
+        1e300,
+        .greatestFiniteMagnitude, .infinity,
+    ]
+
+    private static let floats: [Float] = [0, 0.5, 0.1, -7, .leastNonzeroMagnitude, .greatestFiniteMagnitude, .infinity]
+
+    private static let decimals = [
+        "0", "-10.5", "9", "10", "0.1", "-0.1", "1", "0.00000001", "1e-127", "9007199254740993", "9223372036854775807",
+        "9223372036854775808", "-9223372036854775808.5", "12345678901234567890.123456789", "1e22", "1e100", "1e127",
+        "-1e127",
+        "99999999999999999999999999999999999999", "340282366920938463463374607431768211455",
+        "0.1000000000000000055511151231257827",
+    ]
+
+    private static let dates: [Date] =
+        [
+            .distantPast, .distantFuture,
+        ] + [-.infinity, -0.125, 0, 1, 1e300].map { Date(timeIntervalSinceReferenceDate: $0) }
 
     static let values: [String: [FetchValue]] = [
         "short": [.integer(-32768), .integer(0), .integer(1), .integer(7), .integer(32767)],
@@ -51,19 +94,14 @@ enum QuerySamples {
             .integer(.min), .integer(-1), .integer(0), .integer(1), .integer(9_007_199_254_740_993), .integer(.max),
             .integer(.max - 1),
         ],
-        "ratio": [
-            .double(-.infinity), .double(-1.5), .double(0), .double(1), .double(0.1), .double(9_007_199_254_740_992),
-            .double(1e300), .double(0x1p63), .double(.infinity), .double(.leastNonzeroMagnitude),
-        ],
-        "half": [.double(0.5), .double(Double(Float(0.1))), .double(-7)],
-        "price": ["0", "-10.5", "9", "10", "0.1", "12345678901234567890.123456789", "1", "9007199254740993"].map {
-            .decimal(Decimal(string: $0) ?? 0)
-        },
+        "ratio": doubles.map { .double($0) },
+        "half": floats.map { .double(Double($0)) },
+        "price": decimals.map { .decimal(Decimal(string: $0) ?? 0) },
         "name": texts.map { .text($0) },
         "other": texts.map { .text($0) },
         "place.city": texts.map { .text($0) },
         "flag": [.boolean(true), .boolean(false)],
-        "day": [.date(Date(timeIntervalSinceReferenceDate: 0)), .date(Date(timeIntervalSinceReferenceDate: -0.125))],
+        "day": dates.map { .date($0) },
         "blob": [[], [0], [0, 1], [255], Array("a".utf8)].map { .data(Data($0)) },
         "uuid": (0..<3).compactMap { UUID(uuidString: "00000000-0000-0000-0000-00000000000\($0)").map { .uuid($0) } },
         "site": ["https://a.example/?q=%25", "x:y", "about:blank"].compactMap { URL(string: $0).map { .url($0) } },
@@ -155,117 +193,4 @@ final class SampleDataSource: DataSource {
 
 final class SampleAndPartDataSource: DataSource {
     override class var entities: [ManagedObject.Type] { [SampleEntity.self, PartEntity.self] }
-}
-
-/// Random predicates over the samples. All of them mean something.
-struct PredicateSource {
-    var random: SeededRandom
-
-    private mutating func below(_ bound: Int) -> Int { Int.random(in: 0..<bound, using: &random) }
-    private mutating func pick<Element>(_ elements: [Element]) -> Element { elements[below(elements.count)] }
-
-    private mutating func path(_ names: [String]) -> FetchExpression {
-        .keyPath(pick(names).split(separator: ".").map(String.init))
-    }
-
-    private mutating func options() -> TextOptions { TextOptions(rawValue: below(2) == 0 ? 0 : below(32)) }
-    private mutating func relation() -> ComparisonOperator {
-        pick([.equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual])
-    }
-
-    private mutating func constant(_ names: [String]) -> FetchExpression {
-        if below(8) == 0 { return .constant(.null) }
-        return .constant(pick(QuerySamples.values[pick(names)] ?? [.null]))
-    }
-
-    private mutating func number(_ depth: Int) -> FetchExpression {
-        switch below(depth > 0 ? 10 : 4) {
-        case 0, 1: return path(QuerySamples.numbers)
-        case 2: return constant(QuerySamples.numbers)
-        case 3: return .constant(pick([.double(.nan), .double(1.5), .integer(3), .double(-0x1p63), .decimal(0.5)]))
-        case 4, 5:
-            return .arithmetic(
-                number(depth - 1), pick([.add, .subtract, .multiply, .divide, .remainder, .power]), number(depth - 1))
-        case 6: return .function(pick([.abs, .floor, .ceiling, .trunc, .sqrt]), [number(depth - 1)])
-        case 7:
-            return .function(
-                pick([.sum, .min, .max, .average, .count]), (0..<below(4)).map { _ in number(depth - 1) })
-        case 8: return .conditional(node(depth - 1), number(depth - 1), number(depth - 1))
-        default:
-            return below(2) == 0
-                ? .coalesce(number(depth - 1), number(depth - 1))
-                : .cast(below(2) == 0 ? number(depth - 1) : text(depth - 1), pick([.integer64, .double, .decimal]))
-        }
-    }
-
-    private mutating func text(_ depth: Int) -> FetchExpression {
-        switch below(depth > 0 ? 7 : 4) {
-        case 0...2: return path(QuerySamples.strings)
-        case 3: return constant(QuerySamples.strings)
-        case 4: return .function(pick([.uppercase, .lowercase, .canonical]), [text(depth - 1)])
-        case 5: return .coalesce(text(depth - 1), text(depth - 1))
-        default: return .cast(number(depth - 1), .string)
-        }
-    }
-
-    private mutating func comparison() -> FetchPredicate.Node {
-        switch below(5) {
-        case 0: return .compare(number(2), relation(), number(2), [])
-        case 1: return .compare(text(2), relation(), text(2), options())
-        case 2:
-            let name = pick(["short", "long", "ratio", "half", "price"])
-            return .compare(path([name]), relation(), constant(QuerySamples.numbers), [])
-        default:
-            let name = pick(QuerySamples.names)
-            let isEquality = name == "thing" || name == "parent"
-            let relation = isEquality ? pick([.equal, .notEqual]) : relation()
-            return below(2) == 0
-                ? .compare(path([name]), relation, constant([name]), [])
-                : .compare(constant([name]), relation, path([name]), [])
-        }
-    }
-
-    mutating func node(_ depth: Int) -> FetchPredicate.Node {
-        switch below(depth > 0 ? 14 : 9) {
-        case 0...3: return comparison()
-        case 4: return .text(text(1), pick([.contains, .beginsWith, .endsWith, .like]), text(1), options())
-        case 5:
-            let patterns = ["a.*", "[a-z]+\\d*", "(?i)ss", "", ".", "\\w+"]
-            return .text(path(QuerySamples.strings), .matches, .constant(.text(pick(patterns))), options())
-        case 6:
-            let name = pick(QuerySamples.names)
-            let count = below(10) == 0 ? 40 : below(5)
-            return .isIn(path([name]), .list((0..<count).map { _ in constant([name]) }), options())
-        case 7: return .between(number(1), number(1), number(1), [])
-        case 8:
-            let ids = (0..<below(4)).map { _ in
-                FetchExpression.constant(.objectID(entityName: "Sample", key: Int64(below(40))))
-            }
-            return .isIn(.object, .list(ids), [])
-        case 9, 10: return .not(node(depth - 1))
-        default:
-            let parts = (0..<below(4)).map { _ in node(depth - 1) }
-            return below(2) == 0 ? .and(parts) : .or(parts)
-        }
-    }
-
-    mutating func sort() -> [SortKey] {
-        (0..<below(4)).map { _ in
-            let names = QuerySamples.names.filter { $0 != "thing" && $0 != "parent" }
-            let column = QuerySamples.sample.column(named: pick(names)) ?? 0
-            let orders: [TextOrder] = [
-                .bytes, .folded(TextOrder.SortOptions(rawValue: below(8))), PredicateSource.reversed,
-            ]
-            let isText =
-                QuerySamples.sample.columns[column].storage == .text
-                && QuerySamples.sample.columns[column].attribute?.type != .decimal
-            return SortKey(column: column, isAscending: below(2) == 0, order: isText ? pick(orders) : .bytes)
-        }
-    }
-
-    private static let reversed = TextOrder.collation(
-        TextCollation { one, other in
-            let (one, other) = (String(one.reversed()), String(other.reversed()))
-            return one < other ? -1 : one > other ? 1 : 0
-        })
 }

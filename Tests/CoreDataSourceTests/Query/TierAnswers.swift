@@ -30,7 +30,7 @@ struct TierAnswers: Equatable, Sendable {
         var names: Int64
         var sum: Int64
         var average: Double?
-        var price: Decimal
+        var price: Decimal?
         var least: Text
         var greatest: Int64?
     }
@@ -101,7 +101,7 @@ extension PrivateContext {
             totals: try TierAnswers.unlessTooLarge {
                 TierAnswers.Totals(
                     try aggregate(
-                        request, .count(), .count(\.name), .sum(\.long), .average(\.short), .sum(\.price), .min(\.name),
+                        request, .count(), .count(\.name), .sum(\.long), .average(\.short), .max(\.price), .min(\.name),
                         .max(\.long)))
             },
             groups: try aggregate(request, groupBy: \.name, .count(), .max(\.long)).map {
@@ -122,7 +122,7 @@ extension MainContext {
             totals: try TierAnswers.unlessTooLarge {
                 TierAnswers.Totals(
                     try aggregate(
-                        request, .count(), .count(\.name), .sum(\.long), .average(\.short), .sum(\.price), .min(\.name),
+                        request, .count(), .count(\.name), .sum(\.long), .average(\.short), .max(\.price), .min(\.name),
                         .max(\.long)))
             },
             groups: try aggregate(request, groupBy: \.name, .count(), .max(\.long)).map {
@@ -171,7 +171,7 @@ extension FetchRequest {
 extension TierAnswers.Totals {
     fileprivate init(
         _ all: (
-            count: Int64, names: Int64, sum: Int64, average: Double?, price: Decimal, least: String?, greatest: Int64?
+            count: Int64, names: Int64, sum: Int64, average: Double?, price: Decimal?, least: String?, greatest: Int64?
         )
     ) {
         self.init(
@@ -185,13 +185,12 @@ extension TierAnswers.Totals {
         guard let sum = Int64(exactly: sum) else { return nil }
         let names = rows.compactMap { question.name($0) }
         let shorts = rows.compactMap { question.integer("short", $0) }
-        var price: Decimal = 0
-        for row in rows {
-            if case .text(let text) = question.value("price", row) { price += Decimal(string: text) ?? 0 }
+        let prices = rows.compactMap { row in
+            if case .text(let text) = question.value("price", row) { Decimal(string: text) } else { nil }
         }
         self.init(
             count: Int64(rows.count), names: Int64(names.count), sum: sum,
-            average: shorts.isEmpty ? nil : Double(shorts.reduce(0, +)) / Double(shorts.count), price: price,
+            average: shorts.isEmpty ? nil : Double(shorts.reduce(0, +)) / Double(shorts.count), price: prices.max(),
             least: TierAnswers.Text(names.min { $0.utf8.lexicographicallyPrecedes($1.utf8) }),
             greatest: rows.compactMap { question.long($0) }.max())
     }

@@ -17,7 +17,7 @@ extension MainContext {
         let test = plan.tests.map { self.test($0) }
         let query = ListQuery(
             layout, predicate: plan.query.predicate, order: order, limit: request.limit,
-            start: try request.start?.row(of: layout), test: test)
+            start: try request.start?.row(of: layout, in: objects.stack.layout), test: test)
         let tested = test == nil ? nil : request.predicate
         return (ListKey(query, section: request.section?.keyPath, test: tested), query)
     }
@@ -31,7 +31,7 @@ extension MainContext {
     func moved(_ engine: ListEngine, after cursor: FetchCursor?) throws(DataSourceError) -> ListEngine {
         prepareToFetch()
         var (key, query) = (engine.key, engine.query)
-        query.start = try cursor?.row(of: query.order.layout)
+        query.start = try cursor?.row(of: query.order.layout, in: objects.stack.layout)
         key.start = query.start.map(query.order.place)
         return try lists.engine(key, query)
     }
@@ -148,8 +148,8 @@ struct ListRequest<Object: ManagedObject>: Sendable {
 
 extension FetchCursor {
     /// The row that it was made of, as it was.
-    fileprivate func row(of entity: EntityLayout) throws(DataSourceError) -> ListedRow {
-        try check(entity)
+    fileprivate func row(of entity: EntityLayout, in model: ModelLayout) throws(DataSourceError) -> ListedRow {
+        try check(entity, in: model)
         return ListedRow(entity: layout.index, stored: stored)
     }
 }

@@ -40,7 +40,7 @@ extension Optional: SummableAttribute where Wrapped: SummableAttribute {
 
 /// Something to calculate over the objects of a request. Nil does not count.
 ///
-/// The result does not depend on the order of the objects: a sum of reals is exact until it is rounded once.
+/// The result does not depend on the order of the objects: a sum is exact, and one of reals is rounded once at the end.
 public struct FetchAggregate<Object: ManagedObject, Result: AttributeStorable>: Sendable {
     let operation: Aggregation.Operation
     /// Nil for the objects themselves.

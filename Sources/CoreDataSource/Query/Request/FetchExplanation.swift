@@ -35,8 +35,9 @@ extension ObjectContext {
 
     private func warnings(_ steps: [String], _ plan: FetchPlan, _ entity: String) -> [String] {
         var warnings: [String] = []
-        let isScan = steps.contains {
-            $0.hasPrefix("SCAN") && !$0.contains(" INDEX ") && $0 != QueryExplanation.inMemory
+        let isScan = steps.contains { step in
+            step.hasPrefix("SCAN") && !step.contains("VIRTUAL TABLE") && !step.contains("CONSTANT ROW")
+                && step != QueryExplanation.inMemory
         }
         if isScan && plan.query.predicate != .constant(true) {
             warnings.append(

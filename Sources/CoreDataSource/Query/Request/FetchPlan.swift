@@ -18,7 +18,7 @@ struct FetchPlan {
     }
 
     init<Object: ManagedObject>(
-        _ request: FetchRequest<Object>, entity: EntityLayout
+        _ request: FetchRequest<Object>, entity: EntityLayout, in model: ModelLayout
     ) throws(DataSourceError) {
         let predicate = try request.predicate?.split(entity) ?? ResolvedPredicate(rows: .constant(true))
         query = RowQuery(entity: entity.index, predicate: predicate.rows)
@@ -29,15 +29,15 @@ struct FetchPlan {
         family = entity.concreteFamily
         if !request.includesSubentities { family = family.filter { $0 == entity.index } }
         guard let cursor = request.after else { return }
-        try cursor.check(entity)
+        try cursor.check(entity, in: model)
         query = query.following(RowCursor(cursor.stored, query.sort, cursor.layout))
     }
 }
 
 extension FetchCursor {
-    /// - Throws: `invalidPredicate` for a place among the objects of another entity.
-    func check(_ entity: EntityLayout) throws(DataSourceError) {
-        if entity.concreteFamily.contains(layout.index) { return }
+    /// - Throws: `invalidPredicate` for a place among the objects of another entity or of another container.
+    func check(_ entity: EntityLayout, in model: ModelLayout) throws(DataSourceError) {
+        if entity.concreteFamily.contains(where: { model.entities[$0] === layout }) { return }
         throw DataSourceError(
             .invalidPredicate,
             "What is asked of \(entity.name) is to go on after an object of \(layout.name). Use an object of the page before.",

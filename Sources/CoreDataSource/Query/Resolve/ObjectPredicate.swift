@@ -40,6 +40,18 @@ indirect enum ObjectPredicate: Sendable {
     }
 }
 
+extension ObjectPredicate {
+    /// Throws if a row could not be tested. Ask after using it.
+    func checkTexts() throws(DataSourceError) {
+        switch self {
+        case .row(let predicate): try predicate.checkTexts()
+        case .custom: return
+        case .not(let inner): try inner.checkTexts()
+        case .and(let parts), .or(let parts): for part in parts { try part.checkTexts() }
+        }
+    }
+}
+
 extension FetchPredicate {
     /// Why the rows alone do not answer the predicate; nil if they do.
     ///

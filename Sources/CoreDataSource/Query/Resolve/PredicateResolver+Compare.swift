@@ -109,29 +109,32 @@ extension PredicateResolver {
             return try text(other, .contains, one, options)
         }
         let value = try expression(one)
-        let isColumn = if case .column = value.expression { true } else { false }
-        var constants: [RowValue] = []
+        var (plain, ordered): ([RowValue], [ValueOrder: [RowValue]]) = ([], [:])
         var tests: [RowPredicate] = []
         for item in items {
             let item = try expression(item)
             let test = try compare(value, .equal, item, options)
-            switch test {
-            case _ where !isColumn: tests.append(test)
-            case .compare(_, .equal, let value): constants.append(value)
-            case .relate(.column, .equal, .constant(let value), .folded): constants.append(value)
-            case .constant(false): break
+            switch (value.expression, test, item.expression) {
+            case (_, .constant(false), _): break
+            case (.column, .compare(_, .equal, let value), .constant): plain.append(value)
+            case (.key, .compareKey(.equal, let key), .constant): plain.append(.integer(key))
+            // Only values of one kind are looked up by what is the same for all that are equal.
+            case (_, .relate(_, .equal, _, let order), .constant(let constant)) where value.kind == item.kind:
+                if order == .natural { plain.append(constant) } else { ordered[order, default: []].append(constant) }
             default: tests.append(test)
             }
         }
-        if !constants.isEmpty, case .column(let column) = value.expression {
-            let isFolded = value.kind?.isText == true && options.folds
-            let member =
-                isFolded
-                ? RowPredicate.isMember(.column(column), ValueList(constants, .folded(options)))
-                : list(column, constants)
-            tests.insert(member, at: 0)
+        var all = ordered.map { RowPredicate.isMember(value.expression, ValueList($1, $0)) } + tests
+        if !plain.isEmpty {
+            let isListed: RowPredicate =
+                if case .column(let column) = value.expression {
+                    list(column, plain)
+                } else {
+                    .isMember(value.expression, ValueList(plain, .natural))
+                }
+            all.insert(isListed, at: 0)
         }
-        return tests.count == 1 ? tests[0] : .or(tests)
+        return all.count == 1 ? all[0] : .or(all)
     }
 
     // MARK: Texts

@@ -2,12 +2,25 @@ internal import Foundation
 
 /// A regular expression that has to match whole texts, compiled once and kept for the next query.
 ///
-/// A match that takes too many steps is given up: the text does not match, and ``checkTexts()`` throws.
+/// A match that takes too many steps or too much memory is given up: the text does not match, and ``checkTexts()`` throws.
 final class PatternTest: Sendable {
     private let expression: NSRegularExpression
     private let pattern: String
     private let options: TextOptions
-    private let isTooSlow = Guarded(false)
+    private let failure = Guarded<Failure?>(nil)
+
+    private enum Failure {
+        case steps, memory
+
+        var sentence: String {
+            switch self {
+            case .steps:
+                "The regular expression of a MATCHES took too many steps with one of the texts. Avoid nested repetitions such as (a+)+ in it."
+            case .memory:
+                "The regular expression of a MATCHES took too much memory with one of the texts. Repeat sets such as [ab]* and not groups such as (a|b)* in it."
+            }
+        }
+    }
 
     /// How many times ten thousand steps a match may take: some tenths of a second.
     private static let stepLimit = 500
@@ -39,6 +52,8 @@ final class PatternTest: Sendable {
         let plain = String(
             decoding: TextFolding.bytes(pattern, options.intersection(.diacriticInsensitive)), as: UTF8.self)
         do {
+            // By itself: in parentheses one with parentheses of its own could become two.
+            if !plain.isEmpty { _ = try NSRegularExpression(pattern: plain) }
             return try NSRegularExpression(
                 pattern: "\\A(?:\(plain))\\z", options: options.contains(.caseInsensitive) ? [.caseInsensitive] : [])
         } catch {
@@ -54,30 +69,33 @@ final class PatternTest: Sendable {
         let text = String(decoding: plain, as: UTF8.self)
         var isMatch = false
         var steps = 0
+        var failure: Failure?
         expression.enumerateMatches(
-            in: text, options: [.reportProgress], range: NSRange(location: 0, length: text.utf16.count)
-        ) { match, _, stop in
+            in: text, options: [.reportProgress, .reportCompletion],
+            range: NSRange(location: 0, length: text.utf16.count)
+        ) { match, flags, stop in
             if match != nil {
                 isMatch = true
                 stop.pointee = true
-            } else {
+            } else if flags.contains(.progress) {
                 steps += 1
-                if steps > PatternTest.stepLimit { stop.pointee = true }
+                guard steps > PatternTest.stepLimit else { return }
+                failure = .steps
+                stop.pointee = true
+            } else if flags.contains(.internalError), failure == nil {
+                failure = .memory
             }
         }
-        if !isMatch && steps > PatternTest.stepLimit { isTooSlow.withLock { $0 = true } }
+        if !isMatch, let failure { self.failure.withLock { $0 = failure } }
         return isMatch
     }
 
     func checkTexts() throws(DataSourceError) {
-        guard isTooSlow.withLock({ $0 }) else { return }
+        guard let failure = failure.withLock({ $0 }) else { return }
         // Whoever has it now is told as well; the next query tries again.
         PatternTest.known.withLock { known in
             for (name, test) in known where test === self { known[name] = nil }
         }
-        throw DataSourceError(
-            .invalidPredicate,
-            "The regular expression of a MATCHES took too many steps with one of the texts. Avoid nested repetitions such as (a+)+ in it."
-        )
+        throw DataSourceError(.invalidPredicate, failure.sentence)
     }
 }

@@ -46,7 +46,7 @@ package enum TextFolding {
     private static func appendScalars(
         _ text: UnsafeRawBufferPointer, _ options: TextOptions, to folded: inout [UInt8]
     ) {
-        var marks: [Unicode.Scalar] = []
+        var marks: [ScalarFolding.Part] = []
         // The same letters come again and again.
         var last: (scalar: Unicode.Scalar, folding: [ScalarFolding.Part])?
         for scalar in String(decoding: text, as: UTF8.self).unicodeScalars {
@@ -60,8 +60,8 @@ package enum TextFolding {
             last = (scalar, folding)
             for part in folding {
                 // Marks come in the order of their classes, so that equal texts become equal bytes.
-                if part.isMark {
-                    if !options.contains(.diacriticInsensitive) { marks.append(part.scalar) }
+                if part.order != 0 {
+                    if !part.isMark || !options.contains(.diacriticInsensitive) { marks.append(part) }
                     continue
                 }
                 flush(&marks, to: &folded)
@@ -71,13 +71,11 @@ package enum TextFolding {
         flush(&marks, to: &folded)
     }
 
-    private static func flush(_ marks: inout [Unicode.Scalar], to folded: inout [UInt8]) {
+    private static func flush(_ marks: inout [ScalarFolding.Part], to folded: inout [UInt8]) {
         if marks.isEmpty { return }
         // Sorting is stable.
-        if marks.count > 1 {
-            marks.sort { $0.properties.canonicalCombiningClass < $1.properties.canonicalCombiningClass }
-        }
-        for mark in marks { folded.append(contentsOf: UTF8.encode(mark).unsafelyUnwrapped) }
+        if marks.count > 1 { marks.sort { $0.order < $1.order } }
+        for mark in marks { folded.append(contentsOf: UTF8.encode(mark.scalar).unsafelyUnwrapped) }
         marks.removeAll(keepingCapacity: true)
     }
 
@@ -111,10 +109,16 @@ private enum ScalarFolding {
         let scalar: Unicode.Scalar
         /// Whether it combines with the letter before it.
         let isMark: Bool
+        /// Its place among the marks of a letter; 0 for what begins anew. An iota below a letter keeps its place when it
+        /// is folded to a letter itself.
+        let order: UInt8
 
-        init(_ scalar: Unicode.Scalar) {
+        init(_ scalar: Unicode.Scalar, foldedFrom origin: Unicode.Scalar) {
             self.scalar = scalar
-            isMark = scalar.properties.canonicalCombiningClass != .notReordered
+            let own = scalar.properties.canonicalCombiningClass
+            let other = origin.properties.canonicalCombiningClass
+            isMark = own != .notReordered
+            order = other == .notReordered ? own.rawValue : other.rawValue
         }
     }
 
@@ -130,7 +134,7 @@ private enum ScalarFolding {
     static func folding(_ scalar: Unicode.Scalar, _ options: TextOptions) -> [Part] {
         let key = Key(scalar: scalar, options: options)
         if let folding = known.withLock({ $0[key] }) { return folding }
-        let folding = fold(scalar, options).unicodeScalars.map { Part($0) }
+        let folding = fold(scalar, options)
         known.withLock { known in
             if known.count >= limit { known.removeAll(keepingCapacity: true) }
             known[key] = folding
@@ -138,12 +142,13 @@ private enum ScalarFolding {
         return folding
     }
 
-    private static func fold(_ scalar: Unicode.Scalar, _ options: TextOptions) -> String {
-        let text = String(scalar).decomposedStringWithCanonicalMapping
-        guard options.contains(.caseInsensitive) else { return text }
-        var folded = ""
-        for part in text.unicodeScalars { folded += part.caseFolding }
-        return folded.decomposedStringWithCanonicalMapping
+    private static func fold(_ scalar: Unicode.Scalar, _ options: TextOptions) -> [Part] {
+        let decomposed = String(scalar).decomposedStringWithCanonicalMapping.unicodeScalars
+        guard options.contains(.caseInsensitive) else { return decomposed.map { Part($0, foldedFrom: $0) } }
+        return decomposed.flatMap { origin in
+            origin.caseFolding.decomposedStringWithCanonicalMapping.unicodeScalars
+                .map { Part($0, foldedFrom: origin) }
+        }
     }
 }
 

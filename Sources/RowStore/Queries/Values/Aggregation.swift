@@ -14,8 +14,7 @@ package struct Aggregation: Sendable {
     private var count: Int64 = 0
     private var whole: Int128 = 0
     private var real = ExactSum()
-    private var decimal: Decimal = 0
-    private var isInexact = false
+    private var decimal: DecimalSum
     /// The row that has the least or the greatest value.
     private var extreme: RowSnapshot?
 
@@ -24,6 +23,7 @@ package struct Aggregation: Sendable {
         self.column = column
         self.kind = kind
         order = ColumnOrder(kind)
+        decimal = DecimalSum(isUsed: order.isDecimal)
     }
 
     package mutating func add(_ row: RowSnapshot) {
@@ -43,22 +43,16 @@ package struct Aggregation: Sendable {
             switch order.storage {
             case .integer: whole += Int128(row.integer(column))
             case .real: real.add(row.real(column))
-            case .text: add(decimal: row.value(column, .text).asDecimal)
+            case .text: row.withBytes(column) { decimal.add($0) }
             case .blob: return
             }
         }
     }
 
-    private mutating func add(decimal value: Decimal?) {
-        guard var value else { return }
-        var (sum, result) = (decimal, Decimal())
-        if NSDecimalAdd(&result, &sum, &value, .plain) != .noError { isInexact = true }
-        decimal = result
-    }
-
     /// The sum of none is zero; the others of none are null.
     ///
-    /// - Throws: `numberOverflow` for a sum of integers beyond 64 bits, or of decimals that does not fit into their digits.
+    /// - Throws: `numberOverflow` for a sum of integers beyond 64 bits, of decimals that does not fit into their digits, or of
+    ///   infinities of both signs.
     package func result() throws(DataSourceError) -> RowValue {
         switch operation {
         case .count: return .integer(count)
@@ -70,8 +64,10 @@ package struct Aggregation: Sendable {
             if count == 0 { return .null }
             switch kind {
             case .decimal:
-                return Arithmetic.combine(try sum(), .divide, .integer(count), as: .decimal)
-            case .real, .date: return .number(real.value / Double(count))
+                let average = Arithmetic.combine(try sum(), .divide, .integer(count), as: .decimal)
+                if average == .null { throw Aggregation.overflow }
+                return average
+            case .real, .date: return .number(try realSum() / Double(count))
             default: return .number(Double(whole) / Double(count))
             }
         }
@@ -80,71 +76,23 @@ package struct Aggregation: Sendable {
     private func sum() throws(DataSourceError) -> RowValue {
         switch kind {
         case .decimal:
-            if isInexact || decimal.isNaN { throw Aggregation.overflow }
-            return .text(decimal.description)
-        case .real, .date: return .number(real.value)
+            guard let sum = decimal.value else { throw Aggregation.overflow }
+            return .text(sum.description)
+        case .real, .date: return .number(try realSum())
         default:
             guard let sum = Int64(exactly: whole) else { throw Aggregation.overflow }
             return .integer(sum)
         }
     }
 
-    private static let overflow = DataSourceError(
-        .numberOverflow, "A sum is larger than its type can hold. Sum fewer objects, or an attribute of a wider type.")
-}
-
-/// The sum of reals, rounded once at the end, so that their order does not count.
-private struct ExactSum: Sendable {
-    /// Numbers whose exact sum it is, the smallest first, no two of which overlap.
-    private var parts: [Double] = []
-    /// The sum of those that are not finite, or of finite ones beyond the range.
-    private var special = 0.0
-
-    mutating func add(_ value: Double) {
-        guard value.isFinite else {
-            special += value
-            return
-        }
-        var value = value
-        var kept = 0
-        for index in parts.indices {
-            var part = parts[index]
-            if abs(value) < abs(part) { swap(&value, &part) }
-            let sum = value + part
-            let rest = part - (sum - value)
-            if rest != 0 {
-                parts[kept] = rest
-                kept += 1
-            }
-            value = sum
-        }
-        guard value.isFinite else {
-            special += value
-            parts.removeAll()
-            return
-        }
-        parts.removeLast(parts.count - kept)
-        parts.append(value)
-    }
-
-    var value: Double {
-        if special != 0 || special.isNaN { return special }
-        guard var sum = parts.last else { return 0 }
-        var index = parts.count - 1
-        var rest = 0.0
-        while index > 0 {
-            index -= 1
-            let before = sum
-            sum = before + parts[index]
-            rest = parts[index] - (sum - before)
-            if rest != 0 { break }
-        }
-        // Half-way cases are rounded by what is still below.
-        if index > 0, rest < 0 && parts[index - 1] < 0 || rest > 0 && parts[index - 1] > 0 {
-            let twice = rest * 2
-            let rounded = sum + twice
-            if twice == rounded - sum { sum = rounded }
+    private func realSum() throws(DataSourceError) -> Double {
+        guard let sum = real.value else {
+            throw DataSourceError(
+                .numberOverflow, "Infinities of both signs have no sum. Leave them out by a predicate.")
         }
         return sum
     }
+
+    private static let overflow = DataSourceError(
+        .numberOverflow, "A sum is larger than its type can hold. Sum fewer objects, or an attribute of a wider type.")
 }

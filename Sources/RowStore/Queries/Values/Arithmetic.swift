@@ -52,7 +52,10 @@ enum Arithmetic {
         switch operation {
         case .add: error = NSDecimalAdd(&result, &left, &right, .plain)
         case .subtract: error = NSDecimalSubtract(&result, &left, &right, .plain)
-        case .multiply: error = NSDecimalMultiply(&result, &left, &right, .plain)
+        case .multiply:
+            // Foundation traps where there are more digits after the point than it can count.
+            if one.exponent + other.exponent < Decimal.leastExponent { return nil }
+            error = NSDecimalMultiply(&result, &left, &right, .plain)
         case .divide:
             if right.isZero { return nil }
             error = NSDecimalDivide(&result, &left, &right, .plain)
@@ -97,6 +100,9 @@ enum Arithmetic {
 }
 
 extension Decimal {
+    /// The power of ten of the last digit that a decimal can have.
+    fileprivate static let leastExponent = -128
+
     /// The whole number below, above or towards zero.
     fileprivate func rounded(_ function: FetchFunction) -> Decimal? {
         var (number, result) = (self, Decimal())

@@ -1,0 +1,78 @@
+internal import Foundation
+
+/// The exact sum of decimals, so that their order does not count.
+struct DecimalSum: Sendable {
+    /// Nine digits each, the lowest first, with a sign of their own until the end.
+    private var groups: [Int64]
+    /// Whether there was a number that no decimal can be.
+    private var isBeyond = false
+
+    private static let groupDigits = 9
+    /// The digits after the point, and all with room to carry: a decimal has at most 128 after it and 166 before it.
+    private static let fractionDigits = 15 * groupDigits
+    private static let groupCount = 36
+    private static let powers: [Int64] = [
+        1, 10, 100, 1000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000, 1_000_000_000,
+    ]
+    private static let base = powers[groupDigits]
+
+    /// - Parameter isUsed: Whether anything will be added.
+    init(isUsed: Bool = true) {
+        groups = [Int64](repeating: 0, count: isUsed ? DecimalSum.groupCount : 0)
+    }
+
+    /// Adds the number that a text is; a text that is none counts as zero.
+    mutating func add(_ text: UnsafeRawBufferPointer) {
+        guard let number = DecimalText(text) else { return }
+        var place = number.magnitude - 1 + DecimalSum.fractionDigits
+        for digit in number.digits where digit != UInt8(ascii: ".") {
+            let value = Int64(digit - UInt8(ascii: "0"))
+            if place >= 0 && place < 34 * DecimalSum.groupDigits {
+                let (group, power) = place.quotientAndRemainder(dividingBy: DecimalSum.groupDigits)
+                groups[group] += (number.isNegative ? -value : value) * DecimalSum.powers[power]
+            } else if value != 0 {
+                isBeyond = true
+            }
+            place -= 1
+        }
+    }
+
+    /// The sum as a decimal; nil if it has more digits than one can have.
+    var value: Decimal? {
+        if isBeyond { return nil }
+        let text = text
+        guard let sum = Decimal(rowText: text) else { return nil }
+        var (one, other) = (text, sum.description)
+        let isExact = one.withUTF8 { one in
+            other.withUTF8 { orderDecimals(UnsafeRawBufferPointer(one), UnsafeRawBufferPointer($0)) == 0 }
+        }
+        return isExact ? sum : nil
+    }
+
+    /// All its digits.
+    private var text: String {
+        var digits = carried(groups)
+        let isNegative = digits[DecimalSum.groupCount - 1] < 0
+        if isNegative { digits = carried(groups.map { -$0 }) }
+        let text = digits.reversed().map { group in
+            let text = String(group)
+            return String(repeating: "0", count: DecimalSum.groupDigits - text.utf8.count) + text
+        }.joined()
+        return (isNegative ? "-" : "") + text.dropLast(DecimalSum.fractionDigits) + "."
+            + text.suffix(DecimalSum.fractionDigits)
+    }
+
+    /// The groups with nine digits each and no sign, but for the last, whose sign is that of all.
+    private func carried(_ groups: [Int64]) -> [Int64] {
+        var groups = groups
+        var carry: Int64 = 0
+        for index in groups.indices.dropLast() {
+            let sum = groups[index] + carry
+            // Rounded down.
+            carry = sum / DecimalSum.base - (sum % DecimalSum.base < 0 ? 1 : 0)
+            groups[index] = sum - carry * DecimalSum.base
+        }
+        groups[groups.count - 1] += carry
+        return groups
+    }
+}
