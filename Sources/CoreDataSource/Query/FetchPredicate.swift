@@ -54,13 +54,6 @@ public struct FetchPredicate: Sendable, Hashable {
         named(keyPath, Object.self) { .compare($0, relation.comparison, .constant(FetchValue(value)), []) }
     }
 
-    /// The attribute has one of the values.
-    public static func isIn<Object: ManagedObject, Value: AttributeStorable>(
-        _ keyPath: KeyPath<Object, Value>, _ values: some Sequence<Value>
-    ) -> FetchPredicate {
-        named(keyPath, Object.self) { .isIn($0, .list(values.map { .constant(FetchValue($0)) }), []) }
-    }
-
     public static func && (one: FetchPredicate, other: FetchPredicate) -> FetchPredicate {
         if case .and(let parts) = one.node, parts.count < chainLength {
             return FetchPredicate(.and(parts + [other.node]), depth: max(one.depth, other.depth + 1))
