@@ -59,6 +59,17 @@ import Testing
         #expect(form(condition).contains("age >= 5"))
     }
 
+    @Test func aTruthValueIsNegated() {
+        #expect(form(!\.isFavorite) == "isFavorite != TRUE")
+        #expect(form(!\.isFavorite && \.age > 3) == "isFavorite != TRUE AND age > 3")
+        #expect(form(\.age > 3 || !\.isFavorite) == "age > 3 OR isFavorite != TRUE")
+    }
+
+    @Test func aConditionDescribesItselfAsItsFormat() {
+        let condition: FetchCondition<ContactEntity> = \.age > 3 && \.name != "x"
+        #expect("\(condition)" == "age > 3 AND name != \"x\"")
+    }
+
     @Test func bothSidesOfAChainAreOneList() {
         let one: FetchCondition<ContactEntity> = \.age > 1 && \.age > 2
         let other: FetchCondition<ContactEntity> = \.age > 3 && \.age > 4
