@@ -21,7 +21,7 @@ import Testing
 
     @Test func eachRuleHasACase() {
         let rules = Set(MisuseCase.all.map { $0.file.deletingLastPathComponent().lastPathComponent })
-        #expect(rules == ["Hook", "Kept", "Made", "Main", "Sent"])
+        #expect(rules == ["Asked", "Hook", "Kept", "Made", "Main", "Sent"])
     }
 
     @Test func whatKeepsTheRulesCompilesWithoutAnyAnnotation() async throws {

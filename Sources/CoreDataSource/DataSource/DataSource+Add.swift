@@ -54,6 +54,17 @@ extension DataSource {
         try await context.perform(waitFor: level) { try self.onDelete(all: values, in: $0) }.report
     }
 
+    /// Deletes nothing: a class is no value.
+    ///
+    /// - Throws: `classAsValue`.
+    @available(*, deprecated, message: "Say where: nil to delete all objects of a class.")
+    @discardableResult
+    public nonisolated func delete<Object: ManagedObject>(
+        _ type: Object.Type, waitFor level: SaveLevel = .store
+    ) async throws -> SaveReport {
+        try await delete([type], waitFor: level)
+    }
+
     /// Deletes the object of one value.
     @discardableResult
     public nonisolated func delete<Value: Sendable>(
@@ -89,7 +100,7 @@ extension DataSource {
         var ignored = 0
         for (index, value) in values.enumerated() {
             try checkCancellation(index)
-            if try onAdd(value, in: context) == nil { ignored += 1 }
+            if try onAdd(checked: value, in: context) == nil { ignored += 1 }
         }
         return ignored
     }
@@ -99,9 +110,25 @@ extension DataSource {
     ) throws {
         for (index, value) in values.enumerated() {
             try checkCancellation(index)
+            try refuseClass(value, "deleted", "Say where: nil to delete all its objects.")
             try onDelete(value, in: context)
         }
     }
+
+    /// Gives a value to the hook, which may pass over it unless it is a class.
+    func onAdd(checked value: some Sendable, in context: isolated PrivateContext) throws -> ManagedObject? {
+        if let object = try onAdd(value, in: context) { return object }
+        try refuseClass(value, "added", "Give values to add, or insert an object in perform.")
+        return nil
+    }
+}
+
+/// A hook knows no class of objects, and would pass over it as over a value that is not for its data source.
+private func refuseClass(_ value: some Sendable, _ done: String, _ advice: String) throws(DataSourceError) {
+    guard let type = value as? ManagedObject.Type else { return }
+    throw DataSourceError(
+        .classAsValue, "The class \(type) was to be \(done) as if it were a value. \(advice)",
+        entityName: type.entityName)
 }
 
 /// A batch of a cancelled task ends early, with nothing saved.

@@ -58,7 +58,7 @@ extension DataSource {
         var sweep = try SyncSweep(entity, in: context)
         for (index, value) in values.enumerated() {
             try checkCancellation(index)
-            try sweep.meet(onAdd(value, in: context), in: context)
+            try sweep.meet(onAdd(checked: value, in: context), in: context)
         }
         if sweep.isEmpty && !stored.isEmpty && !allowsEmpty {
             throw DataSourceError(

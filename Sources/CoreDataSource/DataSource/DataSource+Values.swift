@@ -13,35 +13,20 @@ extension DataSource {
     ///
     /// - Throws: As `fetch`, and what the value's initializer throws.
     public nonisolated func fetch<Value: ManagedObjectConvertible>(
-        as type: Value.Type, where condition: FetchCondition<Value.Object>? = nil,
+        as type: Value.Type, where predicate: FetchPredicate? = nil,
         sortBy: [SortDescriptor<Value.Object>] = [], limit: Int? = nil, offset: Int = 0
     ) async throws -> [Value] {
         try await perform {
-            try $0.fetch(as: type, where: condition, sortBy: sortBy, limit: limit, offset: offset)
+            try $0.fetch(as: type, where: predicate, sortBy: sortBy, limit: limit, offset: offset)
         }
     }
 
-    /// The values of the objects that match, in order.
-    public nonisolated func fetch<Value: ManagedObjectConvertible>(
-        as type: Value.Type, where predicate: Predicate<Value.Object>, sortBy: [SortDescriptor<Value.Object>] = [],
-        limit: Int? = nil, offset: Int = 0
-    ) async throws -> [Value] {
-        try await fetch(as: type, where: FetchCondition(predicate), sortBy: sortBy, limit: limit, offset: offset)
-    }
-
     /// The value of the first object that matches; nil if there is none.
     public nonisolated func first<Value: ManagedObjectConvertible>(
-        as type: Value.Type, where condition: FetchCondition<Value.Object>? = nil,
+        as type: Value.Type, where predicate: FetchPredicate? = nil,
         sortBy: [SortDescriptor<Value.Object>] = []
     ) async throws -> Value? {
-        try await fetch(as: type, where: condition, sortBy: sortBy, limit: 1).first
-    }
-
-    /// The value of the first object that matches; nil if there is none.
-    public nonisolated func first<Value: ManagedObjectConvertible>(
-        as type: Value.Type, where predicate: Predicate<Value.Object>, sortBy: [SortDescriptor<Value.Object>] = []
-    ) async throws -> Value? {
-        try await first(as: type, where: FetchCondition(predicate), sortBy: sortBy)
+        try await fetch(as: type, where: predicate, sortBy: sortBy, limit: 1).first
     }
 
     /// The values of the objects that a request finds, in its order.

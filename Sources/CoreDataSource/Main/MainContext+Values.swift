@@ -6,34 +6,19 @@ extension MainContext {
     ///
     /// - Throws: As `fetch`, and what the value's initializer throws.
     public func fetch<Value: ManagedObjectConvertible>(
-        as type: Value.Type, where condition: FetchCondition<Value.Object>? = nil,
+        as type: Value.Type, where predicate: FetchPredicate? = nil,
         sortBy: [SortDescriptor<Value.Object>] = [], limit: Int? = nil, offset: Int = 0
     ) throws -> [Value] {
-        try fetch(Value.Object.self, where: condition?.predicate, sortBy: sortBy, limit: limit, offset: offset)
+        try fetch(Value.Object.self, where: predicate, sortBy: sortBy, limit: limit, offset: offset)
             .map { try Value($0) }
     }
 
-    /// The values of the objects that match, in order.
-    public func fetch<Value: ManagedObjectConvertible>(
-        as type: Value.Type, where predicate: Predicate<Value.Object>, sortBy: [SortDescriptor<Value.Object>] = [],
-        limit: Int? = nil, offset: Int = 0
-    ) throws -> [Value] {
-        try fetch(as: type, where: FetchCondition(predicate), sortBy: sortBy, limit: limit, offset: offset)
-    }
-
     /// The value of the first object that matches; nil if there is none.
     public func first<Value: ManagedObjectConvertible>(
-        as type: Value.Type, where condition: FetchCondition<Value.Object>? = nil,
+        as type: Value.Type, where predicate: FetchPredicate? = nil,
         sortBy: [SortDescriptor<Value.Object>] = []
     ) throws -> Value? {
-        try fetch(as: type, where: condition, sortBy: sortBy, limit: 1).first
-    }
-
-    /// The value of the first object that matches; nil if there is none.
-    public func first<Value: ManagedObjectConvertible>(
-        as type: Value.Type, where predicate: Predicate<Value.Object>, sortBy: [SortDescriptor<Value.Object>] = []
-    ) throws -> Value? {
-        try first(as: type, where: FetchCondition(predicate), sortBy: sortBy)
+        try fetch(as: type, where: predicate, sortBy: sortBy, limit: 1).first
     }
 
     /// The values of the objects that a request finds, in its order.

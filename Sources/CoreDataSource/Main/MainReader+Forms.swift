@@ -37,4 +37,32 @@ extension MainReader {
     ) throws -> Int {
         try count(type, where: condition.predicate)
     }
+
+    /// The first object that matches, or nil.
+    public func first<Object: ManagedObject>(
+        _ type: Object.Type, where predicate: Predicate<Object>, sortBy: [SortDescriptor<Object>] = []
+    ) throws -> Object? {
+        try first(type, where: FetchPredicate(predicate), sortBy: sortBy)
+    }
+
+    /// The first object that matches, or nil.
+    public func first<Object: ManagedObject>(
+        _ type: Object.Type, where condition: FetchCondition<Object>, sortBy: [SortDescriptor<Object>] = []
+    ) throws -> Object? {
+        try first(type, where: condition.predicate, sortBy: sortBy)
+    }
+
+    /// Whether any object matches.
+    public func exists<Object: ManagedObject>(
+        _ type: Object.Type, where predicate: Predicate<Object>
+    ) throws -> Bool {
+        try exists(type, where: FetchPredicate(predicate))
+    }
+
+    /// Whether any object matches.
+    public func exists<Object: ManagedObject>(
+        _ type: Object.Type, where condition: FetchCondition<Object>
+    ) throws -> Bool {
+        try exists(type, where: condition.predicate)
+    }
 }

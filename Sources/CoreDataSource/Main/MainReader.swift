@@ -41,6 +41,13 @@ extension MainReader {
         try fetch(request.limited(to: 1)).first
     }
 
+    /// The first object that matches, or nil.
+    public func first<Object: ManagedObject>(
+        _ type: Object.Type, where predicate: FetchPredicate? = nil, sortBy: [SortDescriptor<Object>] = []
+    ) throws -> Object? {
+        try first(FetchRequest(type, where: predicate, sortBy: sortBy))
+    }
+
     /// The first object, in the order of creation, whose attribute has that value; nil if there is none.
     public func first<Object: ManagedObject, Value: AttributeStorable>(
         _ type: Object.Type, where keyPath: KeyPath<Object, Value>, equals value: Value
@@ -63,6 +70,13 @@ extension MainReader {
     /// Whether a request gives any object.
     public func exists<Object: ManagedObject>(_ request: FetchRequest<Object>) throws -> Bool {
         try readValues(request) { objects throws(DataSourceError) in try objects.exists(request) }
+    }
+
+    /// Whether any object matches.
+    public func exists<Object: ManagedObject>(
+        _ type: Object.Type, where predicate: FetchPredicate? = nil
+    ) throws -> Bool {
+        try exists(FetchRequest(type, where: predicate))
     }
 
     /// Whether an object has that value.

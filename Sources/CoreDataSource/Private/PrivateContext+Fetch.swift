@@ -33,6 +33,13 @@ extension PrivateContext {
         try fetch(request.limited(to: 1)).first
     }
 
+    /// The first object that matches, or nil.
+    public func first<Object: ManagedObject>(
+        _ type: Object.Type, where predicate: FetchPredicate? = nil, sortBy: [SortDescriptor<Object>] = []
+    ) throws -> Object? {
+        try first(FetchRequest(type, where: predicate, sortBy: sortBy))
+    }
+
     /// The first object, in the order of creation, whose attribute has that value; nil if there is none.
     ///
     /// For an attribute with a uniqueness constraint the cost is that of a look-up by key, and nothing is read from the
@@ -58,6 +65,13 @@ extension PrivateContext {
     /// Whether a request gives any object.
     public func exists<Object: ManagedObject>(_ request: FetchRequest<Object>) throws -> Bool {
         try objects.exists(request)
+    }
+
+    /// Whether any object matches.
+    public func exists<Object: ManagedObject>(
+        _ type: Object.Type, where predicate: FetchPredicate? = nil
+    ) throws -> Bool {
+        try exists(FetchRequest(type, where: predicate))
     }
 
     /// Whether an object has that value.

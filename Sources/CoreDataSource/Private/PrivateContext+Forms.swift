@@ -37,4 +37,64 @@ extension PrivateContext {
     ) throws -> Int {
         try count(type, where: condition.predicate)
     }
+
+    /// The first object that matches, or nil.
+    public func first<Object: ManagedObject>(
+        _ type: Object.Type, where predicate: Predicate<Object>, sortBy: [SortDescriptor<Object>] = []
+    ) throws -> Object? {
+        try first(type, where: FetchPredicate(predicate), sortBy: sortBy)
+    }
+
+    /// The first object that matches, or nil.
+    public func first<Object: ManagedObject>(
+        _ type: Object.Type, where condition: FetchCondition<Object>, sortBy: [SortDescriptor<Object>] = []
+    ) throws -> Object? {
+        try first(type, where: condition.predicate, sortBy: sortBy)
+    }
+
+    /// Whether any object matches.
+    public func exists<Object: ManagedObject>(
+        _ type: Object.Type, where predicate: Predicate<Object>
+    ) throws -> Bool {
+        try exists(type, where: FetchPredicate(predicate))
+    }
+
+    /// Whether any object matches.
+    public func exists<Object: ManagedObject>(
+        _ type: Object.Type, where condition: FetchCondition<Object>
+    ) throws -> Bool {
+        try exists(type, where: condition.predicate)
+    }
+
+    // MARK: Values
+
+    /// The values of the objects that match, in order.
+    public func fetch<Value: ManagedObjectConvertible>(
+        as type: Value.Type, where predicate: Predicate<Value.Object>, sortBy: [SortDescriptor<Value.Object>] = [],
+        limit: Int? = nil, offset: Int = 0
+    ) throws -> [Value] {
+        try fetch(as: type, where: FetchPredicate(predicate), sortBy: sortBy, limit: limit, offset: offset)
+    }
+
+    /// The values of the objects that match, in order.
+    public func fetch<Value: ManagedObjectConvertible>(
+        as type: Value.Type, where condition: FetchCondition<Value.Object>, sortBy: [SortDescriptor<Value.Object>] = [],
+        limit: Int? = nil, offset: Int = 0
+    ) throws -> [Value] {
+        try fetch(as: type, where: condition.predicate, sortBy: sortBy, limit: limit, offset: offset)
+    }
+
+    /// The value of the first object that matches; nil if there is none.
+    public func first<Value: ManagedObjectConvertible>(
+        as type: Value.Type, where predicate: Predicate<Value.Object>, sortBy: [SortDescriptor<Value.Object>] = []
+    ) throws -> Value? {
+        try first(as: type, where: FetchPredicate(predicate), sortBy: sortBy)
+    }
+
+    /// The value of the first object that matches; nil if there is none.
+    public func first<Value: ManagedObjectConvertible>(
+        as type: Value.Type, where condition: FetchCondition<Value.Object>, sortBy: [SortDescriptor<Value.Object>] = []
+    ) throws -> Value? {
+        try first(as: type, where: condition.predicate, sortBy: sortBy)
+    }
 }

@@ -22,7 +22,7 @@ public struct FetchPredicate: Sendable, Hashable {
 
     /// The most levels that a tree may have.
     static let depthLimit = 1000
-    /// The longest list to which `&&` and `||` add; a longer one becomes the first part of a new one.
+    /// The longest list to which `&&` and `||` add; a longer one becomes a part of a new one.
     private static let chainLength = 64
 
     package init(_ node: Node) {
@@ -54,25 +54,31 @@ public struct FetchPredicate: Sendable, Hashable {
         named(keyPath, Object.self) { .compare($0, relation.comparison, .constant(FetchValue(value)), []) }
     }
 
-    /// The attribute has one of the values.
-    public static func isIn<Object: ManagedObject, Value: AttributeStorable>(
-        _ keyPath: KeyPath<Object, Value>, _ values: some Sequence<Value>
-    ) -> FetchPredicate {
-        named(keyPath, Object.self) { .isIn($0, .list(values.map { .constant(FetchValue($0)) }), []) }
-    }
-
     public static func && (one: FetchPredicate, other: FetchPredicate) -> FetchPredicate {
-        if case .and(let parts) = one.node, parts.count < chainLength {
-            return FetchPredicate(.and(parts + [other.node]), depth: max(one.depth, other.depth + 1))
-        }
-        return FetchPredicate(.and([one.node, other.node]), depth: max(one.depth, other.depth) + 1)
+        chain(one, other, Node.and) { if case .and(let parts) = $0 { parts } else { nil } }
     }
 
     public static func || (one: FetchPredicate, other: FetchPredicate) -> FetchPredicate {
-        if case .or(let parts) = one.node, parts.count < chainLength {
-            return FetchPredicate(.or(parts + [other.node]), depth: max(one.depth, other.depth + 1))
+        chain(one, other, Node.or) { if case .or(let parts) = $0 { parts } else { nil } }
+    }
+
+    /// Both in one list, in their order, as long as there is room in the list of either; otherwise the deeper list takes
+    /// the other side in, so that a chain stays flat on whichever side it grows.
+    private static func chain(
+        _ one: FetchPredicate, _ other: FetchPredicate, _ list: ([Node]) -> Node, _ parts: (Node) -> [Node]?
+    ) -> FetchPredicate {
+        let (left, right) = (parts(one.node), parts(other.node))
+        if let left, let right, left.count + right.count <= chainLength {
+            return FetchPredicate(list(left + right), depth: max(one.depth, other.depth))
         }
-        return FetchPredicate(.or([one.node, other.node]), depth: max(one.depth, other.depth) + 1)
+        let leftHasRoom = left.map { $0.count < chainLength } ?? false
+        if let right, right.count < chainLength, !leftHasRoom || one.depth < other.depth {
+            return FetchPredicate(list([one.node] + right), depth: max(one.depth + 1, other.depth))
+        }
+        if let left, leftHasRoom {
+            return FetchPredicate(list(left + [other.node]), depth: max(one.depth, other.depth + 1))
+        }
+        return FetchPredicate(list([one.node, other.node]), depth: max(one.depth, other.depth) + 1)
     }
 
     public static prefix func ! (predicate: FetchPredicate) -> FetchPredicate {

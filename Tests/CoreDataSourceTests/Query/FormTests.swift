@@ -40,7 +40,7 @@ import Testing
             }
             #expect(byMacro == 2)
             let request = FetchRequest(
-                ContactEntity.self, where: .beginsWith(\.uid, "uid-1"), order: [.descending(\ContactEntity.uid)],
+                ContactEntity.self, where: .beginsWith(\.uid, "uid-1"), order: [.descending(\.uid)],
                 limit: 2)
             #expect(try await contacts.fetch(as: Uid.self, request).map(\.uid) == ["uid-19", "uid-18"])
             #expect(try container.main.fetch(as: Uid.self, request).map(\.uid) == ["uid-19", "uid-18"])

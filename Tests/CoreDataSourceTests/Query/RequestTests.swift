@@ -18,7 +18,7 @@ struct RequestTests {
     @Test(arguments: StoreKind.allCases)
     func pagesFollowEachOtherWhateverIsAddedBetween(kind: StoreKind) async throws {
         try await withContacts(kind) { contacts in
-            var request = FetchRequest(ContactEntity.self, order: [.descending(\ContactEntity.name)], limit: 6)
+            var request = FetchRequest(ContactEntity.self, order: [.descending(\.name)], limit: 6)
             var pages: [String] = []
             while case let page = try contacts.fetch(request), let last = page.last {
                 pages += page.map(\.uid)
@@ -38,19 +38,19 @@ struct RequestTests {
             let contacts = try container.dataSource(ContactDataSource.self)
             let names = ["file10", "File9", "é", "f", "E", "file9"]
             try await contacts.add(names.enumerated().map { ContactData(uid: "\($0)", name: $1, phone: nil) })
-            @MainActor func sorted(_ order: FetchOrder) throws -> [String] {
+            @MainActor func sorted(_ order: FetchOrder<ContactEntity>) throws -> [String] {
                 try contacts.fetch(FetchRequest(ContactEntity.self, order: [order])).map(\.name)
             }
-            #expect(try sorted(.ascending(\ContactEntity.name)) == ["E", "File9", "f", "file10", "file9", "é"])
+            #expect(try sorted(.ascending(\.name)) == ["E", "File9", "f", "file10", "file9", "é"])
             #expect(
-                try sorted(.ascending(\ContactEntity.name, [.caseInsensitive, .diacriticInsensitive, .numeric]))
+                try sorted(.ascending(\.name, [.caseInsensitive, .diacriticInsensitive, .numeric]))
                     == ["é", "E", "f", "File9", "file9", "file10"])
             let byLength = FetchCollation { one, other in
                 one.count == other.count
                     ? .orderedSame : one.count < other.count ? .orderedAscending : .orderedDescending
             }
             #expect(
-                try sorted(.by(\ContactEntity.name, byLength)) == ["é", "f", "E", "File9", "file9", "file10"])
+                try sorted(.by(\.name, byLength)) == ["é", "f", "E", "File9", "file9", "file10"])
         }
     }
 
@@ -59,7 +59,7 @@ struct RequestTests {
         try await withContacts(kind) { contacts in
             var request = FetchRequest(
                 ContactEntity.self, where: .compare(\ContactEntity.name, .less, "n2"),
-                order: [.ascending(\ContactEntity.name)])
+                order: [.ascending(\.name)])
             let values = try contacts.values(request, \.name, \.uid, \.phone)
             #expect(values.map { $0.0 + $0.1 } == ["n00", "n05", "n010", "n015", "n11", "n16", "n111", "n116"])
             #expect(values.allSatisfy { $0.2 == nil })
@@ -73,7 +73,7 @@ struct RequestTests {
                 let values = try context.values(
                     FetchRequest(
                         ContactEntity.self, where: .compare(\ContactEntity.name, .less, "n2"),
-                        order: [.ascending(\ContactEntity.name)]), \.name)
+                        order: [.ascending(\.name)]), \.name)
                 context.rollback()
                 return values
             }
@@ -88,7 +88,7 @@ struct RequestTests {
             let (count, phones, least, most) = try contacts.aggregate(
                 all, .count(), .count(\.phone), .min(\.name), .max(\.name))
             #expect((count, phones, least, most) == (20, 0, "n0", "n4"))
-            var some = FetchRequest(ContactEntity.self, order: [.descending(\ContactEntity.name)])
+            var some = FetchRequest(ContactEntity.self, order: [.descending(\.name)])
             some.limit = 6
             let groups = try contacts.aggregate(some, groupBy: \.name, .count(), .min(\.uid))
             #expect(groups.map(\.key) == ["n4", "n3"])
@@ -114,7 +114,7 @@ struct RequestTests {
     @Test(arguments: StoreKind.allCases)
     func idsAreFetchedInTheirOrder(kind: StoreKind) async throws {
         try await withContacts(kind) { contacts in
-            let ids = try contacts.ids(FetchRequest(ContactEntity.self, order: [.descending(\ContactEntity.name)]))
+            let ids = try contacts.ids(FetchRequest(ContactEntity.self, order: [.descending(\.name)]))
             #expect(ids.count == 20)
             try await contacts.delete(ContactData(uid: "4", name: "", phone: nil))
             #expect(try contacts.objects(ContactEntity.self, ids: ids).map(\.objectID) == Array(ids.dropFirst()))
@@ -186,7 +186,7 @@ struct RequestTests {
             #expect(found.steps.contains { $0.contains("INDEX") })
             let prefix = FetchPredicate(.text(.keyPath(["uid"]), .beginsWith, .constant(.text("1")), []))
             let range = try contacts.explain(
-                FetchRequest(ContactEntity.self, where: prefix, order: [.ascending(\ContactEntity.uid)]))
+                FetchRequest(ContactEntity.self, where: prefix, order: [.ascending(\.uid)]))
             #expect(range.warnings.isEmpty, "\(range)")
             #expect(range.steps.contains { $0.contains("INDEX") })
             #expect(try contacts.count(ContactEntity.self, where: prefix) == 11)

@@ -98,7 +98,7 @@ struct TierQueryTests {
             var sort: [SortKey] = []
             for _ in 0..<below(3) {
                 let name = QuerySamples.names.filter { $0 != "thing" && $0 != "parent" }[below(12)]
-                let options = FetchOrder.Options(rawValue: below(8))
+                let options = TextSorting(rawValue: below(8))
                 request.order.append(FetchOrder(name, isAscending: below(2) == 0, options))
                 let isText = QuerySamples.strings.contains(name) || name == "site"
                 sort.append(

@@ -18,26 +18,39 @@ extension DataSource {
     /// delegate is held weakly, and its list goes with it. Lists of one query share their work.
     ///
     /// - Parameters:
+    ///   - request: What to show, in which order, at most how many, and after which place. The entity may be another data
+    ///     source's. Others follow when some leave; the place stays where it is when its object is changed or deleted.
+    ///   - sectionBy: Objects with the same value are in one section. The list is sorted by it first: in the direction of
+    ///     the request's order if that begins with the same attribute, otherwise ascending. A property that is no stored
+    ///     attribute has to be computed from the object's attributes alone.
+    /// - Throws: `unknownEntity`, `unknownAttribute`, `invalidPredicate`, and what the store throws; `unsupportedQuery` also
+    ///   for a request with an offset, with a limit below 1, or for distinct values.
+    public func register<Object: ManagedObject>(
+        _ delegate: any DataSourceDelegate, dataKey: String, request: FetchRequest<Object>,
+        sectionBy: PartialKeyPath<Object>? = nil
+    ) throws {
+        let (key, query) = try main.listQuery(ListRequest(request, sectionBy))
+        main.prepareToFetch()
+        let engine = try main.lists.engine(key, query)
+        unregister(dataKey: dataKey)
+        boundLists[dataKey] = BoundList(engine, self, dataKey, delegate)
+    }
+
+    /// Binds a list to a delegate, as ``register(_:dataKey:request:sectionBy:)``.
+    ///
+    /// - Parameters:
     ///   - entity: What to show. It may be another data source's, and have sub-entities.
     ///   - sortBy: Objects that are equal by all descriptors come in the order of creation.
-    ///   - sectionBy: Objects with the same value are in one section. The list is sorted by it first: in the direction of
-    ///     `sortBy` if that begins with the same attribute, otherwise ascending. A property that is no stored attribute
-    ///     has to be computed from the object's attributes alone.
-    ///   - limit: The most objects to show, at least 1; nil for all. Others follow when some leave.
-    ///   - after: Where the list begins: with what comes after that place in its order. The place stays where it is when
-    ///     its object is changed or deleted. Nil to begin with the first.
-    /// - Throws: `unknownEntity`, `unknownAttribute`, `invalidPredicate`, `unsupportedQuery`, and what the store throws.
+    ///   - limit: The most objects to show, at least 1; nil for all.
+    ///   - after: Where the list begins: with what comes after that place in its order. Nil to begin with the first.
     public func register<Object: ManagedObject>(
         _ delegate: any DataSourceDelegate, dataKey: String, entity: Object.Type,
         where predicate: FetchPredicate? = nil,
         sortBy: [SortDescriptor<Object>] = [], sectionBy: PartialKeyPath<Object>? = nil,
         limit: Int? = nil, after cursor: FetchCursor? = nil
     ) throws {
-        let (key, query) = try main.listQuery(ListRequest(predicate, sortBy, sectionBy, limit, after: cursor))
-        main.prepareToFetch()
-        let engine = try main.lists.engine(key, query)
-        unregister(dataKey: dataKey)
-        boundLists[dataKey] = BoundList(engine, self, dataKey, delegate)
+        let request = FetchRequest(listed: entity, predicate, sortBy, limit, after: cursor)
+        try register(delegate, dataKey: dataKey, request: request, sectionBy: sectionBy)
     }
 
     /// Has a list begin elsewhere, as at another page. Only what it shows then is read, from its place on, and some more;

@@ -3,7 +3,7 @@ package import RowStore
 /// Which rows a list shows, in which order and sections.
 package struct ListQuery: Sendable {
     package let entity: Int
-    /// The entities whose rows are shown: the entity itself unless abstract, and all below it.
+    /// The entities whose rows are shown: the entity itself unless abstract, and those below it if they count.
     package let family: [Int]
     package let predicate: RowPredicate
     package let order: ListOrder
@@ -17,11 +17,11 @@ package struct ListQuery: Sendable {
     let test: ListTest?
 
     package init(
-        _ layout: EntityLayout, predicate: RowPredicate = .constant(true), order: ListOrder, limit: Int? = nil,
-        reserve: Int? = nil, start: ListedRow? = nil, test: ListTest? = nil
+        _ layout: EntityLayout, family: [Int]? = nil, predicate: RowPredicate = .constant(true), order: ListOrder,
+        limit: Int? = nil, reserve: Int? = nil, start: ListedRow? = nil, test: ListTest? = nil
     ) {
         entity = layout.index
-        family = layout.concreteFamily
+        self.family = family ?? layout.concreteFamily
         self.predicate = predicate
         self.order = order
         self.limit = limit

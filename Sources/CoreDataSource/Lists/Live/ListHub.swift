@@ -117,6 +117,7 @@ final class ListHub {
 /// What makes two lists the same one.
 struct ListKey: Hashable {
     let entity: Int
+    let family: [Int]
     let predicate: RowPredicate
     let sort: [SortKey]
     /// The key path that parts the rows into sections.
@@ -128,7 +129,8 @@ struct ListKey: Hashable {
     let test: FetchPredicate?
 
     init(_ query: ListQuery, section: AnyKeyPath?, test: FetchPredicate?) {
-        (entity, predicate, sort, limit) = (query.entity, query.predicate, query.order.sort, query.limit)
+        (entity, family, predicate) = (query.entity, query.family, query.predicate)
+        (sort, limit) = (query.order.sort, query.limit)
         start = query.start.map(query.order.place)
         self.section = section
         self.test = test

@@ -7,19 +7,21 @@ extension MainContext {
     ///
     /// - Throws: `unknownEntity`, `unknownAttribute`, `invalidPredicate`, `unsupportedQuery`.
     func listQuery<Object: ManagedObject>(
-        _ request: ListRequest<Object>
+        _ list: ListRequest<Object>
     ) throws(DataSourceError) -> (key: ListKey, query: ListQuery) {
-        let plan = try objects.plan(FetchRequest(Object.self, where: request.predicate, sortBy: request.sort))
+        let request = try list.checked
+        let plan = try objects.plan(request.whole)
         let layout = stack.layout.entities[plan.query.entity]
-        try objects.checkClass(Object.self, layout.concreteFamily)
-        let section = request.section.map { sectionKey($0, layout) }
+        try objects.checkClass(Object.self, plan.family)
+        let section = list.section.map { sectionKey($0, layout) }
         let order = ListOrder(layout, sort: plan.query.sort, section: section)
         let test = plan.tests.map { self.test($0) }
         let query = ListQuery(
-            layout, predicate: plan.query.predicate, order: order, limit: request.limit,
-            start: try request.start?.row(of: layout, in: objects.stack.layout), test: test)
+            layout, family: plan.family, predicate: plan.query.predicate, order: order,
+            limit: request.limit.map { min($0, ListRequest<Object>.mostRows) },
+            start: try request.after?.row(of: layout, in: stack.layout), test: test)
         let tested = test == nil ? nil : request.predicate
-        return (ListKey(query, section: request.section?.keyPath, test: tested), query)
+        return (ListKey(query, section: list.section?.keyPath, test: tested), query)
     }
 
     private func test(_ predicate: ObjectPredicate) -> ListTest {
@@ -31,7 +33,7 @@ extension MainContext {
     func moved(_ engine: ListEngine, after cursor: FetchCursor?) throws(DataSourceError) -> ListEngine {
         prepareToFetch()
         var (key, query) = (engine.key, engine.query)
-        query.start = try cursor?.row(of: query.order.layout, in: objects.stack.layout)
+        query.start = try cursor?.row(of: query.order.layout, in: stack.layout)
         key.start = query.start.map(query.order.place)
         return try lists.engine(key, query)
     }
@@ -121,45 +123,12 @@ struct DetachedObjects: Sendable {
     }
 }
 
-/// What an app asks a list to show.
-struct ListRequest<Object: ManagedObject>: Sendable {
-    var predicate: FetchPredicate?
-    var sort: [SortDescriptor<Object>]
-    var section: SectionPath<Object>?
-    /// At least 1.
-    var limit: Int?
-    /// Nil for the first row.
-    var start: FetchCursor?
-
-    /// More rows than any list has.
-    private static var mostRows: Int { 1 << 40 }
-
-    init(
-        _ predicate: FetchPredicate?, _ sort: [SortDescriptor<Object>], _ section: PartialKeyPath<Object>?,
-        _ limit: Int?, after start: FetchCursor?
-    ) {
-        self.predicate = predicate
-        self.sort = sort
-        self.section = section.map { SectionPath(keyPath: $0) }
-        self.limit = limit.map { min(max(1, $0), Self.mostRows) }
-        self.start = start
-    }
-}
-
 extension FetchCursor {
     /// The row that it was made of, as it was.
     fileprivate func row(of entity: EntityLayout, in model: ModelLayout) throws(DataSourceError) -> ListedRow {
         try check(entity, in: model)
         return ListedRow(entity: layout.index, stored: stored)
     }
-}
-
-/// A key path to what parts a list into sections.
-///
-/// Guarded by: nothing, as it never changes; it would have to bear a reference as the index of a subscript for that not to
-/// be enough, and sections are no place for one.
-struct SectionPath<Object: ManagedObject>: @unchecked Sendable {
-    let keyPath: PartialKeyPath<Object>
 }
 
 /// The value of a computed property as sections are compared by.

@@ -131,11 +131,20 @@ public final class LiveList<Object: ManagedObject> {
 extension DataSource {
     /// A list to observe, filled at once: see ``LiveList``.
     ///
+    /// The arguments are those of ``register(_:dataKey:request:sectionBy:)``.
+    public func list<Object: ManagedObject>(
+        _ request: FetchRequest<Object>, sectionBy: PartialKeyPath<Object>? = nil
+    ) throws -> LiveList<Object> {
+        try LiveList(ListRequest(request, sectionBy), main)
+    }
+
+    /// A list to observe, filled at once: see ``LiveList``.
+    ///
     /// The arguments are those of ``register(_:dataKey:entity:where:sortBy:sectionBy:limit:after:)``.
     public func list<Object: ManagedObject>(
         _ entity: Object.Type, where predicate: FetchPredicate? = nil, sortBy: [SortDescriptor<Object>] = [],
         sectionBy: PartialKeyPath<Object>? = nil, limit: Int? = nil, after cursor: FetchCursor? = nil
     ) throws -> LiveList<Object> {
-        try LiveList(ListRequest(predicate, sortBy, sectionBy, limit, after: cursor), main)
+        try list(FetchRequest(listed: entity, predicate, sortBy, limit, after: cursor), sectionBy: sectionBy)
     }
 }

@@ -111,6 +111,23 @@ extension MainContext {
 extension DataSource {
     /// A list as values that follow every save: see ``ListUpdates``.
     ///
+    /// ```swift
+    /// let request = FetchRequest(ContactEntity.self, order: [.ascending(\.name, [.caseInsensitive])], limit: 50)
+    /// for await update in contacts.updates(request, sectionBy: \.initial) { print(update.snapshot.count) }
+    /// ```
+    ///
+    /// The arguments are those of ``register(_:dataKey:request:sectionBy:)``. A wrong one, and rows that cannot be read, give
+    /// an update whose ``ListUpdate/reason`` is a ``ListReason/Kind/failure``.
+    ///
+    /// - Parameter buffering: Which updates one that is slower than the saves gets: the latest by default.
+    public nonisolated func updates<Object: ManagedObject>(
+        _ request: FetchRequest<Object>, sectionBy: PartialKeyPath<Object>? = nil, buffering: ListBuffering = .latest
+    ) -> ListUpdates<Object> {
+        ListUpdates(main: main, request: ListRequest(request, sectionBy), buffering: buffering)
+    }
+
+    /// A list as values that follow every save: see ``ListUpdates``.
+    ///
     /// The arguments are those of ``register(_:dataKey:entity:where:sortBy:sectionBy:limit:after:)``. A wrong one, and rows that
     /// cannot be read, give an update whose ``ListUpdate/reason`` is a ``ListReason/Kind/failure``.
     ///
@@ -120,7 +137,7 @@ extension DataSource {
         sectionBy: PartialKeyPath<Object>? = nil, limit: Int? = nil, after cursor: FetchCursor? = nil,
         buffering: ListBuffering = .latest
     ) -> ListUpdates<Object> {
-        let request = ListRequest(predicate, sortBy, sectionBy, limit, after: cursor)
-        return ListUpdates(main: main, request: request, buffering: buffering)
+        let request = FetchRequest(listed: entity, predicate, sortBy, limit, after: cursor)
+        return updates(request, sectionBy: sectionBy, buffering: buffering)
     }
 }

@@ -1,8 +1,12 @@
 public import Foundation
 internal import RowStore
 
-/// One attribute to sort by. Nil comes first when ascending.
-public struct FetchOrder: Sendable, Hashable {
+/// One attribute of a class to sort its objects by. Nil comes first when ascending.
+///
+/// ```swift
+/// request.order = [.ascending(\.name, [.caseInsensitive, .numeric]), .descending(\.age)]
+/// ```
+public struct FetchOrder<Object: ManagedObject>: Sendable, Hashable {
     private enum Target: Sendable, Hashable {
         case attribute([String])
         case invalid(InvalidPart)
@@ -12,22 +16,8 @@ public struct FetchOrder: Sendable, Hashable {
     public var isAscending: Bool
     var text: TextOrder
 
-    /// How texts are sorted; without any of these byte by byte, which an index serves.
-    public struct Options: OptionSet, Sendable, Hashable {
-        public let rawValue: Int
-
-        public init(rawValue: Int) {
-            self.rawValue = rawValue
-        }
-
-        public static let caseInsensitive = Options(rawValue: 1)
-        public static let diacriticInsensitive = Options(rawValue: 2)
-        /// Digits in a row count as a number: "file9" before "file10".
-        public static let numeric = Options(rawValue: 4)
-    }
-
     /// By the attribute of that name; `address.city` for the leaf of a composite.
-    public init(_ attribute: String, isAscending: Bool = true, _ options: Options = []) {
+    public init(_ attribute: String, isAscending: Bool = true, _ options: TextSorting = []) {
         self.init(.success(attribute.split(separator: ".").map(String.init)), isAscending, FetchOrder.text(options))
     }
 
@@ -40,49 +30,49 @@ public struct FetchOrder: Sendable, Hashable {
         self.text = text
     }
 
-    private init(_ keyPath: AnyKeyPath?, _ type: ManagedObject.Type, _ isAscending: Bool, _ text: TextOrder) {
+    private init(_ keyPath: AnyKeyPath?, _ isAscending: Bool, _ text: TextOrder) {
         guard let keyPath else {
             let error = DataSourceError(
-                .unknownAttribute, "A sort descriptor of \(type.entityName) has no key path. Sort by an attribute.",
-                entityName: type.entityName)
+                .unknownAttribute, "A sort descriptor of \(Object.entityName) has no key path. Sort by an attribute.",
+                entityName: Object.entityName)
             self.init(.failure(error), isAscending, text)
             return
         }
-        let path = FetchExpression.attribute(keyPath, of: type).map { expression -> [String] in
+        let path = FetchExpression.attribute(keyPath, of: Object.self).map { expression -> [String] in
             if case .keyPath(let path) = expression { path } else { [] }
         }
         self.init(path, isAscending, text)
     }
 
-    public static func ascending<Object: ManagedObject, Value>(
-        _ keyPath: KeyPath<Object, Value>, _ options: Options = []
+    public static func ascending<Value>(
+        _ keyPath: KeyPath<Object, Value>, _ options: TextSorting = []
     ) -> FetchOrder {
-        FetchOrder(keyPath, Object.self, true, text(options))
+        FetchOrder(keyPath, true, text(options))
     }
 
-    public static func descending<Object: ManagedObject, Value>(
-        _ keyPath: KeyPath<Object, Value>, _ options: Options = []
+    public static func descending<Value>(
+        _ keyPath: KeyPath<Object, Value>, _ options: TextSorting = []
     ) -> FetchOrder {
-        FetchOrder(keyPath, Object.self, false, text(options))
+        FetchOrder(keyPath, false, text(options))
     }
 
     /// Texts in an order of the app's own.
-    public static func by<Object: ManagedObject, Value>(
+    public static func by<Value>(
         _ keyPath: KeyPath<Object, Value>, _ collation: FetchCollation, isAscending: Bool = true
     ) -> FetchOrder {
-        FetchOrder(keyPath, Object.self, isAscending, .collation(collation.collation))
+        FetchOrder(keyPath, isAscending, .collation(collation.collation))
     }
 
     /// In the order of a sort descriptor. One that compares texts in any other way than lexically, as a person would, gets
     /// the order that is nearest to it and the same on every machine: without case and marks, and numbers by their value.
-    public init<Object: ManagedObject>(_ descriptor: SortDescriptor<Object>) {
+    public init(_ descriptor: SortDescriptor<Object>) {
         var comparator = descriptor.stringComparator ?? .lexical
         comparator.order = .forward
-        let options: Options = comparator == .lexical ? [] : [.caseInsensitive, .diacriticInsensitive, .numeric]
-        self.init(descriptor.keyPath, Object.self, descriptor.order == .forward, FetchOrder.text(options))
+        let options: TextSorting = comparator == .lexical ? [] : [.caseInsensitive, .diacriticInsensitive, .numeric]
+        self.init(descriptor.keyPath, descriptor.order == .forward, FetchOrder.text(options))
     }
 
-    private static func text(_ options: Options) -> TextOrder {
+    private static func text(_ options: TextSorting) -> TextOrder {
         options.isEmpty ? .bytes : .folded(TextOrder.SortOptions(rawValue: options.rawValue))
     }
 

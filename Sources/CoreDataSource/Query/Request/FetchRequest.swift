@@ -3,8 +3,8 @@ public import Foundation
 /// Which objects to fetch, in what order, and which part of them.
 ///
 /// ```swift
-/// var request = FetchRequest(ContactEntity.self, where: .compare(\ContactEntity.age, .greater, 17))
-/// request.order = [.ascending(\ContactEntity.name, [.caseInsensitive, .numeric])]
+/// var request = FetchRequest(ContactEntity.self, where: \.age >= 18)
+/// request.order = [.ascending(\.name, [.caseInsensitive, .numeric])]
 /// request.limit = 50
 /// let page = try contacts.fetch(request)
 /// request.after = page.last.map { FetchCursor($0) }
@@ -16,7 +16,7 @@ public struct FetchRequest<Object: ManagedObject>: Sendable {
     /// Nil for all objects.
     public var predicate: FetchPredicate?
     /// Objects that are equal by all of it come in the order of creation.
-    public var order: [FetchOrder]
+    public var order: [FetchOrder<Object>]
     /// The most objects; nil for all.
     public var limit: Int?
     /// How many objects to leave out at the beginning. ``after`` does not get slower with every page.
@@ -29,7 +29,7 @@ public struct FetchRequest<Object: ManagedObject>: Sendable {
     public var isDistinct: Bool
 
     public init(
-        _ type: Object.Type = Object.self, where predicate: FetchPredicate? = nil, order: [FetchOrder] = [],
+        _ type: Object.Type = Object.self, where predicate: FetchPredicate? = nil, order: [FetchOrder<Object>] = [],
         limit: Int? = nil, offset: Int = 0
     ) {
         self.predicate = predicate

@@ -1,5 +1,4 @@
-internal import RowStore
-
+/// Whether a list or a range has the attribute.
 extension FetchCondition {
     /// The attribute has one of the values.
     public static func isIn<Value: AttributeStorable>(
@@ -8,40 +7,38 @@ extension FetchCondition {
         Self(.isIn(keyPath, values))
     }
 
-    /// The attribute is at least the lower bound and at most the upper one.
-    public static func isIn<Value: AttributeStorable & Comparable>(
-        _ keyPath: KeyPath<Object, Value>, _ range: ClosedRange<Value>
+    /// The optional attribute has one of the values.
+    public static func isIn<Value: AttributeStorable>(
+        _ keyPath: KeyPath<Object, Value?>, _ values: some Sequence<Value>
     ) -> Self {
-        between(keyPath, range.lowerBound, range.upperBound)
+        Self(.isIn(keyPath, values))
     }
 
-    /// The attribute is at least the lower bound and at most the upper one.
-    public static func isIn<Value: AttributeStorable & Comparable>(
-        _ keyPath: KeyPath<Object, Value?>, _ range: ClosedRange<Value>
+    /// The range holds the attribute.
+    public static func isIn<Value: AttributeStorable>(
+        _ keyPath: KeyPath<Object, Value>, _ range: some AttributeRange<Value>
     ) -> Self {
-        between(keyPath, range.lowerBound, range.upperBound)
+        Self(.isIn(keyPath, range))
     }
 
-    /// The attribute is at least the lower bound and less than the upper one.
-    public static func isIn<Value: AttributeStorable & Comparable>(
-        _ keyPath: KeyPath<Object, Value>, _ range: Range<Value>
+    /// The range holds the optional attribute.
+    public static func isIn<Value: AttributeStorable>(
+        _ keyPath: KeyPath<Object, Value?>, _ range: some AttributeRange<Value>
     ) -> Self {
-        keyPath >= range.lowerBound && keyPath < range.upperBound
+        Self(.isIn(keyPath, range))
     }
 
-    /// The attribute is at least the lower bound and less than the upper one.
-    public static func isIn<Value: AttributeStorable & Comparable>(
-        _ keyPath: KeyPath<Object, Value?>, _ range: Range<Value>
+    /// The range of integers, which is a sequence as well, holds the attribute.
+    public static func isIn<Value: AttributeStorable>(
+        _ keyPath: KeyPath<Object, Value>, _ range: some AttributeRange<Value> & Sequence<Value>
     ) -> Self {
-        keyPath >= range.lowerBound && keyPath < range.upperBound
+        Self(.isIn(keyPath, range))
     }
 
-    private static func between<Value: AttributeStorable>(
-        _ keyPath: AnyKeyPath, _ low: Value, _ high: Value
+    /// The range of integers, which is a sequence as well, holds the optional attribute.
+    public static func isIn<Value: AttributeStorable>(
+        _ keyPath: KeyPath<Object, Value?>, _ range: some AttributeRange<Value> & Sequence<Value>
     ) -> Self {
-        Self(
-            .named(keyPath, Object.self) {
-                .between($0, .constant(FetchValue(low)), .constant(FetchValue(high)), [])
-            })
+        Self(.isIn(keyPath, range))
     }
 }

@@ -9,6 +9,10 @@ public import Foundation
 ///
 /// No macro is needed, so that it costs next to nothing to compile and to make. Text is compared byte by byte, unless options
 /// say otherwise. A comparison with nil is false, but for `==` and `!=`, for which nil is a value.
+///
+/// - A truth value is compared, `\.isFavorite == true`, or negated, `!\.isFavorite`: a key path alone is no condition.
+/// - Two attributes are compared by `#Predicate { $0.name == $0.uid }` or by `FetchPredicate(format: "name == uid")`.
+/// - A condition that is "too complex to type-check" needs a type: `let condition: FetchCondition<ContactEntity> = ...`.
 public struct FetchCondition<Object: ManagedObject>: Sendable, Hashable {
     /// The same predicate, whatever class its objects have.
     public let predicate: FetchPredicate
@@ -33,6 +37,11 @@ public struct FetchCondition<Object: ManagedObject>: Sendable, Hashable {
     public static prefix func ! (condition: Self) -> Self { Self(!condition.predicate) }
 }
 
+extension FetchCondition: CustomStringConvertible {
+    /// The format of its predicate.
+    public var description: String { predicate.description }
+}
+
 extension FetchPredicate {
     /// The same predicate, without the class of its objects.
     public init<Object: ManagedObject>(_ condition: FetchCondition<Object>) {
@@ -41,6 +50,11 @@ extension FetchPredicate {
 }
 
 // MARK: Comparing an attribute with a value
+
+/// The attribute is not true.
+public prefix func ! <Object: ManagedObject>(keyPath: KeyPath<Object, Bool>) -> FetchCondition<Object> {
+    keyPath != true
+}
 
 /// The attribute has the value; nil has none.
 public func == <Object: ManagedObject, Value: AttributeStorable>(

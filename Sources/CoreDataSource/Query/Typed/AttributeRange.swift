@@ -1,0 +1,44 @@
+/// A range of the values of an attribute, as `2...5`, `2..<5`, `2...`, `...5` and `..<5` make it.
+public protocol AttributeRange<Bound> {
+    associatedtype Bound: AttributeStorable
+
+    /// Where it begins and ends.
+    var attributeBounds: AttributeBounds<Bound> { get }
+}
+
+/// Where an ``AttributeRange`` begins and ends.
+public struct AttributeBounds<Bound: AttributeStorable> {
+    /// Nil where the range has no such end.
+    let lower, upper: Bound?
+    let includesUpper: Bool
+}
+
+extension ClosedRange: AttributeRange where Bound: AttributeStorable {
+    public var attributeBounds: AttributeBounds<Bound> {
+        AttributeBounds(lower: lowerBound, upper: upperBound, includesUpper: true)
+    }
+}
+
+extension Range: AttributeRange where Bound: AttributeStorable {
+    public var attributeBounds: AttributeBounds<Bound> {
+        AttributeBounds(lower: lowerBound, upper: upperBound, includesUpper: false)
+    }
+}
+
+extension PartialRangeFrom: AttributeRange where Bound: AttributeStorable {
+    public var attributeBounds: AttributeBounds<Bound> {
+        AttributeBounds(lower: lowerBound, upper: nil, includesUpper: false)
+    }
+}
+
+extension PartialRangeThrough: AttributeRange where Bound: AttributeStorable {
+    public var attributeBounds: AttributeBounds<Bound> {
+        AttributeBounds(lower: nil, upper: upperBound, includesUpper: true)
+    }
+}
+
+extension PartialRangeUpTo: AttributeRange where Bound: AttributeStorable {
+    public var attributeBounds: AttributeBounds<Bound> {
+        AttributeBounds(lower: nil, upper: upperBound, includesUpper: false)
+    }
+}
