@@ -26,6 +26,8 @@ struct TextTests {
         ("Straße", "STRASSE"), ("ẞ", "ss"), ("Σίσυφος", "σίσυφοσ"), ("É", "e\u{301}"), ("İ", "i\u{307}"),
         ("K", "\u{212A}"),
         ("ǰ", "J\u{30C}"), ("각", "\u{1100}\u{1161}\u{11A8}"), ("ﬁ", "FI"), ("a\u{315}\u{300}", "A\u{300}\u{315}"),
+        ("α\u{345}\u{301}", "Α\u{301}\u{345}"), ("\u{1F80}\u{301}", "\u{1F00}\u{301}\u{345}"),
+        ("\u{1FB3}", "αι"),
     ])
     func textsThatDifferInCaseAreEqual(one: String, other: String) {
         #expect(TextFolding.bytes(one, .caseInsensitive) == TextFolding.bytes(other, .caseInsensitive))
@@ -122,5 +124,58 @@ struct TextTests {
         let long = String(repeating: "9", count: 300)
         #expect(order("x" + long, "x1" + long, .numeric) == -1)
         #expect(order("FILE2", "file10", [.numeric, .caseInsensitive]) == -1)
+    }
+
+    /// By trying every length that each `*` could have.
+    private func matches(_ pattern: ArraySlice<Character>, _ text: ArraySlice<Character>) -> Bool {
+        guard let first = pattern.first else { return text.isEmpty }
+        switch first {
+        case "*": return (0...text.count).contains { matches(pattern.dropFirst(), text.dropFirst($0)) }
+        case "?": return !text.isEmpty && matches(pattern.dropFirst(), text.dropFirst())
+        default: return text.first == first && matches(pattern.dropFirst(), text.dropFirst())
+        }
+    }
+
+    @Test func wildcardsMatchWhatTryingAllLengthsDoes() throws {
+        var random = SystemRandomNumberGenerator()
+        func some(_ characters: [Character], _ count: Int) -> [Character] {
+            (0..<Int.random(in: 0...count, using: &random)).map { _ in characters.randomElement(using: &random) ?? "a" }
+        }
+        var found = 0
+        for _ in 0..<3000 {
+            let (pattern, text) = (some(["a", "b", "é", "*", "*", "?"], 7), some(["a", "b", "é"], 9))
+            let expected = matches(pattern[...], text[...])
+            #expect(try accepts(.like, String(pattern), String(text)) == expected, "\(pattern) \(text)")
+            found += expected ? 1 : 0
+        }
+        #expect(found > 100)
+    }
+
+    @Test func longTextsAreSearchedInTimeThatGrowsWithThem() throws {
+        let text = String(repeating: "a", count: 200_000)
+        let half = String(repeating: "a", count: 100_000)
+        #expect(try !accepts(.like, "*\(half)b*", text))
+        #expect(try accepts(.like, "*\(half)*a?", text))
+        // What cannot be found quickly is given up, and that is an error.
+        let test = try TextTest(.like, "*?\(half)b?*", [])
+        var long = text
+        let isFound = long.withUTF8 { test.accepts(UnsafeRawBufferPointer($0)) }
+        #expect(!isFound)
+        let error = #expect(throws: DataSourceError.self) { try test.checkTexts() }
+        #expect(error?.code == .invalidPredicate)
+    }
+
+    @Test(arguments: ["a)|(?:b", "a)(?:xyz"])
+    func anExpressionWithLooseParenthesesIsNone(pattern: String) {
+        let error = #expect(throws: DataSourceError.self) { try TextTest(.matches, pattern, []) }
+        #expect(error?.code == .invalidPredicate)
+    }
+
+    @Test func anExpressionThatRunsOutOfMemoryIsAnError() throws {
+        let test = try TextTest(.matches, "(a|b)*", [])
+        var text = String(repeating: "ab", count: 200_000)
+        let isMatch = text.withUTF8 { test.accepts(UnsafeRawBufferPointer($0)) }
+        #expect(!isMatch)
+        #expect(throws: DataSourceError.self) { try test.checkTexts() }
     }
 }

@@ -109,4 +109,61 @@ struct PlanTests {
             #expect(edited == 20)
         }
     }
+
+    @Test func readingAllRowsInOrderIsWarnedOf() async throws {
+        try await withContacts { contacts in
+            let phone = FetchPredicate.compare(\ContactEntity.phone, .equal, "2")
+            let request = FetchRequest(ContactEntity.self, where: phone, sortBy: [SortDescriptor(\.uid)])
+            let plan = try contacts.explain(request)
+            #expect(plan.steps.contains { $0.contains("USING INDEX") } && plan.warnings.count == 1, "\(plan)")
+        }
+    }
+
+    @Test func whatCannotBeTestedIsAnErrorWhereverItStands() async throws {
+        try await withContacts { contacts in
+            try await contacts.add(ContactData(uid: "long", name: String(repeating: "a", count: 40) + "!", phone: "x"))
+            let slow = try FetchPredicate(format: "name MATCHES '(a+)+b'")
+            let predicates = [
+                slow, !slow, try FetchPredicate(format: "name CONTAINS TERNARY(name MATCHES '(a+)+b', uid, phone)"),
+                FetchPredicate(.custom(ObjectTest("never") { _ in false })) || slow,
+            ]
+            for predicate in predicates {
+                let error = #expect(throws: DataSourceError.self) {
+                    try contacts.fetch(ContactEntity.self, where: predicate)
+                }
+                #expect(error?.code == .invalidPredicate, "\(predicate)")
+            }
+            let error = await #expect(throws: DataSourceError.self) {
+                try await contacts.delete(ContactEntity.self, where: !slow)
+            }
+            #expect(error?.code == .invalidPredicate)
+            #expect(try contacts.count(ContactEntity.self) == 301)
+        }
+    }
+
+    @Test(arguments: [(45, 20), (100, 18), (1700, 3), (2, 90)])
+    func wideAndDeepTreesAreAnswered(width: Int, depth: Int) async throws {
+        try await withContacts { contacts in
+            let none = FetchPredicate.compare(\ContactEntity.phone, .equal, "none")
+            var tree = FetchPredicate.compare(\ContactEntity.name, .equal, "name 7")
+            for level in 0..<depth {
+                let terms = Array(repeating: level % 2 == 0 ? none : !none, count: width - 1)
+                tree = terms.reversed().reduce(tree) { tree, term in level % 2 == 0 ? term || tree : term && tree }
+            }
+            let found = try contacts.fetch(ContactEntity.self, where: tree).map(\.uid)
+            #expect(found == ["uid-7"])
+        }
+    }
+
+    @Test func aCursorOfAnotherContainerIsRefused() async throws {
+        try await withContacts { contacts in
+            let chat = try await PersistentContainer(model: .chat, store: .inMemory)
+            let rooms = try chat.dataSource(RoomDataSource.self)
+            try await rooms.add(ItemData(key: "a", number: 1, text: nil))
+            var request = FetchRequest(ContactEntity.self)
+            request.after = FetchCursor(try #require(try rooms.fetch(Room.self).first))
+            let error = #expect(throws: DataSourceError.self) { try contacts.fetch(request) }
+            #expect(error?.code == .invalidPredicate)
+        }
+    }
 }

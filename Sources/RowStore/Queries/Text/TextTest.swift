@@ -42,7 +42,11 @@ package final class TextTest: Sendable, Hashable {
 
     /// Throws if a text could not be tested since the last time.
     package func checkTexts() throws(DataSourceError) {
-        if case .expression(let test) = form { try test.checkTexts() }
+        switch form {
+        case .expression(let test): try test.checkTexts()
+        case .wildcards(let pattern): try pattern.checkTexts()
+        case .bytes: return
+        }
     }
 
     private static func find(

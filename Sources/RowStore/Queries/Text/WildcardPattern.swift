@@ -1,26 +1,26 @@
 /// A pattern in which `?` is any one character and `*` any number of them; `\` takes the next character for itself.
 ///
-/// A character is what a person sees as one, marks and all. The time is at most the product of both lengths.
+/// A character is what a person sees as one, marks and all. Parts without `?` are found in time that grows with the text; a
+/// part with many of them can take too many steps: the text does not match then, and ``checkTexts()`` throws.
 struct WildcardPattern: Sendable {
-    private enum Token: Hashable {
-        case one, any
-        /// The bytes of a character, folded.
-        case character([UInt8])
-    }
-
-    private let tokens: [Token]
+    /// What stands between two `*`, the beginning and the end; the first and the last have their places.
+    private let parts: [WildcardPart]
     private let options: TextOptions
+    private let hasFailed = Guarded(false)
+
+    /// The most characters that are compared to find parts in one text: some tenths of a second.
+    private static let stepLimit = 50_000_000
 
     init(_ pattern: String, _ options: TextOptions) {
         self.options = options
-        var tokens: [Token] = []
+        var parts: [[WildcardPart.Token]] = [[]]
         var literal = ""
         var isEscaped = false
         func end() {
             if literal.isEmpty { return }
             let folded = TextFolding.bytes(literal, options)
             folded.withUnsafeBytes { bytes in
-                tokens += WildcardPattern.characters(bytes).map { .character(Array(bytes[$0])) }
+                parts[parts.count - 1] += WildcardPattern.characters(bytes).map { .character(Array(bytes[$0])) }
             }
             literal = ""
         }
@@ -29,18 +29,19 @@ struct WildcardPattern: Sendable {
             case "\\" where !isEscaped:
                 isEscaped = true
                 continue
-            case "?" where !isEscaped, "*" where !isEscaped:
+            case "?" where !isEscaped:
                 end()
-                let token = scalar == "?" ? Token.one : .any
-                // Two runs in a row are one.
-                if token == .one || tokens.last != .any { tokens.append(token) }
+                parts[parts.count - 1].append(.one)
+            case "*" where !isEscaped:
+                end()
+                parts.append([])
             default: literal.unicodeScalars.append(scalar)
             }
             isEscaped = false
         }
         if isEscaped { literal.append("\\") }
         end()
-        self.tokens = tokens
+        self.parts = parts.map { WildcardPart($0) }
     }
 
     func accepts(_ text: UnsafeRawBufferPointer) -> Bool {
@@ -48,37 +49,31 @@ struct WildcardPattern: Sendable {
         return TextFolding.bytes(text, options).withUnsafeBytes(matches)
     }
 
-    /// Goes forward greedily, and back to the last run of any characters when that fails.
-    private func matches(_ text: UnsafeRawBufferPointer) -> Bool {
-        let characters = WildcardPattern.characters(text)
-        var token = 0
-        var position = 0
-        var retry: (token: Int, position: Int)?
-        while position < characters.count {
-            if token < tokens.count {
-                switch tokens[token] {
-                case .any:
-                    token += 1
-                    retry = (token, position)
-                    continue
-                case .one:
-                    token += 1
-                    position += 1
-                    continue
-                case .character(let bytes):
-                    if UnsafeRawBufferPointer(rebasing: text[characters[position]]).elementsEqual(bytes) {
-                        token += 1
-                        position += 1
-                        continue
-                    }
-                }
+    /// Throws `invalidPredicate` if a text took too many steps since the pattern was made.
+    func checkTexts() throws(DataSourceError) {
+        guard hasFailed.withLock({ $0 }) else { return }
+        throw DataSourceError(
+            .invalidPredicate,
+            "The pattern of a LIKE took too many steps with one of the texts. Write fewer ? between two * of it.")
+    }
+
+    private func matches(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        let text = WildcardText(bytes: bytes, characters: WildcardPattern.characters(bytes))
+        let (first, last) = (parts[0], parts[parts.count - 1])
+        if parts.count == 1 { return first.count == text.count && first.stands(at: 0, in: text) }
+        let end = text.count - last.count
+        guard first.count <= end, first.stands(at: 0, in: text), last.stands(at: end, in: text) else { return false }
+        // The first place for each part leaves most for the others.
+        var position = first.count
+        var steps = WildcardPattern.stepLimit
+        for part in parts.dropFirst().dropLast() {
+            guard let place = part.find(in: text, position..<end, &steps) else {
+                if steps <= 0 { hasFailed.withLock { $0 = true } }
+                return false
             }
-            guard let last = retry else { return false }
-            retry = (last.token, last.position + 1)
-            token = last.token
-            position = last.position + 1
+            position = place + part.count
         }
-        return tokens[token...].allSatisfy { $0 == .any }
+        return true
     }
 
     /// Where each character is.
