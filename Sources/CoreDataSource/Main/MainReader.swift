@@ -92,6 +92,8 @@ extension MainReader {
     }
 
     /// The objects of those ids, in their order; those that have been deleted are left out.
+    ///
+    /// - Throws: `unknownEntity` for an object of another class, and what the store throws.
     public func objects<Object: ManagedObject>(
         _ type: Object.Type, ids: some Sequence<ManagedObjectID>
     ) throws -> [Object] {
@@ -134,7 +136,7 @@ extension MainReader {
     }
 
     /// The same for each group of objects that have one value in common, in the order in which the request first has one
-    /// of each group.
+    /// of each group. Limit and offset are about objects, not about groups.
     public func aggregate<Object: ManagedObject, Key: AttributeStorable, each Result: AttributeStorable>(
         _ request: FetchRequest<Object>, groupBy keyPath: KeyPath<Object, Key>,
         _ aggregates: repeat FetchAggregate<Object, each Result>

@@ -42,7 +42,7 @@ import Testing
         ("phone == $PHONE", "$PHONE"), ("group.name == 'x'", "group"),
         ("ANY group.members.name == 'x'", "relationship"),
         ("group.members.@count > 0", "relationship"), ("unknown == 1", "unknown"), ("age CONTAINS 'x'", "text"),
-        ("name > 5", "name"),
+        ("name > 5", "name"), ("age IN 3", "takes a list"),
         ("name MATCHES '('", "regular expression"),
     ])
     func whatMeansNothingIsANamedError(_ format: String, _ word: String) async throws {

@@ -138,6 +138,7 @@ struct PlanTests {
             }
             #expect(error?.code == .invalidPredicate)
             #expect(try contacts.count(ContactEntity.self) == 301)
+            #expect(throws: DataSourceError.self) { try contacts.list(ContactEntity.self, where: slow) }
         }
     }
 

@@ -48,16 +48,19 @@ struct ListWork: Sendable {
             var net = NetChanges()
             for save in saves { net.add(save, to: state.query) }
             guard let last = saves.last else { return .unchanged(state) }
-            if net.isEmpty { return .unchanged(state) }
-            return outcome(state.applying(net, asOf: last.number), net, reason, since: start)
+            return trying { () throws(DataSourceError) in
+                try state.query.predicate.checkTexts()
+                if net.isEmpty { return .unchanged(state) }
+                return outcome(state.applying(net, asOf: last.number), net, reason, since: start)
+            }
         case .read(let root, let layout):
-            return reading { () throws(DataSourceError) in
+            return trying { () throws(DataSourceError) in
                 let new = try ListState.read(state.query, root, layout)
                 reason.isRead = true
                 return outcome(.state(new, nil), NetChanges(from: state.rows, to: new.rows), reason, since: start)
             }
         case .readOn(var short, let root, let layout):
-            return reading { () throws(DataSourceError) in
+            return trying { () throws(DataSourceError) in
                 let head = short.head
                 let tail = try RowTail.read(head.query, after: head.lastHeld, most: head.missingCount, root, layout)
                 reason.isRead = true
@@ -71,11 +74,14 @@ struct ListWork: Sendable {
                 net.add(save, to: state.query)
                 newer.add(save, to: state.query)
             }
-            return outcome(short.head.continued(by: tail, newer), net, reason, since: start)
+            return trying { () throws(DataSourceError) in
+                try state.query.predicate.checkTexts()
+                return outcome(short.head.continued(by: tail, newer), net, reason, since: start)
+            }
         }
     }
 
-    private func reading(_ body: () throws(DataSourceError) -> Outcome) -> Outcome {
+    private func trying(_ body: () throws(DataSourceError) -> Outcome) -> Outcome {
         do throws(DataSourceError) { return try body() } catch { return .failed(error) }
     }
 
@@ -131,6 +137,7 @@ extension RowTail {
         var rows = query.rows(after: place)
         if query.test == nil && most < .max { rows.limit = most }
         let (found, asOf) = try query.read(rows, root, layout)
+        try query.predicate.checkTexts()
         var listed = found
         if let place, query.order.isComputed { listed.removeAll { !query.order.precedes(place, $0) } }
         if let test = query.test {

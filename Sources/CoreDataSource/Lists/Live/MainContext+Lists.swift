@@ -26,7 +26,11 @@ extension MainContext {
 
     private func test(_ predicate: ObjectPredicate) -> ListTest {
         let reader = detachedObjects
-        return ListTest { row throws(DataSourceError) in try predicate.accepts(reader.object(row)) }
+        return ListTest { row throws(DataSourceError) in
+            let isAccepted = try predicate.accepts(reader.object(row))
+            try predicate.checkTexts()
+            return isAccepted
+        }
     }
 
     /// The engine of the same list that begins elsewhere.

@@ -10,11 +10,12 @@ extension FetchPredicate {
     /// - Comparisons: `==` `=`, `!=` `<>`, `<`, `<=` `=<`, `>`, `>=` `=>`, `BETWEEN {a, b}`, `IN`.
     /// - Texts: `CONTAINS`, `BEGINSWITH`, `ENDSWITH`, `LIKE` (`?` one character, `*` any number), `MATCHES` (a regular
     ///   expression for the whole text); options in brackets: `[c]` without case, `[d]` without marks, `[n]` byte by byte,
-    ///   `[l]` as a person would compare, `[u]` character by character as Swift compares.
+    ///   `[l]` as in a dictionary, `[u]` character by character as Swift compares.
     /// - Conditions: `AND` `&&`, `OR` `||`, `NOT` `!`, `ANY` `SOME`, `ALL`, `NONE`, `TRUEPREDICATE`, `FALSEPREDICATE`.
     /// - Values: `'text'`, `"text"`, numbers, `YES`, `NO`, `NIL`, `SELF`, lists in braces, key paths, `+ - * / % **`,
-    ///   `CAST(value, "type")`, `TERNARY(condition, value, value)`, `COALESCE(value, value)`, `now()`, `uppercase(name)`
-    ///   and other functions.
+    ///   `CAST(value, "type")` with a type of a model or a class as `"NSNumber"`, `TERNARY(condition, value, value)`,
+    ///   `COALESCE(value, value)`, `now()`; of texts `uppercase`, `lowercase`, `canonical` (without case and marks),
+    ///   `length`; of numbers `abs`, `floor`, `ceiling`, `trunc`, `sqrt`; of lists `sum`, `min`, `max`, `average`, `count`.
     /// - `%@` stands for a value or a list of them, `%K` for a key path, `%d` and `%f` for numbers, `$NAME` for what
     ///   ``substituting(_:)`` puts there. Nothing in quotes stands for anything.
     ///

@@ -105,6 +105,10 @@ extension PredicateResolver {
         _ one: FetchExpression, _ other: FetchExpression, _ options: TextOptions
     ) throws(DataSourceError) -> RowPredicate {
         guard case .list(let items) = other else {
+            let value = try expression(other)
+            if value.kind?.isText == false {
+                throw invalid("\(value.description) stands on the right side of IN, which takes a list or a text.")
+            }
             // An element of a text is a part of it.
             return try text(other, .contains, one, options)
         }
