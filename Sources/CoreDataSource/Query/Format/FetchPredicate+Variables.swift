@@ -8,7 +8,8 @@ extension FetchPredicate {
     /// let predicate = try template.substituting(["START": "G", "AGE": 18])
     /// ```
     ///
-    /// - Parameter values: By the names of the variables, without the `$`. A variable that is not among them stays one.
+    /// - Parameter values: By the names of the variables, without the `$`. A variable that is not among them stays one; a name
+    ///   that is none of its variables means nothing to it.
     /// - Throws: `unreadablePredicate` if a value is none that an attribute can have.
     public func substituting(_ values: [String: (any Sendable)?]) throws -> FetchPredicate {
         var expressions: [String: FetchExpression] = [:]
