@@ -61,6 +61,61 @@ import Testing
         }
     }
 
+    // MARK: Decimals
+
+    @Test func aProductOfDecimalsThatIsTooSmallIsNil() async throws {
+        let small = Decimal(sign: .plus, exponent: -65, significand: 1)
+        try await withOne {
+            $0.decimalRequired = small
+        } _: { container in
+            let none = #Predicate<EveryType> {
+                $0.decimalRequired * small > small || $0.decimalRequired * small <= small
+            }
+            let found = try container.main.count(EveryType.self, where: none)
+            #expect(found == 0)
+            let larger = Decimal(sign: .minus, exponent: -63, significand: 1)
+            let product = Decimal(sign: .minus, exponent: -128, significand: 1)
+            let some = #Predicate<EveryType> { $0.decimalRequired * larger == product }
+            let foundLarger = try container.main.count(EveryType.self, where: some)
+            #expect(foundLarger == 1)
+        }
+    }
+
+    /// The exponents alone are too small, but the digits that do not fit make up for it.
+    @Test func aProductOfManyDigitsIsRounded() async throws {
+        let digits = try #require(Decimal(string: "1234567890123456789012345678901234567"))
+        let one = Decimal(sign: .plus, exponent: -100, significand: digits)
+        let other = Decimal(sign: .plus, exponent: -40, significand: digits)
+        let (low, high) = (
+            Decimal(sign: .plus, exponent: -68, significand: 1), Decimal(sign: .plus, exponent: -66, significand: 1)
+        )
+        try await withOne {
+            $0.decimalRequired = one
+        } _: { container in
+            let predicate = #Predicate<EveryType> {
+                $0.decimalRequired * other > low && $0.decimalRequired * other < high
+            }
+            let found = try container.main.count(EveryType.self, where: predicate)
+            #expect(found == 1)
+        }
+    }
+
+    @Test(arguments: ["NaN", "1e-128", "-1e127", "0", "99999999999999999999999999999999999999e90", "7e-100"])
+    func decimalsAtTheEdgesCanBeCalculatedWith(_ text: String) async throws {
+        let number = Decimal(string: text) ?? .nan
+        try await withOne {
+            $0.decimalRequired = number.isNaN ? 0 : number
+        } _: { container in
+            for other in [number, -number, 0, 1, .nan, .leastNonzeroMagnitude, .greatestFiniteMagnitude] {
+                let predicate = #Predicate<EveryType> {
+                    $0.decimalRequired * other > other || $0.decimalRequired + other < other
+                        || $0.decimalRequired - other == other || -$0.decimalRequired * $0.decimalRequired > other
+                }
+                _ = try container.main.fetch(EveryType.self, where: predicate)
+            }
+        }
+    }
+
     // MARK: Support
 
     private typealias Expressions = PredicateExpressions

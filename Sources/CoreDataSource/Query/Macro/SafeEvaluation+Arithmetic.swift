@@ -6,8 +6,11 @@ internal import Foundation
 private enum NumberOperation {
     case add, subtract, multiply, divide, remainder
 
-    /// The result, if the values are integers of a fixed width; nil if not.
+    /// The result, if the values are integers of a fixed width, or decimals; nil if not.
     func result<Value>(_ one: Value, _ other: Value) throws -> Value? {
+        if self == .multiply, let one = one as? Decimal, let other = other as? Decimal {
+            return try product(one, other) as? Value
+        }
         guard let integer = one as? any FixedWidthInteger else { return nil }
         func computed<Integer: FixedWidthInteger>(_ one: Integer) throws -> Any {
             guard let other = other as? Integer else { return one }
@@ -31,6 +34,23 @@ private enum NumberOperation {
         if result.overflow { throw MissingValue(description: "a number too large for \(Integer.self)") }
         return result.partialValue
     }
+
+    /// Foundation traps where the exponent of a product is too small. Its sums and differences do not.
+    private func product(_ one: Decimal, _ other: Decimal) throws -> Decimal {
+        let exponent = one.exponent + other.exponent
+        if one.isNaN || other.isNaN || exponent >= Decimal.leastExponent { return one * other }
+        // The digits alone; what does not fit is rounded away, which makes the exponent larger.
+        let digits = one.significand.magnitude * other.significand.magnitude
+        if digits.isZero { return digits }
+        guard digits.exponent + exponent >= Decimal.leastExponent else {
+            throw MissingValue(description: "a number too small for Decimal")
+        }
+        return Decimal(sign: one.sign == other.sign ? .plus : .minus, exponent: exponent, significand: digits)
+    }
+}
+
+extension Decimal {
+    fileprivate static let leastExponent = Int(Int8.min)
 }
 
 extension PredicateExpressions.Arithmetic: SafelyEvaluated {
