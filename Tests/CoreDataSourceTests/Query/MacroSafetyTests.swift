@@ -116,6 +116,47 @@ import Testing
         }
     }
 
+    // MARK: Ranges
+
+    @Test func aRangeOfMoreNumbersThanCanBeCountedIsGoneThrough() async throws {
+        let (wide, half, from) = (Int64(0)...Int64.max, Int64.min..<Int64.max, Int64(0)...)
+        try await withOne {
+            $0.integer64Zero = 5
+        } _: { container in
+            for predicate: Predicate<EveryType> in [
+                #Predicate { object in wide.contains { $0 == object.integer64Zero } },
+                #Predicate { object in from.contains { $0 == object.integer64Zero } },
+                #Predicate { object in !half.allSatisfy { $0 > object.integer64Zero } },
+                #Predicate { wide.contains($0.integer64Zero) && half.contains($0.integer64Zero) },
+                #Predicate { (0..<5).contains(wide.count) || $0.integer64Zero == 5 },
+            ] {
+                let found = try container.main.count(EveryType.self, where: predicate)
+                #expect(found == 1)
+            }
+        }
+    }
+
+    @Test func aRangeIsNotGoneThroughForEver() async throws {
+        let (wide, from, short) = (Int64(0)...Int64.max, Int64(0)..., Int16(32_000)...)
+        try await withOne {
+            $0.integer64Zero = -1
+        } _: { container in
+            for predicate: Predicate<EveryType> in [
+                #Predicate { object in wide.contains { $0 == object.integer64Zero } },
+                #Predicate { object in from.contains { $0 == object.integer64Zero } },
+                #Predicate { object in short.contains { $0 == object.integer16Required } },
+                #Predicate { object in wide.contains { one in wide.contains { $0 + one == object.integer64Zero } } },
+                #Predicate { object in wide.filter { $0 > object.integer64Zero }.isEmpty },
+                #Predicate { wide.max()! == $0.integer64Zero },
+                #Predicate { wide.starts(with: wide) && $0.booleanRequired },
+            ] {
+                let error = failure(container, predicate)
+                #expect(error?.code == .predicateFailed)
+                #expect(error?.cause?.hasPrefix("a closure over ") == true, "\(error as Any)")
+            }
+        }
+    }
+
     // MARK: Support
 
     private typealias Expressions = PredicateExpressions

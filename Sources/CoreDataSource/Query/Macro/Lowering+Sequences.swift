@@ -34,12 +34,15 @@ extension PredicateExpressions.SequenceAllSatisfy: QueryableExpression {
 private func lowerEach<List: PredicateExpression>(
     _ scope: LoweringScope, _ list: List, _ variable: PredicateExpressions.VariableID, _ test: any PredicateExpression
 ) throws(NotQueryable) -> [FetchPredicate.Node] where List.Output: Sequence {
-    guard case .captured(let captured) = try scope.lower(list), let elements = captured as? List.Output,
-        elements.underestimatedCount <= mostElements
-    else { throw NotQueryable(construct: "a closure over \(List.Output.self)") }
+    let tooMany = NotQueryable(construct: "a closure over \(List.Output.self)")
+    guard case .captured(let captured) = try scope.lower(list), let elements = captured as? List.Output else {
+        throw tooMany
+    }
+    if let range = elements as? any EndlessRange, !range.hasNumbers(mostElements) { throw tooMany }
     var nodes: [FetchPredicate.Node] = []
+    // A range may have more numbers than can be counted.
     for element in elements {
-        if nodes.count == mostElements { throw NotQueryable(construct: "a closure over so many elements") }
+        if nodes.count == mostElements { throw tooMany }
         nodes.append(try scope.binding(variable, to: .captured(element)).condition(test))
     }
     return nodes
