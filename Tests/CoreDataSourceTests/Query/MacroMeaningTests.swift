@@ -99,7 +99,7 @@ struct RandomValues {
 
     mutating func small() -> Int32 { Int32.random(in: -4...4, using: &random) }
     mutating func large() -> Int64 { pick([.min, .max, 0, 1, -1, Int64(small())]) }
-    mutating func real() -> Double { pick([0, 0.5, -0.5, 1e300, -.infinity, .infinity, Double(small()), 0.1]) }
+    mutating func real() -> Double { pick([0, -0.0, 0.5, -0.5, 1e300, -.infinity, .infinity, Double(small()), 0.1]) }
     mutating func day() -> Date { Date(timeIntervalSinceReferenceDate: pick([0, 1, -1.5, Double(small())])) }
     mutating func uuid() -> UUID { UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, UInt8(small() + 4))) }
     mutating func url() -> URL { pick(["about:blank", "https://a.b/c", "https://a.b/d"]).flatMapURL }
