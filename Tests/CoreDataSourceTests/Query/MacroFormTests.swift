@@ -62,9 +62,11 @@ import Testing
     }
 
     @Test func choicesAndArithmeticHaveForms() {
-        #expect(form(#Predicate { $0.age + 1 > 5 }) == "(COALESCE(age, 0) + 1) > 5")
         #expect(
-            form(#Predicate { $0.age / 2 * 3 == -$0.age }) == "((COALESCE(age, 0) / 2) * 3) == (-(COALESCE(age, 0)))")
+            form(#Predicate { $0.age + 1 > 5 }) == "(COALESCE(age, 0) + 1) > 5 AND (COALESCE(age, 0) + 1) <= 2147483647"
+        )
+        #expect(form(#Predicate { $0.age / 2 * 3 == 6 }) == "((COALESCE(age, 0) / 2) * 3) == 6")
+        #expect(form(#Predicate { -$0.age == 6 }) == "(-(COALESCE(age, 0))) == 6")
         #expect(form(#Predicate { $0.score / 2 > 1 }) == "(COALESCE(score, 0.0) / 2.0) > 1.0")
         #expect(form(#Predicate { $0.age % 2 == 1 }) == "(COALESCE(age, 0) % 2) == 1")
         #expect(
@@ -93,10 +95,34 @@ import Testing
     @Test func whatTheStoreCannotAnswerIsAskedOfTheObjects() {
         #expect(
             form(#Predicate { $0.age > 3 && $0.name.count > 2 && $0.uid == "x" })
-                == "age > 3 AND <a comparison of Int> AND uid == \"x\"")
-        #expect(form(#Predicate { $0.age > 3 || $0.name.count > 2 }) == "<a comparison of Int>")
-        #expect(form(#Predicate { $0.isDeleted }) == "<a property of ContactEntity that is no attribute>")
+                == "age > 3 AND <.count> AND uid == \"x\"")
+        #expect(form(#Predicate { $0.age > 3 || $0.name.count > 2 }) == "<.count>")
+        #expect(
+            form(#Predicate { $0.isDeleted })
+                == "<a property of ContactEntity of the type Bool that is no attribute>")
         let long = Array(repeating: "x", count: 501)
+        let wide = Int32(0)...Int32.max
         #expect(form(#Predicate { contact in long.contains { $0 == contact.uid } }) == "<a closure over Array<String>>")
+        #expect(
+            form(#Predicate { contact in wide.contains { $0 == contact.age } }) == "<a closure over ClosedRange<Int32>>"
+        )
+    }
+
+    /// In the words of the source, not by the names of Foundation's types.
+    @Test func whatIsAskedOfTheObjectsIsCalledAsInTheSource() {
+        func reason(_ predicate: Predicate<Special>) -> String? { FetchPredicate(predicate).needsObjects }
+        let (names, list) = (["a": 1], ["a", "b"])
+        #expect(reason(#Predicate { $0.tags?.contains("even") == true }) == "the transformable attribute tags")
+        #expect(reason(#Predicate { $0.title?.count == 2 }) == ".count")
+        #expect(reason(#Predicate { $0.title?.first == nil }) == ".first")
+        #expect(reason(#Predicate { special in list.filter { $0 == (special.title ?? "") }.isEmpty }) == ".filter")
+        #expect(reason(#Predicate { list[0] == ($0.title ?? "") }) == "a subscript")
+        #expect(reason(#Predicate { names[$0.title ?? ""] == 1 }) == "a subscript")
+        #expect(reason(#Predicate { special in list.max() == special.title }) == ".max()")
+        let check = Predicate<Special> { PredicateExpressions.TypeCheck<PredicateExpressions.Variable, Special>($0) }
+        #expect(reason(check) == "is")
+        #expect(
+            FetchPredicate(#Predicate<Place> { $0.address?.street == "x" }).needsObjects
+                == "the composite attribute address")
     }
 }

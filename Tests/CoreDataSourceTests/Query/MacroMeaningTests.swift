@@ -41,18 +41,15 @@ import Testing
         }
     }
 
-    @Test func whatFoundationWouldTrapAtIsAnErrorOrNil() async throws {
+    @Test func whatFoundationWouldTrapAtIsNil() async throws {
         try await withRows(.sqlite, 1) { container in
             let sums = #Predicate<EveryType> {
                 $0.integer64Required + $0.integer64Required != 0 || $0.stringRequired.count < 0
             }
-            let error = try #require(throws: DataSourceError.self) {
-                try container.main.fetch(EveryType.self, where: sums)
-            }
-            #expect(error.code == .predicateFailed)
-            #expect(error.cause?.contains("too large") == true)
-            let stored = #Predicate<EveryType> { $0.integer64Required + $0.integer64Required > 0 }
-            _ = try container.main.fetch(EveryType.self, where: stored)
+            let stored = #Predicate<EveryType> { $0.integer64Required + $0.integer64Required != 0 }
+            let found = try container.main.count(EveryType.self, where: stored)
+            #expect(found > 0)
+            #expect(try container.main.count(EveryType.self, where: sums) == found)
             let zero: Int32 = 0
             let divided = #Predicate<EveryType> { $0.integer32Required / zero == 1 }
             #expect(try container.main.fetch(EveryType.self, where: divided).isEmpty)
@@ -102,7 +99,7 @@ struct RandomValues {
 
     mutating func small() -> Int32 { Int32.random(in: -4...4, using: &random) }
     mutating func large() -> Int64 { pick([.min, .max, 0, 1, -1, Int64(small())]) }
-    mutating func real() -> Double { pick([0, 0.5, -0.5, 1e300, -.infinity, .infinity, Double(small()), 0.1]) }
+    mutating func real() -> Double { pick([0, -0.0, 0.5, -0.5, 1e300, -.infinity, .infinity, Double(small()), 0.1]) }
     mutating func day() -> Date { Date(timeIntervalSinceReferenceDate: pick([0, 1, -1.5, Double(small())])) }
     mutating func uuid() -> UUID { UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, UInt8(small() + 4))) }
     mutating func url() -> URL { pick(["about:blank", "https://a.b/c", "https://a.b/d"]).flatMapURL }

@@ -4,7 +4,7 @@ import Foundation
 /// Predicates with everything that the macro accepts, with random values.
 func predicates(_ values: inout RandomValues) -> [Predicate<EveryType>] {
     textPredicates(&values) + numberPredicates(&values) + optionalPredicates(&values) + otherPredicates(&values)
-        + listPredicates(&values) + askedPredicates(&values)
+        + listPredicates(&values) + zeroPredicates(&values) + calculatedPredicates(&values) + askedPredicates(&values)
 }
 
 private func textPredicates(_ values: inout RandomValues) -> [Predicate<EveryType>] {
@@ -120,6 +120,51 @@ private func listPredicates(_ values: inout RandomValues) -> [Predicate<EveryTyp
         #Predicate { object in texts.contains { object.stringRequired.contains($0) } },
         #Predicate { object in texts.allSatisfy { $0 != object.stringRequired } },
         #Predicate { object in numbers.contains { $0 < object.integer32Required } && object.booleanRequired },
+    ]
+}
+
+/// Lists and ranges with zeros of both signs, and attributes that are read as zero where they hold nothing.
+private func zeroPredicates(_ values: inout RandomValues) -> [Predicate<EveryType>] {
+    let (x, y, day) = (values.real(), values.real(), values.day())
+    let (least, most) = (min(x, y), max(x, y))
+    let (doubles, zeros, decimals) = ([x, y, -0.0], [-0.0], [values.number(), 0])
+    let floats = [Float(values.real()), -0.0]
+    let (days, flags) = ([day, Date(timeIntervalSinceReferenceDate: -0.0)], [values.pick([true, false])])
+    let optionals = [x, nil]
+    return [
+        #Predicate { zeros.contains($0.doubleZero) },
+        #Predicate { doubles.contains($0.doubleZero) },
+        #Predicate { !doubles.contains($0.doubleRequired) },
+        #Predicate { floats.contains($0.floatRequired) },
+        #Predicate { floats.contains($0.floatZero) },
+        #Predicate { decimals.contains($0.decimalRequired) },
+        #Predicate { days.contains($0.dateRequired) },
+        #Predicate { flags.contains($0.booleanZero) },
+        #Predicate { optionals.contains($0.doubleOptional) },
+        #Predicate { (least...most).contains($0.doubleZero) },
+        #Predicate { object in zeros.contains { $0 == object.doubleZero } },
+    ]
+}
+
+/// Numbers that may be none, or infinite.
+private func calculatedPredicates(_ values: inout RandomValues) -> [Predicate<EveryType>] {
+    let (x, y, zero) = (values.real(), values.real(), 0.0)
+    let optionals = [x, nil]
+    return [
+        #Predicate { $0.doubleRequired / zero > x },
+        #Predicate { $0.doubleRequired / x == y },
+        #Predicate { $0.doubleRequired / $0.doubleZero <= x },
+        #Predicate { $0.doubleRequired - $0.doubleRequired == $0.doubleRequired - $0.doubleRequired },
+        #Predicate { $0.doubleRequired * x != y },
+        #Predicate { $0.doubleOptional.flatMap { $0 * zero } == $0.doubleOptional },
+        #Predicate { $0.doubleRequired - x <= $0.doubleZero * y },
+        #Predicate { !($0.doubleRequired - x <= $0.doubleZero * y) },
+        #Predicate { ($0.doubleOptional ?? x) / y >= x },
+        #Predicate { -$0.doubleRequired == x },
+        #Predicate { ($0.doubleOptional.flatMap { $0 * zero } ?? 5) == 5 },
+        #Predicate { $0.doubleOptional.flatMap { $0 - x } == nil },
+        #Predicate { optionals.contains($0.doubleOptional.flatMap { $0 * zero }) },
+        #Predicate { ($0.booleanRequired ? $0.doubleRequired * zero : x) == ($0.booleanRequired ? x * zero : y) },
     ]
 }
 

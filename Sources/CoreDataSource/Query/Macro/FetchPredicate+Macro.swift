@@ -10,11 +10,14 @@ extension FetchPredicate {
     ///
     /// What the store can answer, it answers: comparisons, ranges, arithmetic, optionals, texts, and closures over lists
     /// from outside. What is joined to that by `&&` and has no such form is asked of the objects that are left, by
-    /// Foundation: the number of a text's characters, a property that is no attribute, the type of an object. A fetch
-    /// throws `predicateFailed` if that fails.
+    /// Foundation: the number of a text's characters, a property that is no attribute, the type of an object.
     ///
-    /// A forced unwrap of nil, at which Foundation would throw, is nil, which has no order and equals nil only; arithmetic
-    /// at which Foundation would trap gives nil.
+    /// Arithmetic at which Foundation would trap gives nil, whether the store answers or the objects are asked: a result
+    /// beyond the width of the attribute's type, a division of integers by zero. Nil has no order and equals nil only.
+    ///
+    /// A forced unwrap of nil, at which Foundation would throw, is nil too where the store answers. Where an object is asked,
+    /// a fetch throws `predicateFailed`, as it does for a place beyond the end of a list, an `as!` to another type, and a
+    /// closure over more than a hundred thousand numbers of a range.
     public init<Object: ManagedObject>(_ predicate: Predicate<Object>) {
         let variable: PredicateExpressions.Variable<Object> = predicate.variable
         let scope = LoweringScope(Object.self, variable.key)
@@ -68,11 +71,11 @@ extension ObjectTest {
         self.init(construct) { object in
             guard let object = object as? Object else { return false }
             do {
-                return try evaluateSafely(expression, PredicateBindings((variable, object)))
+                return try EvaluationScope(PredicateBindings((variable, object))).holds(expression)
             } catch {
                 throw DataSourceError(
                     .predicateFailed,
-                    "A part of a predicate with \(construct) could not be evaluated on a \(Object.self). Test for what is missing first.",
+                    "A part of a predicate with \(construct) could not be evaluated on a \(Object.self). Change what the cause names.",
                     entityName: Object.entityName, cause: "\(error)")
             }
         }

@@ -9,6 +9,8 @@ indirect enum LoweredPart {
     ///
     /// - Parameter zero: What nil is read as, for an attribute that is not optional in Swift.
     case value(FetchExpression, zero: FetchValue?)
+    /// A calculated number of fewer bits than the store calculates with.
+    case narrow(NarrowNumber)
     case condition(FetchPredicate.Node)
     /// A condition that may be nil; it is false where it is nil.
     case optionalCondition(isNil: FetchPredicate.Node, FetchPredicate.Node)
@@ -27,7 +29,7 @@ indirect enum LoweredPart {
         case .captured(let value):
             guard let flag = value as? Bool else { throw NotQueryable(construct: "a value of type \(type(of: value))") }
             return .constant(flag)
-        case .object, .range: throw NotQueryable(construct: "an object as a condition")
+        case .object, .narrow, .range: throw NotQueryable(construct: "an object as a condition")
         }
     }
 
@@ -49,7 +51,8 @@ indirect enum LoweredPart {
         case .optionalCondition(let isNil, _): return isNil
         case .value(.constant(.null), nil): return .constant(true)
         case .value(let value, nil): return value.isNil
-        case .captured: return try expression() == .constant(.null) ? .constant(true) : .constant(false)
+        case .narrow(let number): return number.expression.isNil
+        case .captured(let value): return .constant(isAbsent(value))
         case .value, .condition, .object, .range: return .constant(false)
         }
     }
@@ -58,6 +61,7 @@ indirect enum LoweredPart {
         switch self {
         case .value(let value, let zero?): return .coalesce(value, .constant(zero))
         case .value(let value, nil): return value
+        case .narrow(let number): return number.expression
         case .condition(let node): return .of(node)
         case .optionalCondition(let isNil, let node): return .conditional(isNil, .constant(.null), .of(node))
         case .captured(let value): return try FetchExpression(captured: value)
@@ -71,6 +75,7 @@ indirect enum LoweredPart {
     func compared(
         _ operation: ComparisonOperator, _ other: LoweredPart, isText: Bool
     ) throws(NotQueryable) -> FetchPredicate.Node {
+        if let node = try narrowlyCompared(operation, other) { return node }
         if case .captured = self, case .captured = other {
         } else {
             if case .value(let value, let zero?) = self, let constant = try other.constant() {

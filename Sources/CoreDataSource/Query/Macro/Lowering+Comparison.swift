@@ -26,6 +26,11 @@ private func lowerEquality<LHS: PredicateExpression, RHS: PredicateExpression>(
     guard PlainType.includes(LHS.Output.self) else {
         throw NotQueryable(construct: "a comparison of \(LHS.Output.self)")
     }
+    // What is not a number equals nothing, but the store takes it for nil.
+    if try left.constant() ?? .null == .null, try right.constant() ?? .null == .null {
+        try left.checkIsNumber(LHS.Output.self)
+        try right.checkIsNumber(LHS.Output.self)
+    }
     return try left.compared(.equal, right, isText: PlainType.isText(LHS.Output.self))
 }
 
@@ -43,6 +48,7 @@ private func same(_ one: OptionalCondition, _ other: OptionalCondition) -> Fetch
 
 extension PredicateExpressions.Comparison: QueryableExpression {
     func lowered(_ scope: LoweringScope) throws(NotQueryable) -> LoweredPart {
+        let (left, right) = (try scope.lower(lhs), try scope.lower(rhs))
         guard PlainType.includes(LHS.Output.self) else {
             throw NotQueryable(construct: "a comparison of \(LHS.Output.self)")
         }
@@ -54,8 +60,7 @@ extension PredicateExpressions.Comparison: QueryableExpression {
             case .greaterThanOrEqual: .greaterOrEqual
             @unknown default: throw NotQueryable(construct: "a comparison that is new")
             }
-        return .condition(
-            try scope.lower(lhs).compared(operation, scope.lower(rhs), isText: PlainType.isText(LHS.Output.self)))
+        return .condition(try left.compared(operation, right, isText: PlainType.isText(LHS.Output.self)))
     }
 }
 
@@ -73,10 +78,10 @@ extension PredicateExpressions.ClosedRange: QueryableExpression {
 
 extension PredicateExpressions.RangeExpressionContains: QueryableExpression {
     func lowered(_ scope: LoweringScope) throws(NotQueryable) -> LoweredPart {
+        let element = try scope.lower(element)
         guard PlainType.includes(Element.Output.self) else {
             throw NotQueryable(construct: "a range of \(Element.Output.self)")
         }
-        let element = try scope.lower(element)
         let isText = PlainType.isText(Element.Output.self)
         switch try scope.lower(range) {
         case .range(let low, let high, let isClosed):

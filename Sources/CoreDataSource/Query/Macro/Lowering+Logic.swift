@@ -42,6 +42,7 @@ extension PredicateExpressions.NilCoalesce: QueryableExpression {
             let (isNil, isTrue) = try left.optionalCondition()
             return .condition(.any([isTrue, .all([isNil, try scope.condition(rhs)])]))
         }
+        try left.checkIsNumber(LHS.Output.self)
         return .value(.coalesce(try left.expression(), try scope.value(rhs)), zero: nil)
     }
 }
@@ -49,6 +50,7 @@ extension PredicateExpressions.NilCoalesce: QueryableExpression {
 extension PredicateExpressions.OptionalFlatMap: QueryableExpression {
     func lowered(_ scope: LoweringScope) throws(NotQueryable) -> LoweredPart {
         let wrapped = try scope.lower(wrapped)
+        try wrapped.checkIsNumber(LHS.Output.self)
         let isNil = try wrapped.isNil()
         let result = try scope.binding(variable.key, to: wrapped).lower(transform)
         if RHS.Output.self == Bool.self {

@@ -5,16 +5,23 @@ internal import RowStore
 
 extension PredicateExpressions.SequenceContains: QueryableExpression {
     func lowered(_ scope: LoweringScope) throws(NotQueryable) -> LoweredPart {
+        let element = try scope.lower(element)
         guard case .captured(let list) = try scope.lower(sequence), PlainType.includes(RHS.Output.self),
-            case .list(let values) = try FetchExpression(captured: list)
+            // A range may have more numbers than can be counted.
+            list is any StoredElements, case .list(let values) = try FetchExpression(captured: list)
         else { throw NotQueryable(construct: "contains(_:) of \(LHS.Output.self)") }
         let elements = values.filter { !$0.isNotANumber }
+        if elements.contains(.constant(.null)) { try element.checkIsNumber(RHS.Output.self) }
         let options: TextOptions = elements.allSatisfy(\.isPlainConstant) ? [] : .characters
-        guard case .value(let value, let zero?) = try scope.lower(element) else {
-            return .condition(.isIn(try scope.value(element), .list(elements), options))
+        guard case .value(let value, let zero?) = element else {
+            return .condition(.isIn(try element.expression(), .list(elements), options))
         }
         let node = FetchPredicate.Node.isIn(value, .list(elements), options)
-        return .condition(elements.contains(.constant(zero)) ? .any([node, value.isNil]) : node)
+        // By their values: negative zero is zero.
+        let isZeroIncluded = elements.contains {
+            if case .constant(let constant) = $0 { zero.order(to: constant) == 0 } else { false }
+        }
+        return .condition(isZeroIncluded ? .any([node, value.isNil]) : node)
     }
 }
 
@@ -34,12 +41,15 @@ extension PredicateExpressions.SequenceAllSatisfy: QueryableExpression {
 private func lowerEach<List: PredicateExpression>(
     _ scope: LoweringScope, _ list: List, _ variable: PredicateExpressions.VariableID, _ test: any PredicateExpression
 ) throws(NotQueryable) -> [FetchPredicate.Node] where List.Output: Sequence {
-    guard case .captured(let captured) = try scope.lower(list), let elements = captured as? List.Output,
-        elements.underestimatedCount <= mostElements
-    else { throw NotQueryable(construct: "a closure over \(List.Output.self)") }
+    let tooMany = NotQueryable(construct: "a closure over \(List.Output.self)")
+    guard case .captured(let captured) = try scope.lower(list), let elements = captured as? List.Output else {
+        throw tooMany
+    }
+    if let range = elements as? any EndlessRange, !range.hasNumbers(mostElements) { throw tooMany }
     var nodes: [FetchPredicate.Node] = []
+    // A range may have more numbers than can be counted.
     for element in elements {
-        if nodes.count == mostElements { throw NotQueryable(construct: "a closure over so many elements") }
+        if nodes.count == mostElements { throw tooMany }
         nodes.append(try scope.binding(variable, to: .captured(element)).condition(test))
     }
     return nodes

@@ -14,6 +14,13 @@ enum PlainType {
     /// What nil is read as; nil for an optional.
     static func zero(of type: Any.Type) -> FetchValue? { zeros[ObjectIdentifier(type)] }
 
+    /// What a message calls an attribute whose type is none of them.
+    static func attributeName(_ name: String, _ type: Any.Type) -> String {
+        if type is any AttributeStorable.Type { return "the attribute \(name) of the type \(type)" }
+        // Transformables are Codable; a composite is a struct of its own.
+        return type is any Codable.Type ? "the transformable attribute \(name)" : "the composite attribute \(name)"
+    }
+
     private static let zeros: [ObjectIdentifier: FetchValue] = [
         ObjectIdentifier(String.self): .text(""),
         ObjectIdentifier(Int16.self): .integer(0),

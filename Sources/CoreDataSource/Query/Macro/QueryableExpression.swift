@@ -4,7 +4,7 @@ internal import RowStore
 /// A node of Foundation's predicates that has a form in the query tree.
 ///
 /// The meaning of the form is the one that Foundation gives the node, wherever that answers at all: a forced unwrap of nil,
-/// where Foundation throws, is nil here; a sum that overflows, where Foundation traps, is not equal to anything.
+/// where Foundation throws, is nil here, and so is a sum that overflows, where Foundation traps.
 protocol QueryableExpression {
     func lowered(_ scope: LoweringScope) throws(NotQueryable) -> LoweredPart
 }
@@ -56,12 +56,6 @@ struct LoweringScope {
     }
 }
 
-/// The name of a node without its module and its operands: `Filter`.
-func constructName(_ expression: any PredicateExpression) -> String {
-    let name = "\(type(of: expression))".prefix { $0 != "<" }
-    return name.split(separator: ".").last.map(String.init) ?? String(name)
-}
-
 extension PredicateExpressions.Variable: QueryableExpression {
     func lowered(_ scope: LoweringScope) throws(NotQueryable) -> LoweredPart { try scope.part(key) }
 }
@@ -78,14 +72,28 @@ extension PredicateExpressions.KeyPath: QueryableExpression {
     func lowered(_ scope: LoweringScope) throws(NotQueryable) -> LoweredPart {
         let root = try scope.lower(root)
         if case .object = root {
-            guard let name = AttributeNames.of(scope.type)[keyPath], PlainType.includes(Output.self) else {
-                throw NotQueryable(construct: "a property of \(Root.Output.self) that is no attribute")
+            guard let name = AttributeNames.of(scope.type)[keyPath] else { throw NotQueryable(construct: propertyName) }
+            guard PlainType.includes(Output.self) else {
+                throw NotQueryable(construct: PlainType.attributeName(name, Output.self))
             }
             return .value(.keyPath([name]), zero: PlainType.zero(of: Output.self))
         }
         if Root.Output.self == String.self, kind == .collectionIsEmpty {
             return .condition(try root.compared(.equal, .value(.constant(.text("")), zero: nil), isText: true))
         }
-        throw NotQueryable(construct: "a property of \(Root.Output.self) that is no attribute")
+        throw NotQueryable(construct: propertyName)
+    }
+
+    /// As the source calls it, where that is known.
+    private var propertyName: String {
+        switch kind {
+        case .collectionCount: ".count"
+        case .collectionIsEmpty: ".isEmpty"
+        case .collectionFirst: ".first"
+        case .bidirectionalCollectionLast: ".last"
+        case nil where \String.first == keyPath: ".first"
+        case nil where \String.last == keyPath: ".last"
+        default: "a property of \(Root.Output.self) of the type \(Output.self) that is no attribute"
+        }
     }
 }

@@ -1,229 +1,137 @@
 internal import Foundation
 
-/// Evaluating what Foundation evaluates, but throwing where it would trap: at sums that overflow, divisions by zero, and ranges
-/// with their bounds the wrong way round. These depend on what the rows hold, which must never end an app.
+/// Evaluating what Foundation evaluates, but never trapping where it would: at sums that overflow, divisions by zero, ranges
+/// with their bounds the wrong way round, and lists without an end. These depend on what the rows hold, which must never end
+/// an app.
 ///
-/// Every node that can hold such a part evaluates its own parts this way.
+/// Every node evaluates its own parts this way. Only variables and values are left to Foundation.
 protocol SafelyEvaluated: PredicateExpression {
-    func safely(_ bindings: PredicateBindings) throws -> Output
+    func safely(_ scope: EvaluationScope) throws -> Output
 }
 
-/// What was avoided.
+/// What has no value, as Foundation would trap there. It counts as nil where it is compared.
+struct MissingValue: Error, CustomStringConvertible {
+    var description: String
+}
+
+/// What cannot be answered.
 struct UnsafeValue: Error, CustomStringConvertible {
     var description: String
 }
 
-/// The value of any node.
-func evaluateSafely<Node: PredicateExpression>(_ node: Node, _ bindings: PredicateBindings) throws -> Node.Output {
-    guard let node = node as? any SafelyEvaluated else { return try node.evaluate(bindings) }
-    func evaluated<Safe: SafelyEvaluated>(_ node: Safe) throws -> Any { try node.safely(bindings) }
-    guard let value = try evaluated(node) as? Node.Output else {
-        throw UnsafeValue(description: "a value of another type than \(Node.Output.self)")
+/// What the nodes of a predicate are evaluated with, for one object.
+struct EvaluationScope {
+    private var bindings: PredicateBindings
+    private let elements: ElementCount
+
+    init(_ bindings: PredicateBindings) {
+        self.bindings = bindings
+        elements = ElementCount()
     }
-    return value
-}
 
-// MARK: What could trap
+    func binding<Value>(_ variable: PredicateExpressions.Variable<Value>, to value: Value) -> EvaluationScope {
+        var scope = self
+        scope.bindings = bindings.binding(variable, to: value)
+        return scope
+    }
 
-/// What is done with two integers.
-private enum IntegerOperation {
-    case add, subtract, multiply, divide, remainder
+    // MARK: Values
 
-    /// The result, if the values are integers of a fixed width; nil if not.
-    func result<Value>(_ one: Value, _ other: Value) throws -> Value? {
-        func computed<Integer: FixedWidthInteger>(_ one: Integer) throws -> Any {
-            guard let other = other as? Integer else { return one }
-            if other == 0, self == .divide || self == .remainder {
-                throw UnsafeValue(description: "a division by zero")
-            }
-            let result =
-                switch self {
-                case .add: one.addingReportingOverflow(other)
-                case .subtract: one.subtractingReportingOverflow(other)
-                case .multiply: one.multipliedReportingOverflow(by: other)
-                case .divide: one.dividedReportingOverflow(by: other)
-                case .remainder: one.remainderReportingOverflow(dividingBy: other)
-                }
-            if result.overflow { throw UnsafeValue(description: "a number too large for \(Integer.self)") }
-            return result.partialValue
+    /// The value of any node.
+    ///
+    /// - Throws: `MissingValue`, and `UnsafeValue`, also for a node that is not known here.
+    func value<Node: PredicateExpression>(_ node: Node) throws -> Node.Output {
+        guard let safe = node as? any SafelyEvaluated else {
+            throw UnsafeValue(description: "\(constructName(node)), which is not known here")
         }
-        guard let integer = one as? any FixedWidthInteger else { return nil }
-        return try computed(integer) as? Value
-    }
-}
-
-extension PredicateExpressions.Arithmetic: SafelyEvaluated {
-    func safely(_ bindings: PredicateBindings) throws -> LHS.Output {
-        let one = try evaluateSafely(lhs, bindings)
-        let other = try evaluateSafely(rhs, bindings)
-        switch op {
-        case .add: return try IntegerOperation.add.result(one, other) ?? one + other
-        case .subtract: return try IntegerOperation.subtract.result(one, other) ?? one - other
-        case .multiply: return try IntegerOperation.multiply.result(one, other) ?? one * other
-        @unknown default: throw UnsafeValue(description: "arithmetic that is new")
-        }
-    }
-}
-
-extension PredicateExpressions.IntDivision: SafelyEvaluated {
-    func safely(_ bindings: PredicateBindings) throws -> LHS.Output {
-        let one = try evaluateSafely(lhs, bindings)
-        let other = try evaluateSafely(rhs, bindings)
-        return try IntegerOperation.divide.result(one, other) ?? one / other
-    }
-}
-
-extension PredicateExpressions.IntRemainder: SafelyEvaluated {
-    func safely(_ bindings: PredicateBindings) throws -> LHS.Output {
-        let one = try evaluateSafely(lhs, bindings)
-        let other = try evaluateSafely(rhs, bindings)
-        return try IntegerOperation.remainder.result(one, other) ?? one % other
-    }
-}
-
-extension PredicateExpressions.UnaryMinus: SafelyEvaluated {
-    func safely(_ bindings: PredicateBindings) throws -> Wrapped.Output {
-        let value = try evaluateSafely(wrapped, bindings)
-        return try IntegerOperation.subtract.result(Wrapped.Output.zero, value) ?? -value
-    }
-}
-
-extension PredicateExpressions.Range: SafelyEvaluated {
-    func safely(_ bindings: PredicateBindings) throws -> Range<LHS.Output> {
-        let (low, high) = (try evaluateSafely(lower, bindings), try evaluateSafely(upper, bindings))
-        guard low <= high else { throw UnsafeValue(description: "a range whose end comes before its start") }
-        return low..<high
-    }
-}
-
-extension PredicateExpressions.ClosedRange: SafelyEvaluated {
-    func safely(_ bindings: PredicateBindings) throws -> ClosedRange<LHS.Output> {
-        let (low, high) = (try evaluateSafely(lower, bindings), try evaluateSafely(upper, bindings))
-        guard low <= high else { throw UnsafeValue(description: "a range whose end comes before its start") }
-        return low...high
-    }
-}
-
-// MARK: What can hold such parts
-
-extension PredicateExpressions.KeyPath: SafelyEvaluated {
-    func safely(_ bindings: PredicateBindings) throws -> Output {
-        try evaluateSafely(root, bindings)[keyPath: keyPath]
-    }
-}
-
-extension PredicateExpressions.Conjunction: SafelyEvaluated {
-    func safely(_ bindings: PredicateBindings) throws -> Bool {
-        try evaluateSafely(lhs, bindings) && evaluateSafely(rhs, bindings)
-    }
-}
-
-extension PredicateExpressions.Disjunction: SafelyEvaluated {
-    func safely(_ bindings: PredicateBindings) throws -> Bool {
-        try evaluateSafely(lhs, bindings) || evaluateSafely(rhs, bindings)
-    }
-}
-
-extension PredicateExpressions.Negation: SafelyEvaluated {
-    func safely(_ bindings: PredicateBindings) throws -> Bool { try !evaluateSafely(wrapped, bindings) }
-}
-
-extension PredicateExpressions.Equal: SafelyEvaluated {
-    func safely(_ bindings: PredicateBindings) throws -> Bool {
-        try evaluateSafely(lhs, bindings) == evaluateSafely(rhs, bindings)
-    }
-}
-
-extension PredicateExpressions.NotEqual: SafelyEvaluated {
-    func safely(_ bindings: PredicateBindings) throws -> Bool {
-        try evaluateSafely(lhs, bindings) != evaluateSafely(rhs, bindings)
-    }
-}
-
-extension PredicateExpressions.Comparison: SafelyEvaluated {
-    func safely(_ bindings: PredicateBindings) throws -> Bool {
-        let (one, other) = (try evaluateSafely(lhs, bindings), try evaluateSafely(rhs, bindings))
-        switch op {
-        case .lessThan: return one < other
-        case .lessThanOrEqual: return one <= other
-        case .greaterThan: return one > other
-        case .greaterThanOrEqual: return one >= other
-        @unknown default: throw UnsafeValue(description: "a comparison that is new")
-        }
-    }
-}
-
-extension PredicateExpressions.RangeExpressionContains: SafelyEvaluated {
-    func safely(_ bindings: PredicateBindings) throws -> Bool {
-        try evaluateSafely(range, bindings).contains(evaluateSafely(element, bindings))
-    }
-}
-
-extension PredicateExpressions.Conditional: SafelyEvaluated {
-    func safely(_ bindings: PredicateBindings) throws -> If.Output {
-        try evaluateSafely(test, bindings)
-            ? evaluateSafely(trueBranch, bindings) : evaluateSafely(falseBranch, bindings)
-    }
-}
-
-extension PredicateExpressions.NilCoalesce: SafelyEvaluated {
-    func safely(_ bindings: PredicateBindings) throws -> RHS.Output {
-        try evaluateSafely(lhs, bindings) ?? evaluateSafely(rhs, bindings)
-    }
-}
-
-extension PredicateExpressions.ForcedUnwrap: SafelyEvaluated {
-    func safely(_ bindings: PredicateBindings) throws -> Wrapped {
-        guard let value = try evaluateSafely(inner, bindings) else {
-            throw UnsafeValue(description: "a forced unwrap of nil")
+        func evaluated<Safe: SafelyEvaluated>(_ node: Safe) throws -> Any { try node.safely(self) }
+        guard let value = try evaluated(safe) as? Node.Output else {
+            throw UnsafeValue(description: "a value of another type than \(Node.Output.self)")
         }
         return value
     }
-}
 
-// MARK: Closures
-
-extension PredicateExpressions.OptionalFlatMap: SafelyEvaluated {
-    func safely(_ bindings: PredicateBindings) throws -> Result? {
-        guard let value = try evaluateSafely(wrapped, bindings) else { return nil }
-        return try evaluateSafely(transform, bindings.binding(variable, to: value)) as? Result
+    /// The value of a node; nil if it has none.
+    func present<Node: PredicateExpression>(_ node: Node) throws -> Node.Output? {
+        do { return try value(node) } catch is MissingValue { return nil }
     }
-}
 
-extension PredicateExpressions.SequenceContainsWhere: SafelyEvaluated {
-    func safely(_ bindings: PredicateBindings) throws -> Bool {
-        try evaluateSafely(sequence, bindings)
-            .contains { try evaluateSafely(test, bindings.binding(variable, to: $0)) }
+    /// Whether a condition holds. One without a value does not.
+    func holds<Node: PredicateExpression>(_ node: Node) throws -> Bool where Node.Output == Bool {
+        try present(node) ?? false
     }
-}
 
-extension PredicateExpressions.SequenceAllSatisfy: SafelyEvaluated {
-    func safely(_ bindings: PredicateBindings) throws -> Bool {
-        try evaluateSafely(sequence, bindings)
-            .allSatisfy { try evaluateSafely(test, bindings.binding(variable, to: $0)) }
+    /// What Foundation evaluates itself.
+    fileprivate func leaf<Node: PredicateExpression>(_ node: Node) throws -> Node.Output {
+        try node.evaluate(bindings)
     }
-}
 
-extension PredicateExpressions.Filter: SafelyEvaluated {
-    func safely(_ bindings: PredicateBindings) throws -> [LHS.Output.Element] {
-        try evaluateSafely(sequence, bindings)
-            .filter { try evaluateSafely(filter, bindings.binding(variable, to: $0)) }
-    }
-}
+    // MARK: Lists
 
-extension PredicateExpressions.SequenceContains: SafelyEvaluated {
-    func safely(_ bindings: PredicateBindings) throws -> Bool {
-        try evaluateSafely(sequence, bindings).contains(evaluateSafely(element, bindings))
-    }
-}
-
-extension PredicateExpressions.CollectionIndexSubscript: SafelyEvaluated {
-    func safely(_ bindings: PredicateBindings) throws -> Wrapped.Output.Element {
-        let collection = try evaluateSafely(wrapped, bindings)
-        let index = try evaluateSafely(index, bindings)
-        guard (collection.startIndex..<collection.endIndex).contains(index) else {
-            throw UnsafeValue(description: "a place beyond the end of a list")
+    /// Calls the body with one element after the other, until it returns false.
+    func each<Elements: Sequence>(_ list: Elements, _ body: (Elements.Element) throws -> Bool) throws {
+        try checkEnd(list)
+        let isStored = list is any StoredElements
+        for element in list {
+            if !isStored { try elements.count() }
+            if try !body(element) { return }
         }
-        return collection[index]
     }
+
+    /// Throws if a list is a range that goes on beyond the last number of its type.
+    func checkEnd<Elements: Sequence>(_ list: Elements) throws {
+        if let range = list as? any EndlessRange, !range.hasNumbers(ElementCount.most) {
+            throw UnsafeValue(description: "a closure over a range without an end")
+        }
+    }
+}
+
+/// How many elements of ranges were looked at for an object.
+private final class ElementCount {
+    static let most = 100_000
+    private var seen = 0
+
+    func count() throws {
+        seen += 1
+        if seen > Self.most { throw UnsafeValue(description: "a closure over more than \(Self.most) elements") }
+    }
+}
+
+/// A list whose elements are all in memory, so that it has no more of them than there can be.
+protocol StoredElements {}
+
+extension Array: StoredElements {}
+extension ArraySlice: StoredElements {}
+extension ContiguousArray: StoredElements {}
+extension Set: StoredElements {}
+extension Dictionary: StoredElements {}
+extension String: StoredElements {}
+extension Substring: StoredElements {}
+extension Data: StoredElements {}
+
+/// A range that has no end, though its numbers do.
+protocol EndlessRange {
+    /// Whether as many numbers as that, and one more, are left from its start.
+    func hasNumbers(_ count: Int) -> Bool
+}
+
+extension PartialRangeFrom: EndlessRange where Bound: FixedWidthInteger {
+    func hasNumbers(_ count: Int) -> Bool {
+        guard let count = Bound(exactly: count + 1) else { return false }
+        return lowerBound <= Bound.max - count
+    }
+}
+
+// MARK: What Foundation evaluates
+
+extension PredicateExpressions.Variable: SafelyEvaluated {
+    func safely(_ scope: EvaluationScope) throws -> Output { try scope.leaf(self) }
+}
+
+extension PredicateExpressions.Value: SafelyEvaluated {
+    func safely(_ scope: EvaluationScope) throws -> Output { try scope.leaf(self) }
+}
+
+extension PredicateExpressions.NilLiteral: SafelyEvaluated {
+    func safely(_ scope: EvaluationScope) throws -> Output { try scope.leaf(self) }
 }

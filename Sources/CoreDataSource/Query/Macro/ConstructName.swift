@@ -1,0 +1,26 @@
+internal import Foundation
+
+/// What the source of a predicate calls a node, for messages.
+func constructName(_ expression: any PredicateExpression) -> String {
+    let type = "\(type(of: expression))".prefix { $0 != "<" }
+    let name = type.split(separator: ".").last.map(String.init) ?? String(type)
+    return sourceNames[name] ?? name
+}
+
+/// The words for the nodes that Foundation names otherwise.
+private let sourceNames = [
+    "CollectionIndexSubscript": "a subscript",
+    "CollectionRangeSubscript": "a subscript",
+    "DictionaryKeyDefaultValueSubscript": "a subscript",
+    "DictionaryKeySubscript": "a subscript",
+    "ExpressionEvaluate": ".evaluate",
+    "Filter": ".filter",
+    "PredicateEvaluate": ".evaluate",
+    "SequenceMaximum": ".max()",
+    "SequenceMinimum": ".min()",
+    "StringCaseInsensitiveCompare": ".caseInsensitiveCompare",
+    "StringContainsRegex": ".contains of a regular expression",
+    "StringLocalizedCompare": ".localizedCompare",
+    "StringLocalizedStandardContains": ".localizedStandardContains",
+    "TypeCheck": "is",
+]

@@ -1,0 +1,121 @@
+internal import Foundation
+internal import RowStore
+
+/// A whole number that the store calculates in 64 bits, though its type has fewer.
+///
+/// Foundation would trap where the type is too narrow for it; there it is nil, as where 64 bits are too narrow.
+struct NarrowNumber {
+    private let width: ClosedRange<Int64>
+    /// As the store calculates it.
+    private var value: FetchExpression
+    /// Between what it lies, where it has a value.
+    private var range: ClosedRange<Int64>
+    /// What holds where the numbers that it is made of have values.
+    private var checks: [FetchPredicate.Node] = []
+    /// What it has to be itself, to have a value.
+    private var limits: [(operation: ComparisonOperator, bound: Int64)] = []
+
+    /// The numbers of a type of fewer than 64 bits that an attribute can have; nil for another type.
+    static func width(of type: Any.Type) -> ClosedRange<Int64>? {
+        if type == Int16.self { return Int64(Int16.min)...Int64(Int16.max) }
+        return type == Int32.self ? Int64(Int32.min)...Int64(Int32.max) : nil
+    }
+
+    init(_ part: LoweredPart, _ width: ClosedRange<Int64>) throws(NotQueryable) {
+        if case .narrow(let number) = part {
+            self = number
+            return
+        }
+        self.width = width
+        value = try part.expression()
+        range = width
+        if case .constant(.integer(let number)) = value { range = number...number }
+    }
+
+    private init(_ value: FetchExpression, in range: ClosedRange<Int64>, of numbers: NarrowNumber...) {
+        width = numbers[0].width
+        self.value = value
+        self.range = range.clamped(to: width)
+        checks = numbers.flatMap { $0.checks + $0.limitNodes(besides: []) }
+        if range.upperBound > width.upperBound { limits.append((.lessOrEqual, width.upperBound)) }
+        if range.lowerBound < width.lowerBound { limits.append((.greaterOrEqual, width.lowerBound)) }
+    }
+
+    // MARK: Calculating
+
+    func negated() -> NarrowNumber {
+        NarrowNumber(.negated(value), in: -range.upperBound ... -range.lowerBound, of: self)
+    }
+
+    func combined(_ operation: ArithmeticOperator, _ other: NarrowNumber) throws(NotQueryable) -> NarrowNumber {
+        var result = NarrowNumber(
+            .arithmetic(value, operation, other.value), in: try range(operation, other), of: self, other)
+        if operation == .remainder, other.range.contains(-1), range.contains(width.lowerBound) {
+            // Its quotient would be too large.
+            result.checks.append(
+                .compare(
+                    .arithmetic(value, .divide, other.value), .lessOrEqual, .constant(.integer(width.upperBound)), []))
+        }
+        return result
+    }
+
+    /// No two numbers of 32 bits have a result that 64 bits cannot hold.
+    private func range(
+        _ operation: ArithmeticOperator, _ other: NarrowNumber
+    ) throws(NotQueryable) -> ClosedRange<Int64> {
+        let (low, high) = (range.lowerBound, range.upperBound)
+        switch operation {
+        case .add: return low + other.range.lowerBound...high + other.range.upperBound
+        case .subtract: return low - other.range.upperBound...high - other.range.lowerBound
+        case .multiply:
+            let corners = [low, high].flatMap { [$0 * other.range.lowerBound, $0 * other.range.upperBound] }
+            return corners.reduce(corners[0]) { min($0, $1) }...corners.reduce(corners[0]) { max($0, $1) }
+        case .divide where other.range.lowerBound <= 0:
+            let most = max(abs(low), abs(high))
+            return -most...most
+        case .divide, .remainder: return min(low, 0)...max(high, 0)
+        case .power: throw NotQueryable(construct: "a power")
+        }
+    }
+
+    // MARK: As what it is needed
+
+    var expression: FetchExpression {
+        let nodes = checks + limitNodes(besides: [])
+        return nodes.isEmpty ? value : .conditional(.all(nodes), value, .constant(.null))
+    }
+
+    private func limitNodes(besides implied: [ComparisonOperator]) -> [FetchPredicate.Node] {
+        limits.filter { !implied.contains($0.operation) }
+            .map { .compare(value, $0.operation, .constant(.integer($0.bound)), []) }
+    }
+
+    /// How it compares with a number of its type.
+    fileprivate func compared(_ operation: ComparisonOperator, _ number: Int64) -> FetchPredicate.Node {
+        let implied: [ComparisonOperator] =
+            switch operation {
+            case .equal, .notEqual: [.lessOrEqual, .greaterOrEqual]
+            case .less, .lessOrEqual: [.lessOrEqual]
+            case .greater, .greaterOrEqual: [.greaterOrEqual]
+            }
+        let node = FetchPredicate.Node.compare(value, operation, .constant(.integer(number)), [])
+        return .all([node] + checks + limitNodes(besides: implied))
+    }
+}
+
+extension LoweredPart {
+    /// How it compares, if one of the two is a calculated number of few bits, and the other a constant.
+    func narrowlyCompared(
+        _ operation: ComparisonOperator, _ other: LoweredPart
+    ) throws(NotQueryable) -> FetchPredicate.Node? {
+        switch (self, other) {
+        case (.narrow(let number), let other):
+            guard operation != .notEqual, case .integer(let constant) = try other.constant() else { return nil }
+            return number.compared(operation, constant)
+        case (_, .narrow(let number)):
+            guard operation != .notEqual, case .integer(let constant) = try constant() else { return nil }
+            return number.compared(operation.mirrored, constant)
+        default: return nil
+        }
+    }
+}
