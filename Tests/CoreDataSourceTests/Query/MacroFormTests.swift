@@ -18,9 +18,15 @@ import Testing
         #expect(form(#Predicate { $0.uid.starts(with: "ab") }) == "uid BEGINSWITH \"ab\" AND uid BEGINSWITH[u] \"ab\"")
     }
 
+    @Test func textsOfFewSpellingsAreOneOfThem() {
+        let names = ["Kuan", "b"]
+        #expect(form(#Predicate { $0.name == "Kuan" }) == "name IN {\"Kuan\", \"\u{212A}uan\"}")
+        #expect(form(#Predicate { $0.name != "Kuan" }) == "NOT name IN {\"Kuan\", \"\u{212A}uan\"}")
+        #expect(form(#Predicate { names.contains($0.name) }) == "name IN {\"Kuan\", \"\u{212A}uan\", \"b\"}")
+        #expect(form(#Predicate { $0.name == "KKKKK" }) == "name ==[u] \"KKKKK\"")
+    }
+
     @Test func otherTextsAreComparedByCharacters() {
-        #expect(form(#Predicate { $0.name == "Kuan" }) == "name ==[u] \"Kuan\"")
-        #expect(form(#Predicate { $0.name == "é" }) == "name ==[u] \"é\"")
         #expect(form(#Predicate { $0.name > "b" }) == "name >[u] \"b\"")
         #expect(form(#Predicate { $0.name.contains("x") }) == "name CONTAINS[u] \"x\"")
         #expect(form(#Predicate { $0.name.starts(with: "é") }) == "name BEGINSWITH[u] \"é\"")

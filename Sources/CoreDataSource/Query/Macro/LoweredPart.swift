@@ -128,9 +128,19 @@ extension FetchExpression {
         _ operation: ComparisonOperator, _ other: FetchExpression, isText: Bool
     ) -> FetchPredicate.Node {
         if isNotANumber || other.isNotANumber { return .constant(operation == .notEqual) }
-        let isEquality = operation == .equal || operation == .notEqual
-        let isPlain = isEquality && (isPlainConstant || other.isPlainConstant)
-        return .compare(self, operation, other, isText && !isPlain ? .characters : [])
+        guard isText else { return .compare(self, operation, other, []) }
+        if operation == .equal || operation == .notEqual {
+            if let spellings = other.spellings { return isOne(of: spellings, operation) }
+            if let spellings { return other.isOne(of: spellings, operation) }
+        }
+        return .compare(self, operation, other, .characters)
+    }
+
+    /// Whether it is one of the texts, byte by byte, which an index can find.
+    private func isOne(of texts: [FetchExpression], _ operation: ComparisonOperator) -> FetchPredicate.Node {
+        if texts.count == 1 { return .compare(self, operation, texts[0], []) }
+        let node = FetchPredicate.Node.isIn(self, .list(texts), [])
+        return operation == .equal ? node : .negation(node)
     }
 
     /// The same, for an attribute that is read as zero where it is nil.
@@ -154,11 +164,11 @@ extension FetchExpression {
         }
     }
 
-    /// Whether only equal bytes are equal to it: no text, or one of characters that are written in one way only.
-    var isPlainConstant: Bool {
-        guard case .constant(let value) = self else { return false }
-        guard case .text(let text) = value else { return true }
-        return text.isWrittenInOneWay
+    /// All that are equal to it, if it is a constant and they are few: for a text, all ways to write it.
+    var spellings: [FetchExpression]? {
+        guard case .constant(let value) = self else { return nil }
+        guard case .text(let text) = value else { return [self] }
+        return text.spellings?.map { .constant(.text($0)) }
     }
 }
 

@@ -10,9 +10,11 @@ extension PredicateExpressions.SequenceContains: QueryableExpression {
             // A range may have more numbers than can be counted.
             list is any StoredElements, case .list(let values) = try FetchExpression(captured: list)
         else { throw NotQueryable(construct: "contains(_:) of \(LHS.Output.self)") }
-        let elements = values.filter { !$0.isNotANumber }
+        var elements = values.filter { !$0.isNotANumber }
         if elements.contains(.constant(.null)) { try element.checkIsNumber(RHS.Output.self) }
-        let options: TextOptions = elements.allSatisfy(\.isPlainConstant) ? [] : .characters
+        let spellings = elements.compactMap(\.spellings)
+        let options: TextOptions = spellings.count == elements.count ? [] : .characters
+        if options.isEmpty { elements = spellings.flatMap(\.self) }
         guard case .value(let value, let zero?) = element else {
             return .condition(.isIn(try element.expression(), .list(elements), options))
         }

@@ -1,0 +1,134 @@
+internal import Foundation
+
+extension String {
+    /// All texts that Swift takes for equal to this one, itself included: those that are canonically equivalent to it.
+    ///
+    /// - Returns: Nil if there are more than 16, or if they cannot be told for certain.
+    package var spellings: [String]? {
+        if isWrittenInOneWay { return [self] }
+        guard utf8.count <= Spelling.longest else { return nil }
+        let scalars = Array(decomposedStringWithCanonicalMapping.unicodeScalars)
+        guard scalars.allSatisfy(Spelling.isCertain) else { return nil }
+        var search = Spelling.Search(compositions: scalars.allSatisfy(\.isASCII) ? Spelling.ofASCII : Spelling.all)
+        guard search.extend([], with: scalars[...]), search.found.allSatisfy({ $0 == self }) else { return nil }
+        return search.found
+    }
+}
+
+/// How scalars that follow each other can be written as others.
+private enum Spelling {
+    static let longest = 512
+    static let most = 16
+    /// The first is also what bytes are read as that are no UTF-8. The other stands first in marks of Tibetan that count as
+    /// letters though their parts do not, for which Swift's equality depends on what stands before them.
+    private static let uncertain: Set<Unicode.Scalar> = ["\u{FFFD}", "\u{F71}"]
+
+    /// Whether Swift's equality is known to be canonical equivalence. Of marks that are new in Unicode, its tables disagree.
+    static func isCertain(_ scalar: Unicode.Scalar) -> Bool {
+        if scalar.isASCII { return true }
+        guard let age = scalar.properties.age, age.major <= 14 else { return false }
+        return !uncertain.contains(scalar)
+    }
+
+    /// A scalar that is canonically equivalent to others.
+    struct Composition {
+        var scalar: Unicode.Scalar
+        var parts: [Unicode.Scalar]
+    }
+
+    /// By the first of their parts. What is made of ASCII alone is here too, so that a plain text needs no more.
+    static let ofASCII: [Unicode.Scalar: [Composition]] = [
+        ";": [Composition(scalar: "\u{37E}", parts: [";"])],
+        "K": [Composition(scalar: "\u{212A}", parts: ["K"])],
+        "`": [Composition(scalar: "\u{1FEF}", parts: ["`"])],
+    ]
+
+    /// By the first of their parts, but for the syllables of Hangul, which are calculated.
+    static let all: [Unicode.Scalar: [Composition]] = {
+        // All that have parts are in these. They are decomposed in one go, which is many times faster.
+        let places: [ClosedRange<UInt32>] = [
+            0xA0...0x33FF, 0xA000...0xABFF, 0xF900...0xFFFC, 0x1_0000...0x1_FFFF, 0x2_F800...0x2_FAFF,
+        ]
+        let scalars = places.joined().compactMap(Unicode.Scalar.init)
+        let text = String(String.UnicodeScalarView(scalars.flatMap { [$0, "\n"] }))
+        let decompositions = text.decomposedStringWithCanonicalMapping.unicodeScalars.split(separator: "\n")
+        var compositions: [Unicode.Scalar: [Composition]] = [:]
+        for (scalar, parts) in zip(scalars, decompositions) where parts.first != scalar {
+            guard let first = parts.first else { continue }
+            compositions[first, default: []].append(Composition(scalar: scalar, parts: Array(parts)))
+        }
+        return compositions
+    }()
+
+    /// The syllables of Hangul with which a text can begin.
+    static func syllables(_ scalars: ArraySlice<Unicode.Scalar>) -> [Composition] {
+        let parts = scalars.prefix(3)
+        let values = parts.map(\.value)
+        guard values.count > 1, (0x1100...0x1112).contains(values[0]), (0x1161...0x1175).contains(values[1]) else {
+            return []
+        }
+        let open = 0xAC00 + ((values[0] - 0x1100) * 21 + values[1] - 0x1161) * 28
+        var syllables = [(open, 2)]
+        if values.count == 3, (0x11A8...0x11C2).contains(values[2]) { syllables.append((open + values[2] - 0x11A7, 3)) }
+        return syllables.compactMap { value, count in
+            Unicode.Scalar(value).map { Composition(scalar: $0, parts: Array(parts.prefix(count))) }
+        }
+    }
+
+    /// Goes through all ways to write a decomposed text.
+    struct Search {
+        let compositions: [Unicode.Scalar: [Composition]]
+        private(set) var found: [String] = []
+
+        init(compositions: [Unicode.Scalar: [Composition]]) {
+            self.compositions = compositions
+        }
+
+        /// Adds the texts that begin with a start and mean the rest.
+        ///
+        /// - Returns: Whether there are few enough.
+        mutating func extend(_ start: [Unicode.Scalar], with rest: ArraySlice<Unicode.Scalar>) -> Bool {
+            if rest.isEmpty {
+                found.append(String(String.UnicodeScalarView(start)))
+                return found.count <= Spelling.most
+            }
+            for index in available(rest) {
+                let scalar = rest[index]
+                let single = Composition(scalar: scalar, parts: [scalar])
+                for next in [single] + (compositions[scalar] ?? [])
+                    + (index == rest.startIndex ? Spelling.syllables(rest) : [])
+                {
+                    guard let left = removing(next.parts, from: rest) else { continue }
+                    if !extend(start + [next.scalar], with: left) { return false }
+                }
+            }
+            return true
+        }
+
+        /// The places of what can be written next: marks of different classes may stand in any order.
+        private func available(_ rest: ArraySlice<Unicode.Scalar>) -> [Int] {
+            var places: [Int] = []
+            var last: Unicode.CanonicalCombiningClass?
+            for index in rest.indices {
+                let own = rest[index].properties.canonicalCombiningClass
+                if own == .notReordered { return places.isEmpty ? [index] : places }
+                // Of one class, the first comes first.
+                if own != last { places.append(index) }
+                last = own
+            }
+            return places
+        }
+
+        /// What is left after scalars were written in that order; nil if they may not be.
+        private func removing(
+            _ parts: [Unicode.Scalar], from rest: ArraySlice<Unicode.Scalar>
+        ) -> ArraySlice<Unicode.Scalar>? {
+            var rest = rest
+            for part in parts {
+                guard let index = available(rest).first(where: { rest[$0] == part }) else { return nil }
+                rest.remove(at: index)
+            }
+            return rest
+        }
+    }
+}
