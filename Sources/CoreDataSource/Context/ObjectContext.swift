@@ -74,7 +74,7 @@ final class ObjectContext {
         if let column = keyPaths.column(keyPath, of: type, layout) { return column }
         throw DataSourceError(
             .unknownAttribute,
-            "\(keyPath) is not a stored attribute of \(layout.name). Fetch by an attribute of the model.",
+            "A property of \(type) of the type \(Swift.type(of: keyPath).valueType) is not a stored attribute of \(layout.name). Fetch by an attribute of the model.",
             entityName: layout.name)
     }
 

@@ -110,7 +110,7 @@ extension FetchExpression {
             return .failure(
                 DataSourceError(
                     .unknownAttribute,
-                    "\(keyPath) is not a stored attribute of \(type.entityName). Fetch by an attribute of the model.",
+                    "A property of \(type) of the type \(Swift.type(of: keyPath).valueType) is not a stored attribute of \(type.entityName). Fetch by an attribute of the model.",
                     entityName: type.entityName))
         }
         return .success(.keyPath(name.split(separator: ".").map(String.init)))
