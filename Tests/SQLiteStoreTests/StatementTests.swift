@@ -91,6 +91,31 @@ struct StatementTests {
         store.close()
     }
 
+    /// SQLite asks the authorizer when it translates a statement, and never when it runs one again.
+    @Test func queriesOfOneShapeAreTranslatedOnce() throws {
+        StatementTests.listen()
+        defer { sqlite3_reset_auto_extension() }
+        let folder = try TemporaryFolder()
+        let store = try SQLiteStore.open(.test(folder))
+        func query(_ value: Int64, _ text: String) -> RowQuery {
+            RowQuery(
+                entity: TestModel.item,
+                predicate: .and([
+                    .compare(column: TestModel.integer, .less, .integer(value)),
+                    .compare(column: TestModel.text, .equal, .text(text)),
+                ]), limit: Int(value))
+        }
+        _ = try store.rows(query(1, "a"))
+        Log.shared.withLock { $0 = [:] }
+        for value in 2..<100 { _ = try store.rows(query(Int64(value), "text \(value)")) }
+        let again = try #require(log(of: folder))
+        #expect(again.statements.count == 98 && Set(again.statements).count == 1)
+        #expect(again.actions.isEmpty, "\(again.actions)")
+        _ = try store.count(query(2, "a"))
+        #expect(log(of: folder)?.actions.contains(SQLITE_SELECT) == true)
+        store.close()
+    }
+
     /// What the connections to a store were asked since the log was emptied.
     private func log(
         of folder: TemporaryFolder

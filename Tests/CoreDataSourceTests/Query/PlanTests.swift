@@ -1,5 +1,6 @@
 import CoreDataSource
 import Foundation
+import SQLiteStore
 import Testing
 
 /// How the rows of a request are found.
@@ -107,6 +108,26 @@ struct PlanTests {
                 return try context.fetch(FetchRequest(ContactEntity.self, where: test, limit: 20)).count
             }
             #expect(edited == 20)
+        }
+    }
+
+    @Test func registeredObjectsAreFoundWithoutSQLite() async throws {
+        try await withContainer(.sqlite) { container, _ in
+            let store = try #require(container.stack.root.store as? SQLiteStore)
+            let contacts = try container.dataSource(ContactDataSource.self)
+            try await contacts.add(contactList(0..<300))
+            let run = try await contacts.perform { context in
+                let all = try context.fetch(ContactEntity.self)
+                let before = store.counters.statementsRun
+                for contact in all {
+                    let uid = contact.uid
+                    #expect(try context.first(ContactEntity.self, where: \.uid, equals: uid) === contact)
+                    #expect(try context.fetch(ContactEntity.self, where: \.uid == uid).first === contact)
+                    #expect(try context.object(ContactEntity.self, id: contact.objectID) === contact)
+                }
+                return store.counters.statementsRun - before
+            }
+            #expect(run == 0)
         }
     }
 
