@@ -57,4 +57,27 @@ import Testing
             FetchOrder(SortDescriptor(\ContactEntity.phone, comparator: .lexical, order: .reverse))
                 == .descending(\ContactEntity.phone))
     }
+
+    private final class PlaceDataSource: DataSource {
+        override class var entities: [ManagedObject.Type] { [Place.self] }
+    }
+
+    /// The function that was generated for a fetch request of the model.
+    @Test(arguments: [false, true])
+    func aFetchRequestOfTheModelIsAFunction(isInMemory: Bool) async throws {
+        let directory = try TemporaryDirectory()
+        let container = try await PersistentContainer(
+            model: .allTypes, store: isInMemory ? .inMemory : .sqlite(directory.store))
+        let places = try container.dataSource(PlaceDataSource.self)
+        try await places.perform { context in
+            for number in 0..<50 {
+                let place = try context.insert(Place.self)
+                place.title = number % 2 == 0 ? "" : "place \(number)"
+                place.origin = Coordinate(latitude: 1, longitude: 2)
+            }
+        }
+        let found = try places.fetch(Place.fetchRequestTitledPlaces())
+        #expect(found.map(\.title) == (0..<20).map { "place \($0 * 2 + 1)" })
+        try await container.close()
+    }
 }
