@@ -66,7 +66,7 @@ extension FetchPredicate: Codable {
         if writer.isPartial {
             throw DataSourceError(
                 .unsupportedQuery,
-                "The predicate cannot be encoded, because only the objects themselves can answer a part of it: \(writer.text)"
+                "The predicate cannot be encoded, because no format can say the part of it in angle brackets: \(writer.text)"
             )
         }
         if node.flat.depth > FormatParser.mostDepth {
