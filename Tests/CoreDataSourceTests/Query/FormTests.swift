@@ -80,4 +80,30 @@ import Testing
         #expect(found.map(\.title) == (0..<20).map { "place \($0 * 2 + 1)" })
         try await container.close()
     }
+
+    @Test func objectsAreFoundByTheirClass() async throws {
+        let container = try await PersistentContainer(model: .chat, store: .inMemory)
+        let rooms = try container.dataSource(RoomDataSource.self)
+        let messages = try container.dataSource(MessageDataSource.self)
+        try await rooms.add((0..<4).map { ItemData(key: "room \($0)", number: $0, text: nil) })
+        try await messages.perform { context in
+            for number in 0..<4 {
+                let message = try context.insert(Message.self)
+                message.key = "message \(number)"
+                (message.number, message.sequence) = (Int64(number), Int64(number))
+                message.room = "room \(number / 2)"
+            }
+        }
+        func find(_ predicate: Predicate<Item>) throws -> [String] {
+            try rooms.fetch(Item.self, where: predicate, sortBy: [SortDescriptor(\.key)]).map(\.key)
+        }
+        #expect(try find(#Predicate { $0 is Room && $0.number > 1 }) == ["room 2", "room 3"])
+        #expect(try find(#Predicate { !($0 is Room) && $0.number > 2 }) == ["message 3"])
+        #expect(try find(#Predicate { ($0 as? Message)?.room == "room 1" }) == ["message 2", "message 3"])
+        #expect(
+            try find(#Predicate { if let message = $0 as? Message { message.number == 0 } else { $0.number == 3 } })
+                == ["message 0", "room 3"])
+        #expect(try find(#Predicate { ($0 as? Message)?.room == nil && $0.number == 2 }) == ["room 2"])
+        try await container.close()
+    }
 }
