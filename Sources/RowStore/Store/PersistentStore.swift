@@ -28,6 +28,10 @@ package protocol PersistentStore: Sendable {
     /// commit. When it throws, every row is as it was.
     func reset() throws(DataSourceError) -> StoreStartup
 
+    /// Sets who is told what goes wrong in the store where no call can throw it: a checkpoint that keeps failing, a value
+    /// that cannot be read. The handler may be called on any thread, and is never called with a lock held.
+    func report(to handler: @escaping @Sendable (DataSourceError) -> Void)
+
     /// Ends all work and gives the store's files free. Later calls throw `storeClosed`.
     func close()
 }
@@ -44,6 +48,7 @@ extension StoreReader {
 extension PersistentStore {
     package var needsUpkeep: Bool { false }
     package func upkeep() {}
+    package func report(to handler: @escaping @Sendable (DataSourceError) -> Void) {}
 }
 
 package enum ReadIsolation: Sendable {
