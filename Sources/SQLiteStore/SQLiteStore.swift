@@ -57,7 +57,7 @@ package final class SQLiteStore: PersistentStore {
         let files = try StoreFiles(options.url, options.calls)
         // Before the lock file is made beside a folder or a device.
         _ = try files.mainExists()
-        let lock = try LockFile(files)
+        let lock = try ClosingStores.shared.lock(files)
         let opened = try StoreOpening(files: files, schema: schema, options: options).run()
         return SQLiteStore(schema, files, options, lock, opened)
     }
@@ -80,11 +80,17 @@ package final class SQLiteStore: PersistentStore {
 
     package var firstFreeKey: Int64 { counters.firstFreeKey }
 
-    package func commit(_ group: [ChangeSet]) throws(DataSourceError) {
+    package func commit(_ group: [ChangeSet]) throws(DataSourceError) -> CommitOutcome {
         try writer.withLock { (writer) throws(DataSourceError) in
             guard let writer else { throw SQLiteStore.closed }
-            try writer.commit(group)
+            return try writer.commit(group)
         }
+    }
+
+    package var canBeWrittenOutside: Bool { true }
+
+    package func noticeOutsideWrites() -> Bool {
+        writer.withLockIfAvailable { $0?.noticeOutsideWrites() ?? false } ?? false
     }
 
     package func read<R>(_ isolation: ReadIsolation, _ body: (any StoreReader) throws(DataSourceError) -> R)
@@ -142,16 +148,31 @@ package final class SQLiteStore: PersistentStore {
         }
     }
 
+    package func willClose() { ClosingStores.shared.add(files.main, self) }
+
+    package func closeIfIdle() -> Bool {
+        guard readers.closeIfIdle() else { return false }
+        endWriting()
+        return true
+    }
+
     /// Waits for reads and writes under way, and leaves one file, with all rows in it.
     package func close() {
         // The readers first: the last connection to close copies the log, and only the writer may do that.
         readers.close()
+        endWriting()
+    }
+
+    private func endWriting() {
         writer.withLock { writer in
             writer?.close()
             writer = nil
         }
         lock.withLock { $0 = nil }
+        ClosingStores.shared.remove(files.main, self)
     }
+
+    deinit { ClosingStores.shared.remove(files.main, self) }
 
     /// The value of a pragma on the writing connection. For tests.
     package func pragma(_ name: String) throws(DataSourceError) -> RowValue? {

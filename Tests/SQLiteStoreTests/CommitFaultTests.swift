@@ -54,9 +54,9 @@ struct CommitFaultTests {
     /// Saves again and again until it succeeds.
     private func commit(_ save: ChangeSet, to store: SQLiteStore, _ moment: String) throws {
         for _ in 0..<100 {
-            guard let failure = code(of: { try store.commit([save]) }) else { return }
+            guard let failure = code(of: { try store.write([save]) }) else { return }
             #expect([.storeUnreadable, .diskFull].contains(failure), "\(moment)")
         }
-        try store.commit([save])
+        try store.write([save])
     }
 }

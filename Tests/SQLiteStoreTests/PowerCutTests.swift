@@ -74,7 +74,7 @@ struct PowerCutTests {
         log.acknowledge(0)
         var failures = 0
         for (number, save) in sequence.saves.enumerated() {
-            while let failure = code(of: { try store.commit([save]) }) {
+            while let failure = code(of: { try store.write([save]) }) {
                 #expect(failure == .storeUnreadable)
                 failures += 1
                 if failures > 10 { return failures }

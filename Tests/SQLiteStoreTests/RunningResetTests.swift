@@ -13,7 +13,7 @@ struct RunningResetTests {
     @Test func theFilesAreNewOnesAndTheLockIsKept() throws {
         let folder = try TemporaryFolder()
         let store = try SQLiteStore.open(.test(folder))
-        try store.commit([item(1)])
+        try store.write([item(1)])
         let old = store.storeID
         let startup = try store.reset()
         #expect(startup == StoreStartup(reason: .requested, rowsDropped: 1))
@@ -21,7 +21,7 @@ struct RunningResetTests {
         #expect(store.firstFreeKey > 1)
         #expect(try store.count() == 0)
         #expect(code { _ = try SQLiteStore.open(.test(folder)) } == .storeInUse)
-        try store.commit([item(1)])
+        try store.write([item(1)])
         #expect(try store.count() == 1)
         store.close()
         #expect(code { _ = try store.reset() } == .storeClosed)
@@ -46,7 +46,7 @@ struct RunningResetTests {
                 }
             }
             for key in Int64(1)...30 {
-                try store.commit([item(key)])
+                try store.write([item(key)])
                 #expect(try store.reset().rowsDropped == 1)
             }
             try await group.waitForAll()
@@ -66,7 +66,7 @@ struct RunningResetTests {
             let target = Shared(Int.max)
             let faulty = try FaultyCalls { $0 == target.value }
             let store = try SQLiteStore.open(.test(folder, resetPolicy: policy, calls: faulty.calls))
-            try store.commit([item(1), item(2)])
+            try store.write([item(1), item(2)])
             target.value = faulty.count + number
             let failure = code { _ = try store.reset() }
             wasReached = faulty.count >= target.value

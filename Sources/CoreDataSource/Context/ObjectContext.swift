@@ -15,8 +15,8 @@ final class ObjectContext {
     private(set) var refusal: DataSourceError?
     /// Whether a hook or `perform` is at work, which will save what is edited now.
     var isInBatch = false
-    /// The generation of the rows that are registered.
-    var generation: Int
+    /// What the context has taken in of the feed.
+    var position: FeedPosition
     /// Who owns the context, for messages: the name of a data source's class, or nil for main.
     private let owner: String?
 
@@ -33,7 +33,7 @@ final class ObjectContext {
     init(_ stack: PersistentStack, owner: String?, ownedEntities: Set<Int>) {
         self.stack = stack
         self.owner = owner
-        generation = stack.root.generation
+        position = stack.root.feedPosition
         bindings = stack.layout.entities.map { layout in
             EntityBinding(
                 layout, stack.type(ofEntity: layout.index), ValidationRules(layout),

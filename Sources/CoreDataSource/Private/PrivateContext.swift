@@ -14,11 +14,15 @@ public actor PrivateContext {
     nonisolated let executor: QueueExecutor
     /// The name of the data source's class.
     nonisolated let owner: String
+    /// The data source, as its saves know it.
+    nonisolated let source: SaveSource
 
     init(_ stack: PersistentStack, owner: String, ownedEntities: Set<Int>) {
         self.stack = stack
         self.owner = owner
-        executor = QueueExecutor(label: "CoreDataSource.private.\(owner)")
+        executor = QueueExecutor(stack.root.scheduling.makeQueue("CoreDataSource.private.\(owner)", true))
+        source = SaveSource(owner)
+        stack.join(source, ownedEntities)
         objects = ObjectContext(stack, owner: owner, ownedEntities: ownedEntities)
     }
 

@@ -60,6 +60,25 @@ final class ReaderPool: Sendable {
         return try body()
     }
 
+    /// Closes all readers if none is in use. Nobody gets one any more then.
+    func closeIfIdle() -> Bool {
+        guard exclusive.wait(timeout: .now()) == .success else { return false }
+        var taken = 0
+        while taken < ReaderPool.limit, permits.wait(timeout: .now()) == .success { taken += 1 }
+        defer {
+            for _ in 0..<taken { permits.signal() }
+            exclusive.signal()
+        }
+        guard taken == ReaderPool.limit else { return false }
+        let idle = state.withLock { state in
+            state.isClosed = true
+            defer { state.idle = [] }
+            return state.idle
+        }
+        for reader in idle { reader.close() }
+        return true
+    }
+
     /// Waits until all readers were given back, and closes them. Nobody gets one any more.
     func close() {
         state.withLock { $0.isClosed = true }

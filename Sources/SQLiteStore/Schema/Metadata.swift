@@ -32,6 +32,11 @@ package struct Metadata: Sendable, Equatable {
     static let deleteModelSQL = "DELETE FROM \"_metadata\" WHERE \"name\" = 'model'"
     static let setFirstFreeKeySQL = "UPDATE \"_metadata\" SET \"value\" = ?1 WHERE \"name\" = 'firstFreeKey'"
 
+    /// A number that is another one after each commit that failed and had to be overwritten.
+    static let countFailedCommitSQL =
+        "INSERT INTO \"_metadata\" (\"name\", \"value\") VALUES ('failedCommits', 1) "
+        + "ON CONFLICT (\"name\") DO UPDATE SET \"value\" = \"value\" + 1"
+
     static let modelName = "model"
     private static let entityPrefix = "entity "
     private static let keyPrefix = "key "

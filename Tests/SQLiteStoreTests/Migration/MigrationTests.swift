@@ -62,7 +62,7 @@ struct MigrationTests {
             }
             return StoredRow(key: store.firstFreeKey + Int64(number), row: row)
         }
-        try store.commit([.of(0, insert: rows)])
+        try store.write([.of(0, insert: rows)])
     }
 
     @Test func everyTypeIsCarriedOverAsItIs() throws {
@@ -225,7 +225,7 @@ struct MigrationTests {
             var row = RowSnapshot(columnCount: names.count + 1)
             for column in names.indices { row.setText("\(column)", column) }
             row.setInteger(Int64(entity.index) + 1, names.count)
-            try store.commit([.of(entity.index, insert: [StoredRow(key: Int64(entity.index) + 1, row: row)])])
+            try store.write([.of(entity.index, insert: [StoredRow(key: Int64(entity.index) + 1, row: row)])])
         }
         store.close()
         let new = old.changed { model in

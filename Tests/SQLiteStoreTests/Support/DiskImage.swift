@@ -1,4 +1,5 @@
 import Foundation
+import StoreTestModel
 
 /// What a disk holds of a store's files: what it was made to keep, and what it may or may not have got around to.
 struct DiskImage {

@@ -25,7 +25,7 @@ enum ResetScenario: String, CaseIterable, Sendable {
         let store = try SQLiteStore.open(options)
         var sub = RowSnapshot(columnCount: TestModel.columnCount + 1)
         sub.setText("extra", TestModel.columnCount)
-        try store.commit([
+        try store.write([
             .of(insert: (1..<Int64(itemCount)).map { StoredRow(key: $0, row: TestModel.row(code: "\($0)")) }),
             .of(1, insert: (50..<50 + Int64(subItemCount)).map { StoredRow(key: $0, row: sub) }),
         ])

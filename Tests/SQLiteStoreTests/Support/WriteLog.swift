@@ -3,6 +3,7 @@ import CSQLite
 import Foundation
 import RowStore
 import SQLiteStore
+import StoreTestModel
 import Testing
 
 /// Writes down everything that SQLite does to a store's files, to tell afterwards what a disk may hold after a power cut

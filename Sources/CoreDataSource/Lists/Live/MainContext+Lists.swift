@@ -64,9 +64,9 @@ extension MainContext {
     /// How many queries lists follow; those of one query share one.
     package var followedQueryCount: Int { lists.count }
 
-    /// Has all lists read their rows from the store, as after saves were discarded.
+    /// Has all lists read their rows from the store.
     package func readListsAnew() {
-        lists.readAnew(.discard)
+        lists.readAnew(.backlog)
         lists.drain()
     }
 

@@ -18,7 +18,7 @@ extension ObjectContext {
         let plan = try plan(request)
         var explanation = FetchExplanation(sql: [], steps: [], warnings: [])
         for entity in plan.family {
-            let (found, _, _) = try stack.root.read(.statement) { reader throws(DataSourceError) in
+            let found = try stack.root.store.read(.statement) { reader throws(DataSourceError) in
                 try reader.explain(plan.query.of(entity: entity))
             }
             if !found.text.isEmpty { explanation.sql.append(found.text) }
