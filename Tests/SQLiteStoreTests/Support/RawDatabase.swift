@@ -1,5 +1,6 @@
 import CSQLite
 import Foundation
+import RowStore
 
 /// A database as another program would use it, without this library.
 final class RawDatabase {
@@ -42,6 +43,34 @@ final class RawDatabase {
             for column in 0..<sqlite3_column_count(statement) {
                 values.append(sqlite3_column_text(statement, column).map { String(cString: $0) } ?? "NULL")
             }
+        }
+    }
+
+    /// Runs a query and returns its rows, each value as SQLite has it.
+    func values(_ sql: String) throws -> [[RowValue]] {
+        var statement: OpaquePointer?
+        guard sqlite3_prepare_v2(handle, sql, -1, &statement, nil) == SQLITE_OK else { throw failure }
+        defer { sqlite3_finalize(statement) }
+        var rows: [[RowValue]] = []
+        while true {
+            let code = sqlite3_step(statement)
+            if code == SQLITE_DONE { return rows }
+            guard code == SQLITE_ROW else { throw failure }
+            rows.append((0..<sqlite3_column_count(statement)).map { RawDatabase.value(statement, $0) })
+        }
+    }
+
+    private static func value(_ statement: OpaquePointer?, _ column: Int32) -> RowValue {
+        func bytes() -> UnsafeRawBufferPointer {
+            let start = sqlite3_column_blob(statement, column)
+            return UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(statement, column)))
+        }
+        switch sqlite3_column_type(statement, column) {
+        case SQLITE_INTEGER: return .integer(sqlite3_column_int64(statement, column))
+        case SQLITE_FLOAT: return .real(sqlite3_column_double(statement, column))
+        case SQLITE_TEXT: return .text(String(decoding: bytes(), as: UTF8.self))
+        case SQLITE_BLOB: return .blob(Array(bytes()))
+        default: return .null
         }
     }
 

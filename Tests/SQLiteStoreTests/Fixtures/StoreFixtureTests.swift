@@ -1,0 +1,106 @@
+import Foundation
+import ManagedModel
+import ModelReader
+import RowStore
+import SQLiteStore
+import StoreTestModel
+import TestSupport
+import Testing
+
+/// Stores that this and earlier releases wrote are opened as they are, with every row in them.
+struct StoreFixtureTests {
+    @Test func thereAreFixtures() {
+        #expect(StoreFixture.all.count >= 5)
+    }
+
+    @Test(arguments: StoreFixture.all)
+    func aStoreOfAnyFormatKeepsEveryRow(fixture: StoreFixture) throws {
+        let contents = try fixture.contents()
+        let model = try fixture.model()
+        #expect(model.hash.description == contents.modelHash, "\(fixture): the hash of an equal model is another one")
+        #expect(model.entityHashes.mapValues(\.description) == contents.entityHashes, "\(fixture)")
+
+        let folder = try TemporaryFolder()
+        let url = try fixture.copyStore(to: folder.url)
+        let options = fixture.options(url, model, keys: contents.entityKeys)
+        let store = try SQLiteStore.open(options)
+        #expect(store.startup.reason == .current, "\(fixture)")
+        #expect(store.startup.rowsDropped == 0 && store.startup.migration == nil, "\(fixture)")
+        let found = try StoreContents(store, model, contents)
+        #expect(found.rows == contents.rows, "\(fixture)")
+
+        // It goes on: each entity takes another row, and no key is given again.
+        let keys = contents.rows.values.flatMap(\.keys).compactMap { Int64($0) }
+        #expect(store.firstFreeKey > keys.max() ?? 0, "\(fixture)")
+        let key = store.firstFreeKey
+        let layout = options.layout
+        let added = layout.entities.filter { !$0.isAbstract }.map { entity in
+            let row = RowSnapshot(columnCount: entity.columns.count)
+            return ChangeSet.of(entity.index, insert: [StoredRow(key: key + Int64(entity.index), row: row)])
+        }
+        try store.commit(added)
+        store.close()
+
+        let next = try SQLiteStore.open(options)
+        #expect(next.startup.reason == .current, "\(fixture)")
+        let after = try StoreContents(next, model, contents)
+        #expect(after.rows.mapValues(\.count) == contents.rows.mapValues { $0.count + 1 }, "\(fixture)")
+        next.close()
+        let raw = try RawDatabase(url)
+        #expect(try raw.run("PRAGMA integrity_check") == ["ok"], "\(fixture)")
+        #expect(
+            try found.links.merging(StoreContents.joinLinks(model, raw)) { one, _ in one } == contents.links,
+            "\(fixture)")
+    }
+
+    /// The model that a store keeps of itself leads to the same hash too, so that it can be migrated from.
+    @Test(arguments: StoreFixture.all)
+    func theStoredModelHasTheSameHash(fixture: StoreFixture) throws {
+        let folder = try TemporaryFolder()
+        let raw = try RawDatabase(fixture.copyStore(to: folder.url))
+        let text = try #require(try raw.run("SELECT value FROM _metadata WHERE name = 'model'").first)
+        let model = try #require(ManagedObjectModel(storedText: text))
+        #expect(model.hash.description == (try fixture.contents().modelHash), "\(fixture)")
+    }
+}
+
+extension StoreFixture {
+    func model() throws -> ManagedObjectModel {
+        try ModelReader.read(data: Data(contentsOf: modelFile), name: name).model
+    }
+
+    /// As a container with the model opens its store; a reset is an error.
+    func options(_ url: URL, _ model: ManagedObjectModel, keys: [String: String]) -> SQLiteStore.Options {
+        SQLiteStore.Options(
+            url: url, layout: ModelLayout(model), identity: TestModel.identity(of: model, keys: keys),
+            resetPolicy: .ask)
+    }
+}
+
+extension StoreContents {
+    /// What the store itself reads; links of to-one relationships only.
+    init(_ store: SQLiteStore, _ model: ManagedObjectModel, _ identity: StoreContents) throws {
+        self = identity
+        rows = [:]
+        links = [:]
+        for entity in ModelLayout(model).entities where !entity.isAbstract {
+            let columns = model.columns(of: model.entities[entity.index])
+            rows[entity.name] = [:]
+            for stored in try store.rows(RowQuery(entity: entity.index)) {
+                var values: [String: String] = [:]
+                for (index, column) in columns.enumerated() {
+                    let value = stored.row.value(index, entity.columns[index].storage)
+                    if column.attribute != nil {
+                        values[column.name] = value.spelling
+                    } else if case .destinationKey(let relationship) = column.role {
+                        let hasEntity = index + 1 < columns.count && columns[index + 1].name == "\(column.name).entity"
+                        addLink(
+                            "\(entity.name) \(stored.key)", relationship, value,
+                            hasEntity ? stored.row.value(index + 1, .integer) : .null, model)
+                    }
+                }
+                rows[entity.name]?["\(stored.key)"] = values
+            }
+        }
+    }
+}

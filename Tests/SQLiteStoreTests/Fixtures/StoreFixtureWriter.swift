@@ -1,0 +1,64 @@
+import Foundation
+import ManagedModel
+import RowStore
+import SQLiteStore
+import StoreTestModel
+import TestSupport
+import Testing
+
+/// Writes the stores of a new format: `WRITE_STORE_FIXTURES=format-2 Scripts/test --filter StoreFixtureWriter`.
+///
+/// The folder of each store, with its `model.xml`, has to be there. The README beside them says more.
+struct StoreFixtureWriter {
+    @Test(.enabled(if: formatToWrite != nil)) func writeTheStoresOfThisFormat() async throws {
+        let format = try #require(formatToWrite)
+        for fixture in StoreFixture.all where fixture.format == format {
+            #expect(!FileManager.default.fileExists(atPath: fixture.store.path), "\(fixture) is there already")
+            let model = try fixture.model()
+            try model.validate()
+            let folder = try TemporaryFolder()
+            let url = folder.url.appending(component: StoreFixture.storeName)
+            let keys = fixture.name == "Contacts" ? ["GroupEntity": "7"] : [:]
+            try writeRows(fixture, url, keys, half: 0)
+            if fixture.name == "Killed" {
+                await #expect(processExitsWith: .signal(SIGKILL)) {
+                    [path = url.path as String, folder = fixture.folder.path as String] in
+                    try writeRows(StoreFixture(URL(filePath: folder)), URL(filePath: path), [:], half: 1)
+                }
+            } else {
+                try writeRows(fixture, url, keys, half: 1)
+                try insertPairs(FixtureRows(model).pairs, url)
+                // Closed by the store, it is one file.
+                try SQLiteStore.open(fixture.options(url, model, keys: keys)).close()
+            }
+            _ = try StoreFixture(folder.url).copyStore(to: fixture.folder)
+            try StoreContents(rawFile: url, model).write(to: fixture.contentsFile)
+        }
+    }
+}
+
+private func insertPairs(_ pairs: [FixtureRows.Pair], _ url: URL) throws {
+    let raw = try RawDatabase(url)
+    for pair in pairs { try raw.insert(pair) }
+}
+
+private let formatToWrite = ProcessInfo.processInfo.environment["WRITE_STORE_FIXTURES"]
+
+private func writeRows(_ fixture: StoreFixture, _ url: URL, _ keys: [String: String], half: Int) throws {
+    let model = try fixture.model()
+    let store = try SQLiteStore.open(fixture.options(url, model, keys: keys))
+    for changes in FixtureRows(model).changes(ofHalf: half) { try store.commit([changes]) }
+    if fixture.name == "Killed" && half == 1 { kill(getpid(), SIGKILL) }
+    store.close()
+}
+
+extension RawDatabase {
+    fileprivate func insert(_ pair: FixtureRows.Pair) throws {
+        let columns = Set(try run("SELECT name FROM pragma_table_info('\(pair.table)')"))
+        guard !columns.isEmpty else { return }
+        let values = pair.values.filter { columns.contains($0.key) }.sorted { $0.key < $1.key }
+        try run(
+            "INSERT OR IGNORE INTO [\(pair.table)] (\(values.map { "[\($0.key)]" }.joined(separator: ", "))) VALUES "
+                + "(\(values.map { "\($0.value)" }.joined(separator: ", ")))")
+    }
+}
