@@ -69,7 +69,7 @@ struct StoreForecast {
                 do throws(DataSourceError) {
                     let migration = try StoreMigration(
                         schema: schema, probe: probe, found: found, identity: options.identity, dropsByKey: false)
-                    try probe.connection.addTextChanges()
+                    try probe.connection.addMigrationFunctions()
                     try migration.checkConditions()
                     return .possible(migration.report(rowsCarried: try migration.rowsCarried()))
                 } catch  where error.code == .notMigratable {
