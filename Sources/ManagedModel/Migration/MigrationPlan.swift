@@ -17,8 +17,11 @@ package struct MigrationPlan: Sendable, Equatable {
     package internal(set) var obstacles: [String] = []
     /// What must be true of the rows for it to be possible.
     package internal(set) var conditions: [MigrationCondition] = []
-    /// What changes, in words, such as `ContactEntity.phone: renamed from mobile`.
-    package internal(set) var changes: [String] = []
+    /// What changes, in words, such as `ContactEntity.phone: renamed from mobile`; by entity, then property. Empty when the
+    /// models' hashes are equal, and only then.
+    package internal(set) var changes: [ModelDifference.Change] = []
+    /// What of the old rows is not carried over, if the migration is possible.
+    package internal(set) var losses: [MigrationLoss] = []
 
     package var isPossible: Bool { obstacles.isEmpty }
 
@@ -36,6 +39,7 @@ package struct MigrationPlan: Sendable, Equatable {
         planner.planAttributes()
         planner.planLinks()
         planner.planConstraints()
+        planner.planLosses()
         planner.describe()
         self = planner.plan
     }

@@ -129,7 +129,10 @@ extension MigrationSide {
         var kinds: [String: String] = [:]
         for owner in lookup.lineage(of: entity) {
             for attribute in owner.attributes where !attribute.isTransient {
-                kinds[attribute.name] = attribute.type == .composite ? "composite" : "attribute"
+                // In a model that was read from its canonical form, the leaves of a composite stand for it.
+                let path = attribute.name.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
+                let isComposite = attribute.type == .composite || path.count > 1
+                kinds[path.first.map(String.init) ?? ""] = isComposite ? "composite" : "attribute"
             }
             for relationship in owner.relationships where !relationship.isTransient {
                 kinds[relationship.name] = "relationship"

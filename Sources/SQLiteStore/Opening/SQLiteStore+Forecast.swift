@@ -76,7 +76,7 @@ struct StoreForecast {
                     return .impossible(error.message)
                 }
             case .reset(let reason, _) where reason.isModelChanged:
-                return .impossible("The database key is another one.")
+                return .impossible("The database key changed.")
             case .create, .proceed, .reset, .resetEntities:
                 return nil
             }
