@@ -189,7 +189,7 @@ struct MigrationTests {
         }
         let (startup, raw) = try migrate(folder, new)
         #expect(startup.migration?.rowsCarried == 2)
-        #expect(startup.migration?.changes == ["Other.size: added"])
+        #expect(startup.migration?.changes == ["Other.size: added (Integer 64, optional)"])
         #expect(try raw.run("SELECT rootpage FROM sqlite_schema WHERE name = 'Thing'") == page)
     }
 
@@ -201,6 +201,7 @@ struct MigrationTests {
         let startup = try migrate(folder, MigrationTests.model).startup
         #expect(startup.migration?.rowsCarried == 1)
         #expect(startup.migration?.removedEntities == ["Other"])
+        #expect(startup.migration?.losses == ["Other: the objects"])
         #expect(startup.rowsDropped == 2 && startup.isReset)
     }
 
