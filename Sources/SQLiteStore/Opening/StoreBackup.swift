@@ -15,7 +15,9 @@ struct StoreBackup {
     ///
     /// The log is copied into the main file first, so that one file is the whole store: whoever is killed before the move
     /// leaves the old store, and after it no store.
-    func move(_ connection: Connection) throws(DataSourceError) -> URL {
+    ///
+    /// - Parameter onRemoval: Called once the main file is moved, whatever fails after that.
+    func move(_ connection: Connection, onRemoval: () -> Void = {}) throws(DataSourceError) -> URL {
         let path = try freePath()
         try connection.set(pragma: "synchronous", to: 2)
         try connection.copyWholeLog()
@@ -27,6 +29,7 @@ struct StoreBackup {
             )
         }
         try files.move(files.main, to: path)
+        onRemoval()
         try files.syncFolder()
         try StoreReset(files: files).removeRemains()
         prune(except: path)

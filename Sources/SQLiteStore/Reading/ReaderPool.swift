@@ -38,7 +38,9 @@ final class ReaderPool: Sendable {
     }
 
     /// A reader for the caller alone, until it gives it back.
-    func take() throws(DataSourceError) -> Reader {
+    ///
+    /// - Parameter prepare: Called when the caller may read, before it gets a reader. No reset is under way then.
+    func take(_ prepare: () throws(DataSourceError) -> Void) throws(DataSourceError) -> Reader {
         // A read that main makes during another one takes a reader from the pool: main's is busy.
         let isMains = MainQueue.isCurrent && !state.withLock { $0.isMainReading }
         let permit = isMains ? mainPermit : permits
@@ -49,6 +51,7 @@ final class ReaderPool: Sendable {
         }
         do throws(DataSourceError) {
             guard !isClosed else { throw SQLiteStore.closed }
+            try prepare()
             if let idle { return idle }
             let reader = try Reader(files, schema, counters)
             reader.isMains = isMains
