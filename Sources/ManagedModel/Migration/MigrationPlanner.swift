@@ -77,7 +77,7 @@ struct MigrationSide {
         let attributes = lookup.lineage(of: entity).flatMap(\.attributes)
         return model.columns(of: entity).enumerated().compactMap { index, column in
             guard column.isStored, let attribute = column.attribute else { return nil }
-            let path = column.name.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+            let path = column.name.parts(separatedBy: ".")
             return MigrationLeaf(
                 column: index, named: Named(name: path, identifier: identifier(of: path[...], in: attributes)),
                 attribute: attribute)

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import ManagedModel
 package import RowStore
 
 /// What a store says of itself, in a table of its own.
@@ -80,8 +81,8 @@ package struct Metadata: Sendable, Equatable {
 
     private static func texts(in rows: [String: RowValue], after prefix: String) -> [String: String] {
         var texts: [String: String] = [:]
-        for (name, value) in rows where name.hasPrefix(prefix) {
-            if case .text(let text) = value { texts[String(name.dropFirst(prefix.count))] = text }
+        for (name, value) in rows {
+            if case .text(let text) = value, let name = name.remainder(afterPrefix: prefix) { texts[name] = text }
         }
         return texts
     }
