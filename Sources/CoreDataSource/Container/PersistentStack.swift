@@ -18,6 +18,8 @@ package final class PersistentStack: Sendable {
     private let owners = Guarded<[Int: String]>([:])
     private let lastKey: Atomic<Int64>
     private let origins: Guarded<SaveOrigins>
+    /// What was noticed, by the class of the data source.
+    private let noticed = Guarded<[String: [DataSourceDiagnostic]]>([:])
 
     init(_ layout: ModelLayout, root: RootContext, mainWaker: MainWaker, registeredObjectLimit: Int) {
         self.layout = layout
@@ -59,6 +61,18 @@ package final class PersistentStack: Sendable {
     func noteOwner(_ name: String, ofEntity entity: Int) { owners.withLock { $0[entity] = name } }
 
     func owner(ofEntity entity: Int) -> String? { owners.withLock { $0[entity] } }
+
+    /// Notes that objects are looked up by an attribute for which the store reads every row.
+    func noteLookup(_ layout: EntityLayout, _ column: Int, of owner: String?) {
+        guard let owner else { return }
+        let diagnostic = DataSourceDiagnostic(unindexed: column, layout)
+        noticed.withLock { noticed in
+            let known = noticed[owner, default: []]
+            if known.count < 64, !known.contains(diagnostic) { noticed[owner] = known + [diagnostic] }
+        }
+    }
+
+    func diagnostics(of owner: String) -> [DataSourceDiagnostic] { noticed.withLock { $0[owner] ?? [] } }
 
     /// A key that no object of the store ever had.
     func nextKey() -> Int64 {

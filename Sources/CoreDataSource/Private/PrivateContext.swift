@@ -46,7 +46,9 @@ public actor PrivateContext {
 
     /// The object whose attribute has that value, or a new one that has it.
     ///
-    /// Made for attributes with a uniqueness constraint: then objects are found without a fetch while they are registered.
+    /// For an attribute with a uniqueness constraint the cost is that of a look-up by key, and nothing is read from the
+    /// store while the object is registered. For any other it is the first such object in the order of creation; without a
+    /// fetch index the store may have to read every row of the entity, which ``DataSource/diagnostics`` says.
     ///
     /// - Throws: `entityNotOwned`, `unknownAttribute`, and what the store throws.
     public func findOrInsert<Object: ManagedObject, Value: AttributeStorable>(
@@ -71,4 +73,15 @@ public actor PrivateContext {
     public func rollback() {
         objects.rollback(isEnd: false)
     }
+
+    // MARK: For tests
+
+    /// How many objects are registered.
+    package var registeredObjectCount: Int { objects.bindings.reduce(0) { $0 + $1.objects.count } }
+
+    /// Forgets all objects, as after saves that were too large to be cached.
+    package func forgetObjects() { objects.forgetAll() }
+
+    /// How many rows were tested by this context and not by the store.
+    package var rowsTested: Int { objects.rowsTested }
 }

@@ -30,7 +30,7 @@ struct StoreSchema: Sendable {
             }
             let table = EntityTable(
                 entity, name: try names.claim(entity.name), names: try StoreSchema.columnNames(entity),
-                indexedColumns: StoreIndex.firstColumns(entity, layout.model), firstStatement: firstStatement)
+                indexedColumns: StoreIndex.firstColumns(entity), firstStatement: firstStatement)
             firstStatement += table.statementCount
             tables.append(table)
         }
