@@ -77,6 +77,8 @@ extension DataSourceError.Code {
     public static let uniquenessViolated = Self(rawValue: "uniquenessViolated")
     /// A text or blob is longer than the store can hold.
     public static let valueTooLarge = Self(rawValue: "valueTooLarge")
+    /// No key is left for a new object.
+    public static let keysExhausted = Self(rawValue: "keysExhausted")
     /// A sync got an empty list for a scope that has objects.
     public static let emptySync = Self(rawValue: "emptySync")
 
