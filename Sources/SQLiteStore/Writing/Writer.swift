@@ -8,7 +8,7 @@ final class Writer {
     let connection: Connection
     let schema: StoreSchema
     let counters: StoreCounters
-    private let log: LogWatch
+    private let log: WALCheckpointer
     private let watch: FileWatch
     /// The UPDATE for each set of columns that changed together, by entity.
     var updates: [[ColumnSet: Statement]]
@@ -20,15 +20,15 @@ final class Writer {
     static let keyReserve: Int64 = 1024
 
     init(
-        _ connection: Connection, _ files: StoreFiles, _ schema: StoreSchema, _ counters: StoreCounters,
-        _ limits: LogWatch.Limits
+        _ connection: Connection, _ schema: StoreSchema, _ counters: StoreCounters, _ watch: FileWatch,
+        _ log: WALCheckpointer
     ) {
         self.connection = connection
         self.schema = schema
         self.counters = counters
         updates = Array(repeating: [:], count: schema.tables.count)
-        log = LogWatch(connection, counters, limits)
-        watch = FileWatch(files)
+        self.log = log
+        self.watch = watch
     }
 
     func close() {
@@ -53,6 +53,7 @@ final class Writer {
         try execute(schema.firstFreeStatement, "BEGIN IMMEDIATE")
         var bound = counters.firstFreeKey
         do {
+            try watch.checkLock()
             for changes in group.lazy.flatMap(\.entities) { try write(changes) }
             bound = try moveBound(group)
             try watch.check()
