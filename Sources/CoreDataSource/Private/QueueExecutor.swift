@@ -1,4 +1,5 @@
 internal import Dispatch
+internal import RowStore
 internal import Synchronization
 
 /// Runs a context's jobs one after the other on a queue of its own, so that blocking work holds up nobody else.
@@ -9,6 +10,7 @@ package final class QueueExecutor: SerialExecutor {
     package init(label: String) {
         queue = DispatchQueue(label: label, qos: .userInitiated)
         queue.setSpecific(key: current, value: ())
+        queue.setSpecific(key: ReaderName.key, value: label)
     }
 
     /// Whether anything waits for its turn behind what runs now.

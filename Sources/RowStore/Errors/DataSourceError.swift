@@ -113,6 +113,10 @@ extension DataSourceError.Code {
     public static let diskFull = Self(rawValue: "diskFull")
     /// The store's files were moved, replaced or deleted while it was open.
     public static let storeMoved = Self(rawValue: "storeMoved")
+    /// The write-ahead log cannot be copied into the store, and grows.
+    public static let checkpointFailed = Self(rawValue: "checkpointFailed")
+    /// A read that stays open keeps the write-ahead log from being emptied, so that it grows.
+    public static let readerBlocksCheckpoint = Self(rawValue: "readerBlocksCheckpoint")
     /// The store cannot be read or written: an I/O error.
     public static let storeUnreadable = Self(rawValue: "storeUnreadable")
     /// The user may not read or write the store.
