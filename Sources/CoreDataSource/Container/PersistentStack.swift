@@ -75,8 +75,20 @@ package final class PersistentStack: Sendable {
     func diagnostics(of owner: String) -> [DataSourceDiagnostic] { noticed.withLock { $0[owner] ?? [] } }
 
     /// A key that no object of the store ever had.
-    func nextKey() -> Int64 {
-        lastKey.add(1, ordering: .relaxed).newValue
+    ///
+    /// - Throws: `keysExhausted`.
+    func nextKey() throws(DataSourceError) -> Int64 {
+        var last = lastKey.load(ordering: .relaxed)
+        // The greatest number is no key, for the store keeps one above the greatest key.
+        while last < Int64.max - 1 {
+            let (isMine, found) = lastKey.compareExchange(expected: last, desired: last + 1, ordering: .relaxed)
+            if isMine { return last + 1 }
+            last = found
+        }
+        throw DataSourceError(
+            .keysExhausted,
+            "The store has an object with the highest key there is, so a new one cannot get a higher key. Delete that "
+                + "object, which another program made, and open the store again.")
     }
 
     deinit {

@@ -13,7 +13,7 @@ extension ObjectContext {
         }
         try checkOwned(entity)
         let row = RowSnapshot(copying: bindings[entity].template, spareWords: bindings[entity].spareWords)
-        let object = register(StoredRow(key: stack.nextKey(), row: row), bindings[entity], .inserted, asOf: 0)
+        let object = register(StoredRow(key: try stack.nextKey(), row: row), bindings[entity], .inserted, asOf: 0)
         changed.append(object)
         bindings[entity].noteInsert(object)
         return object

@@ -10,6 +10,8 @@ final class Reader: @unchecked Sendable {
     let counters: StoreCounters
     /// Whether only main reads with it.
     var isMains = false
+    /// The number of the read that it is used for.
+    var readNumber: UInt64 = 0
 
     init(_ files: StoreFiles, _ schema: StoreSchema, _ counters: StoreCounters) throws(DataSourceError) {
         guard try files.mainExists() else { throw DataSourceError(storeMoved: files.main) }
