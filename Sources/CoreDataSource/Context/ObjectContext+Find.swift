@@ -40,7 +40,9 @@ extension ObjectContext {
         let isOwned = layout.concreteFamily.allSatisfy { bindings[$0].isOwned }
         guard isOwned, layout.columns[column].isStored, value.fits(layout.columns[column].storage) else {
             var plan = FetchPlan(
-                RowQuery(entity: entity, predicate: .compare(column: column, .equal, value), limit: 1))
+                RowQuery(
+                    entity: entity, predicate: .compare(column: column, .equal, value), limit: 1,
+                    budget: QueryBudget(isCancellable: isCancellable)))
             plan.family = layout.concreteFamily
             return try objects(plan).first
         }
@@ -68,7 +70,9 @@ extension ObjectContext {
             if limit == 1, try registerAllIfFew(binding) { continue }
             var predicate = RowPredicate.compare(column: column, .equal, value)
             if registered > .min { predicate = .and([predicate, .compareKey(.greater, registered)]) }
-            let query = RowQuery(entity: binding.layout.index, predicate: predicate, limit: limit)
+            let query = RowQuery(
+                entity: binding.layout.index, predicate: predicate, limit: limit,
+                budget: QueryBudget(isCancellable: isCancellable))
             let (rows, asOf) = try stack.root.rows(query, binding.layout)
             for row in rows { _ = object(row, binding, asOf: asOf) }
             index[registeredThrough: value] = rows.count < limit ? .max : rows[limit - 1].key

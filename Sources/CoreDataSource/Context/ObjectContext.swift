@@ -15,6 +15,8 @@ final class ObjectContext {
     private(set) var refusal: DataSourceError?
     /// Whether a hook or `perform` is at work, which will save what is edited now.
     var isInBatch = false
+    /// Whether a long query ends when its task is cancelled.
+    var isCancellable = false
     /// The generation of the rows that are registered.
     var generation: Int
     /// Who owns the context, for messages: the name of a data source's class, or nil for main.

@@ -54,7 +54,10 @@ public actor PrivateContext {
         let column = try objects.column(keyPath, of: type, objects.bindings[entity].layout)
         try objects.checkOwned(entity)
         let stored = value.storedValue.value
-        if let found = try objects.find(entity: entity, column: column, value: stored) {
+        let found = try read { objects throws(DataSourceError) in
+            try objects.find(entity: entity, column: column, value: stored)
+        }
+        if let found {
             return try objects.typed(found)
         }
         let object = try objects.insert(entity: entity)

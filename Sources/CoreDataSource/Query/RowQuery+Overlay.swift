@@ -40,10 +40,14 @@ extension RowQuery {
     }
 
     /// The matching rows, given the stored ones that match and what newer saves left of some.
-    func lay(_ newer: [Int64: RowSnapshot?], over rows: [StoredRow], _ layout: EntityLayout) -> [StoredRow] {
+    ///
+    /// - Throws: What the predicate throws.
+    func lay(
+        _ newer: [Int64: RowSnapshot?], over rows: [StoredRow], _ layout: EntityLayout
+    ) throws(DataSourceError) -> [StoredRow] {
         if newer.isEmpty { return rows }
         var more: [StoredRow] = []
-        for case (let key, let row?) in newer where predicate.evaluate(row, key: key, layout) {
+        for case (let key, let row?) in newer where try predicate.evaluate(row, key: key, layout, budget) {
             more.append(StoredRow(key: key, row: row))
         }
         return merge(more, into: rows.filter { !newer.keys.contains($0.key) }, layout)

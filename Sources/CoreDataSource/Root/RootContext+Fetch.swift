@@ -16,7 +16,7 @@ extension RootContext {
             let left = rowsLeft(by: saves, ofEntity: query.entity)
             if left.isEmpty { return (spare == 0 ? rows : query.window(rows), asOf) }
             if left.count <= spare || query.limit == nil && query.offset == 0 {
-                return (query.window(query.lay(left, over: rows, layout)), asOf)
+                return (query.window(try query.lay(left, over: rows, layout)), asOf)
             }
             spare = left.count * 2
         }
@@ -60,8 +60,10 @@ extension RootContext {
             let left = family.map { rowsLeft(by: saves, ofEntity: $0) }
             let most = left.reduce(0) { max($0, $1.count) }
             if most <= spare || query.limit == nil {
-                let rows = zip(found, left).map { found, left in
-                    (entity: found.entity, rows: query.lay(left, over: found.rows, layout.entities[found.entity]))
+                var rows: [(entity: Int, rows: [StoredRow])] = []
+                for (found, left) in zip(found, left) {
+                    let laid = try query.lay(left, over: found.rows, layout.entities[found.entity])
+                    rows.append((found.entity, laid))
                 }
                 return (rows, asOf)
             }
