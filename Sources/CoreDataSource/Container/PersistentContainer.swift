@@ -25,22 +25,23 @@ public final class PersistentContainer: Sendable {
         public var resetPolicy: ResetPolicy
         /// Keys of single data sources, for rows that have to go without all others. None by default.
         public var databaseKeys: DataSourceKeys
-        /// How many objects each private context may keep registered between saves, so that they are found without a
-        /// fetch; 131,072 by default. Beyond it they are read again when needed.
-        public var registeredObjectLimit: Int
+        /// How many bytes of objects each private context may keep registered between saves, so that they are found
+        /// without a fetch; 64 MiB by default. A batch may use more while it runs. Objects beyond the limit are forgotten
+        /// when it is saved, and read again when needed.
+        public var registeredObjectByteLimit: Int
         /// Called while rows are carried over to another model (``ResetPolicy/migrate``), again and again, and with all of
         /// them at the end. It is called on the opening thread, which waits for it.
         public var migrationProgress: (@Sendable (MigrationProgress) -> Void)?
 
         public init(
             synchronous: SynchronousLevel = .full, resetPolicy: ResetPolicy = .discard,
-            databaseKeys: DataSourceKeys = [:], registeredObjectLimit: Int = 131_072,
+            databaseKeys: DataSourceKeys = [:], registeredObjectByteLimit: Int = 64 << 20,
             migrationProgress: (@Sendable (MigrationProgress) -> Void)? = nil
         ) {
             self.synchronous = synchronous
             self.resetPolicy = resetPolicy
             self.databaseKeys = databaseKeys
-            self.registeredObjectLimit = max(0, registeredObjectLimit)
+            self.registeredObjectByteLimit = max(0, registeredObjectByteLimit)
             self.migrationProgress = migrationProgress
         }
     }
@@ -84,7 +85,8 @@ public final class PersistentContainer: Sendable {
         let waker = MainWaker()
         let root = RootContext(store: store) { waker.wake() }
         stack = PersistentStack(
-            layout, root: root, mainWaker: waker, registeredObjectLimit: configuration.registeredObjectLimit)
+            layout, root: root, mainWaker: waker,
+            registeredObjectByteLimit: configuration.registeredObjectByteLimit)
         main = MainContext(stack)
         waker.connect(main)
         self.startup = startup

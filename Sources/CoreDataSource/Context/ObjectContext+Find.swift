@@ -115,9 +115,29 @@ extension ObjectContext {
             var first = all
             first.limit = 1
             binding.holdsAllRows = try stack.root.rows(first, binding.layout).rows.isEmpty
-        } else if binding.misses == 64, try stack.root.count(all, binding.layout) < stack.registeredObjectLimit {
-            _ = try objects(FetchPlan(all))
+        } else if binding.misses == 64, registeredBytes < stack.registeredObjectByteLimit {
+            try registerAll(binding, stack.root.count(all, binding.layout))
         }
         return binding.holdsAllRows
+    }
+
+    /// Registers all rows of an entity, a part at a time, unless they take more bytes than may stay registered.
+    ///
+    /// - Parameter count: How many rows there are.
+    private func registerAll(_ binding: EntityBinding, _ count: Int) throws(DataSourceError) {
+        var part = RowQuery(entity: binding.layout.index, limit: 64)
+        while let limit = part.limit {
+            let (rows, asOf) = try stack.root.rows(part, binding.layout)
+            _ = objects(rows, binding.layout.index, asOf: asOf)
+            guard rows.count == limit, let last = rows.last else {
+                binding.holdsAllRows = true
+                return
+            }
+            let average = max(1, binding.registeredBytes / max(1, binding.objects.count))
+            let room = (stack.registeredObjectByteLimit - registeredBytes) / average
+            guard room > 0, count - binding.objects.count <= room else { return }
+            part.predicate = .compareKey(.greater, last.key)
+            part.limit = min(room, 8192)
+        }
     }
 }

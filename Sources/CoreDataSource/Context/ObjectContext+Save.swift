@@ -86,13 +86,17 @@ extension ObjectContext {
     func didSave(_ number: Int64) {
         for object in changed {
             switch object.state {
+            let binding = bindings[object.layout.index]
             case .inserted, .edited:
                 object.state = .saved
+                let before = object.saved.map { $0.byteCount + EntityBinding.objectBytes } ?? 0
+                binding.registeredBytes += object.row.byteCount + EntityBinding.objectBytes - before
                 object.saved = nil
                 object.asOf = number
             case .deleted:
                 object.state = .gone
-                bindings[object.layout.index].objects.remove(object.key)
+                binding.registeredBytes -= object.savedRow.byteCount + EntityBinding.objectBytes
+                binding.objects.remove(object.key)
             case .saved, .gone: break
             }
         }

@@ -81,6 +81,15 @@ public actor PrivateContext {
     /// Forgets all objects, as after saves that were too large to be cached.
     package func forgetObjects() { objects.forgetAll() }
 
+    /// The bytes that they take.
+    package var registeredByteCount: Int { objects.registeredBytes }
+
+    /// The same, and what they take if they are all looked at.
+    package var registeredByteCounts: (counted: Int, present: Int) {
+        let owned = objects.bindings.filter(\.isOwned).flatMap { $0.objects.objects }
+        return (registeredByteCount, owned.reduce(0) { $0 + $1.row.byteCount + EntityBinding.objectBytes })
+    }
+
     /// How many rows were tested by this context and not by the store.
     package var rowsTested: Int { objects.rowsTested }
 }

@@ -150,7 +150,7 @@ struct TierQueryTests {
         let store = FaultyStore(over: sqlite)
         let container = PersistentContainer(
             layout, store, StoreStartup(reason: .firstLaunch),
-            .init(registeredObjectLimit: TierQueryTests.seed % 2 == 0 ? 0 : 1000))
+            .init(registeredObjectByteLimit: TierQueryTests.seed % 2 == 0 ? 0 : 300_000))
         let samples: DataSource =
             hasParts
             ? try container.dataSource(SampleAndPartDataSource.self) : try container.dataSource(SampleDataSource.self)
