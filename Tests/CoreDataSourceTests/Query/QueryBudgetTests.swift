@@ -33,7 +33,7 @@ struct QueryBudgetTests {
             let layout = try #require(container.stack.layout.entity(named: "ContactEntity"))
             let name = try #require(layout.column(named: "name"))
             let slow = RowPredicate.text(.column(name), try TextTest(comparison, pattern, []))
-            for predicate in [slow, .not(slow), .and([slow, .compareKey(.greater, 0)])] {
+            for predicate in comparison == .like ? [slow] : [slow, .not(slow), .and([slow, .compareKey(.greater, 0)])] {
                 let query = RowQuery(entity: layout.index, predicate: predicate)
                 let error = #expect(throws: DataSourceError.self) {
                     try root.store.read(.statement) { reader throws(DataSourceError) in try reader.rows(query) }
