@@ -111,6 +111,17 @@ extension PrivateContext {
         try read { objects throws(DataSourceError) in try objects.values(request, repeat each keyPaths) }
     }
 
+    /// One attribute of the objects of a request, in its order.
+    ///
+    /// ```swift
+    /// let known = Set(try context.values(FetchRequest<ContactEntity>(), \.uid))
+    /// ```
+    public func values<Object: ManagedObject, Value: AttributeStorable>(
+        _ request: FetchRequest<Object>, _ keyPath: KeyPath<Object, Value>
+    ) throws -> [Value] {
+        try read { objects throws(DataSourceError) in try objects.values(request, keyPath) }
+    }
+
     /// Sums, counts and so on over the objects of a request.
     ///
     /// - Throws: `numberOverflow` for a sum that its type cannot hold.

@@ -14,10 +14,13 @@ public actor PrivateContext {
     nonisolated let executor: QueueExecutor
     /// The name of the data source's class.
     nonisolated let owner: String
+    /// The entities whose objects may be edited here.
+    nonisolated let ownedEntities: Set<Int>
 
     init(_ stack: PersistentStack, owner: String, ownedEntities: Set<Int>) {
         self.stack = stack
         self.owner = owner
+        self.ownedEntities = ownedEntities
         executor = QueueExecutor(label: "CoreDataSource.private.\(owner)")
         objects = ObjectContext(stack, owner: owner, ownedEntities: ownedEntities)
     }
@@ -78,9 +81,6 @@ public actor PrivateContext {
     /// How many objects are registered.
     package var registeredObjectCount: Int { objects.bindings.reduce(0) { $0 + $1.objects.count } }
 
-    /// Forgets all objects, as after saves that were too large to be cached.
-    package func forgetObjects() { objects.forgetAll() }
-
     /// The bytes that they take.
     package var registeredByteCount: Int { objects.registeredBytes }
 
@@ -89,6 +89,9 @@ public actor PrivateContext {
         let owned = objects.bindings.filter(\.isOwned).flatMap { $0.objects.objects }
         return (registeredByteCount, owned.reduce(0) { $0 + $1.row.byteCount + EntityBinding.objectBytes })
     }
+
+    /// Forgets all objects, as after saves that were too large to be cached.
+    package func forgetObjects() { objects.forgetAll() }
 
     /// How many rows were tested by this context and not by the store.
     package var rowsTested: Int { objects.rowsTested }
