@@ -8,8 +8,8 @@ package final class PersistentStack: Sendable {
     package let layout: ModelLayout
     package let root: RootContext
     let mainWaker: MainWaker
-    /// How many objects a private context may keep registered between saves.
-    let registeredObjectLimit: Int
+    /// How many bytes of objects a private context may keep registered between saves.
+    let registeredObjectByteLimit: Int
     /// Held from the check of a save until the root has it, by contexts whose objects must not have the same values as those
     /// of another context: two that checked at once would each find the value free.
     let sharedConstraints = NSLock()
@@ -21,11 +21,11 @@ package final class PersistentStack: Sendable {
     /// What was noticed, by the class of the data source.
     private let noticed = Guarded<[String: [DataSourceDiagnostic]]>([:])
 
-    init(_ layout: ModelLayout, root: RootContext, mainWaker: MainWaker, registeredObjectLimit: Int) {
+    init(_ layout: ModelLayout, root: RootContext, mainWaker: MainWaker, registeredObjectByteLimit: Int) {
         self.layout = layout
         self.root = root
         self.mainWaker = mainWaker
-        self.registeredObjectLimit = registeredObjectLimit
+        self.registeredObjectByteLimit = registeredObjectByteLimit
         origins = Guarded(SaveOrigins(layout))
         types = Guarded(
             layout.entities.map { layout.model.classes[$0.name] as? ManagedObject.Type ?? ManagedObject.self })

@@ -18,7 +18,7 @@ extension RootContext {
             if pending.isEmpty { return (spare == 0 ? rows : query.window(rows), asOf) }
             if spare > 0 || query.limit == nil && query.offset == 0 {
                 let isComplete = asked.limit.map { rows.count < $0 } ?? true
-                if let first = query.firstRows(rows, under: pending, isComplete: isComplete, layout) {
+                if let first = try query.firstRows(rows, under: pending, isComplete: isComplete, layout) {
                     return (query.window(first), asOf)
                 }
             }
@@ -71,7 +71,7 @@ extension RootContext {
                 let rows =
                     pending.isEmpty
                     ? found.rows
-                    : query.firstRows(
+                    : try query.firstRows(
                         found.rows, under: pending, isComplete: isComplete, layout.entities[found.entity])
                 if let rows { first.append((found.entity, rows)) }
             }

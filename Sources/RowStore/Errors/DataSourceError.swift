@@ -93,6 +93,8 @@ extension DataSourceError.Code {
 
     // Queries.
 
+    /// A request asks for what no request can mean, such as a negative limit.
+    public static let invalidRequest = Self(rawValue: "invalidRequest")
     /// A predicate or another part of a query means nothing: it compares what cannot be compared, say.
     public static let invalidPredicate = Self(rawValue: "invalidPredicate")
     /// A predicate format breaks the grammar, or its arguments do not fit.

@@ -18,6 +18,7 @@ final class Reader: @unchecked Sendable {
         connection = try Connection(path: files.main, isReader: true, vfs: files.calls.sqliteVFS)
         try connection.configure()
         try connection.settleReader()
+        connection.endsWithItsTask()
         self.schema = schema
         self.counters = counters
     }
@@ -44,10 +45,13 @@ final class Reader: @unchecked Sendable {
     }
 
     /// Steps to the first row of a statement, hands it over, and makes the statement ready for the next use.
+    ///
+    /// - Parameter budget: That of the query, if there can be many rows.
     func withFirstStep<R>(
-        _ statement: Statement, _ body: (_ code: Int32) throws(DataSourceError) -> R
+        _ statement: Statement, _ budget: QueryBudget? = nil, _ body: (_ code: Int32) throws(DataSourceError) -> R
     ) throws(DataSourceError) -> R {
         counters.count(statements: 1)
+        connection.isCancellable = budget?.isCancellable ?? false
         defer { statement.clear() }
         return try body(statement.step())
     }

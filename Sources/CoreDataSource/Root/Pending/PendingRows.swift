@@ -133,15 +133,15 @@ struct PendingView: NewerRows {
         return blocks.contains { $0.row(entity, key) != nil }
     }
 
-    func forEachRow(_ body: (Int64, RowSnapshot) -> Void) {
+    func forEachRow(_ body: (Int64, RowSnapshot) throws(DataSourceError) -> Void) throws(DataSourceError) {
         for (key, row) in rows where row.number > start && !isReplaced(key, after: row.number) {
-            if let row = row.row { body(key, row) }
+            if let row = row.row { try body(key, row) }
         }
         for (place, block) in blocks.enumerated() {
-            block.forEachRow(entity) { key, row in
+            try block.forEachRow(entity) { (key, row) throws(DataSourceError) in
                 if let newer = rows[key], newer.number > block.number { return }
                 if blocks[(place + 1)...].contains(where: { $0.row(entity, key) != nil }) { return }
-                if let row = row.row { body(key, row) }
+                if let row = row.row { try body(key, row) }
             }
         }
     }
