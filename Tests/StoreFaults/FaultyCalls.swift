@@ -1,39 +1,11 @@
-import CFaultyVFS
-import CSQLite
-import Foundation
-import RowStore
-import SQLiteStore
-import Testing
-
-/// What a call fails with: an error number of the system's, or a result code of SQLite's.
-struct Fault: Sendable, CustomTestStringConvertible {
-    let name: String
-    let number: Int32
-    let code: Int32
-
-    var testDescription: String { name }
-
-    static let all = [
-        Fault(name: "EACCES", number: EACCES, code: SQLITE_CANTOPEN),
-        Fault(name: "EBUSY", number: EBUSY, code: SQLITE_BUSY),
-        .io,
-        Fault(name: "EMFILE", number: EMFILE, code: SQLITE_CANTOPEN),
-        .full,
-        Fault(name: "CORRUPT", number: EIO, code: SQLITE_CORRUPT),
-        Fault(name: "NOTADB", number: EIO, code: SQLITE_NOTADB),
-    ]
-
-    /// The result code of one of SQLite's calls. Only a lock can be busy; of anything else SQLite would not expect it.
-    func code(of call: String) -> Int32 {
-        code == SQLITE_BUSY && !call.lowercased().contains("lock") ? SQLITE_IOERR : code
-    }
-
-    static let full = Fault(name: "ENOSPC", number: ENOSPC, code: SQLITE_FULL)
-    static let io = Fault(name: "EIO", number: EIO, code: SQLITE_IOERR)
-}
+internal import CFaultyVFS
+internal import CSQLite
+internal import Foundation
+internal import RowStore
+package import SQLiteStore
 
 /// Counts the calls that a store makes for its files, its own and SQLite's, and makes some of them fail.
-final class FaultyCalls: Sendable {
+package final class FaultyCalls: Sendable {
     private struct State {
         var count = 0
         /// The number of the first call that changes a name.
@@ -46,7 +18,7 @@ final class FaultyCalls: Sendable {
     private let name = "faulty-\(UUID().uuidString)"
 
     /// - Parameter fails: Whether the call of that number, counted from 1, is to fail.
-    init(_ fault: Fault = .io, fails: @escaping @Sendable (Int) -> Bool = { _ in false }) throws {
+    package init(_ fault: Fault = .io, fails: @escaping @Sendable (Int) -> Bool = { _ in false }) throws {
         self.fault = fault
         state = Guarded(State(fails: fails))
         let code = faulty_vfs_register(
@@ -56,7 +28,7 @@ final class FaultyCalls: Sendable {
                 let calls = Unmanaged<FaultyCalls>.fromOpaque(context).takeUnretainedValue()
                 return calls.next() ? calls.fault.code(of: String(cString: call)) : SQLITE_OK
             }, nil, Unmanaged.passUnretained(self).toOpaque())
-        try #require(code == SQLITE_OK)
+        guard code == SQLITE_OK else { throw VFSNotRegistered() }
     }
 
     deinit {
@@ -64,11 +36,11 @@ final class FaultyCalls: Sendable {
     }
 
     /// How many calls there have been.
-    var count: Int { state.withLock { $0.count } }
-    var firstRemoval: Int? { state.withLock { $0.firstRemoval } }
+    package var count: Int { state.withLock { $0.count } }
+    package var firstRemoval: Int? { state.withLock { $0.firstRemoval } }
 
     /// It lives as long as these do.
-    var calls: FileCalls {
+    package var calls: FileCalls {
         FileCalls(sqliteVFS: name) { call, _ in
             if call == .remove || call == .move {
                 self.state.withLock { $0.firstRemoval = $0.firstRemoval ?? $0.count + 1 }
@@ -84,3 +56,6 @@ final class FaultyCalls: Sendable {
         }
     }
 }
+
+/// SQLite did not take the way to the files that a test wants to watch.
+struct VFSNotRegistered: Error {}
