@@ -92,7 +92,9 @@ let package = Package(
         .testTarget(name: "DebianControlTests", dependencies: ["DebianControl"]),
         .testTarget(
             name: "ModelResetTests",
-            dependencies: ["TestSupport", "ModelReader", "SQLiteStore", "RowStore", "ManagedModel"]),
+            dependencies: [
+                "ModelResetCommands", "TestSupport", "ModelReader", "SQLiteStore", "RowStore", "ManagedModel",
+            ]),
         .testTarget(name: "PackageCatalogTests", dependencies: ["TestSupport", "CSQLite"]),
 
         // The benchmark, and what it compares with.

@@ -39,6 +39,8 @@ public struct ModelReaderError: Error, Sendable, Hashable {
         public static let unsupportedEncoding = Code("unsupportedEncoding")
         /// The file declares a document type or entities, which no model needs.
         public static let documentTypeRefused = Code("documentTypeRefused")
+        /// Git left a merge conflict in the file.
+        public static let mergeConflict = Code("mergeConflict")
         /// The file is not well-formed XML.
         public static let malformedXML = Code("malformedXML")
         /// An element lacks its name, or another attribute that it cannot do without.

@@ -10,6 +10,10 @@ package enum ModelReset {
     /// **Isolation**: none. It blocks on the disk.
     package static func run(_ words: [String]) -> Outcome {
         if words.contains("--help") || words.contains("-h") { return Outcome(output: Usage.text) }
+        // Behind a command, --version is that of the model.
+        if words.filter({ $0 != "--json" }) == ["--version"] {
+            return Outcome(Release.report, asJSON: words.contains("--json"), warnings: [])
+        }
         var warnings: [String] = []
         do {
             let command = try CommandName.command(for: words)
@@ -33,7 +37,7 @@ package struct Outcome: Sendable {
 
     init(_ report: Report, asJSON: Bool, warnings: [String]) {
         output = asJSON ? report.json.text + "\n" : report.text
-        errors = warnings.map { $0 + "\n" }.joined()
+        errors = (warnings + report.errors).map { $0 + "\n" }.joined()
         status = report.status.rawValue
     }
 

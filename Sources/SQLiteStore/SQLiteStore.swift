@@ -1,5 +1,6 @@
 package import Foundation
 package import RowStore
+internal import Synchronization
 
 /// Rows in an SQLite file: one connection writes, a few others read.
 package final class SQLiteStore: PersistentStore {
@@ -37,12 +38,14 @@ package final class SQLiteStore: PersistentStore {
     package let longestValue: Int
     package let counters: StoreCounters
 
-    private let schema: StoreSchema
-    private let files: StoreFiles
-    private let options: Options
-    private let identifier: Guarded<String>
-    private let writer: Guarded<Writer?>
-    private let readers: ReaderPool
+    let schema: StoreSchema
+    let files: StoreFiles
+    let options: Options
+    let identifier: Guarded<String>
+    let writer: Guarded<WriterState>
+    /// Whether a reset left no writer, so that the store has to be opened again.
+    let isLost = Atomic(false)
+    let readers: ReaderPool
     /// Held until the store is closed.
     private let lock: Guarded<LockFile?>
 
@@ -57,7 +60,7 @@ package final class SQLiteStore: PersistentStore {
         let files = try StoreFiles(options.url, options.calls)
         // Before the lock file is made beside a folder or a device.
         _ = try files.mainExists()
-        let lock = try LockFile(files)
+        let lock = try ClosingStores.shared.lock(files)
         let opened = try StoreOpening(files: files, schema: schema, options: options).run()
         return SQLiteStore(schema, files, options, lock, opened)
     }
@@ -73,24 +76,27 @@ package final class SQLiteStore: PersistentStore {
         longestValue = min(RowSnapshot.longestValue, opened.connection.longestValue)
         let counters = StoreCounters(firstFreeKey: opened.metadata.firstFreeKey)
         self.counters = counters
-        writer = Guarded(Writer(opened.connection, files, schema, counters, options.logLimits))
+        writer = Guarded(.open(Writer(opened.connection, files, schema, counters, options.logLimits)))
         readers = ReaderPool(files, schema, counters)
         self.lock = Guarded(lock)
     }
 
     package var firstFreeKey: Int64 { counters.firstFreeKey }
 
-    package func commit(_ group: [ChangeSet]) throws(DataSourceError) {
-        try writer.withLock { (writer) throws(DataSourceError) in
-            guard let writer else { throw SQLiteStore.closed }
-            try writer.commit(group)
-        }
+    package func commit(_ group: [ChangeSet]) throws(DataSourceError) -> CommitOutcome {
+        try writer.withLock { (writer) throws(DataSourceError) in try openWriter(&writer).commit(group) }
+    }
+
+    package var canBeWrittenOutside: Bool { true }
+
+    package func noticeOutsideWrites() -> Bool {
+        writer.withLockIfAvailable { $0.current?.noticeOutsideWrites() ?? false } ?? false
     }
 
     package func read<R>(_ isolation: ReadIsolation, _ body: (any StoreReader) throws(DataSourceError) -> R)
         throws(DataSourceError) -> R
     {
-        let reader = try readers.take()
+        let reader = try readers.take { () throws(DataSourceError) in try reopenIfLost() }
         defer { readers.give(back: reader) }
         return try reader.run(isolation, body)
     }
@@ -100,64 +106,39 @@ package final class SQLiteStore: PersistentStore {
 
     /// Copies the log into the main file if enough has gathered. It can take milliseconds.
     package func upkeep() {
-        writer.withLock { $0?.checkpointIfNeeded() }
+        writer.withLock { $0.current?.checkpointIfNeeded() }
     }
 
-    /// Removes the store's files and makes new ones, as at a start with another database key; keys are not given twice.
-    /// Reads that are under way end before, and others wait until it is done.
-    package func reset() throws(DataSourceError) -> StoreStartup {
-        try readers.pause { () throws(DataSourceError) in
-            try writer.withLock { (writer) throws(DataSourceError) in
-                guard let old = writer else { throw SQLiteStore.closed }
-                old.end()
-                writer = nil
-                let opened = try replace(old.connection)
-                counters.setFrames(0, uncopied: 0)
-                writer = Writer(opened.connection, files, schema, counters, options.logLimits)
-                let isNew = identifier.withLock { identifier in
-                    defer { identifier = opened.metadata.storeID }
-                    return identifier != opened.metadata.storeID
-                }
-                if !isNew, let failure = opened.failure { throw failure }
-                return opened.startup
-            }
-        }
-    }
+    package func willClose() { ClosingStores.shared.add(files.main, self) }
 
-    /// What is open after a reset; if that failed, whatever store is there, and why.
-    private func replace(
-        _ connection: Connection
-    ) throws(DataSourceError) -> (
-        connection: Connection, metadata: Metadata, startup: StoreStartup, failure: DataSourceError?
-    ) {
-        var opening = StoreOpening(files: files, schema: schema, options: options)
-        opening.firstFreeKey = counters.firstFreeKey
-        do throws(DataSourceError) {
-            let opened = try opening.replace(connection, StoreStartup(reason: .requested))
-            return (opened.connection, opened.metadata, opened.startup, nil)
-        } catch {
-            connection.close(copyingLog: false)
-            guard let opened = try? opening.run() else { throw error }
-            return (opened.connection, opened.metadata, StoreStartup(reason: .requested), error)
-        }
+    package func closeIfIdle() -> Bool {
+        guard readers.closeIfIdle() else { return false }
+        endWriting()
+        return true
     }
 
     /// Waits for reads and writes under way, and leaves one file, with all rows in it.
     package func close() {
         // The readers first: the last connection to close copies the log, and only the writer may do that.
         readers.close()
+        endWriting()
+    }
+
+    private func endWriting() {
         writer.withLock { writer in
-            writer?.close()
-            writer = nil
+            writer.current?.close()
+            writer = .closed
         }
         lock.withLock { $0 = nil }
+        ClosingStores.shared.remove(files.main, self)
     }
+
+    deinit { ClosingStores.shared.remove(files.main, self) }
 
     /// The value of a pragma on the writing connection. For tests.
     package func pragma(_ name: String) throws(DataSourceError) -> RowValue? {
         try writer.withLock { (writer) throws(DataSourceError) in
-            guard let writer else { throw SQLiteStore.closed }
-            return try writer.connection.values("PRAGMA \(name)").first?.first
+            try openWriter(&writer).connection.values("PRAGMA \(name)").first?.first
         }
     }
 
@@ -165,5 +146,5 @@ package final class SQLiteStore: PersistentStore {
 }
 
 extension SQLiteStore.Options {
-    fileprivate var logLimits: LogWatch.Limits { LogWatch.Limits(soft: logLimit) }
+    var logLimits: LogWatch.Limits { LogWatch.Limits(soft: logLimit) }
 }

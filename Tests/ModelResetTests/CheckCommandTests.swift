@@ -14,7 +14,7 @@ import Testing
     @Test func whatIsAsItWasIsFine() async throws {
         let outcome = try await check()
         #expect(outcome.status == 0)
-        #expect(outcome.output == "Shop.xcdatamodeld: unchanged\n")
+        #expect(outcome.output == "Shop.xcdatamodeld: unchanged (version Shop)\n")
         try program.write(Shop.firstAgain)
         #expect(try await check().status == 0)
     }
@@ -25,23 +25,39 @@ import Testing
         #expect(outcome.status == 1)
         #expect(
             outcome.output == """
-                Shop.xcdatamodeld: changed; stores that were made before are reset:
+                Shop.xcdatamodeld: changed (version Shop); stores made before are reset, unless they are migrated:
                   Item.name: optional -> required
-                  Item.price: added
-                If this is meant, run model-reset check --update and commit model.lock.
+                  Item.price: added (Decimal, optional)
+                  can be migrated with the policy .migrate; nothing is lost
+                  but a store in this state is reset:
+                    Item.name: it is required now, has no default value, and objects are without a value. Give it a \
+                default value.
+                If this is meant, run the same command with --update, and commit model.lock.
 
                 """)
         let json = try await program.json("check", "Shop.xcdatamodeld", "--lock", "model.lock")
         let model = try #require((json["models"] as? [[String: Any]])?.first)
         #expect(model["state"] as? String == "changed")
-        #expect(model["changes"] as? [String] == ["Item.name: optional -> required", "Item.price: added"])
+        #expect(
+            model["changes"] as? [String] == [
+                "Item.name: optional -> required", "Item.price: added (Decimal, optional)",
+            ])
+        let migration = try #require(model["migration"] as? [String: Any])
+        #expect(migration["verdict"] as? String == "migrated")
+    }
+
+    @Test func theVersionsAreNamed() async throws {
+        try program.write("Shop", versions: ["Shop": Shop.first, "Shop 2": Shop.second], current: "Shop 2")
+        #expect(try await check().output.hasPrefix("Shop.xcdatamodeld: changed (version Shop -> Shop 2); "))
+        #expect(try await check("--update").status == 0)
+        #expect(try await check().output == "Shop.xcdatamodeld: unchanged (version Shop 2)\n")
     }
 
     @Test func anUpdateSaysWhatItAcceptsAndThenAllIsFine() async throws {
         try program.write(Shop.second)
         let outcome = try await check("--update")
         #expect(outcome.status == 0)
-        #expect(outcome.output.contains("Item.price: added\n"))
+        #expect(outcome.output.contains("Item.price: added (Decimal, optional)\n"))
         #expect(outcome.output.hasSuffix("model.lock is written.\n"))
         #expect(try await check().status == 0)
     }
@@ -66,8 +82,8 @@ import Testing
         try program.write("Other", Shop.second)
         let outcome = try await program.run("check", "Shop.xcdatamodeld", "Other.xcdatamodeld", "--lock", "model.lock")
         #expect(outcome.status == 1)
-        #expect(outcome.output.contains("Other.xcdatamodeld: new; it is not in the lock file\n"))
-        #expect(outcome.output.contains("Shop.xcdatamodeld: unchanged\n"))
+        #expect(outcome.output.contains("Other.xcdatamodeld: new (version Other); it is not in the lock file\n"))
+        #expect(outcome.output.contains("Shop.xcdatamodeld: unchanged (version Shop)\n"))
     }
 
     @Test func withoutALockFileEverythingIsNew() async throws {
@@ -76,15 +92,46 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: program.file("other.lock").path))
     }
 
+    /// As in a repository in which nobody has used it yet.
+    @Test func theFirstUseSaysThatThereIsNoLockFileAndAnUpdateMakesItsFolder() async throws {
+        let program = try Program()
+        try program.write("App/Shop", Shop.first)
+        let words = ["check", "App/Shop.xcdatamodeld"]
+        let first = try await program.run(words)
+        #expect(first.status == 1)
+        #expect(
+            first.output == """
+                App/Shop.xcdatamodeld: new (version Shop)
+                There is no lock file Models/model.lock yet. To make it, run the same command with --update, and commit it.
+
+                """)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: program.folder.path) == ["App"])
+        #expect(try await program.run(words + ["--update"]).status == 0)
+        let next = try await program.run(words)
+        #expect(next.status == 0)
+        #expect(next.output == "App/Shop.xcdatamodeld: unchanged (version Shop)\n")
+        let text = try String(contentsOf: program.file("Models/model.lock"), encoding: .utf8)
+        #expect(text.contains("\nmodel \"../App/Shop.xcdatamodeld\" version \"Shop\" hash "))
+    }
+
+    @Test func aFolderThatCannotBeMadeIsNamed() async throws {
+        let outcome = try await check("--update", "--lock=Shop.xcdatamodeld/Shop.xcdatamodel/contents/model.lock")
+        #expect(outcome.status == 2)
+        let other = try await program.run("check", "Shop.xcdatamodeld", "--update", "--lock", "model.lock/x/model.lock")
+        #expect(other.status == 2)
+        #expect(other.errors.contains("the folder ") && other.errors.contains("model.lock/x cannot be made"))
+        #expect(!other.errors.contains("--help"))
+    }
+
     @Test func aModelThatIsGoneIsSaidUntilTheLockIsUpdated() async throws {
         try program.write("Other", Shop.second)
         try FileManager.default.removeItem(at: program.file("Shop.xcdatamodeld"))
         let words = ["check", "Other.xcdatamodeld", "--lock", "model.lock"]
         let outcome = try await program.run(words)
         #expect(outcome.status == 1)
-        #expect(outcome.output.contains("Shop.xcdatamodeld: gone; it is still in the lock file\n"))
+        #expect(outcome.output.contains("Shop.xcdatamodeld: gone (version Shop); it is still in the lock file\n"))
         _ = try await program.run(words + ["--update"])
-        #expect(try await program.run(words).output == "Other.xcdatamodeld: unchanged\n")
+        #expect(try await program.run(words).output == "Other.xcdatamodeld: unchanged (version Other)\n")
     }
 
     @Test func modelsThatWereNotAskedForStayLocked() async throws {
@@ -100,15 +147,29 @@ import Testing
         #expect(try await program.run("check", "deep/../Shop.xcdatamodeld/", "--lock", "./model.lock").status == 0)
     }
 
-    @Test func aMergeConflictIsNamedWithItsLine() async throws {
-        try Data((try lockText() + "<<<<<<< HEAD\n").utf8).write(to: program.file("model.lock"))
+    @Test(arguments: ["<<<<<<< HEAD", "=======", ">>>>>>> branch", "||||||| 1234567", "<<<<<<<"])
+    func aMergeConflictIsNamedWithItsLine(_ marker: String) async throws {
+        try Data((try lockText() + "\(marker)\n").utf8).write(to: program.file("model.lock"))
         let outcome = try await check()
         #expect(outcome.status == 3)
-        #expect(outcome.errors.hasPrefix("model.lock:8: error: This line is not understood."))
+        #expect(
+            outcome.errors
+                == "model.lock:8: error: Git left a merge conflict here. Resolve it, or replace the file with model-reset "
+                + "check --update.\n")
+        let json = try await program.json("check", "Shop.xcdatamodeld", "--lock", "model.lock")
+        #expect((json["error"] as? [String: Any])?["code"] as? String == "mergeConflict")
         let updated = try await check("--update")
         #expect(updated.status == 0)
         #expect(updated.errors.hasPrefix("model.lock:8: warning: "))
         #expect(try await check().status == 0)
+    }
+
+    @Test(arguments: ["what is this", "  renamed entity \"Item\"", "  renamed thing \"Item\" from \"Thing\""])
+    func anUnknownLineIsNamed(_ line: String) async throws {
+        try Data((try lockText() + "\(line)\n").utf8).write(to: program.file("model.lock"))
+        let outcome = try await check()
+        #expect(outcome.status == 3)
+        #expect(outcome.errors.hasPrefix("model.lock:8: error: This line is not one of a lock file."))
     }
 
     @Test func aLockEditedByHandIsNotBelieved() async throws {
@@ -116,7 +177,7 @@ import Testing
         try Data(text.utf8).write(to: program.file("model.lock"))
         let outcome = try await check()
         #expect(outcome.status == 3)
-        #expect(outcome.errors.hasPrefix("model.lock:4: error: The hash is not that of the lines below it."))
+        #expect(outcome.errors.hasPrefix("model.lock:4: error: The hash does not match the lines below it."))
     }
 
     @Test func otherLineEndsDoNotMatter() async throws {
@@ -127,6 +188,38 @@ import Testing
     @Test func aModelThatCannotBeReadIsNoDifference() async throws {
         let outcome = try await program.run("check", "Nowhere.xcdatamodeld", "--lock", "model.lock", "--update")
         #expect(outcome.status == 3)
+    }
+
+    @Test func everyModelIsReportedWhicheverCannotBeRead() async throws {
+        try program.write("Broken", "<entity>")
+        try program.write("Other", Shop.second)
+        try program.write(Shop.second)
+        let before = try lockText()
+        let models = ["Broken.xcdatamodeld", "Nowhere.xcdatamodeld", "Other.xcdatamodeld", "Shop.xcdatamodeld"]
+        for words in [[], ["--update"]] {
+            let outcome = try await program.run(["check", "--lock", "model.lock"] + models + words)
+            #expect(outcome.status == 3)
+            #expect(outcome.output.contains("Broken.xcdatamodeld: cannot be read\n"))
+            #expect(outcome.output.contains("Nowhere.xcdatamodeld: cannot be read\n"))
+            #expect(outcome.output.contains("Other.xcdatamodeld: new (version Other)"))
+            #expect(outcome.output.contains("  Item.price: added (Decimal, optional)\n"))
+            #expect(outcome.errors.split(separator: "\n").count == 2)
+            #expect(outcome.errors.contains("Broken.xcdatamodel/contents:"))
+            #expect(outcome.errors.contains("Nowhere.xcdatamodeld: error: There is nothing here."))
+        }
+        // Nothing is locked that somebody did not see compared.
+        #expect(try lockText() == before)
+        let json = try await program.json("check", "--lock", "model.lock", "Nowhere.xcdatamodeld", "Shop.xcdatamodeld")
+        let found = try #require(json["models"] as? [[String: Any]])
+        #expect(found.map { $0["state"] as? String } == ["unreadable", "changed"])
+        #expect(((found[0]["error"] as? [String: Any])?["error"] as? [String: Any])?["code"] as? String == "notFound")
+    }
+
+    @Test func aModelThatIsNamedTwiceIsReportedOnce() async throws {
+        try program.write(Shop.second)
+        let outcome = try await check("./Shop.xcdatamodeld")
+        #expect(outcome.output.components(separatedBy: "changed (").count == 2)
+        #expect(outcome.status == 1)
     }
 
     @Test func thisPackagesOwnModelsAreLocked() async throws {

@@ -31,7 +31,9 @@ import Testing
         let text = try String(contentsOf: program.file("shop.svg"), encoding: .utf8)
         #expect(try await program.run("diagram", path).output == text)
         #expect(try await program.json("diagram", path)["svg"] as? String == text)
-        #expect(try await program.run("diagram", path, "--output", "nowhere/shop.svg").status == 2)
+        #expect(try await program.run("diagram", path, "--output", "new/folder/shop.svg").status == 0)
+        #expect(try String(contentsOf: program.file("new/folder/shop.svg"), encoding: .utf8) == text)
+        #expect(try await program.run("diagram", path, "--output", "shop.svg/in/a/file.svg").status == 2)
     }
 
     @Test func namesCannotBecomeMarkup() async throws {

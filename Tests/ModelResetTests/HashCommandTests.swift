@@ -44,6 +44,14 @@ import Testing
         #expect(unknown.errors.contains("There is no version Shop 3. It has: Shop, Shop 2."))
     }
 
+    @Test func aCurrentVersionThatIsNotThereIsAnErrorWhateverIsLeft() async throws {
+        let path = try program.write("Shop", versions: ["Shop": Shop.first], current: "Shop 2")
+        let outcome = try await program.run("hash", path)
+        #expect(outcome.status == 3)
+        #expect(outcome.errors.contains("names Shop 2 as the current version, and the bundle has no such version."))
+        #expect(try await program.run("hash", path, "--version", "Shop").status == 0)
+    }
+
     @Test func aModelThatCannotBeReadIsNamedWithItsLine() async throws {
         let path = try program.write(
             "<entity name=\"Item\">\n<attribute name=\"x\" attributeType=\"Nothing\"/></entity>")

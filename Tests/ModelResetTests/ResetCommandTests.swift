@@ -52,11 +52,19 @@ import Testing
         try makeStore()
         let before = try program.files("shop")
         let outcome = try await reset(words + ["--dry-run", "--database-key", "2"])
-        #expect(outcome.status == 0)
+        #expect(outcome.status == 1)
         #expect(
             outcome.output.hasPrefix("would reset: the store was made for another database key; 3 objects would be "))
         #expect(try program.files("shop") == before)
         #expect(!FileManager.default.fileExists(atPath: program.file("old").path))
+    }
+
+    @Test func aDryRunOfWhatIsNotNeededIsFine() async throws {
+        #expect(try await reset(["--dry-run"]).status == 0)
+        try makeStore()
+        #expect(try await reset(["--dry-run", "--if-needed"]).status == 0)
+        // Without --if-needed it is emptied whatever it was made for.
+        #expect(try await reset(["--dry-run"]).status == 1)
     }
 
     @Test func aBackupIsTheWholeOldStore() async throws {

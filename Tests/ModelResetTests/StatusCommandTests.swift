@@ -1,4 +1,5 @@
 import Foundation
+import RowStore
 import SQLiteStore
 import TestSupport
 import Testing
@@ -51,7 +52,7 @@ import Testing
         #expect(json["rowsDropped"] as? Int == 3)
         let migration = try #require(json["migration"] as? [String: Any])
         #expect(migration["possible"] as? Bool == false)
-        #expect(migration["reason"] as? String == "The database key is another one.")
+        #expect(migration["reason"] as? String == "The database key changed.")
     }
 
     @Test func whyItCannotBeMigratedIsSaid() async throws {
@@ -80,7 +81,43 @@ import Testing
         let migration = try #require(json["migration"] as? [String: Any])
         #expect(migration["possible"] as? Bool == true)
         #expect(migration["rowsCarried"] as? Int == 3)
-        #expect(migration["changes"] as? [String] == ["Item.name: optional -> required", "Item.price: added"])
+        #expect(
+            migration["changes"] as? [String] == [
+                "Item.name: optional -> required", "Item.price: added (Decimal, optional)",
+            ])
+        #expect(migration["losses"] as? [String] == [])
+    }
+
+    @Test func whatAMigrationWouldLoseIsSaid() async throws {
+        try makeStore()
+        try program.write(Shop.renamed)
+        let outcome = try await status()
+        #expect(
+            outcome.output == """
+                reset: the store was made for another model (Item); 3 objects would be dropped
+                a migration would carry 3 objects over; these would be lost:
+                  Item.name: the values (String, optional)
+
+                """)
+    }
+
+    @Test func theNumberThatIsInTheWayIsNamed() async throws {
+        try program.write(Shop.counted("Integer 64"))
+        let store = try Store.open(program.file("shop.sqlite"), model: program.file(model))
+        var row = RowSnapshot(columnCount: 1)
+        row.setInteger(9_007_199_254_740_993, 0)
+        var changes = EntityChanges(entity: 0)
+        changes.inserted = [StoredRow(key: 7, row: row)]
+        try store.commit([ChangeSet(entities: [changes])])
+        store.close()
+        try program.write(Shop.counted("Double"))
+        #expect(
+            try await status().output == """
+                reset: the store was made for another model (Item); 1 object would be dropped
+                cannot be migrated: Item.count: Double cannot hold the value 9007199254740993 of the object with the \
+                key 7. Keep the type Integer 64, or use Decimal.
+
+                """)
     }
 
     @Test(arguments: ["1", "2"]) func itMakesNoFileAndChangesNoByte(_ databaseKey: String) async throws {

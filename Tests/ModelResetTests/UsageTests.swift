@@ -1,3 +1,4 @@
+import ModelResetCommands
 import TestSupport
 import Testing
 
@@ -17,23 +18,34 @@ import Testing
     }
 
     @Test(arguments: [
-        ([], "a command is missing: hash, diff, status, reset, check, diagram"),
-        (["hush"], "there is no command hush; there are hash, diff, status, reset, check, diagram"),
+        ([], "the command is missing; the commands are hash, diff, status, reset, check, diagram"),
+        (["hush"], "unknown command hush; the commands are hash, diff, status, reset, check, diagram"),
         (["hash"], "MODEL is missing"),
         (["diff", "a"], "NEW is missing"),
-        (["hash", "a", "b"], "b is one word too many"),
+        (["hash", "a", "b"], "unexpected argument b"),
         (["hash", "a", "--version"], "--version needs a value"),
-        (["hash", "a", "--version=1", "--version", "2"], "--version is there twice"),
-        (["hash", "a", "--store", "s"], "there is no option --store here"),
+        (["hash", "a", "--version=1", "--version", "2"], "duplicate option --version"),
+        (["hash", "a", "--store", "s"], "unknown option --store"),
         (["status", "a", "--database-key", "1"], "--store is missing"),
         (["reset", "a", "--store", "s"], "--database-key is missing"),
         (["check"], "MODEL is missing"),
+        (["diff", "a", "b", "c", "d"], "unexpected argument c"),
+        (["check", "a", "--version"], "unknown option --version"),
     ])
     func argumentsThatMakeNoSenseAreNamed(_ words: [String], _ message: String) async throws {
         let outcome = try await program.run(words)
         #expect(outcome.status == 2)
         #expect(outcome.output == "")
         #expect(outcome.errors == "model-reset: error: \(message)\nTry model-reset --help.\n")
+    }
+
+    @Test func theProgramSaysItsVersion() async throws {
+        let outcome = try await program.run("--version")
+        #expect(outcome.status == 0 && outcome.errors == "")
+        #expect(outcome.output == "model-reset \(Release.version)\n")
+        #expect(Release.version.wholeMatch(of: /\d+\.\d+\.\d+/) != nil)
+        #expect(try await program.json("--version")["version"] as? String == Release.version)
+        #expect(try await program.run("--version", "hash").status == 2)
     }
 
     @Test func anErrorIsJSONTooIfThatIsAskedFor() async throws {

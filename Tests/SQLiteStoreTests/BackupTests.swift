@@ -8,7 +8,7 @@ struct BackupTests {
     /// A store of seven rows for that hash; one more is in a log that a killed process left, if asked for.
     private func makeStore(_ folder: TemporaryFolder, hash: String = "hash", withLog: Bool = false) throws {
         let store = try SQLiteStore.open(.test(folder, hash: hash))
-        try store.commit([.of(insert: (1...7).map { StoredRow(key: $0, row: TestModel.row(code: "\($0)")) })])
+        try store.write([.of(insert: (1...7).map { StoredRow(key: $0, row: TestModel.row(code: "\($0)")) })])
         store.close()
         guard withLog else { return }
         let raw = try RawDatabase(folder.store)

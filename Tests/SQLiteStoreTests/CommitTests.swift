@@ -16,7 +16,7 @@ struct CommitTests {
     @Test(arguments: StoreKind.allCases)
     func aGroupIsWrittenInItsOrder(kind: StoreKind) throws {
         try withStore(kind) { store in
-            try store.commit([
+            try store.write([
                 .of(insert: [item(1, "a"), item(2, "b")]),
                 .of(update: [update(1, "a", "c")], delete: [item(2, "b")]),
                 .of(insert: [item(3, "a")]),
@@ -29,17 +29,17 @@ struct CommitTests {
     @Test(arguments: StoreKind.allCases)
     func aGroupThatFailsLeavesNothing(kind: StoreKind) throws {
         try withStore(kind) { store in
-            try store.commit([.of(insert: [item(1, "a"), item(2, "b")])])
+            try store.write([.of(insert: [item(1, "a"), item(2, "b")])])
             let failing: [ChangeSet] = [
                 .of(insert: [item(3, "c")], update: [update(1, "a", "x")], delete: [item(2, "b")]),
                 .of(insert: [item(4, "c")]),
             ]
-            #expect(code { try store.commit(failing) } == .uniquenessViolated)
+            #expect(code { try store.write(failing) } == .uniquenessViolated)
             #expect(try store.keys(RowQuery(entity: TestModel.item)) == [1, 2])
             #expect(try store.row(1)?.text(TestModel.code) == "a")
             #expect(try store.row(constraint: 0, .text("b"))?.key == 2)
             #expect(try store.row(constraint: 0, .text("x")) == nil)
-            try store.commit([.of(insert: [item(4, "c")])])
+            try store.write([.of(insert: [item(4, "c")])])
             #expect(try store.count() == 3)
         }
     }
@@ -47,24 +47,24 @@ struct CommitTests {
     @Test(arguments: StoreKind.allCases)
     func aViolationNamesItsAttribute(kind: StoreKind) throws {
         try withStore(kind) { store in
-            try store.commit([.of(insert: [item(1, "secret")])])
+            try store.write([.of(insert: [item(1, "secret")])])
             do {
-                try store.commit([.of(insert: [item(2, "secret")])])
+                try store.write([.of(insert: [item(2, "secret")])])
                 Issue.record("The second row was accepted.")
             } catch let error as DataSourceError {
                 #expect(error.entityName == "Item")
                 #expect(error.attributeName == "code")
                 #expect(!error.description.contains("secret"))
             }
-            #expect(code { try store.commit([.of(insert: [item(1, "other")])]) } == .uniquenessViolated)
+            #expect(code { try store.write([.of(insert: [item(1, "other")])]) } == .uniquenessViolated)
         }
     }
 
     @Test(arguments: StoreKind.allCases)
     func rowsMayExchangeUniqueKeys(kind: StoreKind) throws {
         try withStore(kind) { store in
-            try store.commit([.of(insert: [item(1, "a"), item(2, "b"), item(3, "c")])])
-            try store.commit([.of(update: [update(1, "a", "b"), update(2, "b", "a"), update(9, "x", "y")])])
+            try store.write([.of(insert: [item(1, "a"), item(2, "b"), item(3, "c")])])
+            try store.write([.of(update: [update(1, "a", "b"), update(2, "b", "a"), update(9, "x", "y")])])
             #expect(try store.row(constraint: 0, .text("a"))?.key == 2)
             #expect(try store.row(constraint: 0, .text("b"))?.key == 1)
             #expect(try store.count() == 3)
@@ -74,8 +74,8 @@ struct CommitTests {
     @Test(arguments: StoreKind.allCases)
     func aNewRowMayTakeOverTheKeyOfADeletedOne(kind: StoreKind) throws {
         try withStore(kind) { store in
-            try store.commit([.of(insert: [item(1, "a")])])
-            try store.commit([.of(insert: [item(2, "a")], delete: [item(1, "a")])])
+            try store.write([.of(insert: [item(1, "a")])])
+            try store.write([.of(insert: [item(2, "a")], delete: [item(1, "a")])])
             #expect(try store.row(constraint: 0, .text("a"))?.key == 2)
         }
     }
@@ -84,7 +84,7 @@ struct CommitTests {
     func nullsNeverCollide(kind: StoreKind) throws {
         try withStore(kind) { store in
             let half = TestModel.row(.integer(1))
-            try store.commit([.of(insert: [StoredRow(key: 1, row: half), StoredRow(key: 2, row: half)])])
+            try store.write([.of(insert: [StoredRow(key: 1, row: half), StoredRow(key: 2, row: half)])])
             #expect(try store.count() == 2)
             #expect(try store.row(constraint: 0, .null) == nil)
             #expect(try store.row(constraint: 1, .integer(1), .null) == nil)
@@ -95,7 +95,7 @@ struct CommitTests {
     func rowsAreFoundByEachConstraint(kind: StoreKind) throws {
         try withStore(kind) { store in
             let row = TestModel.row(.integer(1), .null, .text("t"), .null, .null, .text("a\0b"))
-            try store.commit([.of(insert: [StoredRow(key: 1, row: row)])])
+            try store.write([.of(insert: [StoredRow(key: 1, row: row)])])
             #expect(try store.row(constraint: 0, .text("a\0b"))?.key == 1)
             #expect(try store.row(constraint: 0, .text("a")) == nil)
             #expect(try store.row(constraint: 1, .integer(1), .text("t"))?.key == 1)
@@ -109,7 +109,7 @@ struct CommitTests {
         try withStore(kind) { store in
             var sub = RowSnapshot(columnCount: TestModel.columnCount + 1)
             sub.setText("extra", TestModel.columnCount)
-            try store.commit([.of(insert: [item(1, "a")]), .of(1, insert: [StoredRow(key: 2, row: sub)])])
+            try store.write([.of(insert: [item(1, "a")]), .of(1, insert: [StoredRow(key: 2, row: sub)])])
             #expect(try store.row(2) == nil)
             #expect(try store.row(2, entity: 1)?.text(TestModel.columnCount) == "extra")
         }
@@ -120,7 +120,7 @@ struct CommitTests {
         try withStore(kind) { store in
             store.close()
             store.close()
-            #expect(code { try store.commit([.of(insert: [item(1, "a")])]) } == .storeClosed)
+            #expect(code { try store.write([.of(insert: [item(1, "a")])]) } == .storeClosed)
             #expect(code { _ = try store.count() } == .storeClosed)
         }
     }
@@ -130,7 +130,7 @@ struct CommitTests {
         try withStore(kind) { store in
             #expect(store.firstFreeKey == 1)
             for key in [1, 500, 5000, Int64.max - 1] {
-                try store.commit([.of(insert: [item(key, "\(key)")])])
+                try store.write([.of(insert: [item(key, "\(key)")])])
                 #expect(store.firstFreeKey > key)
             }
         }
@@ -144,8 +144,8 @@ struct CommitTests {
             let key = store.firstFreeKey
             #expect(key > highest)
             highest = key + 700
-            try store.commit([.of(insert: [item(key, "a"), item(highest, "b")])])
-            try store.commit([.of(delete: [item(key, "a"), item(highest, "b")])])
+            try store.write([.of(insert: [item(key, "a"), item(highest, "b")])])
+            try store.write([.of(delete: [item(key, "a"), item(highest, "b")])])
             store.close()
         }
         try checkIntegrity(folder)
@@ -155,7 +155,7 @@ struct CommitTests {
         let folder = try TemporaryFolder()
         let first = try SQLiteStore.open(.test(folder))
         #expect(first.startup.reason == .firstLaunch)
-        try first.commit([.of(insert: (1...1000).map { item($0, "code \($0)") })])
+        try first.write([.of(insert: (1...1000).map { item($0, "code \($0)") })])
         first.close()
         #expect(folder.names == ["test.store", "test.store.lock"])
         let second = try SQLiteStore.open(.test(folder))
@@ -169,13 +169,13 @@ struct CommitTests {
     @Test func onlyWhatChangedIsWritten() throws {
         let folder = try TemporaryFolder()
         let store = try SQLiteStore.open(.test(folder))
-        try store.commit([.of(insert: (1...100).map { item($0, "code \($0)") })])
+        try store.write([.of(insert: (1...100).map { item($0, "code \($0)") })])
         let (rows, statements) = (store.counters.rowsWritten, store.counters.statementsRun)
-        try store.commit([.of(update: [update(5, "code 5", "new"), update(6, "code 6", "newer")])])
+        try store.write([.of(update: [update(5, "code 5", "new"), update(6, "code 6", "newer")])])
         #expect(store.counters.rowsWritten - rows == 2)
         #expect(store.counters.statementsRun - statements == 4)
-        try store.commit([])
-        try store.commit([ChangeSet(entities: [])])
+        try store.write([])
+        try store.write([ChangeSet(entities: [])])
         #expect(store.counters.statementsRun - statements == 4)
         store.close()
     }

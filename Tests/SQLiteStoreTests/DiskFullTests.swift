@@ -22,7 +22,7 @@ struct DiskFullTests {
             let store = try SQLiteStore.open(.test(folder))
             defer { store.close() }
             while failure == nil {
-                failure = code { try store.commit([.of(insert: [item(accepted + 1)])]) }
+                failure = code { try store.write([.of(insert: [item(accepted + 1)])]) }
                 if failure == nil { accepted += 1 }
             }
             #expect(try store.count() == Int(accepted))
@@ -33,7 +33,7 @@ struct DiskFullTests {
         #expect(run("mount", "-o", "remount,size=8m", folder.url.path))
         let store = try SQLiteStore.open(.test(folder))
         #expect(try store.count() == Int(accepted))
-        try store.commit([.of(insert: [item(accepted + 1)])])
+        try store.write([.of(insert: [item(accepted + 1)])])
         store.close()
         try checkIntegrity(folder)
     }

@@ -47,7 +47,7 @@ private func saveUntilKilled(_ path: String, saves: Int64) throws {
     var key = store.firstFreeKey
     for save in Int64(1)... {
         let rows = (0..<5).map { StoredRow(key: key + $0, row: TestModel.row(code: "\(key + $0)")) }
-        try store.commit([.of(insert: rows, number: save)])
+        try store.write([.of(insert: rows, number: save)])
         key += 5
         try Data("\(save)".utf8).write(to: log, options: .atomic)
     }

@@ -45,7 +45,7 @@ struct LongListTests {
                     rows.append(StoredRow(key: Int64(rows.count + 1), row: row))
                 }
             }
-            try store.commit([.of(insert: rows)])
+            try store.write([.of(insert: rows)])
             for (column, values) in Self.values {
                 let fillers = (0..<100).map { Self.filler(column, $0) }
                 // Values of other kinds are in no row, whatever they look like.
@@ -69,7 +69,7 @@ struct LongListTests {
         let rows = (1...100).map {
             StoredRow(key: $0, row: TestModel.row(.integer($0), .null, .text("t"), .null, .null, .text("\($0)")))
         }
-        try store.commit([.of(insert: rows)])
+        try store.write([.of(insert: rows)])
         let keys = ValueList((1...10_000).map { .integer($0) }, .natural)
         let predicates: [RowPredicate] = [
             .isIn(column: TestModel.integer, (1...10_000).map { .integer($0) }),
@@ -92,7 +92,7 @@ struct LongListTests {
     @Test func eachQueryHasItsOwnList() throws {
         let folder = try TemporaryFolder()
         let store = try SQLiteStore.open(.test(folder))
-        try store.commit([.of(insert: (1...100).map { StoredRow(key: $0, row: TestModel.row(.integer($0))) })])
+        try store.write([.of(insert: (1...100).map { StoredRow(key: $0, row: TestModel.row(.integer($0))) })])
         for start in [0, 40, 90, 200] {
             let both = RowPredicate.or([
                 .isIn(column: TestModel.integer, (start..<start + 50).map { .integer(Int64($0)) }),

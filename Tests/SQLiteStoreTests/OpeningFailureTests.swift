@@ -23,7 +23,7 @@ struct OpeningFailureTests {
 
     private func makeStore(_ folder: TemporaryFolder, rows: ClosedRange<Int64> = 1...10) throws {
         let store = try SQLiteStore.open(.test(folder))
-        try store.commit([.of(insert: rows.map { StoredRow(key: $0, row: TestModel.row(code: "\($0)")) })])
+        try store.write([.of(insert: rows.map { StoredRow(key: $0, row: TestModel.row(code: "\($0)")) })])
         store.close()
     }
 
@@ -151,7 +151,7 @@ struct OpeningFailureTests {
         let store = try SQLiteStore.open(.test(folder))
         #expect(code { _ = try SQLiteStore.open(.test(folder)) } == .storeInUse)
         #expect(code { _ = try SQLiteStore.open(.test(folder, hash: "other")) } == .storeInUse)
-        try store.commit([.of(insert: [StoredRow(key: 1, row: TestModel.row(code: "a"))])])
+        try store.write([.of(insert: [StoredRow(key: 1, row: TestModel.row(code: "a"))])])
         store.close()
         let again = try SQLiteStore.open(.test(folder))
         #expect(try again.count() == 1)

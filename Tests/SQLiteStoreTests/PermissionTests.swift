@@ -14,7 +14,7 @@ struct PermissionTests {
     func aMissingRightIsNamedAndNothingIsTouched(obstacle: Obstacle) async throws {
         let folder = try TemporaryFolder()
         let store = try SQLiteStore.open(.test(folder))
-        try store.commit([.of(insert: [StoredRow(key: 1, row: TestModel.row(code: "a"))])])
+        try store.write([.of(insert: [StoredRow(key: 1, row: TestModel.row(code: "a"))])])
         store.close()
         let before = folder.contents()
         try FileManager.default.removeItem(at: folder.url.appendingPathComponent("test.store.lock"))
@@ -40,7 +40,7 @@ struct PermissionTests {
     @Test func aNewStoreIsItsOwnersAlone() throws {
         let folder = try TemporaryFolder()
         let store = try SQLiteStore.open(.test(folder))
-        try store.commit([.of(insert: [StoredRow(key: 1, row: TestModel.row(code: "a"))])])
+        try store.write([.of(insert: [StoredRow(key: 1, row: TestModel.row(code: "a"))])])
         for name in folder.names {
             let path = folder.url.appendingPathComponent(name).path
             let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int

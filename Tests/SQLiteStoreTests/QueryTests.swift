@@ -73,7 +73,7 @@ struct QueryTests {
         var generator = SeededRandom(seed: seed)
         let rows = QueryTests.rows(120, &generator)
         try withStore(kind) { store in
-            try store.commit([.of(insert: rows)])
+            try store.write([.of(insert: rows)])
             for _ in 0..<1500 {
                 var query = RowQuery(entity: TestModel.item, predicate: QueryTests.predicate(4, &generator))
                 query.sort = (0..<Int.random(in: 0...3, using: &generator)).map { _ in
@@ -101,7 +101,7 @@ struct QueryTests {
     @Test(arguments: StoreKind.allCases)
     func listsOfAnyLengthAreLookedUp(kind: StoreKind) throws {
         try withStore(kind) { store in
-            try store.commit([.of(insert: QueryTests.numbered)])
+            try store.write([.of(insert: QueryTests.numbered)])
             for count in [1, 32, 33, 1001, 40_000] {
                 let list = (0..<count).map { RowValue.integer(Int64($0 * 2)) } + [.null]
                 let inside = RowPredicate.isIn(column: TestModel.integer, list)
@@ -116,7 +116,7 @@ struct QueryTests {
     @Test(arguments: StoreKind.allCases)
     func longChainsAreAnswered(kind: StoreKind) throws {
         try withStore(kind) { store in
-            try store.commit([.of(insert: QueryTests.numbered)])
+            try store.write([.of(insert: QueryTests.numbered)])
             let terms = (1...5000).map {
                 RowPredicate.compare(column: TestModel.integer, .equal, .integer(Int64($0 * 2)))
             }
@@ -129,7 +129,7 @@ struct QueryTests {
     @Test(arguments: StoreKind.allCases)
     func deepTreesAreAnswered(kind: StoreKind) throws {
         try withStore(kind) { store in
-            try store.commit([.of(insert: QueryTests.numbered)])
+            try store.write([.of(insert: QueryTests.numbered)])
             var predicate = RowPredicate.compare(column: TestModel.integer, .lessOrEqual, .integer(100))
             for depth in 0..<300 {
                 predicate =
@@ -156,7 +156,7 @@ struct QueryTests {
             let rows = texts.enumerated().map {
                 StoredRow(key: Int64($0 + 1), row: TestModel.row(.null, .null, .text($1)))
             }
-            try store.commit([.of(insert: rows)])
+            try store.write([.of(insert: rows)])
             for (index, text) in texts.enumerated() {
                 let query = RowQuery(
                     entity: TestModel.item, predicate: .compare(column: TestModel.text, .equal, .text(text)))

@@ -9,7 +9,7 @@ struct ResetTests {
         let store = try SQLiteStore.open(.test(folder))
         var sub = RowSnapshot(columnCount: TestModel.columnCount + 1)
         sub.setText("extra", TestModel.columnCount)
-        try store.commit([
+        try store.write([
             .of(insert: (1...7).map { StoredRow(key: $0, row: TestModel.row(code: "\($0)")) }),
             .of(1, insert: [StoredRow(key: 8, row: sub)]),
         ])

@@ -24,7 +24,7 @@ struct RoundTripTests {
             for (index, (column, value)) in RoundTripTests.values.enumerated() {
                 var row = RowSnapshot(columnCount: TestModel.columnCount)
                 row.setValue(value, column)
-                try store.commit([.of(insert: [StoredRow(key: Int64(index + 1), row: row)])])
+                try store.write([.of(insert: [StoredRow(key: Int64(index + 1), row: row)])])
                 let found = try #require(try store.row(Int64(index + 1)))
                 #expect(found.value(column, TestModel.layout.entities[0].columns[column].storage) == value)
                 for other in 0..<TestModel.columnCount where other != column { #expect(found.isNull(other)) }
@@ -35,7 +35,7 @@ struct RoundTripTests {
     @Test(arguments: StoreKind.allCases)
     func negativeZeroIsZeroAndNotANumberIsNull(kind: StoreKind) throws {
         try withStore(kind) { store in
-            try store.commit([
+            try store.write([
                 .of(insert: [
                     StoredRow(key: 1, row: TestModel.row(.null, .real(-0.0))),
                     StoredRow(key: 2, row: TestModel.row(.null, .real(.nan))),
@@ -51,7 +51,7 @@ struct RoundTripTests {
         try withStore(kind) { store in
             var row = TestModel.row(code: "a")
             row.setInteger(1, TestModel.flag)
-            try store.commit([.of(insert: [StoredRow(key: 1, row: row)])])
+            try store.write([.of(insert: [StoredRow(key: 1, row: row)])])
             #expect(try store.row(1)?.isNull(TestModel.flag) == true)
             #expect(
                 try store.keys(
@@ -74,12 +74,12 @@ struct RoundTripTests {
             for column in 0..<count where column % 3 != 0 {
                 row.setValue(column % 2 == 0 ? .integer(Int64(column)) : .text("text \(column)"), column)
             }
-            try store.commit([.of(0, insert: [StoredRow(key: 1, row: row)])])
+            try store.write([.of(0, insert: [StoredRow(key: 1, row: row)])])
             var changed = row
             changed.setText("new", 149)
             changed.setNull(64)
             changed.setInteger(9, 66)
-            try store.commit([.of(0, update: [.of(1, row, changed, layout.entities[0])])])
+            try store.write([.of(0, update: [.of(1, row, changed, layout.entities[0])])])
             let found = try #require(try store.row(1))
             for column in 0..<count {
                 #expect(found.isEqual(to: changed, column: column, storage: layout.entities[0].columns[column].storage))

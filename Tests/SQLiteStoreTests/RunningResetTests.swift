@@ -14,7 +14,7 @@ struct RunningResetTests {
     @Test func theFilesAreNewOnesAndTheLockIsKept() throws {
         let folder = try TemporaryFolder()
         let store = try SQLiteStore.open(.test(folder))
-        try store.commit([item(1)])
+        try store.write([item(1)])
         let old = store.storeID
         let startup = try store.reset()
         #expect(startup == StoreStartup(reason: .requested, rowsDropped: 1))
@@ -22,7 +22,7 @@ struct RunningResetTests {
         #expect(store.firstFreeKey > 1)
         #expect(try store.count() == 0)
         #expect(code { _ = try SQLiteStore.open(.test(folder)) } == .storeInUse)
-        try store.commit([item(1)])
+        try store.write([item(1)])
         #expect(try store.count() == 1)
         store.close()
         #expect(code { _ = try store.reset() } == .storeClosed)
@@ -47,7 +47,7 @@ struct RunningResetTests {
                 }
             }
             for key in Int64(1)...30 {
-                try store.commit([item(key)])
+                try store.write([item(key)])
                 #expect(try store.reset().rowsDropped == 1)
             }
             try await group.waitForAll()
@@ -67,7 +67,7 @@ struct RunningResetTests {
             let target = Shared(Int.max)
             let faulty = try FaultyCalls { $0 == target.value }
             let store = try SQLiteStore.open(.test(folder, resetPolicy: policy, calls: faulty.calls))
-            try store.commit([item(1), item(2)])
+            try store.write([item(1), item(2)])
             target.value = faulty.count + number
             let failure = code { _ = try store.reset() }
             wasReached = faulty.count >= target.value
@@ -81,5 +81,41 @@ struct RunningResetTests {
             try checkIntegrity(folder)
         }
         #expect(number > 20)
+    }
+
+    /// A disk that fails for good, from any call of a reset on.
+    @Test(arguments: [ResetPolicy.discard, .backup(keep: 1)])
+    func aStoreThatAResetCouldNotOpenIsOpenedByTheNextCall(policy: ResetPolicy) throws {
+        var number = 0
+        var wasReached = true
+        var timesLost = 0
+        while wasReached {
+            number += 1
+            let folder = try TemporaryFolder()
+            let first = Shared(Int.max)
+            let faulty = try FaultyCalls { $0 >= first.value }
+            let store = try SQLiteStore.open(.test(folder, resetPolicy: policy, calls: faulty.calls))
+            try store.commit([item(1), item(2)])
+            first.value = faulty.count + number
+            let failure = code { _ = try store.reset() }
+            wasReached = faulty.count >= first.value
+            if wasReached {
+                let (reading, writing) = (code { _ = try store.count() }, code { try store.commit([item(3)]) })
+                #expect(writing != nil && writing != .storeClosed, "EIO from call \(number) on")
+                #expect(reading != .storeClosed, "EIO from call \(number) on")
+                timesLost += reading == writing ? 1 : 0
+            }
+            first.value = .max
+            let rows = failure == nil ? 0 : 2
+            #expect(try store.count() == rows, "EIO from call \(number) on")
+            try store.commit([item(4)])
+            #expect(try store.count() == rows + 1, "EIO from call \(number) on")
+            store.close()
+            let next = try SQLiteStore.open(.test(folder, resetPolicy: .ask))
+            #expect(try next.count() == rows + 1, "EIO from call \(number) on")
+            next.close()
+            try checkIntegrity(folder)
+        }
+        #expect(timesLost > 0)
     }
 }

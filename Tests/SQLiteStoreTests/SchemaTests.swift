@@ -42,7 +42,7 @@ struct SchemaTests {
             for entity in layout.entities {
                 let key = Int64(entity.index + 1)
                 if opening == 0 {
-                    try store.commit([.of(entity.index, insert: [StoredRow(key: key, row: row)])])
+                    try store.write([.of(entity.index, insert: [StoredRow(key: key, row: row)])])
                 }
                 let found = try #require(try store.row(key, entity: entity.index))
                 for column in names.indices { #expect(found.text(column) == "value of \(column)") }
@@ -71,7 +71,7 @@ struct SchemaTests {
         let store = try SQLiteStore.open(.test(folder, widest))
         var row = RowSnapshot(columnCount: 1999)
         row.setText("last", 1998)
-        try store.commit([.of(0, insert: [StoredRow(key: 1, row: row)])])
+        try store.write([.of(0, insert: [StoredRow(key: 1, row: row)])])
         #expect(try store.row(1)?.text(1998) == "last")
         store.close()
     }
@@ -85,7 +85,7 @@ struct SchemaTests {
         let store = try SQLiteStore.open(.test(folder, first))
         var row = RowSnapshot(columnCount: 5)
         for column in 0..<5 { row.setText(first.entities[0].columns[column].name, column) }
-        try store.commit([.of(0, insert: [StoredRow(key: 1, row: row)])])
+        try store.write([.of(0, insert: [StoredRow(key: 1, row: row)])])
         store.close()
         let again = try SQLiteStore.open(.test(folder, second))
         #expect(again.startup.reason == .current)
@@ -153,7 +153,7 @@ struct SchemaTests {
         let folder = try TemporaryFolder()
         let store = try SQLiteStore.open(.test(folder))
         let row = TestModel.row(.integer(5), .real(0.5), .text("t"))
-        try store.commit([.of(insert: [StoredRow(key: 1, row: row)])])
+        try store.write([.of(insert: [StoredRow(key: 1, row: row)])])
         store.close()
         #expect(
             try RawDatabase(folder.store).run(

@@ -33,12 +33,12 @@ struct SettingsTests {
         #expect(!store.needsUpkeep)
         var blob = RowSnapshot(columnCount: TestModel.columnCount)
         blob.setValue(.blob(Array(repeating: 1, count: 100_000)), TestModel.blob)
-        for key in Int64(1)...100 { try store.commit([.of(insert: [StoredRow(key: key, row: blob)])]) }
+        for key in Int64(1)...100 { try store.write([.of(insert: [StoredRow(key: key, row: blob)])]) }
         #expect(store.counters.walBytes > 8 << 20)
         #expect(store.needsUpkeep)
         store.upkeep()
         #expect(!store.needsUpkeep)
-        try store.commit([.of(insert: [StoredRow(key: 101, row: TestModel.row(code: "a"))])])
+        try store.write([.of(insert: [StoredRow(key: 101, row: TestModel.row(code: "a"))])])
         #expect(store.counters.walBytes < 100_000)
         store.close()
         try checkIntegrity(folder)
@@ -51,7 +51,7 @@ struct SettingsTests {
         blob.setValue(.blob(Array(repeating: 1, count: 1_000_000)), TestModel.blob)
         var longest = 0
         for key in Int64(1)...200 {
-            try store.commit([.of(insert: [StoredRow(key: key, row: blob)])])
+            try store.write([.of(insert: [StoredRow(key: key, row: blob)])])
             longest = max(longest, store.counters.walBytes)
         }
         #expect(longest < 80 << 20)

@@ -21,16 +21,16 @@ struct SnapshotTests {
     @Test(arguments: StoreKind.allCases)
     func aSnapshotStaysAsItWas(kind: StoreKind) throws {
         try withStore(kind) { store in
-            try store.commit([.of(insert: [StoredRow(key: 1, row: SnapshotTests.row(1))], number: 1)])
+            try store.write([.of(insert: [StoredRow(key: 1, row: SnapshotTests.row(1))], number: 1)])
             let query = RowQuery(entity: TestModel.item)
             try store.read(.snapshot) { (reader) throws(DataSourceError) in
                 #expect(try reader.count(query) == 1)
-                try store.commit([.of(insert: [StoredRow(key: 2, row: SnapshotTests.row(2))], number: 2)])
+                try store.write([.of(insert: [StoredRow(key: 2, row: SnapshotTests.row(2))], number: 2)])
                 #expect(try reader.count(query) == 1)
                 #expect(try reader.row(entity: TestModel.item, key: 2) == nil)
             }
             try store.read(.statement) { (reader) throws(DataSourceError) in
-                try store.commit([.of(insert: [StoredRow(key: 3, row: SnapshotTests.row(3))], number: 3)])
+                try store.write([.of(insert: [StoredRow(key: 3, row: SnapshotTests.row(3))], number: 3)])
                 #expect(try reader.count(query) == 3)
             }
         }
@@ -41,7 +41,7 @@ struct SnapshotTests {
     func aReadSeesWholeSavesOnly(kind: StoreKind, isolation: ReadIsolation) async throws {
         let saves: Int64 = 3000
         try withStore(kind) { store in
-            try store.commit([
+            try store.write([
                 .of(
                     insert: [
                         StoredRow(key: 1, row: SnapshotTests.row(1)), StoredRow(key: 2, row: SnapshotTests.row(1)),
@@ -53,7 +53,7 @@ struct SnapshotTests {
                 do {
                     if index == 0 {
                         defer { isDone.store(true, ordering: .releasing) }
-                        for number in 2...saves { try store.commit([SnapshotTests.update(number)]) }
+                        for number in 2...saves { try store.write([SnapshotTests.update(number)]) }
                         return
                     }
                     while !isDone.load(ordering: .acquiring) {
@@ -73,7 +73,7 @@ struct SnapshotTests {
 
     @Test func moreCallersThanReadersAllGetTheirTurn() throws {
         try withStore(.sqlite) { store in
-            try store.commit([.of(insert: [StoredRow(key: 1, row: SnapshotTests.row(1))])])
+            try store.write([.of(insert: [StoredRow(key: 1, row: SnapshotTests.row(1))])])
             let found = Atomic(0)
             DispatchQueue.concurrentPerform(iterations: 64) { _ in
                 for _ in 0..<50 where (try? store.count()) == 1 { found.wrappingAdd(1, ordering: .relaxed) }

@@ -65,7 +65,7 @@ struct StatementTests {
         let folder = try TemporaryFolder()
         let store = try SQLiteStore.open(.test(folder))
         let secret = "s3cret"
-        try store.commit([
+        try store.write([
             .of(
                 insert: (1...20).map { StoredRow(key: $0, row: TestModel.row(.integer($0), .real(0.5), .text(secret))) }
             )
@@ -131,7 +131,7 @@ struct StatementTests {
         let folder = try TemporaryFolder()
         let store = try SQLiteStore.open(.test(folder))
         let old = (1...100).map { StoredRow(key: $0, row: TestModel.row(.integer($0), .real(0.5), .text("old"))) }
-        try store.commit([.of(insert: old)])
+        try store.write([.of(insert: old)])
         var columns = ColumnSet()
         columns.insert(TestModel.real)
         columns.insert(TestModel.text)
@@ -142,7 +142,7 @@ struct StatementTests {
         }
         changes.sharedColumns = columns
         Log.shared.withLock { $0 = [:] }
-        try store.commit([ChangeSet(entities: [changes]), .of(delete: Array(old.dropLast(20)))])
+        try store.write([ChangeSet(entities: [changes]), .of(delete: Array(old.dropLast(20)))])
         let list = "WHERE \"_key\" IN (SELECT value FROM listed_values(?1))"
         #expect(
             log(of: folder)?.statements == [
@@ -194,7 +194,7 @@ struct StatementTests {
             let rows = (1...3).map {
                 StoredRow(key: $0, row: TestModel.row(.integer($0), .null, .text(text + "\($0)")))
             }
-            try store.commit([.of(insert: rows)])
+            try store.write([.of(insert: rows)])
             var deep = RowPredicate.text(
                 .column(TestModel.text), try TextTest(.endsWith, "B2", [.caseInsensitive, .diacriticInsensitive]))
             for _ in 0..<999 { deep = .not(deep) }

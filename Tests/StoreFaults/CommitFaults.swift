@@ -82,7 +82,7 @@ package struct CommitFaults: Sendable {
     private func commit(_ save: ChangeSet, to store: SQLiteStore, _ moment: String) throws {
         for _ in 0..<100 {
             do throws(DataSourceError) {
-                try store.commit([save])
+                try store.write([save])
                 findings.count(.acknowledged)
                 return
             } catch {

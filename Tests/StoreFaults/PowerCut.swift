@@ -98,7 +98,7 @@ package struct PowerCut: Sendable {
 
     private func failure(of save: ChangeSet, _ store: SQLiteStore) -> DataSourceError.Code? {
         do throws(DataSourceError) {
-            try store.commit([save])
+            try store.write([save])
             return nil
         } catch {
             return error.code

@@ -32,9 +32,11 @@ package enum TestModel {
                 attributes: [AttributeDescription(name: "extra", type: .string, isOptional: true)]),
         ])
 
-    /// The model of a later release: with an entity before the others, renamed, new and removed attributes, and a join table.
+    /// The model of a later release: with an entity before the others, renamed, new, widened and removed attributes, and a
+    /// join table.
     package static let nextModel: ManagedObjectModel = {
         var model = TestModel.model
+        model.entities[0].attributes[0].type = .decimal
         model.entities[0].attributes[2].name = "title"
         model.entities[0].attributes[2].renamingIdentifier = "text"
         model.entities[0].attributes[4] = AttributeDescription(

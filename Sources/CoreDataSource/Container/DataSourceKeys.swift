@@ -27,7 +27,6 @@ public struct DataSourceKeys: Sendable, ExpressibleByDictionaryLiteral {
     }
 
     /// The key of each entity that can have rows, by its name.
-    @MainActor
     func entityKeys(_ layout: ModelLayout) -> [String: String] {
         var entityKeys: [String: String] = [:]
         for (source, key) in keys {

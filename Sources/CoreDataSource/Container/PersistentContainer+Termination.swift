@@ -20,16 +20,24 @@ extension PersistentContainer {
         TerminationSignals.shared.add(self)
     }
 
-    /// Flushes at the platform's notices that the app goes to the background or ends.
-    func observeAppState() {
-        for name in Self.appStateNotices {
-            _ = NotificationCenter.default.addObserver(forName: name, object: nil, queue: nil) { [weak self] _ in
-                try? self?.flushAndWait()
-            }
-        }
+}
+
+/// Listens to the platform's notices that the app goes to the background or ends, for as long as it lives.
+final class AppStateObserver: Sendable {
+    private let tokens: Guarded<[any NSObjectProtocol]>
+
+    init(_ notices: [Notification.Name] = AppStateObserver.notices, _ body: @escaping @Sendable () -> Void) {
+        tokens = Guarded(
+            notices.map { name in
+                NotificationCenter.default.addObserver(forName: name, object: nil, queue: nil) { _ in body() }
+            })
     }
 
-    private static var appStateNotices: [Notification.Name] {
+    deinit {
+        for token in tokens.withLock({ $0 }) { NotificationCenter.default.removeObserver(token) }
+    }
+
+    private static var notices: [Notification.Name] {
         #if canImport(UIKit) && !os(watchOS)
             [UIApplication.didEnterBackgroundNotification, UIApplication.willTerminateNotification]
         #elseif canImport(AppKit)

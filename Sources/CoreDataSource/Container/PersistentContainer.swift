@@ -28,6 +28,17 @@ public final class PersistentContainer: Sendable {
         /// How many objects each private context may keep registered between saves, so that they are found without a
         /// fetch; 131,072 by default. Beyond it they are read again when needed.
         public var registeredObjectLimit: Int
+        /// How many bytes of saves may wait for the store before further calls are held; 64 MB by default.
+        ///
+        /// A call is held before its batch begins, for at most 10 seconds; then it throws `storeUnavailable`. Forms with a
+        /// callback are refused at once.
+        public var pendingByteLimit: Int
+        /// How many values may wait for their batch, or for their callback, before further calls are held as well; 1,000,000
+        /// by default.
+        public var queuedValueLimit: Int
+        /// How many bytes of saves may wait for the main actor, 32 MB by default. If it is busy for longer, it is not told of
+        /// single saves and reads what it shows from the store.
+        public var mainBacklogByteLimit: Int
         /// Called while rows are carried over to another model (``ResetPolicy/migrate``), again and again, and with all of
         /// them at the end. It is called on the opening thread, which waits for it.
         public var migrationProgress: (@Sendable (MigrationProgress) -> Void)?
@@ -35,13 +46,22 @@ public final class PersistentContainer: Sendable {
         public init(
             synchronous: SynchronousLevel = .full, resetPolicy: ResetPolicy = .discard,
             databaseKeys: DataSourceKeys = [:], registeredObjectLimit: Int = 131_072,
+            pendingByteLimit: Int = 64 << 20, queuedValueLimit: Int = 1_000_000, mainBacklogByteLimit: Int = 32 << 20,
             migrationProgress: (@Sendable (MigrationProgress) -> Void)? = nil
         ) {
             self.synchronous = synchronous
             self.resetPolicy = resetPolicy
             self.databaseKeys = databaseKeys
             self.registeredObjectLimit = max(0, registeredObjectLimit)
+            self.pendingByteLimit = max(1, pendingByteLimit)
+            self.queuedValueLimit = max(1, queuedValueLimit)
+            self.mainBacklogByteLimit = max(0, mainBacklogByteLimit)
             self.migrationProgress = migrationProgress
+        }
+
+        fileprivate var limits: RootLimits {
+            RootLimits(
+                pendingBytes: pendingByteLimit, queuedValues: queuedValueLimit, unmergedBytes: mainBacklogByteLimit)
         }
     }
 
@@ -51,6 +71,7 @@ public final class PersistentContainer: Sendable {
     public let main: MainContext
     package let stack: PersistentStack
     private let sources: DataSourceDirectory
+    private let appState: AppStateObserver
 
     /// Opens the store, or makes it. The work is done off the main actor.
     ///
@@ -71,7 +92,7 @@ public final class PersistentContainer: Sendable {
         let layout = ModelLayout(model)
         let identity = StoreIdentity(
             modelHash: model.hash.description, entityHashes: model.entityHashes.mapValues(\.description),
-            databaseKey: databaseKey, entityKeys: await configuration.databaseKeys.entityKeys(layout))
+            databaseKey: databaseKey, entityKeys: configuration.databaseKeys.entityKeys(layout))
         let opened = try Self.open(location, layout, identity, configuration)
         self.init(layout, opened.store, opened.startup, configuration)
     }
@@ -79,17 +100,19 @@ public final class PersistentContainer: Sendable {
     /// Puts the tiers on a store that is open.
     package init(
         _ layout: ModelLayout, _ store: any PersistentStore, _ startup: StoreStartup,
-        _ configuration: Configuration = Configuration()
+        _ configuration: Configuration = Configuration(), scheduling: WorkScheduling = .system
     ) {
         let waker = MainWaker()
-        let root = RootContext(store: store) { waker.wake() }
+        let root = RootContext(layout, store: store, limits: configuration.limits, scheduling: scheduling) {
+            waker.wake()
+        }
         stack = PersistentStack(
             layout, root: root, mainWaker: waker, registeredObjectLimit: configuration.registeredObjectLimit)
         main = MainContext(stack)
         waker.connect(main)
         self.startup = startup
         sources = DataSourceDirectory()
-        observeAppState()
+        appState = AppStateObserver { [weak root] in try? root?.flushAndWait() }
     }
 
     private static func open(
@@ -120,9 +143,16 @@ public final class PersistentContainer: Sendable {
     /// How many saves main shows that the store does not have yet.
     public var pendingSaveCount: Int { stack.root.pendingSaveCount }
 
+    /// What goes wrong where no call can throw it, from now on: what became of saves that were made with `waitFor: .main`,
+    /// and what is wrong in the store.
+    ///
+    /// A loop over it ends when the container is closed. Of failures that nobody takes, the newest 128 are kept.
+    public var failures: AsyncStream<StoreFailure> { stack.root.failures.stream() }
+
     /// Returns once every save that was made before is in the store. After a failed commit it tries again.
     ///
-    /// - Throws: What the store throws; the saves then stay pending.
+    /// - Throws: What the store throws: then saves that were made with `waitFor: .main` stay pending, and are tried again. Why
+    ///   one of the saves was refused.
     public func flush() async throws {
         try await stack.root.flush()
     }
@@ -132,16 +162,16 @@ public final class PersistentContainer: Sendable {
         try stack.root.flushAndWait()
     }
 
-    /// Takes the saves that are not in the store back out of all contexts: the way out when a disk refuses them for good.
+    /// Takes the saves that are not in the store back out of all contexts: the way out when a disk refuses for good what was
+    /// made with `waitFor: .main`.
+    ///
+    /// When it returns, objects, fetches and lists of main show what the store has.
     ///
     /// - Returns: How many saves they were.
     @discardableResult
-    public func discardPending() async throws -> Int {
+    public func discardPending() async -> Int {
         let discarded = await stack.root.discardPending()
-        if discarded > 0 {
-            try await main.reload()
-            await main.lists.settle()
-        }
+        await stack.mainWaker.mergeNow()
         return discarded
     }
 
@@ -161,16 +191,20 @@ public final class PersistentContainer: Sendable {
         return startup
     }
 
-    /// Writes what is pending, and closes the store. Later calls throw `storeClosed`; objects that are held stay readable.
+    /// Waits for the calls that were made before, writes what is pending, and closes the store. Calls that are made from now
+    /// on throw `storeClosed`; objects that are held stay readable.
     ///
     /// Lists show the last save, if they need not read the store for it, and end as soon as the main actor is free:
     /// ``ListUpdates`` finish, and others say so by ``ListReason/Kind/closed``. It is not waited for.
     ///
     /// - Throws: What the store throws; it is closed all the same.
     public func close() async throws {
+        await stack.root.admission.close()
         stack.root.stopAccepting()
+        stack.root.store.willClose()
         defer {
             stack.root.store.close()
+            stack.root.failures.finish()
             Task { await main.finishLists() }
         }
         try await flush()

@@ -17,15 +17,35 @@ package final class PersistentStack: Sendable {
     /// The class of the data source that owns each entity that has one.
     private let owners = Guarded<[Int: String]>([:])
     private let lastKey: Atomic<Int64>
+    private let origins: Guarded<SaveOrigins>
+    /// What was noticed, by the class of the data source.
+    private let noticed = Guarded<[String: [DataSourceDiagnostic]]>([:])
 
     init(_ layout: ModelLayout, root: RootContext, mainWaker: MainWaker, registeredObjectLimit: Int) {
         self.layout = layout
         self.root = root
         self.mainWaker = mainWaker
         self.registeredObjectLimit = registeredObjectLimit
+        origins = Guarded(SaveOrigins(layout))
         types = Guarded(
             layout.entities.map { layout.model.classes[$0.name] as? ManagedObject.Type ?? ManagedObject.self })
         lastKey = Atomic(root.store.firstFreeKey - 1)
+        root.raiseKeys.withLock { $0 = { [weak self] firstFree in self?.raiseKeys(to: firstFree) } }
+    }
+
+    /// The store has rows that another program has inserted: keys are given above theirs from now on.
+    private func raiseKeys(to firstFree: Int64) {
+        var last = lastKey.load(ordering: .relaxed)
+        while last < firstFree - 1 {
+            let result = lastKey.compareExchange(expected: last, desired: firstFree - 1, ordering: .relaxed)
+            if result.exchanged { return }
+            last = result.original
+        }
+    }
+
+    /// A data source has claimed its entities.
+    func join(_ source: SaveSource, _ entities: Set<Int>) {
+        origins.withLock { $0.join(source, entities) }
     }
 
     /// The class of an entity's objects; the plain one if the model names none.
@@ -42,6 +62,18 @@ package final class PersistentStack: Sendable {
 
     func owner(ofEntity entity: Int) -> String? { owners.withLock { $0[entity] } }
 
+    /// Notes that objects are looked up by an attribute for which the store reads every row.
+    func noteLookup(_ layout: EntityLayout, _ column: Int, of owner: String?) {
+        guard let owner else { return }
+        let diagnostic = DataSourceDiagnostic(unindexed: column, layout)
+        noticed.withLock { noticed in
+            let known = noticed[owner, default: []]
+            if known.count < 64, !known.contains(diagnostic) { noticed[owner] = known + [diagnostic] }
+        }
+    }
+
+    func diagnostics(of owner: String) -> [DataSourceDiagnostic] { noticed.withLock { $0[owner] ?? [] } }
+
     /// A key that no object of the store ever had.
     func nextKey() -> Int64 {
         lastKey.add(1, ordering: .relaxed).newValue
@@ -49,7 +81,6 @@ package final class PersistentStack: Sendable {
 
     deinit {
         // Saves that nobody waited for may not be in the store yet.
-        root.commitPending()
-        root.store.close()
+        root.shutDown()
     }
 }

@@ -18,8 +18,25 @@ final class EntityBinding {
     var holdsAllRows = false
     /// Whether the store has been asked if it has any row, since the cache was last emptied.
     var isEmptinessKnown = false
+    /// Look-ups that had to ask the store, since the last save.
+    var misses = 0
     /// Room for texts and blobs that new rows are given, in words.
     var spareWords = 16
+
+    /// The objects that were inserted in this batch, those that were deleted again included.
+    private(set) var inserted: [ManagedObject] = []
+    /// The objects that were edited or deleted in this batch and had been saved before.
+    private(set) var touched: [ManagedObject] = []
+    /// How many objects the batch has inserted, without those that it deleted again.
+    private(set) var insertedCount = 0
+    /// How many saved objects the batch has deleted.
+    private(set) var deletedCount = 0
+    /// The columns by which objects are looked up that need not be unique.
+    private(set) var valueIndexes: [ValueIndex] = []
+    /// How many rows were tested for their value in a column, to find out when an index is worth its cost.
+    private var scannedRows: [Int: Int] = [:]
+    /// Columns without an index whose look-up was noted for the diagnostics.
+    var notedColumns = ColumnSet()
 
     init(_ layout: EntityLayout, _ type: ManagedObject.Type, _ rules: ValidationRules, isOwned: Bool) {
         self.layout = layout
@@ -36,6 +53,67 @@ final class EntityBinding {
         guard self.type == ManagedObject.self, type != self.type else { return }
         forgetObjects()
         self.type = type
+    }
+
+    // MARK: Edits
+
+    /// Whether anything was edited in this batch.
+    var hasEdits: Bool { !inserted.isEmpty || !touched.isEmpty }
+
+    func noteInsert(_ object: ManagedObject) {
+        inserted.append(object)
+        insertedCount += 1
+    }
+
+    /// An object that is as it was saved is about to be edited or deleted.
+    func noteTouch(_ object: ManagedObject) {
+        touched.append(object)
+        for index in valueIndexes { index.noteSaved(object) }
+    }
+
+    /// An object was deleted that had been inserted in this batch, or before it.
+    func noteDelete(wasInserted: Bool) {
+        if wasInserted { insertedCount -= 1 } else { deletedCount += 1 }
+    }
+
+    /// Whether the stored row of that key was edited or deleted in this batch.
+    func isTouched(_ key: Int64) -> Bool {
+        guard !touched.isEmpty, let object = objects[key] else { return false }
+        return object.state == .edited || object.state == .deleted
+    }
+
+    /// Everything that was edited is saved, or was taken back.
+    func endBatch() {
+        inserted.removeAll(keepingCapacity: inserted.count < 1024)
+        touched.removeAll(keepingCapacity: touched.count < 1024)
+        (insertedCount, deletedCount, misses) = (0, 0, 0)
+        for index in valueIndexes { index.endBatch() }
+    }
+
+    // MARK: Values
+
+    /// The index of a column; it is made now if there is none.
+    func valueIndex(_ column: Int) -> ValueIndex {
+        if let index = knownIndex(column) { return index }
+        let index = ValueIndex(column, self)
+        valueIndexes.append(index)
+        return index
+    }
+
+    /// The index of a column if there is one, or if as many rows as it would hold have been tested without it.
+    func valueIndex(_ column: Int, insteadOf count: Int) -> ValueIndex? {
+        if let index = knownIndex(column) { return index }
+        let scanned = scannedRows[column, default: 0]
+        if scanned >= objects.count { return valueIndex(column) }
+        scannedRows[column] = scanned + count
+        return nil
+    }
+
+    private func knownIndex(_ column: Int) -> ValueIndex? { valueIndexes.first { $0.column == column } }
+
+    /// Notes the present values of an object, in one column or in all.
+    func noteValues(of object: ManagedObject, _ column: Int? = nil) {
+        for index in valueIndexes where column == nil || index.column == column { index.insert(object) }
     }
 
     // MARK: Unique values
@@ -68,10 +146,18 @@ final class EntityBinding {
         uniqueIndexes[constraint].insert(hash.value, object)
     }
 
+    /// Whether an index holds far more entries than there are objects, because values changed.
+    var isIndexStale: Bool {
+        let most = objects.count * 4 + 1024
+        return uniqueIndexes.contains { $0.count > most } || valueIndexes.contains { $0.count > most }
+    }
+
     /// Forgets all objects that are as they were saved.
     func forgetObjects() {
         objects = ObjectTable()
         for constraint in uniqueIndexes.indices { uniqueIndexes[constraint].removeAll() }
+        valueIndexes.removeAll()
+        scannedRows.removeAll()
         holdsAllRows = false
         isEmptinessKnown = false
     }

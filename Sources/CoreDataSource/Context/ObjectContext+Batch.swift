@@ -101,7 +101,9 @@ extension ObjectContext {
     func didSaveNoted(_ number: Int64) {
         for changes in noted where bindings[changes.entity].objects.count > 0 {
             let binding = bindings[changes.entity]
-            for row in changes.updated { binding.objects[row.key]?.refresh(row.row, asOf: number) }
+            for row in changes.updated {
+                if let object = binding.objects[row.key] { refresh(object, row.row, asOf: number) }
+            }
             for row in changes.deleted {
                 guard let object = binding.objects[row.key] else { continue }
                 object.state = .gone

@@ -69,23 +69,13 @@ extension ObjectContext {
     }
 
     private func objects(_ query: RowQuery, ofEntity entity: Int) throws(DataSourceError) -> [ManagedObject] {
-        if bindings[entity].holdsAllRows { return sorted(registered(query.of(entity: entity)), query) }
-        let edits = editedRows(entity)
-        if edits.isEmpty, let objects = try readObjects(query.of(entity: entity)) { return objects }
-        let (rows, asOf) = try rows(query, ofEntity: entity, edits)
+        let query = query.of(entity: entity)
+        if isRegistered(query) { return sorted(registeredObjects(query), query) }
+        if !bindings[entity].hasEdits, let objects = try readObjects(query) { return objects }
+        let (rows, asOf) = try readRows(query)
         let objects = objects(rows, entity, asOf: asOf)
         if query.isWhole && bindings[entity].isOwned { bindings[entity].holdsAllRows = true }
         return objects
-    }
-
-    /// The rows of one entity that match, edits included, and the newest save that they take into account.
-    private func rows(
-        _ query: RowQuery, ofEntity entity: Int, _ edits: [Int64: RowSnapshot?]
-    ) throws(DataSourceError) -> (rows: [StoredRow], asOf: Int64) {
-        let base = edits.isEmpty ? query : query.widened(by: edits.count)
-        let (rows, asOf) = try stack.root.rows(base.of(entity: entity), bindings[entity].layout)
-        if edits.isEmpty { return (rows, asOf) }
-        return (query.window(query.lay(edits, over: rows, bindings[entity].layout)), asOf)
     }
 
     /// The objects of committed rows, made while they are read: a row is in the processor's cache then. Nil if newer saves
@@ -105,120 +95,38 @@ extension ObjectContext {
 
     /// The objects that match, in any order; limit and offset do not count.
     func unsortedObjects(_ plan: FetchPlan) throws(DataSourceError) -> [ManagedObject] {
-        guard plan.tests == nil, plan.family.count == 1, bindings[plan.family[0]].holdsAllRows else {
+        guard plan.tests == nil, plan.family.count == 1, isRegistered(plan.query.of(entity: plan.family[0])) else {
             var plan = plan
             plan.query = plan.query.unlimited
             plan.query.isOrdered = false
             return try objects(plan)
         }
-        let objects = registered(plan.query.of(entity: plan.family[0]))
+        let objects = registeredObjects(plan.query.of(entity: plan.family[0]))
         try plan.query.predicate.checkTexts()
         return objects
     }
 
     private func objects(_ query: RowQuery, ofEntities family: [Int]) throws(DataSourceError) -> [ManagedObject] {
-        if family.isEmpty { return [] }
-        let (found, asOf) = try stack.root.rows(query, ofEntities: family, stack.layout)
-        var objects: [ManagedObject] = []
-        for (entity, rows) in found {
-            let rows = query.unlimited.lay(editedRows(entity), over: rows, bindings[entity].layout)
-            objects += self.objects(rows, entity, asOf: asOf)
-        }
-        return sorted(objects, query)
+        let (rows, asOf) = try rows(query, ofEntities: family)
+        return rows.map { object($0.stored, bindings[$0.entity], asOf: asOf) }
     }
 
     /// How many objects match, edits that are not saved yet included; limit and offset do not count.
     func count(_ plan: FetchPlan) throws(DataSourceError) -> Int {
-        if plan.tests != nil || plan.family.count == 1 && bindings[plan.family[0]].holdsAllRows {
-            return try unsortedObjects(plan).count
-        }
+        if plan.tests != nil { return try unsortedObjects(plan).count }
         var total = 0
         for entity in plan.family {
             let query = plan.query.unlimited.of(entity: entity)
-            if bindings[entity].holdsAllRows || !editedRows(entity).isEmpty {
-                total += try objects(query, ofEntity: entity).count
+            if isRegistered(query) {
+                total += countOfRegistered(query)
             } else {
+                // The store counts what is saved, as the edits were before.
                 total += try stack.root.count(query, bindings[entity].layout)
+                total += countOfEdits(query.predicate, bindings[entity])
             }
         }
         try plan.query.predicate.checkTexts()
         return total
-    }
-
-    // MARK: Rows without objects
-
-    /// The rows that match, in order and with edits, for requests that want values and no objects.
-    ///
-    /// - Parameter columns: The columns that are wanted, nil for all; others may be null.
-    func rows(_ plan: FetchPlan, columns: [Int]?) throws(DataSourceError) -> [StoredRow] {
-        if plan.tests != nil { return try objects(plan).map { StoredRow(key: $0.key, row: $0.row) } }
-        var query = plan.query
-        query.columns = columns
-        let rows =
-            try plan.family.count == 1 ? rows(query, ofEntity: plan.family[0]) : rows(query, ofEntities: plan.family)
-        try query.predicate.checkTexts()
-        return rows
-    }
-
-    private func rows(_ query: RowQuery, ofEntity entity: Int) throws(DataSourceError) -> [StoredRow] {
-        if bindings[entity].holdsAllRows {
-            return sorted(registered(query.of(entity: entity)), query).map { StoredRow(key: $0.key, row: $0.row) }
-        }
-        return try rows(query, ofEntity: entity, editedRows(entity)).rows
-    }
-
-    private func rows(_ query: RowQuery, ofEntities family: [Int]) throws(DataSourceError) -> [StoredRow] {
-        if family.isEmpty { return [] }
-        let layout = bindings[query.entity].layout
-        var all: [StoredRow] = []
-        for (entity, rows) in try stack.root.rows(query, ofEntities: family, stack.layout).rows {
-            all += query.unlimited.lay(editedRows(entity), over: rows, bindings[entity].layout)
-        }
-        all.sort { $0.precedes($1, by: query.sort, layout) }
-        return query.window(all)
-    }
-
-    /// The query that the store alone answers; nil if objects of this context have a say, or several entities.
-    func committedQuery(_ plan: FetchPlan, columns: [Int]?) -> RowQuery? {
-        guard plan.tests == nil, plan.family.count == 1, !bindings[plan.family[0]].holdsAllRows,
-            editedRows(plan.family[0]).isEmpty
-        else { return nil }
-        var query = plan.query.of(entity: plan.family[0])
-        query.columns = columns
-        return query
-    }
-
-    // MARK: Parts
-
-    /// The registered objects that match, in any order.
-    private func registered(_ query: RowQuery) -> [ManagedObject] {
-        let binding = bindings[query.entity]
-        return binding.objects.objects.filter {
-            !$0.isDeleted && query.predicate.evaluate($0.row, key: $0.key, binding.layout)
-        }
-    }
-
-    /// Objects that all match, in order and within limit and offset. Keys are unique in the whole store, so the order is
-    /// total across entities.
-    private func sorted(_ objects: [ManagedObject], _ query: RowQuery) -> [ManagedObject] {
-        let layout = bindings[query.entity].layout
-        let sorted =
-            query.sort.isEmpty
-            ? objects.sorted { $0.key < $1.key }
-            : objects.sorted {
-                StoredRow(key: $0.key, row: $0.row)
-                    .precedes(StoredRow(key: $1.key, row: $1.row), by: query.sort, layout)
-            }
-        return query.window(sorted)
-    }
-
-    private func editedRows(_ entity: Int) -> [Int64: RowSnapshot?] {
-        var edits: [Int64: RowSnapshot?] = [:]
-        if changed.isEmpty { return edits }
-        for object in changed where object.layout.index == entity {
-            edits[object.key] = object.isDeleted ? .some(nil) : .some(object.row)
-        }
-        return edits
     }
 }
 

@@ -15,6 +15,7 @@ extension ObjectContext {
         let row = RowSnapshot(copying: bindings[entity].template, spareWords: bindings[entity].spareWords)
         let object = register(StoredRow(key: stack.nextKey(), row: row), bindings[entity], .inserted, asOf: 0)
         changed.append(object)
+        bindings[entity].noteInsert(object)
         return object
     }
 
@@ -24,14 +25,20 @@ extension ObjectContext {
             "An object of another context was passed to delete(_:). Look it up here by its objectID first.")
         checkInBatch()
         try checkOwned(object.layout.index)
+        let binding = bindings[object.layout.index]
         switch object.state {
         case .inserted:
             object.state = .gone
-            bindings[object.layout.index].objects.remove(object.key)
+            binding.objects.remove(object.key)
+            binding.noteDelete(wasInserted: true)
         case .saved:
             changed.append(object)
+            binding.noteTouch(object)
             object.state = .deleted
-        case .edited: object.state = .deleted
+            binding.noteDelete(wasInserted: false)
+        case .edited:
+            object.state = .deleted
+            binding.noteDelete(wasInserted: false)
         case .deleted, .gone: break
         }
     }
@@ -106,6 +113,7 @@ extension ObjectContext {
                 object.checkedConstraint = -1
                 indexUniqueValue(of: object, derivation.column)
             }
+            if hasValueIndexes { indexValue(of: object, derivation.column) }
         }
     }
 

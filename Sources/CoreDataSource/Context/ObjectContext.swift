@@ -15,10 +15,10 @@ final class ObjectContext {
     private(set) var refusal: DataSourceError?
     /// Whether a hook or `perform` is at work, which will save what is edited now.
     var isInBatch = false
-    /// The generation of the rows that are registered.
-    var generation: Int
+    /// What the context has taken in of the feed.
+    var position: FeedPosition
     /// Who owns the context, for messages: the name of a data source's class, or nil for main.
-    private let owner: String?
+    let owner: String?
 
     /// Whether a uniqueness constraint holds for objects of this context together with those of another one.
     private(set) lazy var sharesConstraints = hasSharedConstraints()
@@ -26,14 +26,16 @@ final class ObjectContext {
     private var entitiesByType: [ObjectIdentifier: Int] = [:]
     private var lastType: (type: ObjectIdentifier, entity: Int)?
     private var keyPaths = KeyPathTable()
-    /// Look-ups that had to ask the store, since the last save.
-    var misses = 0
+    /// Whether any entity has a ``ValueIndex``.
+    private(set) var hasValueIndexes = false
+    /// How many rows were tested here and not by the store. For tests.
+    var rowsTested = 0
     private var lastSyncMark: Int32 = 0
 
     init(_ stack: PersistentStack, owner: String?, ownedEntities: Set<Int>) {
         self.stack = stack
         self.owner = owner
-        generation = stack.root.generation
+        position = stack.root.feedPosition
         bindings = stack.layout.entities.map { layout in
             EntityBinding(
                 layout, stack.type(ofEntity: layout.index), ValidationRules(layout),
@@ -103,8 +105,10 @@ final class ObjectContext {
     /// An object that was as saved is about to be edited.
     func willEdit(_ object: ManagedObject) {
         checkInBatch()
-        if !bindings[object.layout.index].isOwned { refuse(notOwned(object.layout)) }
+        let binding = bindings[object.layout.index]
+        if !binding.isOwned { refuse(notOwned(object.layout)) }
         changed.append(object)
+        binding.noteTouch(object)
     }
 
     func refuseEditOfDeleted(_ object: ManagedObject, _ column: Int) {
@@ -137,15 +141,42 @@ final class ObjectContext {
         }
     }
 
+    /// Notes that an object has a new value in a column.
+    func indexValue(of object: ManagedObject, _ column: Int) {
+        bindings[object.layout.index].noteValues(of: object, column)
+    }
+
+    /// The index of a column of an entity that this context owns; it is made now if there is none.
+    func valueIndex(_ binding: EntityBinding, _ column: Int) -> ValueIndex {
+        hasValueIndexes = true
+        return binding.valueIndex(column)
+    }
+
+    /// The same, if it is worth its cost.
+    func valueIndex(_ binding: EntityBinding, _ column: Int, insteadOf count: Int) -> ValueIndex? {
+        guard binding.isOwned, binding.layout.columns[column].isStored,
+            let index = binding.valueIndex(column, insteadOf: count)
+        else { return nil }
+        hasValueIndexes = true
+        return index
+    }
+
     // MARK: Registering
 
     /// The object of that row: the registered one, or a new one that is now registered.
     func object(_ stored: StoredRow, _ binding: EntityBinding, asOf number: Int64) -> ManagedObject {
         if let object = binding.objects[stored.key] {
-            if object.state == .saved { object.refresh(stored.row, asOf: number) }
+            if object.state == .saved { refresh(object, stored.row, asOf: number) }
             return object
         }
         return register(stored, binding, .saved, asOf: number)
+    }
+
+    /// Lets a registered object take over a newer row from elsewhere.
+    func refresh(_ object: ManagedObject, _ row: RowSnapshot, asOf number: Int64) {
+        let isIndexed = hasValueIndexes && number > object.asOf && object.row.words != row.words
+        object.refresh(row, asOf: number)
+        if isIndexed { bindings[object.layout.index].noteValues(of: object) }
     }
 
     /// The objects of those rows.
@@ -176,6 +207,7 @@ final class ObjectContext {
         binding.objects.insert(object)
         if binding.isOwned {
             for constraint in binding.layout.constraints.indices { binding.index(object, constraint) }
+            if hasValueIndexes { binding.noteValues(of: object) }
         }
     }
 
@@ -195,7 +227,9 @@ final class ObjectContext {
         for object in changed {
             if object.state == .inserted { bindings[object.layout.index].objects.remove(object.key) }
             object.revert()
+            if hasValueIndexes, object.state == .saved { bindings[object.layout.index].noteValues(of: object) }
         }
+        for binding in bindings where binding.hasEdits { binding.endBatch() }
         changed.removeAll(keepingCapacity: changed.count < 1024)
         noted.removeAll()
         refusal = nil
@@ -204,15 +238,14 @@ final class ObjectContext {
 
     /// Forgets what is cached beyond the limit, and objects that another data source may change meanwhile.
     func trim() {
-        misses = 0
         let registered = bindings.reduce(0) { $0 + $1.objects.count }
-        for entity in bindings.indices where bindings[entity].objects.count > 0 {
-            let isFull = registered > stack.registeredObjectLimit
-            let isIndexStale = bindings[entity].uniqueIndexes.contains {
-                $0.count > bindings[entity].objects.count * 4 + 1024
-            }
-            if !bindings[entity].isOwned || isFull || isIndexStale { bindings[entity].forgetObjects() }
+        let isFull = registered > stack.registeredObjectLimit
+        for binding in bindings {
+            binding.endBatch()
+            guard binding.objects.count > 0 else { continue }
+            if !binding.isOwned || isFull || binding.isIndexStale { binding.forgetObjects() }
         }
+        hasValueIndexes = bindings.contains { !$0.valueIndexes.isEmpty }
     }
 
     /// Forgets everything, because the rows underneath have changed.

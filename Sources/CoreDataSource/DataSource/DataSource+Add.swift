@@ -1,8 +1,17 @@
 /// Adding and deleting plain values.
 ///
 /// Each call is one save. Values reach the hooks in their order; calls of one task are saved in the order in which they
-/// were made. When a call that waits for the store throws what the disk said, its changes are still pending: the next
-/// save or `flush()` writes them. When it throws anything else, nothing has happened.
+/// were made.
+///
+/// When a call throws, nothing of it is left: not in the store, and not in any context or list. Until then its changes may
+/// have been visible on main; lists report that they are gone. Later saves of the same data source that were waiting for the
+/// store too are taken back with it, since they may rest on it, and throw `saveTakenBack`.
+///
+/// Called on the main actor, a call returns when fetches, objects and lists there show its save. Called elsewhere it never
+/// waits for the main actor, unless with `waitFor: .main`.
+///
+/// While too much waits to be written, calls are held before they begin, at most 10 seconds; then they throw
+/// `storeUnavailable`. Forms with a callback get that error at once.
 extension DataSource {
     /// Adds the values through ``onAdd(_:in:)``.
     ///
@@ -12,7 +21,9 @@ extension DataSource {
     public nonisolated func add<Value: Sendable>(
         _ values: [Value], waitFor level: SaveLevel = .store
     ) async throws -> SaveReport {
-        try await context.perform(waitFor: level) { try self.onAdd(all: values, in: $0) }.reportWithIgnored
+        try await context.perform(waitFor: level, values: max(1, values.count)) {
+            try self.onAdd(all: values, in: $0)
+        }.reportWithIgnored
     }
 
     /// Adds one value.
@@ -25,11 +36,12 @@ extension DataSource {
 
     /// Adds the values in the background; calls are saved in the order in which they were made.
     ///
-    /// - Parameter callback: Called on the main actor once the rows are in the store, or nothing will become of them.
+    /// - Parameter callback: Called on the main actor, in the order of the calls: when the rows are in the store and main's
+    ///   objects and lists show them, or when the save has failed.
     public nonisolated func add<Value: Sendable>(
         _ values: [Value], callback: @escaping @MainActor @Sendable (Result<SaveReport, any Error>) -> Void
     ) {
-        context.performLater {
+        context.performLater(values: max(1, values.count)) {
             try self.onAdd(all: values, in: $0)
         } callback: {
             callback($0.map(\.reportWithIgnored))
@@ -51,7 +63,9 @@ extension DataSource {
     public nonisolated func delete<Value: Sendable>(
         _ values: [Value], waitFor level: SaveLevel = .store
     ) async throws -> SaveReport {
-        try await context.perform(waitFor: level) { try self.onDelete(all: values, in: $0) }.report
+        try await context.perform(waitFor: level, values: max(1, values.count)) {
+            try self.onDelete(all: values, in: $0)
+        }.report
     }
 
     /// Deletes nothing: a class is no value.
@@ -75,11 +89,12 @@ extension DataSource {
 
     /// Deletes the objects of the values in the background.
     ///
-    /// - Parameter callback: Called on the main actor once the rows are out of the store, or nothing will become of it.
+    /// - Parameter callback: Called on the main actor, in the order of the calls: when the rows are out of the store and of
+    ///   main's lists, or when the save has failed.
     public nonisolated func delete<Value: Sendable>(
         _ values: [Value], callback: @escaping @MainActor @Sendable (Result<SaveReport, any Error>) -> Void
     ) {
-        context.performLater {
+        context.performLater(values: max(1, values.count)) {
             try self.onDelete(all: values, in: $0)
         } callback: {
             callback($0.map(\.report))

@@ -17,7 +17,8 @@ extension DataSource {
 
     /// Runs the work in the private context after everything that was asked for before, without waiting.
     ///
-    /// - Parameter callback: Called on the main actor once the rows are in the store, or nothing will become of them.
+    /// - Parameter callback: Called on the main actor, in the order of the calls: when the rows are in the store and main's
+    ///   objects and lists show them, or when the save has failed.
     @discardableResult
     public nonisolated func writeAsync(
         _ work: @escaping @Sendable (isolated PrivateContext) throws -> Void,

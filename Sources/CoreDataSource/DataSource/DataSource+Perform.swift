@@ -12,8 +12,9 @@ extension DataSource {
 
     /// Blocks the calling thread until the work has run and the rows are in the store.
     ///
-    /// It may be called on the main thread: private contexts never wait for main. Calling it inside the same context is a
-    /// programmer's error and traps.
+    /// It may be called on the main thread: private contexts never wait for main. Fetches and objects of main show the save
+    /// when it returns, and lists do when the main actor is free. Calling it inside a private context is a programmer's error
+    /// and traps.
     @discardableResult
     public nonisolated func performAndWait<Result: Sendable>(
         _ work: @Sendable (isolated PrivateContext) throws -> Result

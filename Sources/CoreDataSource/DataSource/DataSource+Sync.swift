@@ -21,7 +21,7 @@ extension DataSource {
         _ values: [Value], entity: Object.Type, scope: FetchPredicate? = nil, allowsEmpty: Bool = false,
         waitFor level: SaveLevel = .store
     ) async throws -> SyncReport {
-        let saved = try await context.perform(waitFor: level) { context in
+        let saved = try await context.perform(waitFor: level, values: max(1, values.count)) { context in
             try self.reconcile(values, entity, scope, allowsEmpty, in: context)
         }
         return saved.result
@@ -29,12 +29,13 @@ extension DataSource {
 
     /// Syncs in the background.
     ///
-    /// - Parameter callback: Called on the main actor once the rows are in the store, or nothing will become of them.
+    /// - Parameter callback: Called on the main actor, in the order of the calls: when the rows are in the store and main's
+    ///   objects and lists show them, or when the save has failed.
     public nonisolated func sync<Value: Sendable, Object: ManagedObject>(
         _ values: [Value], entity: Object.Type, scope: FetchPredicate? = nil, allowsEmpty: Bool = false,
         callback: @escaping @MainActor @Sendable (Result<SyncReport, any Error>) -> Void
     ) {
-        context.performLater { context in
+        context.performLater(values: max(1, values.count)) { context in
             try self.reconcile(values, entity, scope, allowsEmpty, in: context)
         } callback: {
             callback($0.map(\.result))
@@ -45,7 +46,7 @@ extension DataSource {
     public nonisolated func planSync<Value: Sendable, Object: ManagedObject>(
         _ values: [Value], entity: Object.Type, scope: FetchPredicate? = nil, allowsEmpty: Bool = false
     ) async throws -> SyncReport {
-        try await context.rehearse { context in
+        try await context.performRehearsal(values: max(1, values.count)) { context in
             try self.reconcile(values, entity, scope, allowsEmpty, in: context)
         }
     }

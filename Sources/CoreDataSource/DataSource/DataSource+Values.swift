@@ -16,9 +16,9 @@ extension DataSource {
         as type: Value.Type, where predicate: FetchPredicate? = nil,
         sortBy: [SortDescriptor<Value.Object>] = [], limit: Int? = nil, offset: Int = 0
     ) async throws -> [Value] {
-        try await perform {
+        try await context.perform(waitFor: .store, values: 0) {
             try $0.fetch(as: type, where: predicate, sortBy: sortBy, limit: limit, offset: offset)
-        }
+        }.result
     }
 
     /// The value of the first object that matches; nil if there is none.
@@ -33,6 +33,6 @@ extension DataSource {
     public nonisolated func fetch<Value: ManagedObjectConvertible>(
         as type: Value.Type, _ request: FetchRequest<Value.Object>
     ) async throws -> [Value] {
-        try await perform { try $0.fetch(as: type, request) }
+        try await context.perform(waitFor: .store, values: 0) { try $0.fetch(as: type, request) }.result
     }
 }

@@ -32,10 +32,21 @@ open class DataSource: MainReader {
     public required init(_ binding: borrowing DataSourceBinding) {
         context = binding.context
         main = binding.main
+        context.source.setHandler { [weak self] in self?.handleError($0) }
     }
 
     /// The classes of the entities that this data source alone may change.
-    open class var entities: [ManagedObject.Type] { [] }
+    ///
+    /// **Isolation**: none, since opening a store asks for it and never waits for the main actor.
+    nonisolated open class var entities: [ManagedObject.Type] { [] }
+
+    /// Called when something becomes of a save that no call waits for: one that was made with `waitFor: .main`. Once when it
+    /// is late, and once when it is taken back.
+    ///
+    /// It does nothing unless it is overridden. ``PersistentContainer/failures`` tells of all data sources.
+    ///
+    /// **Isolation**: none; it is called on a queue of its own, in the order of the failures, and may use the container.
+    open nonisolated func handleError(_ failure: StoreFailure) {}
 
     /// Makes or finds the object for a value, and gives it the value's content.
     ///

@@ -28,9 +28,10 @@ public struct SaveReport: Sendable, Hashable {
 public struct SaveLevel: Sendable, Hashable {
     private let rawValue: Int
 
-    /// The rows are in the store, as safe as the container's durability makes them.
+    /// The rows are in the store, as safe as the container's durability makes them. For a call that is made on the main
+    /// actor, main's objects and lists show them too.
     public static let store = SaveLevel(rawValue: 2)
-    /// The main context shows the rows; they will be in the store soon. A disk that fails then is reported by the next
-    /// call that waits for the store, and by `flush()`.
+    /// The main context and its lists show the rows; they will be in the store soon. If the disk fails then, the save is tried
+    /// again; ``DataSource/handleError(_:)``, ``PersistentContainer/failures`` and `flush()` tell.
     public static let main = SaveLevel(rawValue: 1)
 }

@@ -13,8 +13,10 @@ public final class MainContext: MainReader {
     private(set) lazy var objects = ObjectContext(stack, owner: nil, ownedEntities: [])
     /// The number of registered objects at which those that nobody holds are next forgotten.
     private var sweepAt = 1024
-    /// The generation that began with the last reset that main has heard of.
-    private var heardReset = 0
+    /// The generation that began with the last reset that main has taken in.
+    private var knownReset = 0
+    /// Whether registered objects have to be read again, which has not been possible so far.
+    private var mustReload = false
     /// The lists that follow what main shows.
     private(set) lazy var lists = ListHub(stack)
     /// Objects that were deleted, until all lists have said so.
@@ -35,11 +37,12 @@ public final class MainContext: MainReader {
     func read<R>(
         registers: Bool = true, _ body: (ObjectContext) throws(DataSourceError) -> R
     ) throws(DataSourceError) -> R {
-        if registers { prepareToFetch() }
+        if registers { prepareToFetch() } else { stack.root.noticeOutsideWrites() }
         return try body(objects)
     }
 
     func prepareToFetch() {
+        stack.root.noticeOutsideWrites()
         merge()
         // After it: a merge that forgets all objects ends the merging.
         stack.root.startMerging()
@@ -49,12 +52,29 @@ public final class MainContext: MainReader {
 
     /// Brings the registered objects up to the newest save, then the lists.
     package func merge() {
-        let (saves, reset) = stack.root.takeForMain()
-        hear(reset)
+        mergeObjects()
+        drainLists()
+    }
+
+    /// Brings the registered objects up to the newest save, and notes for the lists what they have to take in.
+    ///
+    func mergeObjects() {
+        let (saves, reset, staleness) = stack.root.takeForMain()
+        take(reset)
         for changes in saves {
             for entity in changes.entities { merge(entity, changes.number) }
         }
         lists.hear(saves)
+        if let staleness {
+            mustReload = true
+            lists.readAnew(staleness == .outsideWrites ? .outsideWrites : .backlog)
+        }
+        // If the store cannot be read now, the next merge or fetch tries again.
+        if mustReload { try? reload() }
+    }
+
+    /// Brings the lists up to what they were told.
+    func drainLists() {
         lists.drain()
         sweep()
     }
@@ -76,9 +96,9 @@ public final class MainContext: MainReader {
     }
 
     /// After a reset of the store all registered objects are deleted ones.
-    private func hear(_ reset: Int) {
-        guard reset != heardReset else { return }
-        heardReset = reset
+    private func take(_ reset: Int) {
+        guard reset != knownReset else { return }
+        knownReset = reset
         for entity in objects.bindings.indices {
             for object in objects.bindings[entity].objects.objects { end(object) }
             objects.bindings[entity].forgetObjects()
@@ -86,10 +106,10 @@ public final class MainContext: MainReader {
         lists.readAnew(.reset)
     }
 
-    /// Reads the registered objects anew, after saves were discarded.
-    func reload() throws(DataSourceError) {
-        readListsAnew()
+    /// Reads the registered objects that somebody holds from the store, and forgets the others.
+    private func reload() throws(DataSourceError) {
         for binding in objects.bindings {
+            binding.objects.removeUnreferenced()
             for object in Array(binding.objects.objects) {
                 let (row, asOf) = try stack.root.row(entity: binding.layout.index, key: object.key)
                 if let row {
@@ -101,6 +121,7 @@ public final class MainContext: MainReader {
                 }
             }
         }
+        mustReload = false
     }
 
     /// Forgets the objects that nobody holds, whenever there are twice as many as after the last time.

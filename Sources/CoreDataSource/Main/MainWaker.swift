@@ -5,6 +5,15 @@ final class MainWaker: Sendable {
     private struct State {
         weak var main: MainContext?
         var isScheduled = false
+        /// What is to be called on main, in its order.
+        var callbacks: [Callback] = []
+        var isCallingBack = false
+    }
+
+    private struct Callback {
+        /// Whether main has to show all saves first.
+        let needsMerge: Bool
+        let body: @MainActor @Sendable () -> Void
     }
 
     private let state = Guarded(State())
@@ -29,11 +38,51 @@ final class MainWaker: Sendable {
     /// Merges what was saved up to now.
     @discardableResult
     @MainActor func merge() -> MainContext? {
-        let main = state.withLock { state in
+        let main = takeMain()
+        main?.merge()
+        return main
+    }
+
+    /// Merges what was saved up to now into main's objects. Lists follow when main is free.
+    @MainActor func mergeObjects() {
+        guard let main = takeMain() else { return }
+        main.mergeObjects()
+        Task { @MainActor in main.drainLists() }
+    }
+
+    private func takeMain() -> MainContext? {
+        state.withLock { state in
             state.isScheduled = false
             return state.main
         }
-        main?.merge()
-        return main
+    }
+
+    // MARK: Callbacks
+
+    /// Calls the body on main, after those that came before it.
+    ///
+    /// - Parameter needsMerge: Whether main and its lists are to show all saves first.
+    func callBack(afterMerge needsMerge: Bool, _ body: @escaping @MainActor @Sendable () -> Void) {
+        let isFirst = state.withLock { state in
+            state.callbacks.append(Callback(needsMerge: needsMerge, body: body))
+            defer { state.isCallingBack = true }
+            return !state.isCallingBack
+        }
+        if isFirst { Task { @MainActor in await callBackAll() } }
+    }
+
+    @MainActor private func callBackAll() async {
+        while let callbacks = takeCallbacks() {
+            if callbacks.contains(where: \.needsMerge) { await mergeNow() }
+            for callback in callbacks { callback.body() }
+        }
+    }
+
+    private func takeCallbacks() -> [Callback]? {
+        state.withLock { state in
+            defer { state.callbacks = [] }
+            state.isCallingBack = !state.callbacks.isEmpty
+            return state.isCallingBack ? state.callbacks : nil
+        }
     }
 }

@@ -6,6 +6,7 @@ extension ManagedObject {
         if row.isNull(column) { return }
         willEdit(column)
         row.setNull(column)
+        didEdit(column)
     }
 
     final func setWord(_ word: UInt64, _ column: Int) {
@@ -36,7 +37,7 @@ extension ManagedObject {
         if row.holds(value, column: column) { return }
         willEdit(column)
         row.setValue(value, column)
-        if value != .null { didEdit(column) }
+        didEdit(column)
     }
 
     private func willEdit(_ column: Int) {
@@ -60,7 +61,11 @@ extension ManagedObject {
             checkedConstraint = -1
             context?.indexUniqueValue(of: self, column)
         }
+        if let context, context.hasValueIndexes { context.indexValue(of: self, column) }
     }
+
+    /// The row as it was last saved.
+    final var savedRow: RowSnapshot { saved ?? row }
 
     /// Goes back to the row that was last saved.
     final func revert() {

@@ -1,21 +1,39 @@
+internal import Foundation
 internal import RowStore
 
 /// Entering the context from outside.
 extension PrivateContext {
     /// Runs the work here, saves, and returns once the save has come as far as asked.
+    ///
+    /// Called on the main actor it also returns only when main and its lists show the save.
+    ///
+    /// - Parameter values: How many values the work is about; 0 for work that only reads.
     nonisolated func perform<Result: Sendable>(
-        waitFor level: SaveLevel, _ work: @Sendable (isolated PrivateContext) throws -> Result
+        waitFor level: SaveLevel, values: Int = 1, _ work: @Sendable (isolated PrivateContext) throws -> Result
     ) async throws -> SavedWork<Result> {
-        let saved = try await save(inPlace: level == .store, work)
-        if level == .main {
-            await stack.mainWaker.mergeNow()
-        } else if let number = saved.uncommitted {
-            try await stack.root.committed(number)
+        let isOnMain = #isolation === MainActor.shared
+        try await stack.root.admission.enter(values)
+        let saved: SavedWork<Result>
+        do {
+            defer { stack.root.admission.leave(values) }
+            saved = try await save(isAwaited: level == .store, work)
         }
+        if level == .store, let number = saved.uncommitted { try await stack.root.committed(number) }
+        if level == .main || isOnMain && values > 0 { await stack.mainWaker.mergeNow() }
         return saved
     }
 
-    /// The blocking form.
+    /// Runs the work, checks what a save of it would write, and takes everything back.
+    nonisolated func performRehearsal<Result: Sendable>(
+        values: Int, _ work: @Sendable (isolated PrivateContext) throws -> Result
+    ) async throws -> Result {
+        try await stack.root.admission.enter(values)
+        defer { stack.root.admission.leave(values) }
+        return try await rehearse(work)
+    }
+
+    /// The blocking form. Called on the main thread it returns when main's objects and fetches show the save; lists follow
+    /// when main is free.
     nonisolated func performAndWait<Result: Sendable>(
         _ work: @Sendable (isolated PrivateContext) throws -> Result
     ) throws -> SavedWork<Result> {
@@ -23,25 +41,40 @@ extension PrivateContext {
             !QueueExecutor.isAnyCurrent,
             "performAndWait of \(owner) was called inside a private context, which could wait for itself. In a hook or perform { } use the context that it was given, and write to another data source afterwards."
         )
-        let saved = try executor.runAndWait { try assumeIsolated { try $0.save(inPlace: true, work) } }
+        try stack.root.admission.enterAndWait(1)
+        let saved: SavedWork<Result>
+        do {
+            defer { stack.root.admission.leave(1) }
+            saved = try executor.runAndWait { try assumeIsolated { try $0.save(isAwaited: true, work) } }
+        }
         if let number = saved.uncommitted { try stack.root.waitUntilCommitted(number) }
+        if Thread.isMainThread { MainActor.assumeIsolated { stack.mainWaker.mergeObjects() } }
         return saved
     }
 
-    /// Runs the work after everything that was asked for before, without waiting; the callback comes on the main actor,
-    /// after the commit.
+    /// Runs the work after everything that was asked for before, without waiting; the callback comes on the main actor, when
+    /// the save is in the store and main and its lists show it.
     nonisolated func performLater<Result: Sendable>(
-        _ work: @escaping @Sendable (isolated PrivateContext) throws -> Result,
+        values: Int = 1, _ work: @escaping @Sendable (isolated PrivateContext) throws -> Result,
         callback: @escaping @MainActor @Sendable (Swift.Result<SavedWork<Result>, any Error>) -> Void
     ) {
-        executor.enqueue {
-            let saved = Swift.Result { try self.assumeIsolated { try $0.save(inPlace: true, work) } }
-            guard case .success(let work) = saved, let number = work.uncommitted else {
-                Task { @MainActor in callback(saved) }
-                return
+        let waker = stack.mainWaker
+        let admission = stack.root.admission
+        do throws(DataSourceError) { try admission.enterNow(values) } catch {
+            return waker.callBack(afterMerge: false) { callback(.failure(error)) }
+        }
+        let finish: @Sendable (Swift.Result<SavedWork<Result>, any Error>) -> Void = { result in
+            waker.callBack(afterMerge: true) {
+                admission.forgetValues(values)
+                callback(result)
             }
+        }
+        executor.enqueue {
+            let saved = Swift.Result { try self.assumeIsolated { try $0.save(isAwaited: true, work) } }
+            admission.endBatch()
+            guard case .success(let work) = saved, let number = work.uncommitted else { return finish(saved) }
             self.stack.root.whenCommitted(number) { committed in
-                Task { @MainActor in callback(committed.map { work }.mapError { $0 }) }
+                finish(committed.map { work }.mapError { $0 })
             }
         }
     }

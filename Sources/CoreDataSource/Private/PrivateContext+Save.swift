@@ -12,15 +12,15 @@ struct SavedWork<Result: Sendable>: Sendable {
 extension PrivateContext {
     /// Runs the work and saves what it edited; if it throws, nothing has happened.
     ///
-    /// - Parameter inPlace: Whether to commit here and now if nobody waits for this context. Otherwise the root commits the
-    ///   save soon, with all others that come in meanwhile.
+    /// - Parameter isAwaited: Whether the caller waits for the store. If so, and if nobody waits for this context, the save is
+    ///   committed here and now. Otherwise the root commits it soon, with all others that come in meanwhile.
     func save<Result: Sendable>(
-        inPlace: Bool, _ work: (isolated PrivateContext) throws -> Result
+        isAwaited: Bool, _ work: (isolated PrivateContext) throws -> Result
     ) throws -> SavedWork<Result> {
-        let (result, changes, number) = try transaction(work)
+        let (result, changes, number) = try transaction(isAwaited, work)
         let report = SaveReport(changes)
         guard number > 0 else { return SavedWork(result: result, report: report, uncommitted: nil) }
-        if !inPlace || executor.hasWaitingJobs {
+        if !isAwaited || executor.hasWaitingJobs {
             stack.root.commitSoon()
             return SavedWork(result: result, report: report, uncommitted: number)
         }
@@ -30,7 +30,7 @@ extension PrivateContext {
 
     /// Runs the work, checks what it edited, and hands it to the tiers above; if it throws, nothing has happened.
     private func transaction<Result>(
-        _ work: (isolated PrivateContext) throws -> Result
+        _ isAwaited: Bool, _ work: (isolated PrivateContext) throws -> Result
     ) throws -> (result: Result, changes: ChangeSet, number: Int64) {
         beginBatch()
         defer { objects.isInBatch = false }
@@ -38,7 +38,7 @@ extension PrivateContext {
             let result = try work(self)
             let (changes, number) =
                 objects.sharesConstraints
-                ? try stack.sharedConstraints.withLock { try handOver() } : try handOver()
+                ? try stack.sharedConstraints.withLock { try handOver(isAwaited) } : try handOver(isAwaited)
             objects.didSave(number)
             return (result, changes, number)
         } catch {
@@ -48,14 +48,15 @@ extension PrivateContext {
     }
 
     /// Checks what was edited, and gives it to the root.
-    private func handOver() throws(DataSourceError) -> (changes: ChangeSet, number: Int64) {
+    private func handOver(_ isAwaited: Bool) throws(DataSourceError) -> (changes: ChangeSet, number: Int64) {
         let changes = try objects.collectChanges()
         guard !changes.isEmpty else {
             // What was only read may be of a store that is gone.
-            try stack.root.checkNotReset(since: objects.generation)
+            try stack.root.checkNotReset(since: objects.position)
             return (changes, 0)
         }
-        return (changes, try stack.root.accept(changes, generation: objects.generation))
+        let number = try stack.root.accept(changes, from: source, basis: objects.position, isAwaited: isAwaited)
+        return (changes, number)
     }
 
     /// Runs the work, checks what a save of it would write, and takes everything back.
@@ -67,16 +68,17 @@ extension PrivateContext {
         }
         let result = try work(self)
         _ = try objects.collectChanges()
-        try stack.root.checkNotReset(since: objects.generation)
+        try stack.root.checkNotReset(since: objects.position)
         return result
     }
 
+    /// Takes in what has happened to the context's rows since the last batch.
     private func beginBatch() {
-        objects.isInBatch = true
-        let generation = stack.root.generation
-        if objects.generation != generation {
-            objects.forgetAll()
-            objects.generation = generation
+        stack.root.noticeOutsideWrites()
+        if let news = stack.root.news(since: objects.position) {
+            for event in news.events { objects.take(event) }
+            objects.position = news.position
         }
+        objects.isInBatch = true
     }
 }

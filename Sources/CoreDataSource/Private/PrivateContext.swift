@@ -14,11 +14,15 @@ public actor PrivateContext {
     nonisolated let executor: QueueExecutor
     /// The name of the data source's class.
     nonisolated let owner: String
+    /// The data source, as its saves know it.
+    nonisolated let source: SaveSource
 
     init(_ stack: PersistentStack, owner: String, ownedEntities: Set<Int>) {
         self.stack = stack
         self.owner = owner
-        executor = QueueExecutor(label: "CoreDataSource.private.\(owner)")
+        executor = QueueExecutor(stack.root.scheduling.makeQueue("CoreDataSource.private.\(owner)", true))
+        source = SaveSource(owner)
+        stack.join(source, ownedEntities)
         objects = ObjectContext(stack, owner: owner, ownedEntities: ownedEntities)
     }
 
@@ -42,7 +46,9 @@ public actor PrivateContext {
 
     /// The object whose attribute has that value, or a new one that has it.
     ///
-    /// Made for attributes with a uniqueness constraint: then objects are found without a fetch while they are registered.
+    /// For an attribute with a uniqueness constraint the cost is that of a look-up by key, and nothing is read from the
+    /// store while the object is registered. For any other it is the first such object in the order of creation; without a
+    /// fetch index the store may have to read every row of the entity, which ``DataSource/diagnostics`` says.
     ///
     /// - Throws: `entityNotOwned`, `unknownAttribute`, and what the store throws.
     public func findOrInsert<Object: ManagedObject, Value: AttributeStorable>(
@@ -67,4 +73,15 @@ public actor PrivateContext {
     public func rollback() {
         objects.rollback(isEnd: false)
     }
+
+    // MARK: For tests
+
+    /// How many objects are registered.
+    package var registeredObjectCount: Int { objects.bindings.reduce(0) { $0 + $1.objects.count } }
+
+    /// Forgets all objects, as after saves that were too large to be cached.
+    package func forgetObjects() { objects.forgetAll() }
+
+    /// How many rows were tested by this context and not by the store.
+    package var rowsTested: Int { objects.rowsTested }
 }

@@ -1,14 +1,12 @@
-internal import Dispatch
 internal import Synchronization
 
 /// Runs a context's jobs one after the other on a queue of its own, so that blocking work holds up nobody else.
 package final class QueueExecutor: SerialExecutor {
-    private let queue: DispatchQueue
+    private let queue: any WorkQueue
     private let waiting = Atomic<Int>(0)
 
-    package init(label: String) {
-        queue = DispatchQueue(label: label, qos: .userInitiated)
-        queue.setSpecific(key: current, value: ())
+    package init(_ queue: any WorkQueue) {
+        self.queue = queue
     }
 
     /// Whether anything waits for its turn behind what runs now.
@@ -29,16 +27,14 @@ package final class QueueExecutor: SerialExecutor {
     }
 
     /// Whether the calling code runs on the executor of any private context.
-    package static var isAnyCurrent: Bool { DispatchQueue.getSpecific(key: current) != nil }
+    package static var isAnyCurrent: Bool { DispatchWorkQueue.isPrivateQueueCurrent }
 
     /// Runs the work after everything that was enqueued before it, and waits for it. Never from this executor itself.
     package func runAndWait<R>(_ work: () throws -> R) rethrows -> R {
-        try queue.sync(execute: work)
+        try queue.sync(work)
     }
 
     package func checkIsolated() {
-        dispatchPrecondition(condition: .onQueue(queue))
+        queue.checkIsCurrent()
     }
 }
-
-private let current = DispatchSpecificKey<Void>()

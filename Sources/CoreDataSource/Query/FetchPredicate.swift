@@ -1,3 +1,4 @@
+internal import ManagedModel
 internal import RowStore
 
 /// Which objects a fetch returns.
@@ -113,6 +114,6 @@ extension FetchExpression {
                     "A property of \(type) of the type \(Swift.type(of: keyPath).valueType) is not a stored attribute of \(type.entityName). Fetch by an attribute of the model.",
                     entityName: type.entityName))
         }
-        return .success(.keyPath(name.split(separator: ".").map(String.init)))
+        return .success(.keyPath(name.parts(separatedBy: ".", omittingEmpty: true)))
     }
 }

@@ -42,11 +42,29 @@ extension RowQuery {
     /// The matching rows, given the stored ones that match and what newer saves left of some.
     func lay(_ newer: [Int64: RowSnapshot?], over rows: [StoredRow], _ layout: EntityLayout) -> [StoredRow] {
         if newer.isEmpty { return rows }
-        var merged = rows.filter { !newer.keys.contains($0.key) }
+        var more: [StoredRow] = []
         for case (let key, let row?) in newer where predicate.evaluate(row, key: key, layout) {
-            merged.append(StoredRow(key: key, row: row))
+            more.append(StoredRow(key: key, row: row))
         }
-        if isOrdered { merged.sort { $0.precedes($1, by: sort, layout) } }
+        return merge(more, into: rows.filter { !newer.keys.contains($0.key) }, layout)
+    }
+
+    /// Rows of the store together with others that match, which come in any order.
+    func merge(_ more: [StoredRow], into rows: [StoredRow], _ layout: EntityLayout) -> [StoredRow] {
+        if more.isEmpty { return rows }
+        guard isOrdered else { return rows + more }
+        let more = more.sorted { $0.precedes($1, by: sort, layout) }
+        var merged: [StoredRow] = []
+        merged.reserveCapacity(rows.count + more.count)
+        var next = more.startIndex
+        for row in rows {
+            while next < more.endIndex, more[next].precedes(row, by: sort, layout) {
+                merged.append(more[next])
+                next += 1
+            }
+            merged.append(row)
+        }
+        merged += more[next...]
         return merged
     }
 }

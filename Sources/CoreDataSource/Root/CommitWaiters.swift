@@ -3,16 +3,31 @@ package import RowStore
 /// Who waits for which save.
 package struct CommitWaiters {
     package typealias Waiter = @Sendable (Result<Void, DataSourceError>) -> Void
-    private var waiting: [(number: Int64, waiter: Waiter)] = []
 
-    mutating func add(_ number: Int64, _ waiter: @escaping Waiter) {
-        waiting.append((number, waiter))
+    package struct Entry {
+        package let number: Int64
+        /// Whether it waits for every save up to the number, whoever made it, and not for one that it has made.
+        package let isFlush: Bool
+        package let waiter: Waiter
     }
 
-    mutating func take(through number: Int64) -> [Waiter] {
+    private var waiting: [Entry] = []
+
+    mutating func add(_ number: Int64, isFlush: Bool = false, _ waiter: @escaping Waiter) {
+        waiting.append(Entry(number: number, isFlush: isFlush, waiter: waiter))
+    }
+
+    /// Takes those for whom there is a result.
+    mutating func take(
+        _ result: (Entry) -> Result<Void, DataSourceError>?
+    ) -> [(waiter: Waiter, result: Result<Void, DataSourceError>)] {
         if waiting.isEmpty { return [] }
-        let taken = waiting.filter { $0.number <= number }
-        waiting.removeAll { $0.number <= number }
-        return taken.map(\.waiter)
+        var taken: [(waiter: Waiter, result: Result<Void, DataSourceError>)] = []
+        waiting.removeAll { entry in
+            guard let result = result(entry) else { return false }
+            taken.append((entry.waiter, result))
+            return true
+        }
+        return taken
     }
 }

@@ -1,37 +1,82 @@
-internal import RowStore
+package import RowStore
 
-/// A save in the log, with an index of its rows that is made when somebody first looks for one.
-package final class LoggedSave: Sendable {
-    package let changes: ChangeSet
-    private let index = Guarded<[Int: [Int64: RowSnapshot?]]>([:])
+/// A save in the log.
+package struct LoggedSave: Sendable {
+    package internal(set) var changes: ChangeSet
+    /// Who made it; nil for one that undoes others.
+    package let source: SaveSource?
+    /// Whether its caller waits for the store, and hears what became of it. Otherwise it was promised to main only.
+    package let isAwaited: Bool
+    /// Whether it is to be committed: neither is it in the store, nor was it taken back.
+    package internal(set) var isPending: Bool
+    /// Whether it was taken back: nobody sees its rows any more.
+    package internal(set) var isTakenBack = false
+    /// Whether its data source has been told that it is late.
+    package internal(set) var isDelayed = false
+    /// How much memory it takes, in bytes.
+    package let byteCount: Int
 
-    init(_ changes: ChangeSet) {
+    package init(_ changes: ChangeSet, from source: SaveSource? = nil, isAwaited: Bool = true) {
         self.changes = changes
+        self.changes.origin = source?.origin ?? 0
+        self.source = source
+        self.isAwaited = isAwaited
+        isPending = true
+        byteCount = changes.byteCount
     }
 
-    /// What the save left of each row of one entity that it touched: the new row, or nil for a deleted one.
-    func rows(ofEntity entity: Int) -> [Int64: RowSnapshot?] {
-        guard let changes = changes.entities.first(where: { $0.entity == entity }) else { return [:] }
-        return index.withLock { index in
-            if let rows = index[entity] { return rows }
-            var rows: [Int64: RowSnapshot?] = [:]
-            rows.reserveCapacity(changes.rowCount)
-            for row in changes.inserted { rows[row.key] = .some(row.row) }
-            for row in changes.updated { rows[row.key] = .some(row.row) }
-            for row in changes.deleted { rows[row.key] = .some(nil) }
-            index[entity] = rows
-            return rows
-        }
+    /// One that undoes others, for those who have seen them. It is never committed.
+    init(undoing saves: [ChangeSet]) {
+        changes = ChangeSet(undoing: saves)
+        source = nil
+        isAwaited = false
+        isPending = false
+        byteCount = changes.byteCount
     }
 }
 
-/// What several saves left of the rows of one entity, the newest save last.
-func rowsLeft(by saves: [LoggedSave], ofEntity entity: Int) -> [Int64: RowSnapshot?] {
-    var left: [Int64: RowSnapshot?]?
-    for save in saves {
-        let rows = save.rows(ofEntity: entity)
-        guard !rows.isEmpty else { continue }
-        if left == nil { left = rows } else { left?.merge(rows) { _, newer in newer } }
+extension ChangeSet {
+    /// What undoes several saves of the same rows, given in their order.
+    init(undoing saves: [ChangeSet]) {
+        var entities: [Int: [Int64: RowHistory]] = [:]
+        for changes in saves.lazy.flatMap(\.entities) {
+            for row in changes.inserted {
+                entities[changes.entity, default: [:]][row.key, default: RowHistory(before: nil)].now = row.row
+            }
+            for row in changes.updated {
+                var history = entities[changes.entity]?[row.key] ?? RowHistory(before: row.previous)
+                history.now = row.row
+                history.columns.formUnion(row.columns)
+                entities[changes.entity, default: [:]][row.key] = history
+            }
+            for row in changes.deleted {
+                entities[changes.entity, default: [:]][row.key, default: RowHistory(before: row.row)].now = nil
+            }
+        }
+        self.init(entities: entities.keys.sorted().map { EntityChanges(undoing: entities[$0] ?? [:], entity: $0) })
+        isTakeBack = true
     }
-    return left ?? [:]
+}
+
+/// A row before some saves and after them; nil where there is none.
+private struct RowHistory {
+    let before: RowSnapshot?
+    var now: RowSnapshot?
+    /// The columns that differ.
+    var columns = ColumnSet()
+}
+
+extension EntityChanges {
+    fileprivate init(undoing rows: [Int64: RowHistory], entity: Int) {
+        self.init(entity: entity)
+        for (key, row) in rows {
+            switch (row.before, row.now) {
+            case (nil, nil): continue
+            case (nil, let now?): deleted.append(StoredRow(key: key, row: now))
+            case (let before?, nil): inserted.append(StoredRow(key: key, row: before))
+            case (let before?, let now?):
+                updated.append(UpdatedRow(key: key, row: before, previous: now, columns: row.columns))
+            }
+        }
+    }
 }

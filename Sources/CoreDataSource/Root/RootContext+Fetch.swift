@@ -6,19 +6,23 @@ extension RootContext {
     func rows(
         _ query: RowQuery, _ layout: EntityLayout
     ) throws(DataSourceError) -> (rows: [StoredRow], asOf: Int64) {
-        // Rows of the log can take the place of as many of the store, so that many more are asked for.
-        var spare = query.limit == nil || pendingSaveCount == 0 ? 0 : 16
+        // Pending rows can take the place of stored ones, so that more are asked for.
+        var spare = query.limit == nil || !hasPendingRows(query.entity) ? 0 : 16
         while true {
-            let widened = query.widened(by: spare)
-            let (rows, saves, asOf) = try read(.statement) { reader throws(DataSourceError) in
-                try reader.rows(spare == 0 ? query : widened)
+            let asked = spare == 0 ? query : query.widened(by: spare)
+            let (rows, pending, asOf) = try read(.statement) { reader throws(DataSourceError) in
+                try reader.rows(asked)
+            } pending: {
+                $0.view(query.entity, after: $1)
             }
-            let left = rowsLeft(by: saves, ofEntity: query.entity)
-            if left.isEmpty { return (spare == 0 ? rows : query.window(rows), asOf) }
-            if left.count <= spare || query.limit == nil && query.offset == 0 {
-                return (query.window(query.lay(left, over: rows, layout)), asOf)
+            if pending.isEmpty { return (spare == 0 ? rows : query.window(rows), asOf) }
+            if spare > 0 || query.limit == nil && query.offset == 0 {
+                let isComplete = asked.limit.map { rows.count < $0 } ?? true
+                if let first = query.firstRows(rows, under: pending, isComplete: isComplete, layout) {
+                    return (query.window(first), asOf)
+                }
             }
-            spare = left.count * 2
+            spare = max(16, spare * 4)
         }
     }
 
@@ -29,11 +33,13 @@ extension RootContext {
     func forEachCommittedRow(
         _ query: RowQuery, _ body: (StoredRow) -> Void
     ) throws(DataSourceError) -> Int64? {
-        if pendingSaveCount > 0 { return nil }
-        let (_, saves, asOf) = try read(.statement) { reader throws(DataSourceError) in
+        if hasPendingRows(query.entity) { return nil }
+        let (_, isNewest, asOf) = try read(.statement) { reader throws(DataSourceError) in
             try reader.forEachRow(query, body)
+        } pending: {
+            $0.view(query.entity, after: $1).isEmpty
         }
-        return saves.isEmpty ? asOf : nil
+        return isNewest ? asOf : nil
     }
 
     /// The rows of several entities that match, all as of the same save; limit and offset do not count.
@@ -49,55 +55,64 @@ extension RootContext {
         _ query: RowQuery, ofEntities family: [Int], _ layout: ModelLayout
     ) throws(DataSourceError) -> (rows: [(entity: Int, rows: [StoredRow])], asOf: Int64) {
         // As for one entity.
-        var spare = pendingSaveCount == 0 ? 0 : 16
+        var spare = family.contains(where: hasPendingRows) ? 16 : 0
         while true {
-            let widened = query.widened(by: spare)
-            let (found, saves, asOf) = try read(.snapshot) { reader throws(DataSourceError) in
+            let asked = query.widened(by: spare)
+            let (found, pending, asOf) = try read(.snapshot) { reader throws(DataSourceError) in
                 var found: [(entity: Int, rows: [StoredRow])] = []
-                for entity in family { found.append((entity, try reader.rows(widened.of(entity: entity)))) }
+                for entity in family { found.append((entity, try reader.rows(asked.of(entity: entity)))) }
                 return found
+            } pending: { rows, start in
+                family.map { rows.view($0, after: start) }
             }
-            let left = family.map { rowsLeft(by: saves, ofEntity: $0) }
-            let most = left.reduce(0) { max($0, $1.count) }
-            if most <= spare || query.limit == nil {
-                let rows = zip(found, left).map { found, left in
-                    (entity: found.entity, rows: query.lay(left, over: found.rows, layout.entities[found.entity]))
-                }
-                return (rows, asOf)
+            var first: [(entity: Int, rows: [StoredRow])] = []
+            for (found, pending) in zip(found, pending) {
+                let isComplete = asked.limit.map { found.rows.count < $0 } ?? true
+                let rows =
+                    pending.isEmpty
+                    ? found.rows
+                    : query.firstRows(
+                        found.rows, under: pending, isComplete: isComplete, layout.entities[found.entity])
+                if let rows { first.append((found.entity, rows)) }
             }
-            spare = most * 2
+            if first.count == family.count { return (first, asOf) }
+            spare = max(16, spare * 4)
         }
     }
 
     /// How many rows of one entity match; limit and offset do not count.
     func count(_ query: RowQuery, _ layout: EntityLayout) throws(DataSourceError) -> Int {
         let query = query.unlimited
-        let (count, saves, _) = try read(.statement) { reader throws(DataSourceError) in try reader.count(query) }
-        if rowsLeft(by: saves, ofEntity: query.entity).isEmpty { return count }
-        return try rows(query, layout).rows.count
+        let (count, isNewest, _) = try read(.statement) { reader throws(DataSourceError) in
+            try reader.count(query)
+        } pending: {
+            $0.view(query.entity, after: $1).isEmpty
+        }
+        return isNewest ? count : try rows(query, layout).rows.count
     }
 
     /// The row of that key, or nil.
     func row(entity: Int, key: Int64) throws(DataSourceError) -> (row: RowSnapshot?, asOf: Int64) {
-        let (row, saves, asOf) = try read(.statement) { reader throws(DataSourceError) in
+        let (row, pending, asOf) = try read(.statement) { reader throws(DataSourceError) in
             try reader.row(entity: entity, key: key)
+        } pending: {
+            $0.row(entity, key, after: $1)
         }
-        return (rowsLeft(by: saves, ofEntity: entity)[key] ?? row, asOf)
+        return (pending.map(\.row) ?? row, asOf)
     }
 
     /// The row with those values in the columns of one uniqueness constraint, or nil.
     func row(
         entity: Int, constraint: Int, values: [RowValue], _ layout: EntityLayout
     ) throws(DataSourceError) -> (row: StoredRow?, asOf: Int64) {
-        let (stored, saves, asOf) = try read(.statement) { reader throws(DataSourceError) in
-            try reader.row(entity: entity, constraint: constraint, values: values)
+        var stored: StoredRow?
+        let (_, found, asOf) = try read(.statement) { reader throws(DataSourceError) in
+            stored = try reader.row(entity: entity, constraint: constraint, values: values)
+        } pending: { rows, start -> StoredRow? in
+            if let row = rows.row(entity, constraint: constraint, values: values, after: start) { return row }
+            // The stored row has the values no more if a pending save has touched it.
+            return stored.flatMap { rows.row(entity, $0.key, after: start) == nil ? $0 : nil }
         }
-        let left = rowsLeft(by: saves, ofEntity: entity)
-        if left.isEmpty { return (stored, asOf) }
-        let columns = layout.constraints[constraint]
-        for case (let key, let row?) in left where zip(columns, values).allSatisfy({ row.holds($1, column: $0) }) {
-            return (StoredRow(key: key, row: row), asOf)
-        }
-        return (stored.flatMap { left.keys.contains($0.key) ? nil : $0 }, asOf)
+        return (found, asOf)
     }
 }

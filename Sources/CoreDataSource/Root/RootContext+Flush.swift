@@ -3,14 +3,14 @@ package import RowStore
 
 /// Waiting for the store.
 extension RootContext {
-    /// Waits until the save of that number is in the store.
+    /// Waits until it is known what became of the save of that number.
     package func committed(_ number: Int64) async throws {
         try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
             whenCommitted(number) { continuation.resume(with: $0.mapError { $0 }) }
         }
     }
 
-    /// Blocks until the save of that number is in the store.
+    /// Blocks until it is known what became of the save of that number.
     package func waitUntilCommitted(_ number: Int64) throws(DataSourceError) {
         try block { whenCommitted(number, $0) }
     }
@@ -29,11 +29,11 @@ extension RootContext {
 
     /// Commits everything that is pending, even if that has failed before; calls back when it is done.
     func flush(_ waiter: @escaping CommitWaiters.Waiter) {
-        let outcome = state.withLock { state -> Result<Void, DataSourceError>? in
-            state.failure = nil
-            if state.log.pendingCount == 0 { return .success(()) }
+        let isDone = state.withLock { state in
+            state.forgetFailure()
+            if state.log.pendingCount == 0 && state.log.committing == nil { return true }
             let begun = state.log.commitCount
-            return state.await(state.log.newest) { result in
+            state.waiters.add(state.log.newest, isFlush: true) { result in
                 if case .failure = result, self.isCommitting(begun) {
                     // It had begun before this was called, and may not have seen what has changed since.
                     self.queue.async { self.flush(waiter) }
@@ -41,8 +41,9 @@ extension RootContext {
                     waiter(result)
                 }
             }
+            return false
         }
-        if let outcome { waiter(outcome) } else { commitSoon() }
+        if isDone { waiter(.success(())) } else { commitSoon() }
     }
 
     /// Whether the commit that began as the one of that number is under way.
@@ -55,27 +56,19 @@ extension RootContext {
         state.withLock { $0.isClosed = true }
     }
 
-    /// Commits what is pending on this thread, once; waits for a commit that is under way on another.
-    ///
-    /// It needs no queue, so it may be called wherever the last reference to a container happens to go.
-    package func commitPending() {
-        while true {
-            let ended = DispatchSemaphore(value: 0)
-            let (group, isUnderWay) = state.withLock { state in
-                let group = state.log.takeForCommit()
-                if let committing = state.log.committing, group == nil {
-                    state.waiters.add(committing.upperBound) { _ in ended.signal() }
-                    return (group, true)
-                }
-                return (group, false)
+    /// Runs the attempt on the queue, again and again until no commit is under way and it returns something, and goes on with
+    /// that. No thread waits meanwhile.
+    func betweenCommits<R: Sendable>(
+        _ attempt: @escaping @Sendable (inout State) -> R?, then body: @escaping @Sendable (R) -> Void
+    ) {
+        queue.async {
+            let result = self.state.withLock { state -> R? in
+                if let result = attempt(&state) { return result }
+                let ended = state.log.committing?.upperBound ?? 0
+                state.waiters.add(ended, isFlush: true) { _ in self.betweenCommits(attempt, then: body) }
+                return nil
             }
-            if isUnderWay { ended.wait() }
-            if let group {
-                // There is nobody left to tell of a failure.
-                _ = commit(group)
-                return
-            }
-            if !isUnderWay { return }
+            if let result { body(result) }
         }
     }
 

@@ -1,4 +1,3 @@
-internal import Dispatch
 package import RowStore
 
 /// Emptying the store while the app runs.
@@ -9,23 +8,29 @@ extension RootContext {
     /// - Throws: What the store throws; then everything is as it was.
     package func reset() async throws -> StoreStartup {
         try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<StoreStartup, any Error>) in
-            queue.async { continuation.resume(with: self.resetOnQueue().mapError { $0 }) }
+            betweenCommits {
+                $0.log.beginReset() ? true : nil
+            } then: { _ in
+                continuation.resume(with: self.resetOnQueue().mapError { $0 })
+            }
         }
     }
 
     private func resetOnQueue() -> Result<StoreStartup, DataSourceError> {
-        betweenCommits { $0.log.beginReset() ? () : nil }
         let result = Result { () throws(DataSourceError) in try store.reset() }
         let isEmptied = (try? result.get()) != nil
-        let waiters = state.withLock { $0.endReset(isEmptied: isEmptied) }
-        for waiter in waiters { waiter(.failure(RootContext.storeReset)) }
+        let (told, reports) = state.withLock { $0.endReset(isEmptied: isEmptied) }
+        for (waiter, result) in told { waiter(result) }
+        for report in reports { failures.report(report) }
+        didTakeBack()
         if pendingSaveCount > 0 { commitSoon() }
         return result
     }
 
     /// - Throws: `storeReset` if rows of that generation are not what the store has now.
-    package func checkNotReset(since generation: Int) throws(DataSourceError) {
-        let refusal = state.withLock { $0.refusal(ofGeneration: generation) }
-        if let refusal, refusal.code == .storeReset { throw refusal }
+    package func checkNotReset(since basis: FeedPosition) throws(DataSourceError) {
+        if state.withLock({ $0.log.isResetting || basis.generation < $0.log.generation }) {
+            throw RootContext.storeReset
+        }
     }
 }

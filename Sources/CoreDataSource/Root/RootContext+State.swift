@@ -3,84 +3,165 @@ internal import RowStore
 extension RootContext {
     /// The log, and who waits for it.
     struct State {
-        var log = SaveLog()
+        var log: SaveLog
+        var feed = Feed()
         var waiters = CommitWaiters()
-        /// The numbers of saves that were discarded or lost with the old store: the log counts them as committed.
-        private var lost: [(numbers: ClosedRange<Int64>, error: DataSourceError)] = []
+        /// Why saves were taken back whose callers have not asked yet.
+        private var refused: [Int64: DataSourceError] = [:]
         /// Whether no more saves are taken.
         var isClosed = false
-        /// The last commit that failed, until one succeeds.
-        var failure: (through: Int64, error: DataSourceError)?
+        /// The last commit that failed as a whole, until one succeeds.
+        private(set) var failure: (through: Int64, error: DataSourceError)?
+        /// The first save that was refused by the commit that is ending.
+        private var refusal: (number: Int64, error: DataSourceError)?
+        /// How many commits have failed one after the other.
+        private(set) var failureCount = 0
+        /// Whether a commit has been put off to be tried again.
+        var isRetryScheduled = false
+        /// Whether somebody looks for writes of other programs from time to time.
+        var isFollowingOutsideWrites = false
 
-        /// The outcome for a save, if it is known and everyone who asked before has been told theirs; otherwise the waiter
-        /// will be told.
-        mutating func await(
-            _ number: Int64, _ waiter: @escaping CommitWaiters.Waiter
-        ) -> Result<Void, DataSourceError>? {
-            if let outcome = outcome(number) { return outcome }
-            waiters.add(number, waiter)
-            return nil
+        init(_ log: SaveLog) {
+            self.log = log
         }
 
-        /// The outcome for a save, if it is known and everyone who waits for it has been told theirs; nil otherwise.
-        func outcome(_ number: Int64) -> Result<Void, DataSourceError>? {
-            if log.committing?.contains(number) == true { return nil }
-            if log.committed >= number {
-                return lost.first { $0.numbers.contains(number) }.map { .failure($0.error) } ?? .success(())
-            }
+        // MARK: Outcomes
+
+        /// What became of a save, if that is known and everyone who asked before has been told; nil otherwise. It is told
+        /// once.
+        mutating func takeOutcome(_ number: Int64) -> Result<Void, DataSourceError>? {
+            log.committing?.contains(number) == true ? nil : outcome(number)
+        }
+
+        private mutating func outcome(_ number: Int64) -> Result<Void, DataSourceError>? {
+            if let error = refused.removeValue(forKey: number) { return .failure(error) }
+            return log.committed >= number || !log.isPending(number) ? .success(()) : nil
+        }
+
+        /// The result of a flush up to that save; nil if it has to go on waiting.
+        private func flushed(_ number: Int64) -> Result<Void, DataSourceError>? {
+            if let refusal, refusal.number <= number { return .failure(refusal.error) }
+            if log.committed >= number { return .success(()) }
             if let failure, failure.through >= number { return .failure(failure.error) }
             return nil
         }
 
-        /// Forgets the pending saves, unless a commit is under way.
-        ///
-        /// - Returns: How many they were, and who is to be told.
-        mutating func discardPending() -> (count: Int, waiters: [CommitWaiters.Waiter])? {
-            let first = log.committed + 1
-            guard let count = log.discardPending() else { return nil }
+        /// Has everybody wait for what the next commit comes to.
+        mutating func forgetFailure() {
             failure = nil
-            return (count, lose(from: first, RootContext.discarded))
+            failureCount = 0
         }
 
-        /// Notes that saves up to the newest will never be in the store.
+        // MARK: Commits
+
+        /// Notes how the commit that is under way came out, and takes back what has to be.
         ///
-        /// - Returns: Who is to be told.
-        private mutating func lose(from first: Int64, _ error: DataSourceError) -> [CommitWaiters.Waiter] {
-            if first <= log.newest { lost.append((first...log.newest, error)) }
-            return waiters.take(through: log.newest)
+        /// - Returns: What has to be reported.
+        mutating func noteCommit(_ result: Result<[Int64: DataSourceError], DataSourceError>) -> [StoreFailure.Report] {
+            switch result {
+            case .success(let errors):
+                (failure, failureCount) = (nil, 0)
+                log.noteCommitted(except: Set(errors.keys))
+                if let first = errors.min(by: { $0.key < $1.key }) { refusal = (first.key, first.value) }
+                return takeBack(Set(errors.keys)) { number, cause in errors[number] ?? cause }
+            case .failure(let error):
+                failure = (log.committing?.upperBound ?? 0, error)
+                failureCount += 1
+                let through = failure?.through ?? 0
+                let awaited = log.pending.filter { $0.isAwaited && $0.changes.number <= through }.map(\.changes.number)
+                let isAwaited = Set(awaited)
+                let reports = takeBack(isAwaited) { number, _ in
+                    isAwaited.contains(number) ? error : DataSourceError(takenBackAfter: error)
+                }
+                let delayed = log.noteDelay().compactMap { save in
+                    save.source.map { StoreFailure.Report(.saveDelayed, error, $0) }
+                }
+                return reports + delayed
+            }
+        }
+
+        /// Takes back saves, and later ones of their origins.
+        ///
+        /// - Parameter cause: The error for a save; the second argument is what to say to those that rest on another.
+        /// - Returns: What has to be reported.
+        mutating func takeBack(
+            _ numbers: Set<Int64>, _ cause: (Int64, DataSourceError) -> DataSourceError
+        ) -> [StoreFailure.Report] {
+            guard !numbers.isEmpty, let (saves, _) = log.takeBack(numbers) else { return [] }
+            feed.append(
+                takeBack: ChangeSet(undoing: saves.map(\.changes)), ofOrigins: Set(saves.map(\.changes.origin)))
+            var first: [Int: DataSourceError] = [:]
+            return saves.compactMap { save in
+                let number = save.changes.number
+                let origin = save.changes.origin
+                let error = cause(number, DataSourceError(takenBackAfter: first[origin] ?? RootContext.discarded))
+                if first[origin] == nil { first[origin] = error }
+                if save.isAwaited {
+                    refused[number] = error
+                    return nil
+                }
+                return save.source.map { StoreFailure.Report(.saveRefused, error, $0) }
+            }
+        }
+
+        /// Who is to be told what; once there is nobody, the commit has ended.
+        ///
+        /// - Returns: Those, or whether saves came in meanwhile.
+        mutating func endCommit() -> (told: [Told], isMoreWaiting: Bool?) {
+            let told = takeTold()
+            if !told.isEmpty { return (told, nil) }
+            refusal = nil
+            return ([], log.endCommit())
+        }
+
+        typealias Told = (waiter: CommitWaiters.Waiter, result: Result<Void, DataSourceError>)
+
+        private mutating func takeTold() -> [Told] {
+            var waiting = waiters
+            let told = waiting.take { $0.isFlush ? flushed($0.number) : outcome($0.number) }
+            waiters = waiting
+            return told
+        }
+
+        // MARK: Ends
+
+        /// Takes back all pending saves, unless a commit is under way.
+        ///
+        /// - Returns: How many they were, and who is to be told.
+        mutating func discardPending() -> (count: Int, told: [Told])? {
+            guard log.committing == nil else { return nil }
+            let numbers = Set(log.pending.map(\.changes.number))
+            _ = takeBack(numbers) { _, _ in RootContext.discarded }
+            forgetFailure()
+            return (numbers.count, takeTold())
         }
 
         /// Ends a reset; if the store was emptied, what was pending is lost.
-        ///
-        /// - Returns: Who is to be told.
-        mutating func endReset(isEmptied: Bool) -> [CommitWaiters.Waiter] {
-            let first = log.committed + 1
-            log.endReset(isEmptied: isEmptied)
-            guard isEmptied else { return [] }
-            failure = nil
-            return lose(from: first, RootContext.storeReset)
-        }
-
-        /// Why a save that is based on rows of that generation cannot be taken; nil if it can.
-        func refusal(ofGeneration generation: Int) -> DataSourceError? {
-            if log.isResetting || generation < log.lastReset { return RootContext.storeReset }
-            return generation == log.generation ? nil : RootContext.discarded
-        }
-
-        mutating func noteCommit(_ result: Result<Void, DataSourceError>) {
-            switch result {
-            case .success: failure = nil
-            case .failure(let error): failure = (log.committing?.upperBound ?? 0, error)
+        mutating func endReset(isEmptied: Bool) -> (told: [Told], reports: [StoreFailure.Report]) {
+            let lost = log.endReset(isEmptied: isEmptied)
+            guard isEmptied else { return ([], []) }
+            forgetFailure()
+            feed.append(.unknown(nil))
+            for save in lost where save.isAwaited { refused[save.changes.number] = RootContext.storeReset }
+            let reports = lost.compactMap { save in
+                save.isAwaited ? nil : save.source.map { StoreFailure.Report(.saveRefused, RootContext.storeReset, $0) }
             }
-            log.noteCommit(succeeded: failure == nil)
+            return (takeTold(), reports)
         }
 
-        /// Who is to be told how the commit came out; once there is nobody, the commit has ended.
-        ///
-        /// - Returns: The waiters, or whether saves came in meanwhile.
-        mutating func endCommit() -> (waiters: [CommitWaiters.Waiter], isMoreWaiting: Bool?) {
-            let waiting = waiters.take(through: log.committing?.upperBound ?? 0)
-            return (waiting, waiting.isEmpty ? log.endCommit() : nil)
+        /// Why a save that is based on rows of that state cannot be taken; nil if it can.
+        func refusal(_ origin: Int, basedOn basis: FeedPosition) -> DataSourceError? {
+            if log.isResetting || basis.generation < log.generation { return RootContext.storeReset }
+            guard feed.hasTakenBack(origin, after: basis.number) else { return nil }
+            return DataSourceError(takenBackAfter: failure?.error ?? RootContext.discarded)
         }
     }
+}
+
+/// How much of the feed somebody has taken in.
+package struct FeedPosition: Sendable, Equatable {
+    /// How often the store had been reset.
+    package var generation: Int
+    /// The number of events.
+    package var number: Int64
 }

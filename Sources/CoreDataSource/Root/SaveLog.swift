@@ -2,13 +2,15 @@ package import RowStore
 
 /// Every save that somebody still needs, in the order in which saves were made: a value that decides, and does nothing.
 ///
-/// Each save has a number, counted from 1. Three readers follow the log at their own pace: the root commits it, main
-/// merges it, and a fetch takes what was saved after the commit that it surely sees. A save leaves the log once none of
-/// them can ask for it.
+/// Each save has a number, counted from 1. The root commits the log, main merges it, and a fetch lays over what it reads
+/// whatever was saved after the commit that it surely sees. A save leaves the log once none of them can ask for it.
+///
+/// A save that cannot be committed is taken back: it is never committed, and another one, which undoes it, follows it for
+/// everybody who has seen it.
 package struct SaveLog {
     /// The number of the newest save.
     package private(set) var newest: Int64 = 0
-    /// Everything up to this number is in the store.
+    /// Every save up to this number is in the store, or never will be.
     package private(set) var committed: Int64 = 0
     /// Everything up to this number has been merged by main; nil while main shows nothing.
     package private(set) var merged: Int64?
@@ -16,46 +18,95 @@ package struct SaveLog {
     package private(set) var committing: ClosedRange<Int64>?
     /// How many commits have begun.
     package private(set) var commitCount = 0
-    /// How often pending saves were discarded. Whoever cached rows of an older generation reads them anew.
+    /// How often the store was reset. Whoever cached rows of an older generation reads them anew.
     package private(set) var generation = 0
-    /// The generation that began with the last reset of the store; 0 if there was none.
-    package private(set) var lastReset = 0
     /// Whether the store is being emptied. Meanwhile nothing is committed.
     package private(set) var isResetting = false
+    /// How many saves are to be committed.
+    package private(set) var pendingCount = 0
+    /// How much memory they take, in bytes.
+    package private(set) var pendingByteCount = 0
+    /// How much memory the saves take that main has not merged, in bytes.
+    package private(set) var unmergedByteCount = 0
+    /// Why main has to read what it shows from the store; nil if it does not have to.
+    private var staleness: Staleness?
 
-    /// The saves with the numbers `newest - saves.count + 1 ... newest`.
-    private var saves: [LoggedSave] = []
+    /// Why main cannot go on from what it shows.
+    package enum Staleness: Sendable {
+        /// It was so far behind that it was not told of all saves.
+        case backlog
+        /// Another program wrote to the store.
+        case outsideWrites
+    }
+
+    /// The rows of saves that a fetch may lack.
+    private(set) var rows: PendingRows
+    /// The saves with the numbers `newest - entries.count + 1 ... newest`.
+    private var entries: [LoggedSave] = []
+    /// Everything up to this number has left ``rows``.
+    private var trimmedRows: Int64 = 0
     /// Where the fetches began that are under way, the oldest first, and how many began there.
     private var readers: [(start: Int64, count: Int)] = []
+    private let layout: ModelLayout
+    /// How many bytes main may be behind before it has to read anew.
+    private let unmergedByteLimit: Int
 
-    package init() {}
+    package init(_ layout: ModelLayout, unmergedByteLimit: Int = .max) {
+        self.layout = layout
+        rows = PendingRows(layout)
+        self.unmergedByteLimit = unmergedByteLimit
+    }
 
-    /// The saves that are not in the store.
-    package var pendingCount: Int { Int(newest - committed) }
+    // MARK: Saves
 
     /// Adds a save and gives it its number.
-    package mutating func append(_ changes: ChangeSet) -> Int64 {
+    package mutating func append(_ save: LoggedSave) -> Int64 {
+        append(save, PendingRows.block(save.changes, layout))
+    }
+
+    /// Adds a save and gives it its number.
+    ///
+    /// - Parameter block: The save's rows, if it is large.
+    mutating func append(_ save: LoggedSave, _ block: PendingBlock?) -> Int64 {
         newest += 1
-        var changes = changes
-        changes.number = newest
-        saves.append(LoggedSave(changes))
+        var save = save
+        save.changes.number = newest
+        entries.append(save)
+        if save.isPending {
+            pendingCount += 1
+            pendingByteCount += save.byteCount
+            rows.add(save.changes, block)
+        }
+        if merged != nil { unmergedByteCount += save.byteCount }
+        if unmergedByteCount > unmergedByteLimit { forgetForMain(.backlog) }
         return newest
     }
 
-    // MARK: The root
+    /// The saves that are to be committed.
+    package var pending: [LoggedSave] { entries.suffix(Int(newest - committed)).filter(\.isPending) }
+
+    /// Whether the save of that number is to be committed.
+    package func isPending(_ number: Int64) -> Bool {
+        let place = entries.count - 1 - Int(newest - number)
+        return number > committed && entries.indices.contains(place) && entries[place].isPending
+    }
 
     /// All pending saves, to be committed as one group; nil if there are none or a commit is under way.
     package mutating func takeForCommit() -> [ChangeSet]? {
-        guard committing == nil, !isResetting, committed < newest else { return nil }
+        guard committing == nil, !isResetting, pendingCount > 0 else { return nil }
         committing = committed + 1...newest
         commitCount += 1
-        return saves(after: committed).map(\.changes)
+        return pending.map(\.changes)
     }
 
-    /// Notes how the commit that is under way came out. A failed group stays pending.
-    package mutating func noteCommit(succeeded: Bool) {
-        if succeeded, let committing { committed = committing.upperBound }
-        trim()
+    /// Notes that the group is in the store, but for the saves with those numbers, which have to be taken back.
+    package mutating func noteCommitted(except refused: Set<Int64>) {
+        guard let committing else { return }
+        for place in entries.indices.suffix(Int(newest - committed)) {
+            let number = entries[place].changes.number
+            if number <= committing.upperBound, entries[place].isPending, !refused.contains(number) { settle(place) }
+        }
+        advance()
     }
 
     /// Ends the commit, once everyone who waited for it has been told.
@@ -64,28 +115,61 @@ package struct SaveLog {
     package mutating func endCommit() -> Bool {
         let through = committing?.upperBound ?? committed
         committing = nil
-        return through < newest
+        return pendingCount > 0 && entries.last(where: \.isPending).map { $0.changes.number > through } ?? false
     }
 
-    /// Forgets the pending saves, unless a commit is under way; returns how many they were.
-    package mutating func discardPending() -> Int? {
-        guard committing == nil else { return nil }
-        let discarded = pendingCount
-        if discarded > 0 {
-            // Their numbers are used up: the log goes on after them as if they were empty.
-            saves.removeLast(min(discarded, saves.count))
-            saves.append(
-                contentsOf: (0..<discarded).map { offset in
-                    var empty = ChangeSet(entities: [])
-                    empty.number = committed + 1 + Int64(offset)
-                    return LoggedSave(empty)
-                })
-            committed = newest
-            generation += 1
+    /// Takes back the pending saves with those numbers, and every later pending one of their origins.
+    ///
+    /// - Returns: The saves that were taken back, the oldest first, and the number of the one that undoes them.
+    package mutating func takeBack(_ numbers: Set<Int64>) -> (saves: [LoggedSave], undoneBy: Int64)? {
+        var origins: Set<Int> = []
+        var taken: [LoggedSave] = []
+        for place in entries.indices.suffix(Int(newest - committed)) where entries[place].isPending {
+            let save = entries[place]
+            guard numbers.contains(save.changes.number) || origins.contains(save.changes.origin) else { continue }
+            origins.insert(save.changes.origin)
+            taken.append(save)
+            settle(place)
+            entries[place].isTakenBack = true
+            rows.remove(save.changes)
         }
-        trim()
-        return discarded
+        guard !taken.isEmpty else { return nil }
+        // Earlier saves of the same rows count again.
+        for save in entries where origins.contains(save.changes.origin) && save.changes.number > trimmedRows {
+            if !save.isTakenBack, !save.changes.isTakeBack { rows.restore(save.changes) }
+        }
+        let undoing = append(LoggedSave(undoing: taken.map(\.changes)), nil)
+        advance()
+        return (taken, undoing)
     }
+
+    /// Marks pending saves as ones that somebody has been told are late.
+    ///
+    /// - Returns: Those that nobody had been told of.
+    package mutating func noteDelay() -> [LoggedSave] {
+        var delayed: [LoggedSave] = []
+        for place in entries.indices.suffix(Int(newest - committed))
+        where entries[place].isPending && !entries[place].isDelayed {
+            guard let committing, entries[place].changes.number <= committing.upperBound else { continue }
+            entries[place].isDelayed = true
+            delayed.append(entries[place])
+        }
+        return delayed
+    }
+
+    private mutating func settle(_ place: Int) {
+        entries[place].isPending = false
+        pendingCount -= 1
+        pendingByteCount -= entries[place].byteCount
+    }
+
+    /// Moves past the saves of which it is known what became of them.
+    private mutating func advance() {
+        while committed < newest, !entries[entries.count - Int(newest - committed)].isPending { committed += 1 }
+        trim()
+    }
+
+    // MARK: Reset
 
     /// The store is about to be emptied, unless a commit is under way.
     package mutating func beginReset() -> Bool {
@@ -95,14 +179,21 @@ package struct SaveLog {
     }
 
     /// The store was emptied, or could not be. If it was, pending saves are lost, and nobody is told of older ones.
-    package mutating func endReset(isEmptied: Bool) {
+    ///
+    /// - Returns: The saves that are lost.
+    package mutating func endReset(isEmptied: Bool) -> [LoggedSave] {
         isResetting = false
-        guard isEmptied else { return }
-        saves.removeAll()
+        guard isEmptied else { return [] }
+        let lost = pending
+        entries.removeAll()
+        rows.removeAll()
         committed = newest
+        trimmedRows = newest
+        (pendingCount, pendingByteCount, unmergedByteCount) = (0, 0, 0)
         if merged != nil { merged = newest }
+        staleness = nil
         generation += 1
-        lastReset = generation
+        return lost
     }
 
     // MARK: Main
@@ -115,16 +206,34 @@ package struct SaveLog {
     /// Main shows nothing any more.
     package mutating func stopMerging() {
         merged = nil
+        unmergedByteCount = 0
+        staleness = nil
         trim()
     }
 
     /// The saves that main has not merged yet; it merges them now.
     package mutating func takeForMain() -> [ChangeSet] {
         guard let merged, merged < newest else { return [] }
-        let taken = saves(after: merged).map(\.changes)
+        let taken = saves(after: merged)
         self.merged = newest
+        unmergedByteCount = 0
         trim()
         return taken
+    }
+
+    /// Main is not told of the saves that it has not merged, and has to read what it shows from the store.
+    package mutating func forgetForMain(_ reason: Staleness) {
+        guard merged != nil else { return }
+        merged = newest
+        unmergedByteCount = 0
+        if staleness != .outsideWrites { staleness = reason }
+        trim()
+    }
+
+    /// Why main has to read anew, if it has to; it does so now.
+    package mutating func takeStaleness() -> Staleness? {
+        defer { staleness = nil }
+        return staleness
     }
 
     // MARK: Fetches
@@ -139,26 +248,30 @@ package struct SaveLog {
         return committed
     }
 
-    /// The fetch has read the store: the saves to lay over what it read. Some of them may be in it already; laying them
-    /// over it again changes nothing, because a save holds whole rows.
-    package mutating func endRead(after number: Int64) -> [LoggedSave] {
-        let left = saves(after: number)
+    /// The fetch that began there has read the store, and has looked into ``rows`` for what it lacks.
+    package mutating func endRead(from number: Int64) {
         if let reader = readers.firstIndex(where: { $0.start == number }) {
             readers[reader].count -= 1
             if readers[reader].count == 0 { readers.remove(at: reader) }
         }
         trim()
-        return left
     }
 
     // MARK: The log
 
-    private func saves(after number: Int64) -> [LoggedSave] {
-        Array(saves.suffix(Int(newest - number)))
+    private func saves(after number: Int64) -> [ChangeSet] {
+        entries.suffix(Int(newest - number)).map(\.changes)
     }
 
     private mutating func trim() {
-        let needed = Int(newest - min(committed, merged ?? newest, readers.first?.start ?? newest))
-        if saves.count > needed { saves.removeFirst(saves.count - needed) }
+        let known = min(committed, readers.first?.start ?? newest)
+        if trimmedRows < known {
+            for save in entries.suffix(Int(newest - trimmedRows)) where save.changes.number <= known {
+                if !save.isTakenBack, !save.changes.isTakeBack { rows.remove(save.changes) }
+            }
+            trimmedRows = known
+        }
+        let needed = Int(newest - min(known, merged ?? newest))
+        if entries.count > needed { entries.removeFirst(entries.count - needed) }
     }
 }

@@ -15,7 +15,7 @@ package enum DerivationExpression: Sendable, Hashable {
             self = .now
             return
         }
-        let parts = text.split(separator: ":(", maxSplits: 1).map(String.init)
+        let parts = text.unicodeScalars.split(separator: ":(".unicodeScalars, maxSplits: 1).map { String($0) }
         guard let last = parts.last else { return nil }
         let path = last.trimmingCharacters(in: CharacterSet(charactersIn: " ()"))
         if parts.count == 1 {

@@ -1,6 +1,7 @@
 /// What changed in the persisted shape between two models, in words.
 ///
-/// It is empty when the models' hashes are equal, and only then.
+/// It is empty when the models' hashes are equal, and only then. It compares by name: what was renamed is removed under one
+/// name and added under another.
 ///
 ///     ContactEntity.phone: optional -> required
 ///     GroupEntity: added
@@ -29,7 +30,7 @@ public struct ModelDifference: Sendable, Hashable {
         public var entityName: String
         /// The attribute, as a path if it lies in a composite, or the relationship; nil for the entity itself.
         public var propertyName: String?
-        /// What happened to it: `added`, `optional -> required`.
+        /// What happened to it: `added (String, optional)`, `optional -> required`.
         public var words: String
 
         public var description: String {

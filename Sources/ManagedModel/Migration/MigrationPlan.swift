@@ -2,7 +2,7 @@
 ///
 /// What is possible is what Core Data calls a lightweight migration: entities and properties come, go and are renamed (by
 /// renaming identifiers), attributes become optional or get a default value, to-one relationships become to-many, and
-/// properties and entities move within hierarchies. No value is converted.
+/// properties and entities move within hierarchies. Beyond that, numbers get a wider type: see ``NumberWidening``.
 ///
 /// It is pure: what depends on the rows is a ``conditions`` to be asked of the store.
 package struct MigrationPlan: Sendable, Equatable {
@@ -17,8 +17,11 @@ package struct MigrationPlan: Sendable, Equatable {
     package internal(set) var obstacles: [String] = []
     /// What must be true of the rows for it to be possible.
     package internal(set) var conditions: [MigrationCondition] = []
-    /// What changes, in words, such as `ContactEntity.phone: renamed from mobile`.
-    package internal(set) var changes: [String] = []
+    /// What changes, in words, such as `ContactEntity.phone: renamed from mobile`; by entity, then property. Empty when the
+    /// models' hashes are equal, and only then.
+    package internal(set) var changes: [ModelDifference.Change] = []
+    /// What of the old rows is not carried over, if the migration is possible.
+    package internal(set) var losses: [MigrationLoss] = []
 
     package var isPossible: Bool { obstacles.isEmpty }
 
@@ -36,6 +39,7 @@ package struct MigrationPlan: Sendable, Equatable {
         planner.planAttributes()
         planner.planLinks()
         planner.planConstraints()
+        planner.planLosses()
         planner.describe()
         self = planner.plan
     }
@@ -58,6 +62,10 @@ package enum AttributeSource: Sendable, Equatable {
     case column(Int)
     /// The same, and the default value where that is nil.
     case columnOrDefault(Int)
+    /// The numbers of the old row's column of that position, as those of a wider type.
+    case widened(Int, NumberWidening)
+    /// The same, and the default value where that is nil.
+    case widenedOrDefault(Int, NumberWidening)
     case defaultValue
     case nothing
     /// From an attribute of the new row, by its position, or the time of the migration.
@@ -95,9 +103,13 @@ package struct MigrationCondition: Sendable, Equatable {
         case isSingle(RelationshipName)
         /// No two rows of these new entities agree in the columns of those positions.
         case isUnique([String: [Int]])
+        /// Every number of a column is exact in a wider type.
+        case isExact(ExactColumn)
     }
 
     package let kind: Kind
     /// What is wrong where it is not so, and what to do.
     package let complaint: String
+    /// Whether it holds for every row that this library wrote, so that only another program's rows have to be asked.
+    package internal(set) var isExpected = false
 }

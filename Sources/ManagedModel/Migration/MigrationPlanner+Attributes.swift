@@ -51,20 +51,43 @@ extension MigrationPlanner {
             return .nothing
         }
         guard let match else { return added(leaf, path, oldEntity) }
-        guard match.attribute.type == leaf.attribute.type else {
+        guard let widening = widening(of: match, to: leaf, path, oldEntity) else {
             plan.obstacles.append(
                 "\(path): \(match.attribute.type.rawValue) -> \(leaf.attribute.type.rawValue) cannot be carried over. "
                     + "Keep the type, or give the new attribute another name.")
             return .nothing
         }
-        guard isRequired(leaf), !isRequired(match) else { return .column(match.column) }
-        if leaf.attribute.defaultValue != nil { return .columnOrDefault(match.column) }
+        let isUnchanged = widening == .unchanged
+        let source = isUnchanged ? AttributeSource.column(match.column) : .widened(match.column, widening)
+        guard isRequired(leaf), !isRequired(match) else { return source }
+        if leaf.attribute.defaultValue != nil {
+            return isUnchanged ? .columnOrDefault(match.column) : .widenedOrDefault(match.column, widening)
+        }
         plan.conditions.append(
             MigrationCondition(
                 kind: .hasValues(oldEntity.name, match.column),
                 complaint: "\(path): it is required now, has no default value, and objects are without a value. "
                     + "Give it a default value."))
-        return .column(match.column)
+        return source
+    }
+
+    /// How values of one attribute become those of another; nil if they cannot. What that takes of the values becomes a
+    /// condition.
+    private mutating func widening(
+        of old: MigrationLeaf, to new: MigrationLeaf, _ path: String, _ oldEntity: EntityDescription
+    ) -> NumberWidening? {
+        let (oldType, newType) = (old.attribute.type, new.attribute.type)
+        if oldType == newType { return .unchanged }
+        guard let widening = NumberWidening(from: oldType, to: newType) else { return nil }
+        if widening == .unchanged { return widening }
+        let column = ExactColumn(
+            entity: oldEntity.name, column: old.column, widening: widening, path: path, oldType: oldType,
+            newType: newType)
+        plan.conditions.append(
+            MigrationCondition(
+                kind: .isExact(column), complaint: column.complaint,
+                isExpected: widening.holdsEveryValue(of: oldType)))
+        return widening
     }
 
     private mutating func added(_ leaf: MigrationLeaf, _ path: String, _ oldEntity: EntityDescription)
@@ -106,7 +129,10 @@ extension MigrationSide {
         var kinds: [String: String] = [:]
         for owner in lookup.lineage(of: entity) {
             for attribute in owner.attributes where !attribute.isTransient {
-                kinds[attribute.name] = attribute.type == .composite ? "composite" : "attribute"
+                // In a model that was read from its canonical form, the leaves of a composite stand for it.
+                let path = attribute.name.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
+                let isComposite = attribute.type == .composite || path.count > 1
+                kinds[path.first.map(String.init) ?? ""] = isComposite ? "composite" : "attribute"
             }
             for relationship in owner.relationships where !relationship.isTransient {
                 kinds[relationship.name] = "relationship"

@@ -31,8 +31,11 @@ extension MigrationPlanner {
             let oldColumns = old.model.columns(of: oldEntity)
             var names: Set<String> = []
             for position in positions {
-                guard case .column(let source) = migration.attributes[position] else { return false }
-                names.insert(oldColumns[source].name)
+                switch migration.attributes[position] {
+                // Numbers that differ stay different in a wider type.
+                case .column(let source), .widened(let source, _): names.insert(oldColumns[source].name)
+                default: return false
+                }
             }
             before[migration.oldName] = names
         }

@@ -1,67 +1,172 @@
 extension MigrationPlanner {
-    /// Says what changes: what was renamed, then everything else that makes the models differ.
+    /// Says what changes: what was renamed, moved, lost, and everything else that makes the models differ.
     mutating func describe() {
-        var renamed: [String] = []
-        var model = old.model
-        model.entities = old.model.entities.compactMap { entity in
-            guard let newName = newNames[entity.name], let counterpart = new.lookup.entities[newName] else {
-                // A name that another entity has now would be taken for it.
-                if oldNames[entity.name] != nil {
-                    renamed.append("\(entity.name): removed, and another entity has its name")
-                    return nil
-                }
-                return entity
-            }
-            if newName != entity.name { renamed.append("\(newName): renamed from \(entity.name)") }
-            let names = propertyNames(entity, counterpart)
-            for (oldName, name) in names.sorted(by: { [$0.value].precedes([$1.value]) }) where oldName != name {
-                renamed.append("\(newName).\(name): renamed from \(oldName)")
-            }
-            return withNewNames(entity, newName, names)
+        var changes: [ModelDifference.Change] = []
+        for entity in old.model.entities where newNames[entity.name] == nil {
+            var words = "removed"
+            if !entity.isAbstract { words += "; its objects are lost" }
+            if new.lookup.entities[entity.name] != nil { words += "; another entity has its name" }
+            changes.append(.init(entityName: entity.name, words: words))
         }
-        plan.changes = renamed + ModelDifference(from: model, to: new.model).changes.map(\.description)
+        for entity in new.model.entities {
+            if let oldEntity = oldNames[entity.name].flatMap({ old.lookup.entities[$0] }) {
+                changes += self.changes(oldEntity, entity)
+            } else {
+                changes.append(.init(entityName: entity.name, words: "added"))
+            }
+        }
+        // What is said of one thing stays in its order.
+        plan.changes = changes.enumerated().sorted { one, other in
+            let keys = [one, other].map { [$0.element.entityName, $0.element.propertyName ?? ""] }
+            return keys[0].precedes(keys[1]) || (!keys[1].precedes(keys[0]) && one.offset < other.offset)
+        }.map(\.element)
     }
 
-    /// The new names of an entity's own properties by the old ones.
-    private func propertyNames(_ oldEntity: EntityDescription, _ newEntity: EntityDescription) -> [String: String] {
-        func add<Property>(_ oldOnes: [Property], _ newOnes: [Property], _ named: (Property) -> Named<String>) {
-            let matching = NameMatching(from: oldOnes.map(named), to: newOnes.map(named))
-            for (position, match) in matching.pairs {
-                names[named(oldOnes[match]).name] = named(newOnes[position]).name
-            }
-        }
-        var names: [String: String] = [:]
-        add(oldEntity.attributes, newEntity.attributes) {
-            Named(name: $0.name, identifier: $0.renamingIdentifier ?? $0.name)
-        }
-        add(oldEntity.relationships, newEntity.relationships, \.named)
-        return names
+    private func changes(_ oldEntity: EntityDescription, _ entity: EntityDescription) -> [ModelDifference.Change] {
+        var words = entity.name == oldEntity.name ? [] : ["renamed from \(oldEntity.name)"]
+        let oldShape = withNewNames(oldEntity, entity)
+        let shape = EntityShape(of: entity, in: new.lookup)
+        words += oldShape.words(to: shape)
+        let attributes = PropertyPairs(
+            oldShape.attributes.map { old.named($0, in: oldEntity) },
+            shape.attributes.map { new.named($0, in: entity) },
+            oldShape.attributes, shape.attributes)
+        let relationships = PropertyPairs(
+            oldEntity.storedRelationships.map { Named(path: $0.named) },
+            entity.storedRelationships.map { Named(path: $0.named) }, oldShape.relationships, shape.relationships)
+        return words.map { .init(entityName: entity.name, words: $0) }
+            + attributes.changes(of: entity.name) { fate(of: $0, oldEntity) }
+            + relationships.changes(of: entity.name) { fate(of: $0, oldEntity) }
     }
 
-    private func withNewNames(
-        _ entity: EntityDescription, _ name: String, _ names: [String: String]
-    ) -> EntityDescription {
-        var entity = entity
-        entity.name = name
+    // MARK: What becomes of what an entity does not have any more
+
+    /// `moved to Item.pages`, or `removed (Integer 32, optional); its values are lost`.
+    private func fate(of attribute: AttributeShape, _ entity: EntityDescription) -> String {
+        let loss = lossWords(entity.name, attribute.path.joined(separator: "."))
+        let leaf = old.ownLeaves(of: entity).first { $0.named.name == attribute.path }
+        var places: Set<String> = []
+        for carrier in carriers(of: entity) {
+            guard let position = leaf.flatMap({ carrier.destination(of: $0.column) }),
+                let newEntity = new.lookup.entities[carrier.newName]
+            else { continue }
+            let name = new.model.columns(of: newEntity)[position].name
+            let owner = new.lookup.lineage(of: newEntity).first { owner in
+                new.ownLeaves(of: owner).contains { $0.path == name }
+            }
+            places.insert("\(owner?.name ?? newEntity.name).\(name)")
+        }
+        return (places.isEmpty ? attribute.words(afterVerb: "removed") : moved(to: places)) + loss
+    }
+
+    private func fate(of relationship: RelationshipShape, _ entity: EntityDescription) -> String {
+        let name = RelationshipName(entity: entity.name, name: relationship.name)
+        let inverse = old.relationship(name).flatMap(old.inverse)
+        let loss =
+            [name, inverse].compactMap(\.self).lazy.map { lossWords($0.entity, $0.name) }.first { !$0.isEmpty } ?? ""
+        func places(_ source: RelationshipName?) -> Set<String> {
+            Set(plan.links.filter { $1.contains { $0.relationship == source } }.keys.map { "\($0.entity).\($0.name)" })
+        }
+        if !places(name).isEmpty { return moved(to: places(name)) + loss }
+        let removed = relationship.words(afterVerb: "removed")
+        guard loss.isEmpty, !places(inverse).isEmpty else { return removed + loss }
+        return "\(removed); its links stay in \(places(inverse).sorted().joined(separator: ", "))"
+    }
+
+    private func moved(to places: Set<String>) -> String { "moved to \(places.sorted().joined(separator: ", "))" }
+
+    private func lossWords(_ entityName: String, _ propertyName: String) -> String {
+        let owner = newNames[entityName] ?? entityName
+        guard let loss = plan.losses.first(where: { $0.entityName == owner && $0.propertyName == propertyName }) else {
+            return ""
+        }
+        let limit = loss.sources.isEmpty ? "" : " in \(loss.sources.joined(separator: ", "))"
+        return "; its \(loss.kind.rawValue)\(limit) are lost"
+    }
+
+    // MARK: Names
+
+    /// The shape of an old entity with the new names of all but its own properties.
+    private func withNewNames(_ oldEntity: EntityDescription, _ newEntity: EntityDescription) -> EntityShape {
+        var entity = oldEntity
+        entity.name = newEntity.name
         entity.parentName = entity.parentName.map { newNames[$0] ?? $0 }
-        for index in entity.attributes.indices {
-            entity.attributes[index].name = names[entity.attributes[index].name] ?? entity.attributes[index].name
-        }
-        for index in entity.relationships.indices {
-            let relationship = entity.relationships[index]
-            entity.relationships[index].name = names[relationship.name] ?? relationship.name
+        let names = propertyNames(old.lookup.lineage(of: oldEntity), new.lookup.lineage(of: newEntity))
+        entity.uniquenessConstraints = entity.uniquenessConstraints.map { $0.map { names[$0] ?? $0 } }
+        for (index, relationship) in oldEntity.relationships.enumerated() {
             entity.relationships[index].destinationName =
                 newNames[relationship.destinationName] ?? relationship.destinationName
             entity.relationships[index].inverseName = newName(ofInverseOf: relationship)
         }
-        entity.uniquenessConstraints = entity.uniquenessConstraints.map { $0.map { names[$0] ?? $0 } }
-        return entity
+        return EntityShape(of: entity, in: old.lookup)
     }
 
     private func newName(ofInverseOf relationship: RelationshipDescription) -> String? {
         guard let inverse = old.inverse(of: relationship), let owner = old.lookup.entities[inverse.entity],
             let newOwner = newNames[inverse.entity].flatMap({ new.lookup.entities[$0] })
         else { return relationship.inverseName }
-        return propertyNames(owner, newOwner)[inverse.name] ?? inverse.name
+        return propertyNames([owner], [newOwner])[inverse.name] ?? inverse.name
+    }
+
+    /// The new names of the properties of some entities by the old ones.
+    private func propertyNames(_ oldOnes: [EntityDescription], _ newOnes: [EntityDescription]) -> [String: String] {
+        var names: [String: String] = [:]
+        func add(_ named: (EntityDescription) -> [Named<String>]) {
+            let (old, new) = (oldOnes.flatMap(named), newOnes.flatMap(named))
+            for (position, match) in NameMatching(from: old, to: new).pairs {
+                names[old[match].name] = new[position].name
+            }
+        }
+        add { $0.attributes.map { Named(name: $0.name, identifier: $0.renamingIdentifier ?? $0.name) } }
+        add { $0.relationships.map(\.named) }
+        return names
+    }
+}
+
+/// The properties of an entity before and after, each old one with the new one that it became.
+private struct PropertyPairs<Shape: PropertyShape> {
+    private let old: [Shape]
+    private let new: [Shape]
+    private let pairs: [Int: Int]
+
+    /// - Parameters: The names are in the order of the shapes.
+    init(_ oldNames: [Named<[String]>], _ newNames: [Named<[String]>], _ old: [Shape], _ new: [Shape]) {
+        self.old = old
+        self.new = new
+        pairs = NameMatching(from: oldNames, to: newNames).pairs
+    }
+
+    /// - Parameter fate: What to say of a property that became none of the new ones.
+    func changes(of entityName: String, fate: (Shape) -> String) -> [ModelDifference.Change] {
+        let removed = old.indices.filter { !pairs.values.contains($0) }.map { (old[$0].path, fate(old[$0])) }
+        let others = new.enumerated().flatMap { index, shape in
+            guard let oldShape = pairs[index].map({ old[$0] }) else {
+                return [(shape.path, shape.words(afterVerb: "added"))]
+            }
+            let renamed = oldShape.path == shape.path ? [] : ["renamed from \(oldShape.path.joined(separator: "."))"]
+            return (renamed + Shape.words(from: oldShape, to: shape)).map { (shape.path, $0) }
+        }
+        return (removed + others).map { path, words in
+            .init(entityName: entityName, propertyName: path.joined(separator: "."), words: words)
+        }
+    }
+}
+
+extension MigrationSide {
+    fileprivate func named(_ shape: AttributeShape, in entity: EntityDescription) -> Named<[String]> {
+        Named(name: shape.path, identifier: identifier(of: shape.path[...], in: entity.attributes))
+    }
+}
+
+extension Named where Name == [String] {
+    fileprivate init(path named: Named<String>) {
+        self.init(name: [named.name], identifier: [named.identifier])
+    }
+}
+
+extension EntityDescription {
+    /// In the order of their shapes.
+    fileprivate var storedRelationships: [RelationshipDescription] {
+        relationships.filter { !$0.isTransient }.sorted { [$0.name].precedes([$1.name]) }
     }
 }

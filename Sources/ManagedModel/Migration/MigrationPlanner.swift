@@ -77,7 +77,7 @@ struct MigrationSide {
         let attributes = lookup.lineage(of: entity).flatMap(\.attributes)
         return model.columns(of: entity).enumerated().compactMap { index, column in
             guard column.isStored, let attribute = column.attribute else { return nil }
-            let path = column.name.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+            let path = column.name.parts(separatedBy: ".")
             return MigrationLeaf(
                 column: index, named: Named(name: path, identifier: identifier(of: path[...], in: attributes)),
                 attribute: attribute)
@@ -85,7 +85,11 @@ struct MigrationSide {
     }
 
     /// The path with the renaming identifiers along it.
-    private func identifier(of path: ArraySlice<String>, in attributes: [AttributeDescription]) -> [String] {
+    func identifier(of path: ArraySlice<String>, in attributes: [AttributeDescription]) -> [String] {
+        // A model that was read from its canonical form has an attribute for a whole path.
+        if path.count > 1, let attribute = attributes.first(where: { $0.name == path.joined(separator: ".") }) {
+            return attribute.renamingIdentifier?.split(separator: ".").map(String.init) ?? Array(path)
+        }
         guard let name = path.first, let attribute = attributes.first(where: { $0.name == name }) else {
             return Array(path)
         }

@@ -21,7 +21,7 @@ extension ModelValidation {
     private func checkColumn(
         _ path: String, in attributes: [String: AttributeDescription], of entity: EntityDescription
     ) throws(ModelError) {
-        var names = path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)[...]
+        var names = path.parts(separatedBy: ".")[...]
         var attribute = names.popFirst().flatMap { attributes[$0] }
         var isTransient = attribute?.isTransient ?? false
         while let name = names.popFirst() {

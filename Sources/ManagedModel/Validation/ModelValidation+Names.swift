@@ -52,7 +52,7 @@ extension ModelValidation {
                 throw ModelError(.invalidName, entity: owner, "A property of \(owner) has no name. Give it one.")
             }
             // A dot separates the parts of a key path and of a composite's column.
-            guard !name.contains(".") else {
+            guard !name.unicodeScalars.contains(".") else {
                 throw ModelError(
                     .invalidName, entity: owner, property: name,
                     "The property \(name) of \(owner) has a dot in its name. Rename it.")

@@ -32,7 +32,8 @@ struct TypeNames: Sendable, Hashable {
 
     /// The last component of the class that the model names, without the module; nil where that is the generic class.
     private func declaredName(of entity: EntityDescription) -> String? {
-        guard let name = entity.className?.split(separator: ".").last, name != "NSManagedObject" else { return nil }
-        return String(name)
+        guard let name = entity.className?.parts(separatedBy: ".", omittingEmpty: true).last, name != "NSManagedObject"
+        else { return nil }
+        return name
     }
 }

@@ -1,3 +1,5 @@
+internal import ManagedModel
+
 /// Lines of Swift, indented as they are written.
 struct SourceText {
     private var lines: [String] = []
@@ -8,7 +10,7 @@ struct SourceText {
 
     /// Adds a line; one that holds newlines is indented on each of them.
     mutating func line(_ line: String = "") {
-        for part in line.split(separator: "\n", omittingEmptySubsequences: false) {
+        for part in line.parts(separatedBy: "\n") {
             lines.append(part.isEmpty ? "" : String(repeating: "    ", count: depth) + part)
         }
     }

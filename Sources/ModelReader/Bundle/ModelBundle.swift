@@ -8,10 +8,13 @@ public struct ModelBundle: Sendable {
     public let name: String
     /// The names of the versions without `.xcdatamodel`, sorted. The order says nothing about their age.
     public let versions: [String]
-    /// The version that the bundle names as current, or its only one; nil if it does not say.
+    /// The version that the bundle names as current; its only one if it names none. Nil if it names none of several, or one
+    /// that it does not hold.
     public let currentVersion: String?
     /// What the bundle names as current, whether or not it exists.
     private let namedVersion: String?
+    /// Why the bundle cannot say which version is current.
+    private let namingError: ModelReaderError?
     private let standsAlone: Bool
 
     /// Lists the versions. Their contents are not read.
@@ -35,15 +38,16 @@ public struct ModelBundle: Sendable {
             name = bundle.pathExtension == "xcdatamodeld" ? bundle.deletingPathExtension().lastPathComponent : ownName
             versions = [ownName]
             namedVersion = ownName
+            namingError = nil
         } else {
             name = ownName
             versions = try Self.versions(in: url)
-            namedVersion = Self.namedVersion(in: url)
+            (namedVersion, namingError) = Self.namedVersion(in: url)
         }
-        if let namedVersion, versions.contains(namedVersion) {
-            currentVersion = namedVersion
+        if let namedVersion {
+            currentVersion = versions.contains(namedVersion) ? namedVersion : nil
         } else {
-            currentVersion = versions.count == 1 ? versions.first : nil
+            currentVersion = versions.count == 1 && namingError == nil ? versions.first : nil
         }
     }
 
@@ -51,6 +55,7 @@ public struct ModelBundle: Sendable {
     func version(named name: String?) throws(ModelReaderError) -> String {
         guard let name else {
             if let currentVersion { return currentVersion }
+            if let namingError { throw namingError }
             throw ModelReaderError(.noCurrentVersion, file: url.path, missingCurrentVersion)
         }
         let plain = Self.withoutExtension(name)
@@ -74,13 +79,13 @@ public struct ModelBundle: Sendable {
     }
 
     private var listing: String {
-        versions.isEmpty ? "The bundle holds no versions." : "It has: \(versions.joined(separator: ", "))."
+        versions.isEmpty ? "The bundle has no versions." : "It has: \(versions.joined(separator: ", "))."
     }
 
     private var missingCurrentVersion: String {
         let cause =
             if let namedVersion {
-                "The bundle names \(namedVersion) as its current version, which it does not hold."
+                "The file .xccurrentversion names \(namedVersion) as the current version, and the bundle has no such version."
             } else {
                 "The bundle does not say which version is current."
             }
@@ -98,13 +103,16 @@ public struct ModelBundle: Sendable {
     }
 
     /// The version that `.xccurrentversion` names. The file may be missing, empty, or an empty dictionary.
-    private static func namedVersion(in url: URL) -> String? {
+    private static func namedVersion(in url: URL) -> (name: String?, error: ModelReaderError?) {
         let file = url.appending(path: ".xccurrentversion")
-        guard let data = try? BoundedFile.read(file, limit: 64 << 10),
-            let list = try? PropertyListSerialization.propertyList(from: data, format: nil),
+        guard let data = try? BoundedFile.read(file, limit: 64 << 10) else { return (nil, nil) }
+        if let line = ConflictMarker.firstLine(in: data) {
+            return (nil, .mergeConflict(file: file.path, line: line))
+        }
+        guard let list = try? PropertyListSerialization.propertyList(from: data, format: nil),
             let name = (list as? [String: Any])?["_XCCurrentVersionName"] as? String
-        else { return nil }
-        return withoutExtension(name)
+        else { return (nil, nil) }
+        return (withoutExtension(name), nil)
     }
 
     private static let versionSuffix = ".xcdatamodel"

@@ -33,6 +33,7 @@ struct MarkupScan {
         guard data.count <= byteLimit else {
             throw ModelReaderError(.tooLarge, file: file, "The file is larger than \(byteLimit) bytes.")
         }
+        if let line = ConflictMarker.firstLine(in: data) { throw .mergeConflict(file: file, line: line) }
         let bytes = try MarkupEncoding.plainBytes(of: data, file: file)
         var scan = MarkupScan(bytes: bytes, file: file)
         try scan.run()
@@ -40,7 +41,7 @@ struct MarkupScan {
     }
 
     private mutating func run() throws(ModelReaderError) {
-        while skip(to: "<") {
+        while try skipText() {
             let start = position - 1
             if starts(with: "!--") {
                 try pass("-->", of: "a comment")
@@ -134,10 +135,12 @@ struct MarkupScan {
         return byte
     }
 
-    /// Moves past the next such character; false at the end of the file.
-    private mutating func skip(to character: Unicode.Scalar) -> Bool {
+    /// Moves past the start of the next tag; false at the end of the file.
+    private mutating func skipText() throws(ModelReaderError) -> Bool {
         while position < bytes.count {
-            if advance() == UInt8(truncatingIfNeeded: character.value) { return true }
+            let isLineStart = position == 0 || bytes[position - 1] == UInt8(ascii: "\n")
+            if isLineStart, ConflictMarker.starts(bytes[position...]) { throw .mergeConflict(file: file, line: line) }
+            if advance() == UInt8(ascii: "<") { return true }
         }
         return false
     }

@@ -22,9 +22,11 @@ struct CommandLineWords {
                 guard let value = parts.count == 2 ? parts[1] : rest.popFirst() else {
                     throw UsageError("\(name) needs a value")
                 }
-                guard values.updateValue(value, forKey: name) == nil else { throw UsageError("\(name) is there twice") }
+                guard values.updateValue(value, forKey: name) == nil else {
+                    throw UsageError("duplicate option \(name)")
+                }
             } else if word.hasPrefix("-") {
-                throw UsageError("there is no option \(word) here")
+                throw UsageError("unknown option \(word)")
             } else {
                 plain.append(word)
             }
@@ -43,12 +45,12 @@ struct CommandLineWords {
     /// The plain words, which must be as many as they have names.
     func plain(_ names: String...) throws -> [String] {
         if plain.count < names.count { throw UsageError("\(names[plain.count]) is missing") }
-        if plain.count > names.count { throw UsageError("\(plain[names.count]) is one word too many") }
+        if plain.count > names.count { throw UsageError("unexpected argument \(plain[names.count])") }
         return plain
     }
 }
 
-/// The arguments make no sense.
+/// The arguments are wrong.
 struct UsageError: Error {
     var message: String
 

@@ -10,10 +10,10 @@ enum CommandName: String, CaseIterable {
 
     static func command(for words: [String]) throws -> any Command {
         guard let index = words.firstIndex(where: { $0 != "--json" }) else {
-            throw UsageError("a command is missing: \(list)")
+            throw UsageError("the command is missing; the commands are \(list)")
         }
         guard let name = CommandName(rawValue: words[index]) else {
-            throw UsageError("there is no command \(words[index]); there are \(list)")
+            throw UsageError("unknown command \(words[index]); the commands are \(list)")
         }
         return try name.type.init((words[..<index] + words[(index + 1)...])[...])
     }

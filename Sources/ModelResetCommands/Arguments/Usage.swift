@@ -2,19 +2,21 @@ enum Usage {
     static let text = """
         Usage: model-reset hash MODEL [--version NAME]
                model-reset diff OLD NEW
+               model-reset diff BUNDLE OLD-VERSION NEW-VERSION
                model-reset status MODEL --store FILE --database-key KEY [--version NAME]
                model-reset reset MODEL --store FILE --database-key KEY [--version NAME]
                            [--if-needed] [--dry-run] [--backup FOLDER]
                model-reset check MODEL... [--lock FILE] [--update]
                model-reset diagram MODEL [--version NAME] [--output FILE]
+               model-reset --version
 
         A store is made for one model and one database key, and is reset when either changes. This says when.
 
           hash      prints the hash of the model's persisted shape
-          diff      says what differs between two models
+          diff      says what differs between two models, and what a migration would keep and lose
           status    says what the next start of an app would do with a store, and why; changes nothing
-          reset     replaces a store by an empty one
-          check     compares models with a lock file that is committed with them
+          reset     replaces a store with an empty one
+          check     compares models with a lock file that is committed with them, and says what diff says
           diagram   draws the entities of a model, as SVG
 
           MODEL               a .xcdatamodeld bundle, or the .xcdatamodel of one version
@@ -22,15 +24,16 @@ enum Usage {
           --store FILE        the store; a store that an app has open is left alone
           --database-key KEY  the app's label for the contents, as it gives it to its container
           --if-needed         resets only what the next start would reset
-          --dry-run           says what would be done, and does nothing
+          --dry-run           says what would be done, and does nothing; exits with 1 if the store would be reset
           --backup FOLDER     moves the old store there; the folder must be on the same file system
           --lock FILE         the lock file (default: Models/model.lock)
-          --update            writes the lock file
+          --update            writes the lock file, and makes its folder
           --output FILE       where the drawing goes (default: standard output)
-          --json              the answer as JSON, on one line
-          --help              shows this text
+          --json              prints the answer as JSON, on one line
+          --help              prints this text
+          --version           without a command: prints the version of model-reset
 
-        Exit status: 0 all is well, 1 something differs or would be reset, 2 the arguments make no sense or a file cannot be
+        Exit status: 0 all is well, 1 something differs or would be reset, 2 the arguments are wrong or a file cannot be
         written, 3 a model or the lock file cannot be read, 4 the store cannot be opened.
 
         """

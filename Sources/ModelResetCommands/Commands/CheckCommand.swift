@@ -1,4 +1,5 @@
 internal import ManagedModel
+internal import ModelReader
 
 /// Compares models with the lock file, so that nobody is surprised by a reset.
 struct CheckCommand: Command {
@@ -15,42 +16,62 @@ struct CheckCommand: Command {
     }
 
     func run(_ warnings: inout [String]) throws -> Report {
-        var lock = try readLock(&warnings)
+        let found = try readLock(&warnings)
+        let old = found ?? ModelLock()
+        var lock = old
         var findings: [Finding] = []
         for argument in models {
-            let model = try argument.read(&warnings)
             let name = lockFile.name(of: argument.path)
-            findings.append(Finding(model, name, lock.model(at: name)))
-            lock.put(LockedModel(model, path: name))
+            if findings.contains(where: { $0.path == name }) { continue }
+            do {
+                let model = try argument.read(&warnings)
+                findings.append(Finding(model, argument, name, old.model(at: name)))
+                lock.put(LockedModel(model, path: name))
+            } catch let error as ModelReaderError {
+                // The others are compared all the same.
+                findings.append(Finding(unreadable: argument, name, error, old.model(at: name)))
+            }
         }
-        for locked in lock.models where !lockFile.isThere(locked.path) {
+        for locked in old.models
+        where !findings.contains(where: { $0.path == locked.path }) && !lockFile.isThere(locked.path) {
             findings.append(Finding(gone: locked))
             lock.remove(locked.path)
         }
-        if isUpdating { try lockFile.write(lock) }
-        return report(findings)
+        let isReadable = findings.allSatisfy { $0.error == nil }
+        if isUpdating, isReadable { try lockFile.write(lock) }
+        return report(findings, isFirst: found == nil, isUpdated: isUpdating && isReadable)
     }
 
-    /// A lock file that is to be written anew may hold anything, such as the marks of a merge conflict.
-    private func readLock(_ warnings: inout [String]) throws -> ModelLock {
-        do { return try lockFile.read() ?? ModelLock() } catch let error as LockFileError where isUpdating {
-            warnings.append(error.place("warning", "The lock file could not be read and is written anew."))
+    /// Nil if there is none. A lock file that is about to be written may hold anything, such as a merge conflict.
+    private func readLock(_ warnings: inout [String]) throws -> ModelLock? {
+        do { return try lockFile.read() } catch let error as LockFileError where isUpdating {
+            warnings.append(error.place("warning", "The lock file cannot be read, so it is replaced."))
             return ModelLock()
         }
     }
 
-    private func report(_ findings: [Finding]) -> Report {
-        let differs = findings.contains { $0.state != .unchanged }
+    private func report(_ findings: [Finding], isFirst: Bool, isUpdated: Bool) -> Report {
+        let errors = findings.compactMap(\.error)
+        let differs = findings.contains { $0.state != .unchanged && $0.state != .unreadable }
         let json = JSON.object([
-            ("lock", .string(lockFile.path)), ("differs", .flag(differs)), ("updated", .flag(isUpdating)),
+            ("lock", .string(lockFile.path)), ("differs", .flag(differs)), ("updated", .flag(isUpdated)),
             ("models", .list(findings.map(\.json))),
         ])
-        var lines = findings.flatMap(\.lines)
-        if isUpdating {
+        var lines = findings.flatMap { $0.lines(isFirst: isFirst) }
+        if isUpdated {
             lines.append("\(lockFile.path) is written.")
+        } else if isUpdating {
+            lines.append("\(lockFile.path) is not written, because not all models can be read.")
+        } else if isFirst {
+            lines.append(
+                "There is no lock file \(lockFile.path) yet. To make it, run the same command with --update, and commit it."
+            )
         } else if differs {
-            lines.append("If this is meant, run model-reset check --update and commit \(lockFile.path).")
+            lines.append("If this is meant, run the same command with --update, and commit \(lockFile.path).")
         }
-        return Report(lines, json, status: differs && !isUpdating ? .differs : .fine)
+        let isFine = isUpdated || !differs
+        var report = Report(lines, json, status: errors.isEmpty ? isFine ? .fine : .differs : .unreadableModel)
+        report.errors = errors.map(\.description)
+        return report
     }
 }

@@ -1,4 +1,3 @@
-internal import Foundation
 internal import ManagedModel
 
 /// Draws the entities of a model.
@@ -17,11 +16,7 @@ struct DiagramCommand: Command {
         let svg = SVG(
             EntityGraph(model), title: model.name, subtitle: "Version \(model.version), hash \(model.hash)")
         let text = svg.text
-        if let output {
-            do { try Data(text.utf8).write(to: URL(filePath: output), options: .atomic) } catch {
-                throw UsageError("\(output) cannot be written (\(error.localizedDescription))")
-            }
-        }
+        if let output { try OutputFile(path: output).write(text) }
         let json = JSON.object([
             ("model", .string(model.name)), ("version", .string(model.version)), ("width", .number(svg.width)),
             ("height", .number(svg.height)), ("output", .string(output)),

@@ -27,7 +27,7 @@ struct ResetCommand: Command {
             ("reason", .string(startup.reason.name)), ("entities", .strings(startup.reason.entities)),
             ("rowsDropped", .number(isReset ? startup.rowsDropped : 0)), ("backup", .string(startup.backup?.path)),
         ])
-        return Report([line(startup, isReset: isReset)], json)
+        return Report([line(startup, isReset: isReset)], json, status: isReset && isDryRun ? .differs : .fine)
     }
 
     /// Opening a store does what is needed; it makes one where there is none, which is not for this command to do.

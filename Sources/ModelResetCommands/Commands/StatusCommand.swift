@@ -20,7 +20,7 @@ struct StatusCommand: Command {
         ])
         let consequence = startup.isReset ? "; \(startup.rowsDropped.objects) would be dropped" : ""
         return Report(
-            ["\(startup.action): \(startup.reason.sentence)\(consequence)"] + (migration.map { [$0.line] } ?? []), json,
+            ["\(startup.action): \(startup.reason.sentence)\(consequence)"] + (migration?.lines ?? []), json,
             status: startup.isReset ? .differs : .fine)
     }
 }
@@ -36,15 +36,17 @@ extension StoreStartup {
 }
 
 extension MigrationForecast {
-    /// What an app would come to that opens the store with the policy to migrate.
-    fileprivate var line: String {
+    /// What happens in an app that opens the store with the policy to migrate.
+    fileprivate var lines: [String] {
         switch self {
         case .possible(let report):
-            let removed = report.removedEntities.joined(separator: ", ")
-            return "a migration would carry \(report.rowsCarried.objects) over"
-                + (removed.isEmpty ? "" : "; those of \(removed) would be dropped")
+            let isWhole = report.losses.isEmpty
+            return [
+                "a migration would carry \(report.rowsCarried.objects) over\(isWhole ? "" : "; these would be lost:")"
+            ]
+                + report.losses.map { "  \($0)" }
         case .impossible(let reason):
-            return "cannot be migrated: \(reason)"
+            return ["cannot be migrated: \(reason)"]
         }
     }
 
@@ -54,12 +56,12 @@ extension MigrationForecast {
             .object([
                 ("possible", .flag(true)), ("rowsCarried", .number(report.rowsCarried)),
                 ("removedEntities", .strings(report.removedEntities)), ("changes", .strings(report.changes)),
-                ("reason", .null),
+                ("losses", .strings(report.losses)), ("reason", .null),
             ])
         case .impossible(let reason):
             .object([
                 ("possible", .flag(false)), ("rowsCarried", .number(0)), ("removedEntities", .list([])),
-                ("changes", .list([])), ("reason", .string(reason)),
+                ("changes", .list([])), ("losses", .list([])), ("reason", .string(reason)),
             ])
         }
     }

@@ -1,49 +1,97 @@
 internal import ManagedModel
+internal import ModelReader
 
 /// How a model compares with the lock file.
 struct Finding {
     enum State: String {
-        case unchanged, changed, new, gone
+        case unchanged, changed, new, gone, unreadable
     }
 
-    var path: String
-    var version: String?
-    var hash: ModelHash?
-    var lockedHash: ModelHash?
-    var state: State
-    /// What changed, in words.
-    var changes: [String] = []
+    /// The way from the lock file's folder.
+    let path: String
+    /// The model as the command line names it.
+    private let title: String
+    let state: State
+    private(set) var version: String?
+    private var hash: ModelHash?
+    private let locked: LockedModel?
+    /// What changed, and what becomes of stores; nil where there is nothing to compare.
+    private var comparison: ModelComparison?
+    /// Why there is no ``comparison`` of two models that differ.
+    private var remark: String?
+    /// Why the model cannot be read.
+    private(set) var error: ModelReaderError?
 
-    init(_ model: ManagedObjectModel, _ path: String, _ locked: LockedModel?) {
+    init(_ model: ManagedObjectModel, _ argument: ModelArgument, _ path: String, _ locked: LockedModel?) {
         self.path = path
+        self.locked = locked
+        title = argument.path
         version = model.version
         hash = model.hash
-        lockedHash = locked?.hash
-        changes = locked?.changes(to: model) ?? []
-        state = lockedHash == nil ? .new : lockedHash == hash ? .unchanged : .changed
+        guard let locked else {
+            state = .new
+            return
+        }
+        state = locked.hash == model.hash ? .unchanged : .changed
+        guard state == .changed else { return }
+        guard let old = locked.model, let new = model.canonicalModel else {
+            remark = "The lock file was written by another release, so the changes cannot be listed."
+            return
+        }
+        let comparison = ModelComparison(from: old, to: new)
+        if comparison.plan.changes.isEmpty {
+            remark = "This release lays out the tables in another way."
+        } else {
+            self.comparison = comparison
+        }
     }
 
     /// A model of the lock file that is not there any more.
     init(gone locked: LockedModel) {
         path = locked.path
-        lockedHash = locked.hash
+        title = locked.path
+        self.locked = locked
         state = .gone
     }
 
-    var lines: [String] {
+    init(unreadable argument: ModelArgument, _ path: String, _ error: ModelReaderError, _ locked: LockedModel?) {
+        self.path = path
+        title = argument.path
+        self.locked = locked
+        self.error = error
+        state = .unreadable
+    }
+
+    /// - Parameter isFirst: Whether there is no lock file yet.
+    func lines(isFirst: Bool) -> [String] {
         switch state {
-        case .unchanged: ["\(path): unchanged"]
-        case .changed: ["\(path): changed; stores that were made before are reset:"] + changes.map { "  \($0)" }
-        case .new: ["\(path): new; it is not in the lock file"]
-        case .gone: ["\(path): gone; it is still in the lock file"]
+        case .unchanged:
+            ["\(title): unchanged (\(versions))"]
+        case .changed:
+            ["\(title): changed (\(versions)); stores made before are reset, unless they are migrated:"]
+                + (comparison?.lines ?? [remark].compactMap(\.self)).map { "  \($0)" }
+        case .new:
+            ["\(title): new (\(versions))" + (isFirst ? "" : "; it is not in the lock file")]
+        case .gone:
+            ["\(title): gone (\(versions)); it is still in the lock file"]
+        case .unreadable:
+            ["\(title): cannot be read"]
         }
+    }
+
+    private var versions: String {
+        var names = [locked?.version, version].compactMap(\.self)
+        if names.first == names.last { names = Array(names.prefix(1)) }
+        return "version \(names.joined(separator: " -> "))"
     }
 
     var json: JSON {
         .object([
-            ("path", .string(path)), ("version", .string(version)), ("state", .string(state.rawValue)),
-            ("hash", .string(hash?.description)), ("lockedHash", .string(lockedHash?.description)),
-            ("changes", .strings(changes)),
+            ("path", .string(path)), ("version", .string(version)), ("lockedVersion", .string(locked?.version)),
+            ("state", .string(state.rawValue)), ("hash", .string(hash?.description)),
+            ("lockedHash", .string(locked?.hash.description)),
+            ("changes", .strings(comparison?.plan.changes.map(\.description) ?? [remark].compactMap(\.self))),
+            ("migration", comparison?.migrationJSON ?? .null), ("error", error.map { Failure($0).json } ?? .null),
         ])
     }
 }

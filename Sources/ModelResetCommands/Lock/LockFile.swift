@@ -7,14 +7,14 @@ struct LockFile {
     /// The way from the lock file's folder to a model, which is the same wherever the program is started.
     func name(of model: String) -> String {
         let from = folder.pathComponents
-        let to = URL(filePath: model).resolvingSymlinksInPath().standardizedFileURL.pathComponents
+        let to = LockFile.resolved(URL(filePath: model).standardizedFileURL).pathComponents
         let shared = zip(from, to).prefix { $0 == $1 }.count
         return (Array(repeating: "..", count: from.count - shared) + to[shared...]).joined(separator: "/")
     }
 
     /// Whether the model that the lock file names by its way there is still there.
     func isThere(_ name: String) -> Bool {
-        FileManager.default.fileExists(atPath: folder.appending(path: name).path)
+        FileManager.default.fileExists(atPath: folder.appending(path: name).standardizedFileURL.path)
     }
 
     /// Nil if there is no lock file.
@@ -23,18 +23,23 @@ struct LockFile {
         guard let data = try? Data(contentsOf: URL(filePath: path)), let text = String(data: data, encoding: .utf8)
         else {
             throw LockFileError(
-                file: path, message: "The lock file cannot be read as text. Restore it, or remove it.")
+                file: path, message: "The lock file is not UTF-8 text. Restore it, or remove it.")
         }
         return try ModelLock(text: text, file: path)
     }
 
+    /// Makes the folder too, as on first use.
     func write(_ lock: ModelLock) throws {
-        do { try Data(lock.text.utf8).write(to: URL(filePath: path), options: .atomic) } catch {
-            throw UsageError("\(path) cannot be written (\(error.localizedDescription))")
-        }
+        try OutputFile(path: path).write(lock.text)
     }
 
-    private var folder: URL {
-        URL(filePath: path).deletingLastPathComponent().resolvingSymlinksInPath().standardizedFileURL
+    private var folder: URL { LockFile.resolved(URL(filePath: path).deletingLastPathComponent().standardizedFileURL) }
+
+    /// Without symbolic links, also where the last components do not exist yet.
+    private static func resolved(_ url: URL) -> URL {
+        guard !FileManager.default.fileExists(atPath: url.path), url.pathComponents.count > 1 else {
+            return url.resolvingSymlinksInPath().standardizedFileURL
+        }
+        return resolved(url.deletingLastPathComponent()).appending(component: url.lastPathComponent)
     }
 }

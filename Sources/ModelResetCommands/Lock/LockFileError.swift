@@ -1,7 +1,9 @@
-/// A lock file is not as it was written.
+/// A lock file is not as this program wrote it.
 struct LockFileError: Error, CustomStringConvertible {
     var file: String
     var line: Int?
+    /// A word for programs.
+    var code = "malformedLock"
     var message: String
 
     /// `file:line: error: message`, which editors and build logs understand.

@@ -1,4 +1,5 @@
 internal import ManagedModel
+internal import ModelReader
 
 extension ModelLock {
     private static let comment = """
@@ -7,48 +8,66 @@ extension ModelLock {
 
         """
 
-    /// The file: a line per model with its version and hash, and below it, indented, the text that the hash covers.
+    /// The file: a line per model with its version and hash, and below it, indented, the text that the hash covers and the
+    /// renaming identifiers.
     var text: String {
         models.reduce(into: Self.comment) { text, model in
             text += "\nmodel \(model.path.quotedWord) version \(model.version.quotedWord) hash \(model.hash)\n"
             for line in model.canonicalForm.utf8.split(separator: UInt8(ascii: "\n")) {
                 text += "  " + Substring(line) + "\n"
             }
+            for line in model.renamingIdentifiers.lines { text += "  \(line)\n" }
         }
     }
 
     /// Reads ``text`` back.
     ///
-    /// - Throws: An error with the line at fault: one that is not understood, such as the mark of a merge conflict, or the
-    ///   first of a model whose text was edited by hand.
+    /// - Throws: An error with the line at fault: a merge conflict, a line that is not as this program writes it, or the
+    ///   first line of a model whose text was edited by hand.
     init(text: String, file: String) throws(LockFileError) {
         var numbers: [Int] = []
-        for (index, line) in text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+        for (index, bytes) in text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
             .enumerated()
         {
-            var line = Substring(line)
+            var line = Substring(bytes)
             if line.unicodeScalars.last == "\r" { line.unicodeScalars.removeLast() }
             if line.isEmpty || line.hasPrefix("#") { continue }
-            if line.hasPrefix("  "), !models.isEmpty {
-                models[models.count - 1].canonicalForm += line.dropFirst(2) + "\n"
+            if ConflictMarker.starts(line.utf8) {
+                throw LockFileError(
+                    file: file, line: index + 1, code: "mergeConflict",
+                    message:
+                        "Git left a merge conflict here. Resolve it, or replace the file with model-reset check --update."
+                )
+            }
+            if line.hasPrefix("  "), let last = models.indices.last {
+                guard models[last].take(line.dropFirst(2)) else {
+                    throw LockFileError(file: file, line: index + 1, message: Self.unknownLine)
+                }
             } else if let model = LockedModel(head: String(line)) {
                 models.append(model)
                 numbers.append(index + 1)
             } else {
-                throw LockFileError(
-                    file: file, line: index + 1, message: "This line is not understood. \(Self.advice)")
+                throw LockFileError(file: file, line: index + 1, message: Self.unknownLine)
             }
         }
         for (model, line) in zip(models, numbers) where model.hash != ModelHash(hashing: model.canonicalForm) {
             throw LockFileError(
-                file: file, line: line, message: "The hash is not that of the lines below it. \(Self.advice)")
+                file: file, line: line, message: "The hash does not match the lines below it. \(Self.advice)")
         }
     }
 
-    private static let advice = "Restore the file, or write it anew with model-reset check --update."
+    private static let unknownLine = "This line is not one of a lock file. \(advice)"
+    private static let advice = "Restore the file, or replace it with model-reset check --update."
 }
 
 extension LockedModel {
+    /// Takes a line of the model; false for one that does not belong there.
+    fileprivate mutating func take(_ line: Substring) -> Bool {
+        if RenamingIdentifiers.isLine(line) { return renamingIdentifiers.append(String(line)) }
+        canonicalForm += line + "\n"
+        return true
+    }
+
     /// A model with its text still to come.
     fileprivate init?(head line: String) {
         guard let words = TextWords(line)?.words, words.count == 6, words[0] == .word("model"),

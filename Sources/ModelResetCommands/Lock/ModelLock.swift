@@ -29,6 +29,8 @@ struct LockedModel {
     var hash: ModelHash
     /// The text that the hash covers: what it said when the file was written.
     var canonicalForm: String
+    /// What the hash does not cover, and a migration needs.
+    var renamingIdentifiers = RenamingIdentifiers()
 
     init(path: String, version: String, hash: ModelHash, canonicalForm: String) {
         self.path = path
@@ -40,15 +42,11 @@ struct LockedModel {
     init(_ model: ManagedObjectModel, path: String) {
         self.init(
             path: path, version: model.version, hash: model.hash, canonicalForm: model.canonicalForm)
+        renamingIdentifiers = RenamingIdentifiers(of: model)
     }
 
-    /// What a model has that this one has not, in words; empty when their hashes are equal, and only then.
-    func changes(to model: ManagedObjectModel) -> [String] {
-        guard hash != model.hash else { return [] }
-        guard let old = ManagedObjectModel(canonicalForm: canonicalForm),
-            let new = ManagedObjectModel(canonicalForm: model.canonicalForm)
-        else { return ["The lock file's description is of another release; what differs cannot be said."] }
-        let changes = ModelDifference(from: old, to: new).changes.map(\.description)
-        return changes.isEmpty ? ["The tables are laid out in another way by this release."] : changes
+    /// The model that was locked, to compare with a ``ManagedObjectModel/canonicalModel``. Nil for one of another release.
+    var model: ManagedObjectModel? {
+        ManagedObjectModel(canonicalForm: canonicalForm, renamingIdentifiers: renamingIdentifiers)
     }
 }

@@ -14,6 +14,10 @@ struct Failure {
             status = .usage
             text = "model-reset: error: \(error.message)\nTry model-reset --help."
             json = Failure.json(code: "usage", message: error.message)
+        case let error as OutputError:
+            status = .usage
+            text = "model-reset: error: \(error.message)"
+            json = Failure.json(code: "file", message: error.message)
         case let error as ModelReaderError:
             status = .unreadableModel
             text = "\(error)"
@@ -22,7 +26,7 @@ struct Failure {
         case let error as LockFileError:
             status = .unreadableModel
             text = "\(error)"
-            json = Failure.json(code: "malformedLock", message: error.message, file: error.file, line: error.line)
+            json = Failure.json(code: error.code, message: error.message, file: error.file, line: error.line)
         case let error as DataSourceError:
             status = error.code == .unreadableModel ? .unreadableModel : .storeError
             text = "model-reset: error: \(error)"

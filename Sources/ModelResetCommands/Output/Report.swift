@@ -13,6 +13,8 @@ struct Report {
     var text: String
     var json: JSON
     var status: ExitStatus
+    /// What could not be done, each a line.
+    var errors: [String] = []
 
     init(_ lines: [String], _ json: JSON, status: ExitStatus = .fine) {
         text = lines.map { $0 + "\n" }.joined()

@@ -4,6 +4,11 @@ package struct ChangeSet: Sendable {
     package var entities: [EntityChanges]
     /// The number of the save, counted from 1 in the order in which saves were made; 0 until it has one.
     package var number: Int64 = 0
+    /// Which saves this one may rest on: earlier ones of the same origin. Data sources that share a constraint have one
+    /// origin, so that a save that is refused takes back every later one of its origin.
+    package var origin = 0
+    /// Whether it undoes saves that were refused, so that no store has its rows to write.
+    package var isTakeBack = false
 
     package init(entities: [EntityChanges]) {
         self.entities = entities
@@ -19,6 +24,20 @@ package struct ChangeSet: Sendable {
     }
 
     package var rowCount: Int { entities.reduce(0) { $0 + $1.rowCount } }
+
+    /// How much memory the rows take that it keeps alive, in bytes; an estimate.
+    package var byteCount: Int {
+        entities.reduce(0) { total, changes in
+            var bytes = changes.rowCount * ChangeSet.bytesPerRow
+            for row in changes.inserted { bytes += row.row.byteCount }
+            for row in changes.updated { bytes += row.row.byteCount + row.previous.byteCount }
+            for row in changes.deleted { bytes += row.row.byteCount }
+            return total + bytes
+        }
+    }
+
+    /// What a row costs beside its values: its place in the change set and in the index of pending rows.
+    private static let bytesPerRow = 96
 }
 
 /// What one save changes in the rows of one entity. A key is in one of the three lists at most.

@@ -84,8 +84,10 @@ extension DataSourceError.Code {
     public static let syncEntityMismatch = Self(rawValue: "syncEntityMismatch")
     /// The store was reset while the call was under way; nothing of it is in the new store.
     public static let storeReset = Self(rawValue: "storeReset")
-    /// Pending saves were discarded while the save was being made.
+    /// The save was discarded by `discardPending()`, or rests on one that was.
     public static let pendingDiscarded = Self(rawValue: "pendingDiscarded")
+    /// An earlier save of the same data source could not be written, and this one may rest on it.
+    public static let saveTakenBack = Self(rawValue: "saveTakenBack")
 
     // Queries.
 
@@ -107,6 +109,11 @@ extension DataSourceError.Code {
     public static let storeInUse = Self(rawValue: "storeInUse")
     /// The store stayed locked for too long.
     public static let storeBusy = Self(rawValue: "storeBusy")
+    /// So much is waiting to be written that the container takes no more for now.
+    public static let storeUnavailable = Self(rawValue: "storeUnavailable")
+    /// The disk failed in such a way that a save may be there after a restart, or not. The store takes no more saves until it
+    /// is opened again.
+    public static let outcomeUnknown = Self(rawValue: "outcomeUnknown")
     /// There is no room left on the disk.
     public static let diskFull = Self(rawValue: "diskFull")
     /// The store's files were moved, replaced or deleted while it was open.

@@ -20,10 +20,10 @@ package final class InMemoryStore: PersistentStore {
         state.withLock { $0?.firstFreeKey ?? 1 }
     }
 
-    package func commit(_ group: [ChangeSet]) throws(DataSourceError) {
+    package func commit(_ group: [ChangeSet]) throws(DataSourceError) -> CommitOutcome {
         try state.withLock { (state) throws(DataSourceError) in
-            guard state != nil else { throw InMemoryStore.closed }
-            try state?.commit(group)
+            guard let outcome = state?.commit(group) else { throw InMemoryStore.closed }
+            return outcome
         }
     }
 

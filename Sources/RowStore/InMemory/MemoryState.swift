@@ -16,22 +16,25 @@ struct MemoryState: Sendable {
         let row: RowSnapshot?
     }
 
-    /// Makes all changes or none.
-    mutating func commit(_ group: [ChangeSet]) throws(DataSourceError) {
-        var undos: [Undo] = []
-        do {
-            for set in group {
+    /// Makes the changes of every change set, or none of a set that is refused.
+    mutating func commit(_ group: [ChangeSet]) -> CommitOutcome {
+        var refusals = Refusals()
+        var highest: Int64 = 0
+        for (place, set) in group.enumerated() where !refusals.refusesDependent(set, at: place) {
+            var undos: [Undo] = []
+            do throws(DataSourceError) {
                 for changes in set.entities { try apply(changes, &undos) }
+                highest = max(highest, set.highestInsertedKey)
+            } catch {
+                undo(undos)
+                refusals.refuse(set, at: place, error)
             }
-        } catch {
-            undo(undos)
-            throw error
         }
-        let highest = group.reduce(0) { max($0, $1.highestInsertedKey) }
         if highest >= firstFreeKey {
             firstFreeKey =
                 highest > Int64.max - InMemoryStore.keyReserve ? Int64.max : highest + InMemoryStore.keyReserve
         }
+        return CommitOutcome(refused: refusals.errors)
     }
 
     /// All old rows go before the new ones come, so rows may take over and exchange unique keys.
@@ -43,9 +46,13 @@ struct MemoryState: Sendable {
             throw DataSourceError(.abstractEntity, "An abstract entity cannot have objects.")
         }
         for row in changes.deleted { remove(entity, row.key, &undos) }
-        let present = changes.updated.filter { tables[entity]?.rows[$0.key] != nil }
-        for row in present { remove(entity, row.key, &undos) }
-        for row in present { try insert(entity, StoredRow(key: row.key, row: row.row), &undos) }
+        for row in changes.updated {
+            guard tables[entity]?.rows[row.key] != nil else {
+                throw DataSourceError(updateOfMissingRowOf: tables[entity]?.layout.name)
+            }
+            remove(entity, row.key, &undos)
+        }
+        for row in changes.updated { try insert(entity, StoredRow(key: row.key, row: row.row), &undos) }
         for row in changes.inserted { try insert(entity, row, &undos) }
     }
 

@@ -23,6 +23,10 @@ package final class EntityLayout: Sendable {
     /// Columns that take part in a uniqueness constraint.
     package let uniqueColumns: ColumnSet
 
+    /// Columns with which an index or a uniqueness constraint begins, so that a store finds their values without reading
+    /// every row.
+    package let indexedColumns: ColumnSet
+
     /// The names of its relationships, inherited ones included.
     package let relationships: Set<String>
 
@@ -32,7 +36,7 @@ package final class EntityLayout: Sendable {
 
     init(
         index: Int, entity: EntityDescription, columns: [ColumnLayout], constraints: [[Int]], constraintOwners: [Int],
-        concreteFamily: [Int], relationships: Set<String>
+        concreteFamily: [Int], relationships: Set<String>, indexedColumns: Set<Int>
     ) {
         self.index = index
         self.name = entity.name
@@ -45,6 +49,7 @@ package final class EntityLayout: Sendable {
         self.concreteFamily = concreteFamily
         self.relationships = relationships
         uniqueColumns = constraints.joined().reduce(into: ColumnSet()) { $0.insert($1) }
+        self.indexedColumns = indexedColumns.reduce(into: ColumnSet()) { $0.insert($1) }
         constraintsByColumn = columns.indices.map { constraints.firstIndex(of: [$0]) ?? -1 }
         self.indexesByName = Dictionary(columns.enumerated().map { ($1.name, $0) }) { first, _ in first }
     }

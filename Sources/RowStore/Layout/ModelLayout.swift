@@ -12,7 +12,8 @@ package final class ModelLayout: Sendable {
         let indexes = Dictionary(model.entities.enumerated().map { ($1.name, $0) }) { first, _ in first }
         indexesByName = indexes
         entities = model.entities.enumerated().map { index, entity in
-            let columns = model.columns(of: entity).map(ColumnLayout.init)
+            let descriptions = model.columns(of: entity)
+            let columns = descriptions.map(ColumnLayout.init)
             let positions = Dictionary(columns.enumerated().map { ($1.name, $0) }) { first, _ in first }
             let lineage = Array(model.lineage(of: entity).reversed())
             let constraints = lineage.flatMap { ancestor in
@@ -25,12 +26,27 @@ package final class ModelLayout: Sendable {
                 constraintOwners: constraints.map(\.owner),
                 concreteFamily: model.family(ofEntityNamed: entity.name).filter { !$0.isAbstract }
                     .compactMap { indexes[$0.name] },
-                relationships: Set(lineage.flatMap { $0.relationships.map(\.name) }))
+                relationships: Set(lineage.flatMap { $0.relationships.map(\.name) }),
+                indexedColumns: Set(
+                    constraints.compactMap(\.columns.first)
+                        + lineage.flatMap(\.indexes).compactMap { $0.elements.first.flatMap { positions[$0.property] } }
+                        + descriptions.indices.filter { descriptions[$0].isIndexed && columns[$0].isStored }))
         }
     }
 
     /// The layout of the entity of that name, or nil.
     package func entity(named name: String) -> EntityLayout? {
         indexesByName[name].map { entities[$0] }
+    }
+}
+
+extension ColumnDescription {
+    /// Whether the column has an index of its own: by the legacy flag, or to find the sources of a to-one relationship.
+    package var isIndexed: Bool {
+        switch role {
+        case .attribute(let attribute): attribute.isIndexed
+        case .destinationKey: true
+        case .destinationEntity: false
+        }
     }
 }

@@ -19,4 +19,13 @@ package final class Guarded<Value>: @unchecked Sendable {
         defer { lock.unlock() }
         return try body(&value)
     }
+
+    /// As ``withLock(_:)``, but does nothing and returns nil while another thread has the value.
+    package func withLockIfAvailable<R, E: Error>(
+        _ body: (inout sending Value) throws(E) -> sending R
+    ) throws(E) -> sending R? {
+        guard lock.try() else { return nil }
+        defer { lock.unlock() }
+        return try body(&value)
+    }
 }

@@ -6,11 +6,16 @@ public struct MigrationReport: Sendable, Hashable {
     public var changes: [String]
     /// The entities that the model does not have any more, and whose objects are gone, sorted.
     public var removedEntities: [String]
+    /// What objects had and have no more, each in words: `Item.price: the values (Decimal, optional)`.
+    public var losses: [String]
 
-    public init(rowsCarried: Int, changes: [String] = [], removedEntities: [String] = []) {
+    public init(
+        rowsCarried: Int, changes: [String] = [], removedEntities: [String] = [], losses: [String] = []
+    ) {
         self.rowsCarried = rowsCarried
         self.changes = changes
         self.removedEntities = removedEntities
+        self.losses = losses
     }
 }
 

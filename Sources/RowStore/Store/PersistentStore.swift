@@ -8,9 +8,23 @@ package protocol PersistentStore: Sendable {
     /// The longest text or blob that can be stored, in bytes.
     var longestValue: Int { get }
 
-    /// Writes all change sets in one transaction, in their order. When it returns they are as safe as the store's
-    /// durability promises; when it throws, none of them has been written.
-    func commit(_ group: [ChangeSet]) throws(DataSourceError)
+    /// Writes the change sets in one transaction, in their order. When it returns they are as safe as the store's durability
+    /// promises, but for those that it refused.
+    ///
+    /// A change set that cannot be written for a reason of its own (a unique value that another program has stored, a row
+    /// that it has deleted, a size) is refused alone, and with it every later one of its origin.
+    ///
+    /// - Throws: What holds for the whole group: `storeBusy`, `diskFull`, `storeUnreadable` and the like; then none of it has
+    ///   been written, and none of it is there after a restart. `outcomeUnknown` if that cannot be made sure; the store then
+    ///   takes no more change sets until it is opened again.
+    func commit(_ group: [ChangeSet]) throws(DataSourceError) -> CommitOutcome
+
+    /// Whether another program can write to the store.
+    var canBeWrittenOutside: Bool { get }
+
+    /// Looks whether another program has written since this was last asked, or since the last commit; keys are then given
+    /// above the highest one. It does not wait: while a commit is under way the answer is no, and the commit finds out.
+    func noticeOutsideWrites() -> Bool
 
     /// Gives a reader to the body.
     ///
@@ -32,6 +46,14 @@ package protocol PersistentStore: Sendable {
     /// that cannot be read. The handler may be called on any thread, and is never called with a lock held.
     func report(to handler: @escaping @Sendable (DataSourceError) -> Void)
 
+    /// The store is about to be closed: whoever opens its file in this process waits until it is.
+    func willClose()
+
+    /// Closes the store if nobody uses it at this moment.
+    ///
+    /// - Returns: Whether it is closed now.
+    func closeIfIdle() -> Bool
+
     /// Ends all work and gives the store's files free. Later calls throw `storeClosed`.
     func close()
 }
@@ -45,9 +67,26 @@ extension StoreReader {
     }
 }
 
+/// What became of the change sets of a group.
+package struct CommitOutcome: Sendable {
+    /// Why change sets were refused, by their place in the group.
+    package var refused: [Int: DataSourceError]
+    /// Whether another program had written to the store since the last commit.
+    package var foundOutsideWrites: Bool
+
+    package init(refused: [Int: DataSourceError] = [:], foundOutsideWrites: Bool = false) {
+        self.refused = refused
+        self.foundOutsideWrites = foundOutsideWrites
+    }
+}
+
 extension PersistentStore {
+    package var canBeWrittenOutside: Bool { false }
+    package func noticeOutsideWrites() -> Bool { false }
     package var needsUpkeep: Bool { false }
     package func upkeep() {}
+    package func willClose() {}
+    package func closeIfIdle() -> Bool { false }
     package func report(to handler: @escaping @Sendable (DataSourceError) -> Void) {}
 }
 

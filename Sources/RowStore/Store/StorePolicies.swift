@@ -52,8 +52,10 @@ public struct ResetPolicy: Sendable, Hashable {
     ///
     /// What is possible is inferred from the model that the store keeps: entities and properties may come, go and be
     /// renamed (the renaming identifier is the old name, or the one that the old model has too); optional attributes may
-    /// become required if they have a default value; to-one relationships may become to-many. The type of an attribute
-    /// stays as it is. ``StoreStartup/migration`` says what was done, ``StoreStartup/fallback`` why it was not.
+    /// become required if they have a default value; to-one relationships may become to-many. Numbers may get a wider type,
+    /// such as Integer 32 for Integer 16, Decimal for any integer, or Double for Integer 64, if every stored number is exact
+    /// in it; all other types stay as they are. ``StoreStartup/migration`` says what was done, ``StoreStartup/fallback`` why
+    /// it was not.
     ///
     /// Another database key still resets the store, and another key of a data source drops its rows.
     public static func migrate(otherwise policy: ResetPolicy) -> ResetPolicy {

@@ -42,8 +42,8 @@ final class Connection: @unchecked Sendable {
 
     /// The path as SQLite's own kind of address, in which `?`, `#` and `%` have a meaning.
     private static func unchanging(_ path: String) -> String {
-        let escapes: [Character: String] = ["%": "%25", "?": "%3f", "#": "%23"]
-        return "file:" + path.map { escapes[$0] ?? String($0) }.joined() + "?immutable=1"
+        let escapes: [Unicode.Scalar: String] = ["%": "%25", "?": "%3f", "#": "%23"]
+        return "file:" + path.unicodeScalars.map { escapes[$0] ?? String($0) }.joined() + "?immutable=1"
     }
 
     deinit {

@@ -8,8 +8,13 @@ extension TextChange {
 }
 
 extension Connection {
-    /// Lets SQL derive texts as a save does.
-    func addTextChanges() throws(DataSourceError) {
+    /// Lets SQL derive strings as a save does, and widen numbers.
+    func addMigrationFunctions() throws(DataSourceError) {
+        try addTextChanges()
+        try addNumberWidening()
+    }
+
+    private func addTextChanges() throws(DataSourceError) {
         let code = sqlite3_create_function_v2(
             handle, TextChange.functionName, 2, SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY, nil,
             { context, _, arguments in

@@ -54,6 +54,9 @@ struct RowCopy {
         switch entity.attributes[column] {
         case .column(let source): old.terms[source]
         case .columnOrDefault(let source): "coalesce(\(old.terms[source]), \(defaultTerm(column)))"
+        case .widened(let source, let widening): widening.sql(old.terms[source])
+        case .widenedOrDefault(let source, let widening):
+            "coalesce(\(widening.sql(old.terms[source])), \(defaultTerm(column)))"
         case .defaultValue: defaultTerm(column)
         case .copy(let source): storage(source) == storage(column) ? term(source) : "NULL"
         case .changed(let source, let change):

@@ -9,7 +9,8 @@ extension StoreMigration {
         var complaints: [String] = []
         for condition in plan.conditions {
             guard let sql = sql(condition.kind), !complaints.contains(condition.complaint) else { continue }
-            if try !probe.connection.values(sql.text, sql.values).isEmpty { complaints.append(condition.complaint) }
+            guard let found = try probe.connection.values(sql.text, sql.values).first else { continue }
+            complaints.append(complaint(condition, found))
         }
         guard complaints.isEmpty else { throw DataSourceError(notMigratable: complaints.joined(separator: " ")) }
     }
@@ -32,7 +33,24 @@ extension StoreMigration {
             )
         case .isUnique(let columns):
             return uniquenessSQL(columns)
+        case .isExact(let column):
+            guard let table = oldTable(column.entity) else { return nil }
+            let term = table.terms[column.column]
+            return (
+                "SELECT * FROM (SELECT min(\(EntityTable.keyName.quoted)) AS first, count(*) AS number, \(term) "
+                    + "FROM \(table.name.quoted) "
+                    + "WHERE \(term) IS NOT NULL AND \(column.widening.sql(term)) IS NULL) WHERE number > 0", []
+            )
         }
+    }
+
+    /// - Parameter found: The row that the condition's query gave.
+    private func complaint(_ condition: MigrationCondition, _ found: [RowValue]) -> String {
+        guard case .isExact(let column) = condition.kind, found.count == 3, case .integer(let key) = found[0],
+            case .integer(let count) = found[1]
+        else { return condition.complaint }
+        let number: Int64? = if case .integer(let number) = found[2] { number } else { nil }
+        return column.complaint(number, key: key, count: Int(count))
     }
 
     private func oldTable(_ name: String) -> EntityTable? {

@@ -14,7 +14,7 @@ extension StoreMigration {
             identity: identity, storeID: found.storeID, firstFreeKey: found.firstFreeKey, modelText: schema.modelText)
         var carried = 0
         var dropped = 0
-        try connection.addTextChanges()
+        try connection.addMigrationFunctions()
         try connection.transaction { () throws(DataSourceError) in
             try checkConditions()
             carried = try rowsCarried()

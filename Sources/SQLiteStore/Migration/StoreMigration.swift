@@ -91,7 +91,9 @@ struct StoreMigration {
     }
 
     func report(rowsCarried: Int) -> MigrationReport {
-        MigrationReport(rowsCarried: rowsCarried, changes: plan.changes, removedEntities: plan.removedEntities)
+        MigrationReport(
+            rowsCarried: rowsCarried, changes: plan.changes.map(\.description), removedEntities: plan.removedEntities,
+            losses: plan.losses.map(\.description))
     }
 }
 

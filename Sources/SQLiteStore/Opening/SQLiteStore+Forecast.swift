@@ -69,14 +69,14 @@ struct StoreForecast {
                 do throws(DataSourceError) {
                     let migration = try StoreMigration(
                         schema: schema, probe: probe, found: found, identity: options.identity, dropsByKey: false)
-                    try probe.connection.addTextChanges()
+                    try probe.connection.addMigrationFunctions()
                     try migration.checkConditions()
                     return .possible(migration.report(rowsCarried: try migration.rowsCarried()))
                 } catch  where error.code == .notMigratable {
                     return .impossible(error.message)
                 }
             case .reset(let reason, _) where reason.isModelChanged:
-                return .impossible("The database key is another one.")
+                return .impossible("The database key changed.")
             case .create, .proceed, .reset, .resetEntities:
                 return nil
             }

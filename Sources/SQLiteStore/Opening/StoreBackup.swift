@@ -1,4 +1,5 @@
 internal import Foundation
+internal import ManagedModel
 internal import RowStore
 
 /// Sets an old store aside as one file beside the new one: a whole store that can be opened.
@@ -15,7 +16,9 @@ struct StoreBackup {
     ///
     /// The log is copied into the main file first, so that one file is the whole store: whoever is killed before the move
     /// leaves the old store, and after it no store.
-    func move(_ connection: Connection) throws(DataSourceError) -> URL {
+    ///
+    /// - Parameter onRemoval: Called once the main file is moved, whatever fails after that.
+    func move(_ connection: Connection, onRemoval: () -> Void = {}) throws(DataSourceError) -> URL {
         let path = try freePath()
         try connection.set(pragma: "synchronous", to: 2)
         try connection.copyWholeLog()
@@ -27,6 +30,7 @@ struct StoreBackup {
             )
         }
         try files.move(files.main, to: path)
+        onRemoval()
         try files.syncFolder()
         try StoreReset(files: files).removeRemains()
         prune(except: path)
@@ -71,8 +75,10 @@ struct StoreBackup {
         let new = URL(fileURLWithPath: path).lastPathComponent
         guard let names = try? files.names() else { return }
         let finished = names.filter { $0 != new && isBackup($0) }.sorted()
+        let suffix = StoreBackup.partialSuffix.utf8.count
         let unfinished = names.filter {
-            $0.hasSuffix(StoreBackup.partialSuffix) && isBackup(String($0.dropLast(StoreBackup.partialSuffix.count)))
+            $0.utf8.suffix(suffix).elementsEqual(StoreBackup.partialSuffix.utf8)
+                && isBackup(String($0.utf8.dropLast(suffix)) ?? "")
         }
         for name in finished.dropLast(max(0, keep - 1)) + unfinished {
             for suffix in ["", "-wal", "-shm", "-journal"] { try? files.remove("\(files.folder)/\(name)\(suffix)") }
@@ -80,8 +86,8 @@ struct StoreBackup {
     }
 
     private func isBackup(_ name: String) -> Bool {
-        guard name.hasPrefix(prefix) else { return false }
-        let digits = name.dropFirst(prefix.count).utf8.map { (0x30...0x39).contains($0) ? 0x30 : $0 }
+        guard let date = name.remainder(afterPrefix: prefix) else { return false }
+        let digits = date.utf8.map { (0x30...0x39).contains($0) ? 0x30 : $0 }
         return String(decoding: digits, as: UTF8.self) == "00000000T000000.000Z"
     }
 }

@@ -99,15 +99,25 @@ struct StoreOpening {
 
     /// Puts an empty store in the place of the one that the connection has open.
     func replace(_ connection: Connection, _ startup: StoreStartup) throws(DataSourceError) -> Result {
+        try create(remove(connection, startup))
+    }
+
+    /// Removes the store that the connection has open, or sets it aside.
+    ///
+    /// - Parameter onRemoval: Called once the main file is gone, whatever fails after that.
+    /// - Returns: The startup, with what became of the old store.
+    func remove(
+        _ connection: Connection, _ startup: StoreStartup, onRemoval: () -> Void = {}
+    ) throws(DataSourceError) -> StoreStartup {
         var startup = startup
         startup.rowsDropped = try StoreProbe(connection).rowCount()
         if let backup {
-            startup.backup = try backup.move(connection)
+            startup.backup = try backup.move(connection, onRemoval: onRemoval)
         } else {
             connection.close(copyingLog: false)
-            try StoreReset(files: files).run()
+            try StoreReset(files: files).run(onRemoval: onRemoval)
         }
-        return try create(startup)
+        return startup
     }
 
     private func reset(

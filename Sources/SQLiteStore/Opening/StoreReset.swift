@@ -8,8 +8,11 @@ struct StoreReset {
     ///
     /// The main file goes first: without it, SQLite takes what is left of a log for nothing. In any other order the next
     /// start could find half a store. It may be repeated after it was cut short.
-    func run() throws(DataSourceError) {
+    ///
+    /// - Parameter onRemoval: Called once the main file is gone, whatever fails after that.
+    func run(onRemoval: () -> Void = {}) throws(DataSourceError) {
         try files.remove(files.main)
+        onRemoval()
         // The disk may not forget the log before it forgets the main file.
         try files.syncFolder()
         try removeRemains()

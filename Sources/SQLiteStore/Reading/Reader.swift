@@ -8,6 +8,8 @@ final class Reader: @unchecked Sendable {
     let connection: Connection
     let schema: StoreSchema
     let counters: StoreCounters
+    /// Whether only main reads with it.
+    var isMains = false
 
     init(_ files: StoreFiles, _ schema: StoreSchema, _ counters: StoreCounters) throws(DataSourceError) {
         guard try files.mainExists() else { throw DataSourceError(storeMoved: files.main) }

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import ManagedModel
 package import RowStore
 
 /// What a store says of itself, in a table of its own.
@@ -31,6 +32,11 @@ package struct Metadata: Sendable, Equatable {
     static let deleteSQL = "DELETE FROM \"_metadata\""
     static let deleteModelSQL = "DELETE FROM \"_metadata\" WHERE \"name\" = 'model'"
     static let setFirstFreeKeySQL = "UPDATE \"_metadata\" SET \"value\" = ?1 WHERE \"name\" = 'firstFreeKey'"
+
+    /// A number that is another one after each commit that failed and had to be overwritten.
+    static let countFailedCommitSQL =
+        "INSERT INTO \"_metadata\" (\"name\", \"value\") VALUES ('failedCommits', 1) "
+        + "ON CONFLICT (\"name\") DO UPDATE SET \"value\" = \"value\" + 1"
 
     static let modelName = "model"
     private static let entityPrefix = "entity "
@@ -75,8 +81,8 @@ package struct Metadata: Sendable, Equatable {
 
     private static func texts(in rows: [String: RowValue], after prefix: String) -> [String: String] {
         var texts: [String: String] = [:]
-        for (name, value) in rows where name.hasPrefix(prefix) {
-            if case .text(let text) = value { texts[String(name.dropFirst(prefix.count))] = text }
+        for (name, value) in rows {
+            if case .text(let text) = value, let name = name.remainder(afterPrefix: prefix) { texts[name] = text }
         }
         return texts
     }

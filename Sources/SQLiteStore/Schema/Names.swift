@@ -1,3 +1,4 @@
+internal import ManagedModel
 internal import RowStore
 
 /// Gives each thing a name of its own. SQLite takes two names that differ in the case of ASCII letters for one.
@@ -30,10 +31,10 @@ private func folded(_ name: String) -> [UInt8] {
 extension String {
     /// As SQL spells a name. Names are always quoted: any keyword, space or quote may be in them.
     var quoted: String {
-        "\"" + split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
+        "\"" + parts(separatedBy: "\"").joined(separator: "\"\"") + "\""
     }
     /// As SQL spells a text.
     var quotedText: String {
-        "'" + split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''") + "'"
+        "'" + parts(separatedBy: "'").joined(separator: "''") + "'"
     }
 }

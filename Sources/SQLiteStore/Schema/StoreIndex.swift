@@ -45,14 +45,9 @@ struct StoreIndex: Sendable {
     }
 
     /// The columns with which an index begins that finds ranges of their values.
-    static func firstColumns(_ layout: EntityLayout, _ model: ManagedObjectModel) -> Set<Int> {
-        guard let entity = model.entity(named: layout.name) else { return [] }
-        let declared = model.lineage(of: entity).flatMap(\.indexes).compactMap { index in
-            index.elements.first.flatMap { layout.column(named: $0.property) }
-        }
-        let single = model.columns(of: entity).enumerated().compactMap { $1.isIndexed ? $0 : nil }
+    static func firstColumns(_ layout: EntityLayout) -> Set<Int> {
         // Decimals are indexed as texts, whose order is not that of the numbers.
-        return Set(layout.constraints.compactMap(\.first) + declared + single).filter { !layout.columns[$0].isDecimal }
+        Set(layout.columns.indices.filter { layout.indexedColumns.contains($0) && !layout.columns[$0].isDecimal })
     }
 
     /// Nil if one of the columns is not stored.
@@ -63,16 +58,5 @@ struct StoreIndex: Sendable {
             elements.append(Element(term: table.terms[column], isAscending: isAscending))
         }
         return elements.isEmpty ? nil : elements
-    }
-}
-
-extension ColumnDescription {
-    /// Whether the column has an index of its own: by the legacy flag, or to find the sources of a to-one relationship.
-    fileprivate var isIndexed: Bool {
-        switch role {
-        case .attribute(let attribute): attribute.isIndexed
-        case .destinationKey: true
-        case .destinationEntity: false
-        }
     }
 }

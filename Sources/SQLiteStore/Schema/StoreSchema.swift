@@ -30,7 +30,7 @@ struct StoreSchema: Sendable {
             }
             let table = EntityTable(
                 entity, name: try names.claim(entity.name), names: try StoreSchema.columnNames(entity),
-                indexedColumns: StoreIndex.firstColumns(entity, layout.model), firstStatement: firstStatement)
+                indexedColumns: StoreIndex.firstColumns(entity), firstStatement: firstStatement)
             firstStatement += table.statementCount
             tables.append(table)
         }
@@ -75,7 +75,7 @@ struct StoreSchema: Sendable {
     /// - Parameter present: The names of the indexes that are there.
     func indexChanges(_ present: Set<String>) -> [String] {
         let superfluous = present.filter { name in
-            indexes[name] == nil && StoreIndex.prefixes.contains { name.hasPrefix($0) }
+            indexes[name] == nil && StoreIndex.prefixes.contains { name.utf8.starts(with: $0.utf8) }
         }
         let missing = indexes.values.filter { !present.contains($0.name) }
         return superfluous.sorted().map { "DROP INDEX \($0.quoted)" }

@@ -27,6 +27,7 @@ extension Writer {
         for row in rows {
             let code = statement.insert(row.key, row.row, table)
             guard code == SQLITE_DONE else { throw failure(code, table) }
+            highestKey = max(highestKey, row.key)
         }
         statementsRun += rows.count
     }
@@ -55,6 +56,9 @@ extension Writer {
         try run(
             "UPDATE \(table.name.quoted) SET \(settings.joined(separator: ", "))", changes.updated.map(\.key),
             columns.map { row.value($0.index, $0.storage) }, table)
+        guard sqlite3_changes64(connection.handle) == Int64(changes.updated.count) else {
+            throw DataSourceError(updateOfMissingRowOf: table.layout.name)
+        }
     }
 
     /// Runs one statement on all rows of those keys. The list of them is parameter 1, the values follow.
@@ -88,22 +92,26 @@ extension Writer {
             guard let current else { continue }
             let code = current.statement.update(row.key, row.row, current.stored, table)
             guard code == SQLITE_DONE else { throw failure(code, table) }
+            guard sqlite3_changes64(connection.handle) == 1 else {
+                throw DataSourceError(updateOfMissingRowOf: table.layout.name)
+            }
             statementsRun += 1
         }
     }
 
-    /// Takes rows out and puts them in again as they are to be. Those that are not there stay away.
+    /// Takes rows out and puts them in again as they are to be.
     private func replace(_ rows: [UpdatedRow], _ table: EntityTable) throws(DataSourceError) {
         let statement = try connection.statement(table.deleteStatement, table.deleteSQL)
         defer { statement.clear() }
-        var present: [StoredRow] = []
         for row in rows {
             let code = statement.run(key: row.key)
             guard code == SQLITE_DONE else { throw failure(code, table) }
-            if sqlite3_changes(connection.handle) > 0 { present.append(StoredRow(key: row.key, row: row.row)) }
+            guard sqlite3_changes64(connection.handle) == 1 else {
+                throw DataSourceError(updateOfMissingRowOf: table.layout.name)
+            }
         }
         statementsRun += rows.count
-        try insert(present, table)
+        try insert(rows.map { StoredRow(key: $0.key, row: $0.row) }, table)
     }
 
     private func updateStatement(

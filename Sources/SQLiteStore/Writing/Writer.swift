@@ -10,11 +10,17 @@ final class Writer {
     let counters: StoreCounters
     private let log: LogWatch
     private let watch: FileWatch
+    /// What another program has written is noticed by it.
+    var outside = OutsideWrites()
+    /// Why no more can be written: nobody knows what a commit that failed has left on the disk.
+    private var unknown: DataSourceError?
     /// The UPDATE for each set of columns that changed together, by entity.
     var updates: [[ColumnSet: Statement]]
     /// Of the group being written.
     var statementsRun = 0
     var rowsWritten = 0
+    /// The highest key that the transaction has inserted.
+    var highestKey: Int64 = 0
 
     /// How far ahead of the highest key the bound for new keys is set, so that few commits have to move it.
     static let keyReserve: Int64 = 1024
@@ -29,6 +35,7 @@ final class Writer {
         updates = Array(repeating: [:], count: schema.tables.count)
         log = LogWatch(connection, counters, limits)
         watch = FileWatch(files)
+        outside.note(connection)
     }
 
     func close() {
@@ -46,44 +53,107 @@ final class Writer {
         log.checkpoint(above: log.limits.soft)
     }
 
-    func commit(_ group: [ChangeSet]) throws(DataSourceError) {
-        guard group.contains(where: { !$0.isEmpty }) else { return }
+    func commit(_ group: [ChangeSet]) throws(DataSourceError) -> CommitOutcome {
+        if let unknown { throw unknown }
+        guard group.contains(where: { !$0.isEmpty }) else { return CommitOutcome() }
+        var refused: [Int: DataSourceError] = [:]
+        do throws(DataSourceError) {
+            try transaction { () throws(DataSourceError) in
+                for changes in group.lazy.flatMap(\.entities) { try write(changes) }
+            }
+        } catch {
+            guard error.isOfOneSave else { throw error }
+            refused = try group.count == 1 ? [0: error] : commitOneByOne(group)
+        }
+        // The rows are safe, whatever comes of this.
+        log.checkpoint(above: log.limits.hard)
+        return CommitOutcome(refused: refused, foundOutsideWrites: outside.takeNews())
+    }
+
+    /// Writes what can be written of a group of which something cannot.
+    ///
+    /// - Returns: Why the others were refused, by their places.
+    private func commitOneByOne(_ group: [ChangeSet]) throws(DataSourceError) -> [Int: DataSourceError] {
+        var refusals = Refusals()
+        try transaction { () throws(DataSourceError) in
+            for (place, set) in group.enumerated() where !refusals.refusesDependent(set, at: place) {
+                let error = try savepoint { () throws(DataSourceError) in
+                    for changes in set.entities { try write(changes) }
+                }
+                if let error { refusals.refuse(set, at: place, error) }
+            }
+        }
+        return refusals.errors
+    }
+
+    /// Runs the body in a transaction. If it throws, or cannot be committed, nothing of it has happened.
+    private func transaction(_ body: () throws(DataSourceError) -> Void) throws(DataSourceError) {
         statementsRun = 0
         rowsWritten = 0
+        highestKey = 0
         try execute(schema.firstFreeStatement, "BEGIN IMMEDIATE")
-        var bound = counters.firstFreeKey
-        do {
-            for changes in group.lazy.flatMap(\.entities) { try write(changes) }
-            bound = try moveBound(group)
+        do throws(DataSourceError) {
+            if outside.look(connection) { try raiseFirstFreeKey() }
+            try body()
+            let bound = try moveBound()
             try watch.check()
-            try execute(schema.firstFreeStatement + 1, "COMMIT")
+            try commitOrNote()
+            counters.firstFreeKey = max(bound, counters.firstFreeKey)
         } catch {
             connection.rollBack()
             throw error
         }
-        counters.firstFreeKey = bound
+        outside.note(connection)
         counters.count(statements: statementsRun, rows: rowsWritten)
-        // The rows are safe, whatever comes of this.
-        log.checkpoint(above: log.limits.hard)
     }
 
-    /// Makes sure that no key of the group is given away again after a restart.
-    private func moveBound(_ group: [ChangeSet]) throws(DataSourceError) -> Int64 {
+    /// Runs the body so that an error of one save takes back what the body did and nothing else.
+    ///
+    /// - Returns: That error, if there was one.
+    private func savepoint(_ body: () throws(DataSourceError) -> Void) throws(DataSourceError) -> DataSourceError? {
+        let first = schema.firstFreeStatement + 3
+        try execute(first, "SAVEPOINT one_save")
+        let before = (rowsWritten, highestKey)
+        do throws(DataSourceError) {
+            try body()
+            try execute(first + 1, "RELEASE one_save")
+            return nil
+        } catch {
+            guard error.isOfOneSave, connection.isInTransaction else { throw error }
+            try execute(first + 2, "ROLLBACK TO one_save")
+            try execute(first + 1, "RELEASE one_save")
+            (rowsWritten, highestKey) = before
+            return error
+        }
+    }
+
+    /// Makes sure that no key of the transaction is given away again after a restart.
+    private func moveBound() throws(DataSourceError) -> Int64 {
         let bound = counters.firstFreeKey
-        let highest = group.reduce(0) { max($0, $1.highestInsertedKey) }
-        guard highest >= bound else { return bound }
-        let next = highest > Int64.max - Writer.keyReserve ? Int64.max : highest + Writer.keyReserve
+        guard highestKey >= bound else { return bound }
+        let next = highestKey > Int64.max - Writer.keyReserve ? Int64.max : highestKey + Writer.keyReserve
         try execute(schema.firstFreeStatement + 2, Metadata.setFirstFreeKeySQL, next)
         return next
     }
 
     /// Runs a statement without rows that is kept under its number, with one parameter or none.
-    func execute(_ number: Int, _ sql: String, _ value: Int64? = nil) throws(DataSourceError) {
+    ///
+    /// - Parameter hasRow: Whether the statement returns one row, which does not matter.
+    func execute(
+        _ number: Int, _ sql: String, _ value: Int64? = nil, hasRow: Bool = false
+    ) throws(DataSourceError) {
         let statement = try connection.statement(number, sql)
         if let value { sqlite3_bind_int64(statement.handle, 1, value) }
         let code = statement.step()
         sqlite3_reset(statement.handle)
         statementsRun += 1
-        guard code == SQLITE_DONE else { throw connection.error(code, while: "writing") }
+        guard code == (hasRow ? SQLITE_ROW : SQLITE_DONE) else { throw connection.error(code, while: "writing") }
+    }
+
+    private func commitOrNote() throws(DataSourceError) {
+        do throws(DataSourceError) { try commitTransaction() } catch {
+            if error.code == .outcomeUnknown { unknown = error }
+            throw error
+        }
     }
 }

@@ -26,7 +26,7 @@ struct CloseTests {
             let (container, store) = PersistentContainer.faulty()
             store.fail(with: noRoom)
             let senders = try container.dataSource(SenderDataSource.self)
-            _ = try? await senders.add(item)
+            try await senders.add(item, waitFor: .main)
             store.fail(with: nil)
             return store
         }()

@@ -35,7 +35,7 @@ struct ContainerMigrationTests {
         let container = try await open(directory.store, model) { rows.store($0.rowsDone, ordering: .relaxed) }
         #expect(container.startup.reason == .modelChanged(entities: ["ContactEntity"]))
         #expect(container.startup.migration?.rowsCarried == 5)
-        #expect(container.startup.migration?.changes == ["ContactEntity.country: added"])
+        #expect(container.startup.migration?.changes == ["ContactEntity.country: added (String, required)"])
         #expect(!container.startup.isReset && container.startup.rowsDropped == 0)
         #expect(rows.load(ordering: .relaxed) == 5)
         let contacts = try container.dataSource(ContactDataSource.self)

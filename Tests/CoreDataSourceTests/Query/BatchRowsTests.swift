@@ -217,7 +217,7 @@ struct BatchRowsTests {
             store.fail(with: noRoom)
             try await contacts.update(ContactEntity.self, set: [.set(\.name, "new")], waitFor: .main)
             #expect(shown.allSatisfy { $0.name == "new" })
-            _ = try await container.discardPending()
+            _ = await container.discardPending()
             store.fail(with: nil)
             #expect(try contacts.fetch(ContactEntity.self).allSatisfy { $0.name == "old" })
             #expect(try stored(store, container) == ["old": 100])

@@ -44,7 +44,7 @@ struct QueryEqualityTests {
         changes.deleted = rows
         rows = (1...40).map { StoredRow(key: Int64($0), row: QuerySamples.row(&source.random)) }
         changes.inserted = rows
-        try store.commit([ChangeSet(entities: [changes])])
+        _ = try store.commit([ChangeSet(entities: [changes])])
     }
 
     /// - Returns: How many rows matched.

@@ -6,8 +6,8 @@ import Testing
 @MainActor
 struct DiscardTests {
     private func pending(_ count: Int = 1) throws -> RootContext {
-        let root = RootContext(store: FaultyStore(ModelLayout(.chat))) {}
-        for _ in 0..<count { _ = try root.accept(ChangeSet(entities: []), generation: 0) }
+        let root = RootContext(ModelLayout(.chat), store: FaultyStore(ModelLayout(.chat))) {}
+        for _ in 0..<count { _ = try root.accept(ChangeSet(entities: [])) }
         return root
     }
 
@@ -22,24 +22,24 @@ struct DiscardTests {
 
     /// The caller heard of success.
     @Test func whoeverAsksForADiscardedSaveIsTold() async throws {
-        let root = try pending()
-        #expect(await root.discardPending() == 1)
+        let root = try pending(2)
+        #expect(await root.discardPending() == 2)
         let error = await #expect(throws: DataSourceError.self) { try await root.committed(1) }
         #expect(error?.code == .pendingDiscarded)
-        let inPlace = #expect(throws: DataSourceError.self) { try root.commitInPlace(1) }
+        let inPlace = #expect(throws: DataSourceError.self) { try root.commitInPlace(2) }
         #expect(inPlace?.code == .pendingDiscarded)
     }
 
     @Test func savesBeforeAndAfterAreNoneOfThem() async throws {
         let root = try pending()
         try await root.flush()
-        _ = try root.accept(ChangeSet(entities: []), generation: 0)
+        let second = try root.accept(ChangeSet(entities: []))
         #expect(await root.discardPending() == 1)
-        let next = try root.accept(ChangeSet(entities: []), generation: 1)
+        let next = try root.accept(ChangeSet(entities: []))
         try await root.flush()
         try await root.committed(1)
         try await root.committed(next)
         #expect(try root.commitInPlace(next))
-        await #expect(throws: DataSourceError.self) { try await root.committed(2) }
+        await #expect(throws: DataSourceError.self) { try await root.committed(second) }
     }
 }

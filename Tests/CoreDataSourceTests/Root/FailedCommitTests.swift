@@ -15,32 +15,101 @@ struct FailedCommitTests {
         #expect(error?.code == .diskFull)
     }
 
-    @Test func theChangesStayVisibleAndPending() async throws {
+    @Test func nothingIsLeftOfASaveThatThrows() async throws {
         let (container, store) = PersistentContainer.faulty()
-        store.fail(with: noRoom)
         let senders = try container.dataSource(SenderDataSource.self)
-        _ = try? await senders.add(item)
-        #expect(container.pendingSaveCount == 1)
-        #expect(try senders.first(Sender.self, where: \.key, equals: "a")?.number == 1)
-    }
-
-    @Test func theNextSaveWritesThemToo() async throws {
-        let (container, store) = PersistentContainer.faulty()
+        try await senders.add([item, ItemData(key: "b", number: 2)])
+        let shown = try #require(try senders.first(Sender.self, where: \.key, equals: "b"))
         store.fail(with: noRoom)
-        let senders = try container.dataSource(SenderDataSource.self)
-        _ = try? await senders.add(item)
-        store.fail(with: nil)
-        try await senders.add(ItemData(key: "b", number: 2))
-        #expect(store.committedGroups == [[1, 2]])
+        await #expect(throws: DataSourceError.self) {
+            try await senders.add([ItemData(key: "b", number: 3), ItemData(key: "c", number: 4)])
+        }
         #expect(container.pendingSaveCount == 0)
+        #expect(shown.number == 2)
+        #expect(try senders.fetch(Sender.self).map(\.key) == ["a", "b"])
+        store.fail(with: nil)
+        try await container.flush()
+        #expect(store.committedGroups == [[1]])
     }
 
-    @Test func flushWritesThem() async throws {
+    /// The hook inserted an object that the context still had, and made a second one.
+    @Test func aHookThatPlainlyInsertsMakesNoDuplicateWhenItIsTriedAgain() async throws {
+        let (container, store) = PersistentContainer.faulty()
+        let senders = try container.dataSource(SenderDataSource.self)
+        store.failOnce(with: noRoom)
+        for _ in 0..<2 {
+            _ = try? await senders.perform { context in
+                let sender = try context.insert(Sender.self)
+                (sender.key, sender.number) = ("a", 1)
+            }
+        }
+        #expect(try senders.fetch(Sender.self).map(\.number) == [1])
+        #expect(try await senders.perform { try $0.count(Sender.self) } == 1)
+    }
+
+    /// The rows before the failure are there again, in the context that made the save too.
+    @Test func theContextGoesOnFromTheRowsBeforeTheFailure() async throws {
+        let (container, store) = PersistentContainer.faulty()
+        let senders = try container.dataSource(SenderDataSource.self)
+        try await senders.add([item, ItemData(key: "b", number: 2), ItemData(key: "c", number: 3)])
+        store.failOnce(with: noRoom)
+        _ = try? await senders.perform { context in
+            for sender in try context.fetch(Sender.self) {
+                if sender.key == "a" { context.delete(sender) } else { sender.number += 10 }
+            }
+            try context.insert(Sender.self).key = "d"
+        }
+        let values = try await senders.perform { try $0.fetch(Sender.self).map { "\($0.key) \($0.number)" } }
+        #expect(values == ["a 1", "b 2", "c 3"])
+        let report = try await senders.add([item, ItemData(key: "b", number: 12), ItemData(key: "d", number: 4)])
+        #expect(report == SaveReport(inserted: 1, updated: 1))
+    }
+
+    @Test func laterSavesOfTheSameDataSourceAreTakenBackToo() async throws {
+        let (container, store) = PersistentContainer.faulty()
+        let root = container.stack.root
+        let sources = (SaveSource("A", origin: 1), SaveSource("B", origin: 2))
+        let (release, arrived) = (store.holdCommits(), store.commitArrives())
+        store.failOnce(with: noRoom)
+        let first = try root.accept(ChangeSet(entities: []), from: sources.0)
+        root.commitSoon()
+        for await _ in arrived {}
+        let second = try root.accept(ChangeSet(entities: []), from: sources.0)
+        let other = try root.accept(ChangeSet(entities: []), from: sources.1)
+        release()
+        let error = await #expect(throws: DataSourceError.self) { try await root.committed(first) }
+        #expect(error?.code == .diskFull)
+        let later = await #expect(throws: DataSourceError.self) { try await root.committed(second) }
+        #expect(later?.code == .saveTakenBack)
+        try await root.committed(other)
+        #expect(store.committedGroups == [[other]])
+    }
+
+    @Test func listsReportThatASaveIsGone() async throws {
+        let (container, store) = PersistentContainer.faulty()
+        let senders = try container.dataSource(SenderDataSource.self)
+        try await senders.add(ItemData(key: "z", number: 0))
+        var reports: [[String]] = []
+        let release = store.holdCommits()
+        store.failOnce(with: noRoom)
+        let failing = Task { try await senders.add(item) }
+        for await update in senders.updates(FetchRequest(Sender.self, order: [.ascending(\.key)])) {
+            reports.append(update.snapshot.map(\.key))
+            if update.snapshot.count == 2 { release() }
+            if reports.count > 1 && update.snapshot.count == 1 { break }
+        }
+        #expect(reports.contains(["a", "z"]))
+        #expect(reports.last == ["z"])
+        await #expect(throws: DataSourceError.self) { _ = try await failing.value }
+    }
+
+    @Test func flushTriesAgainWhatNobodyWaitsFor() async throws {
         let (container, store) = PersistentContainer.faulty()
         store.fail(with: noRoom)
         let senders = try container.dataSource(SenderDataSource.self)
-        _ = try? await senders.add(item)
+        try await senders.add(item, waitFor: .main)
         await #expect(throws: DataSourceError.self) { try await container.flush() }
+        #expect(container.pendingSaveCount == 1)
         store.fail(with: nil)
         try await container.flush()
         #expect(container.pendingSaveCount == 0)
@@ -73,10 +142,15 @@ struct FailedCommitTests {
         try await senders.add([item, ItemData(key: "b", number: 2)])
         let shown = try #require(try senders.first(Sender.self, where: \.key, equals: "b"))
         store.fail(with: noRoom)
-        _ = try? await senders.add([ItemData(key: "b", number: 3), ItemData(key: "c", number: 4)])
-        #expect(try await container.discardPending() == 1)
+        try await senders.add([ItemData(key: "b", number: 3), ItemData(key: "c", number: 4)], waitFor: .main)
+        #expect(shown.number == 3)
+        // Nothing has to be read for it, so that a disk that fails is no reason for main to be wrong.
+        store.failReads(with: noRoom)
+        #expect(await container.discardPending() == 1)
+        store.failReads(with: nil)
         #expect(shown.number == 2)
         #expect(try senders.count(Sender.self) == 2)
+        #expect(await container.discardPending() == 0)
         store.fail(with: nil)
         let report = try await senders.add([ItemData(key: "b", number: 3), ItemData(key: "c", number: 4)])
         #expect(report == SaveReport(inserted: 1, updated: 1))
@@ -110,11 +184,12 @@ struct FailedCommitTests {
             ({ _ = await root.discardPending() }, DataSourceError.Code.pendingDiscarded),
             ({ _ = try await root.reset() }, .storeReset),
         ] as [(() async throws -> Void, DataSourceError.Code)] {
-            let number = try root.accept(ChangeSet(entities: []), generation: root.generation)
+            let number = try root.accept(ChangeSet(entities: []))
+            let other = try root.accept(ChangeSet(entities: []))
             try await end()
             let error = await #expect(throws: DataSourceError.self) { try await root.committed(number) }
             #expect(error?.code == code)
-            #expect(throws: DataSourceError.self) { try root.commitInPlace(number) }
+            #expect(throws: DataSourceError.self) { try root.commitInPlace(other) }
             try await container.flush()
         }
     }

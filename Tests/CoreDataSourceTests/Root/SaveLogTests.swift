@@ -2,174 +2,137 @@ import CoreDataSource
 import RowStore
 import Testing
 
-/// The log decides what is committed, merged and laid over a fetch; here it is held against a list that forgets nothing.
+/// The log decides what is committed, merged and laid over a fetch; here it is compared with a list that forgets nothing.
 struct SaveLogTests {
-    private let anything = ChangeSet(entities: [])
+    private let anything = LoggedSave(ChangeSet(entities: []))
+
+    private func log(of count: Int = 0, unmergedByteLimit: Int = .max) -> SaveLog {
+        var log = SaveLog(ModelLayout(.chat), unmergedByteLimit: unmergedByteLimit)
+        for _ in 0..<count { _ = log.append(anything) }
+        return log
+    }
 
     @Test func savesAreNumberedInTheirOrder() {
-        var log = SaveLog()
-        do {
-            let result = log.append(anything)
-            #expect(result == 1)
-        }
-        do {
-            let result = log.append(anything)
-            #expect(result == 2)
-        }
+        var log = log()
+        let numbers = (0..<2).map { _ in log.append(anything) }
+        #expect(numbers == [1, 2])
         #expect(log.newest == 2)
         #expect(log.pendingCount == 2)
     }
 
     @Test func aGroupHoldsAllThatWaits() {
-        var log = SaveLog()
-        for _ in 1...3 { _ = log.append(anything) }
-        do {
-            let result = log.takeForCommit()
-            #expect(result?.map(\.number) == [1, 2, 3])
-        }
+        var log = log(of: 3)
+        let group = log.takeForCommit()
+        #expect(group?.map(\.number) == [1, 2, 3])
     }
 
     @Test func aSecondCommitWaitsForTheFirst() {
-        var log = SaveLog()
-        _ = log.append(anything)
+        var log = log(of: 1)
         _ = log.takeForCommit()
         _ = log.append(anything)
-        do {
-            let result = log.takeForCommit()
-            #expect(result == nil)
-        }
-        log.noteCommit(succeeded: true)
-        do {
-            let isMoreWaiting = log.endCommit()
-            #expect(isMoreWaiting)
-        }
-        do {
-            let result = log.takeForCommit()
-            #expect(result?.map(\.number) == [2])
-        }
+        let second = log.takeForCommit()
+        #expect(second == nil)
+        log.noteCommitted(except: [])
+        let isMoreWaiting = log.endCommit()
+        #expect(isMoreWaiting)
+        let third = log.takeForCommit()
+        #expect(third?.map(\.number) == [2])
     }
 
-    @Test func aFailedGroupIsPartOfTheNextOne() {
-        var log = SaveLog()
-        _ = log.append(anything)
+    @Test func aGroupThatFailedIsPartOfTheNextOne() {
+        var log = log(of: 1)
         _ = log.takeForCommit()
-        log.noteCommit(succeeded: false)
-        do {
-            let isMoreWaiting = log.endCommit()
-            #expect(!isMoreWaiting)
-        }
+        let isMoreWaiting = log.endCommit()
+        #expect(!isMoreWaiting)
         _ = log.append(anything)
-        do {
-            let result = log.takeForCommit()
-            #expect(result?.map(\.number) == [1, 2])
-        }
+        let group = log.takeForCommit()
+        #expect(group?.map(\.number) == [1, 2])
     }
 
-    @Test func aFetchGetsWhatWasCommittedAfterItBegan() {
-        var log = SaveLog()
-        _ = log.append(anything)
-        let start = log.beginRead()
+    @Test func aSaveThatIsTakenBackTakesLaterOnesOfItsOriginWithIt() {
+        var log = log()
+        let sources = [SaveSource("A", origin: 1), SaveSource("B", origin: 2)]
+        for place in [0, 1, 0, 1, 0] { _ = log.append(LoggedSave(ChangeSet(entities: []), from: sources[place])) }
         _ = log.takeForCommit()
-        log.noteCommit(succeeded: true)
-        _ = log.endCommit()
-        _ = log.append(anything)
-        do {
-            let result = log.endRead(after: start)
-            #expect(result.map(\.changes.number) == [1, 2])
-        }
+        log.noteCommitted(except: [3, 5])
+        let taken = log.takeBack([3])
+        #expect(taken?.saves.map(\.changes.number) == [3, 5])
+        #expect(taken?.undoneBy == 6)
+        #expect(log.pendingCount == 0)
+        #expect(log.committed == 6)
     }
 
-    @Test func mainHearsOnlyOfSavesMadeAfterItBeganToShow() {
-        var log = SaveLog()
-        _ = log.append(anything)
+    @Test func mainIsToldOnlyOfSavesMadeAfterItBeganToShow() {
+        var log = log(of: 1)
         log.startMerging()
         _ = log.append(anything)
-        do {
-            let result = log.takeForMain()
-            #expect(result.map(\.number) == [2])
-        }
-        do {
-            let result = log.takeForMain()
-            #expect(result.isEmpty)
-        }
+        let taken = [log.takeForMain().map(\.number), log.takeForMain().map(\.number)]
+        #expect(taken == [[2], []])
     }
 
-    @Test func discardingWaitsForTheCommitUnderWay() {
-        var log = SaveLog()
-        _ = log.append(anything)
-        _ = log.takeForCommit()
-        do {
-            let result = log.discardPending()
-            #expect(result == nil)
-        }
-        log.noteCommit(succeeded: false)
-        _ = log.endCommit()
-        do {
-            let result = log.discardPending()
-            #expect(result == 1)
-        }
-        #expect(log.pendingCount == 0)
-        #expect(log.generation == 1)
+    @Test func mainIsNotToldOfSavesBeyondTheLimit() {
+        var log = log(unmergedByteLimit: 1000)
+        log.startMerging()
+        var changes = EntityChanges(entity: 1)
+        changes.inserted = [StoredRow(key: 1, row: RowSnapshot(columnCount: 3, spareWords: 0))]
+        let save = LoggedSave(ChangeSet(entities: [changes]))
+        while log.unmergedByteCount + save.byteCount <= 1000 { _ = log.append(save) }
+        #expect(log.takeStaleness() == nil)
+        _ = log.append(save)
+        #expect(log.takeForMain().isEmpty)
+        #expect(log.takeStaleness() == .backlog)
+        #expect(log.takeStaleness() == nil)
+        #expect(log.unmergedByteCount == 0)
     }
 
-    /// Any order of events: each reader gets each save once, in order, and none is lost.
+    /// Any order of events: main gets each save once, in order, and each save is committed or taken back.
     @Test(arguments: 0..<64)
     func everyReaderSeesEverySaveOnce(seed: UInt64) {
         var random = SeededRandom(seed: seed)
-        var log = SaveLog()
-        var committed: [Int64] = []
+        var log = log()
+        var ended: Set<Int64> = []
         var merged: [Int64] = []
         var group: [Int64] = []
-        var reads: [(start: Int64, newestAtStart: Int64)] = []
+        var reads: [Int64] = []
+        let sources = (1...3).map { SaveSource("\($0)", origin: $0) }
+        func takeBack(_ numbers: Set<Int64>) {
+            guard let taken = log.takeBack(numbers) else { return }
+            for save in taken.saves { #expect(ended.insert(save.changes.number).inserted, "seed \(seed)") }
+            ended.insert(taken.undoneBy)
+        }
+        func endCommit(refusing refused: Set<Int64>) {
+            log.noteCommitted(except: refused)
+            ended.formUnion(group.filter { !refused.contains($0) })
+            takeBack(refused)
+            _ = log.endCommit()
+        }
         log.startMerging()
         for _ in 0..<400 {
-            switch Int.random(in: 0..<7, using: &random) {
-            case 0, 1: _ = log.append(anything)
+            switch Int.random(in: 0..<8, using: &random) {
+            case 0, 1:
+                let source = sources.randomElement(using: &random)
+                _ = log.append(LoggedSave(ChangeSet(entities: []), from: source))
             case 2: if let taken = log.takeForCommit() { group = taken.map(\.number) }
-            case 3:
-                guard log.committing != nil else { continue }
-                let succeeded = Bool.random(using: &random)
-                log.noteCommit(succeeded: succeeded)
-                _ = log.endCommit()
-                if succeeded { committed += group }
+            case 3 where log.committing != nil:
+                if Bool.random(using: &random) {
+                    endCommit(refusing: Set(group.filter { _ in Int.random(in: 0..<5, using: &random) == 0 }))
+                } else {
+                    _ = log.endCommit()
+                }
             case 4: merged += log.takeForMain().map(\.number)
-            case 5:
-                let start = log.beginRead()
-                #expect(start == committed.last ?? 0)
-                reads.append((start, log.newest))
-            default:
-                guard let read = reads.popLast() else { continue }
-                let numbers = log.endRead(after: read.start).map(\.changes.number)
-                #expect(numbers == Array(read.start + 1..<log.newest + 1), "seed \(seed)")
+            case 5: reads.append(log.beginRead())
+            case 6 where log.committing == nil: takeBack(Set(log.pending.map(\.changes.number).suffix(2)))
+            default: if let read = reads.popLast() { log.endRead(from: read) }
             }
+            #expect(log.pendingCount == log.pending.count)
         }
-        for read in reads { _ = log.endRead(after: read.start) }
-        if log.committing != nil {
-            log.noteCommit(succeeded: false)
-            _ = log.endCommit()
-        }
-        committed += log.takeForCommit()?.map(\.number) ?? []
+        for read in reads { log.endRead(from: read) }
+        if log.committing != nil { endCommit(refusing: []) }
+        group = log.takeForCommit()?.map(\.number) ?? []
+        endCommit(refusing: [])
         merged += log.takeForMain().map(\.number)
-        #expect(committed == Array(1..<log.newest + 1), "seed \(seed)")
+        #expect(ended == Set(1..<log.newest + 1), "seed \(seed)")
         #expect(merged == Array(1..<log.newest + 1), "seed \(seed)")
-    }
-
-    /// Fetches that overlap each other without end kept every save for ever.
-    @Test func fetchesKeepOnlyWhatCameAfterTheirBeginning() {
-        var log = SaveLog()
-        var oldest = log.beginRead()
-        weak var first: LoggedSave?
-        for round in 1...3 {
-            _ = log.append(anything)
-            _ = log.takeForCommit()
-            log.noteCommit(succeeded: true)
-            _ = log.endCommit()
-            let next = log.beginRead()
-            let saves = log.endRead(after: oldest)
-            #expect(saves.map(\.changes.number) == [Int64(round)])
-            if round == 1 { first = saves.first }
-            oldest = next
-        }
-        #expect(first == nil)
+        #expect(log.committed == log.newest)
     }
 }

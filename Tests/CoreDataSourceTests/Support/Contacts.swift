@@ -50,3 +50,8 @@ final class GroupDataSource: DataSource {
 func contactList(_ range: Range<Int>, name: (Int) -> String = { "name \($0)" }) -> [ContactData] {
     range.map { ContactData(uid: "uid-\($0)", name: name($0), phone: $0 % 2 == 0 ? "\($0)" : nil) }
 }
+
+extension PersistentContainer.Configuration {
+    /// Nothing stays registered between saves.
+    static let uncached = Self(registeredObjectLimit: 0)
+}

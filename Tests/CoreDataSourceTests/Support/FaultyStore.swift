@@ -11,6 +11,7 @@ final class FaultyStore: PersistentStore {
     private let readFailure = Guarded<DataSourceError?>(nil)
     private let gate = Guarded<DispatchSemaphore?>(nil)
     private let readGate = Guarded<(arrived: AsyncStream<Void>.Continuation, semaphore: DispatchSemaphore)?>(nil)
+    private let arrival = Guarded<AsyncStream<Void>.Continuation?>(nil)
     private let queries = Guarded<[RowQuery]>([])
     private let resetting = Guarded<(@Sendable () -> Void)?>(nil)
     private let onMain = Guarded(false)
@@ -59,6 +60,13 @@ final class FaultyStore: PersistentStore {
         }
     }
 
+    /// A stream that ends when the next commit begins.
+    func commitArrives() -> AsyncStream<Void> {
+        let stream = AsyncStream<Void>.makeStream()
+        arrival.withLock { $0 = stream.continuation }
+        return stream.stream
+    }
+
     /// Makes every commit wait until the closure that is returned is called.
     func holdCommits() -> @Sendable () -> Void {
         let semaphore = DispatchSemaphore(value: 0)
@@ -71,16 +79,18 @@ final class FaultyStore: PersistentStore {
 
     var firstFreeKey: Int64 { base.firstFreeKey }
 
-    func commit(_ group: [ChangeSet]) throws(DataSourceError) {
+    func commit(_ group: [ChangeSet]) throws(DataSourceError) -> CommitOutcome {
         if Thread.isMainThread { onMain.withLock { $0 = true } }
+        arrival.withLock { $0 }?.finish()
         gate.withLock { $0 }?.wait()
         let next = nextFailure.withLock { next in
             defer { next = nil }
             return next
         }
         if let error = next ?? failure.withLock({ $0 }) { throw error }
-        try base.commit(group)
+        let outcome = try base.commit(group)
         groups.withLock { $0.append(group.map(\.number)) }
+        return outcome
     }
 
     func read<R>(_ isolation: ReadIsolation, _ body: (any StoreReader) throws(DataSourceError) -> R)
@@ -131,6 +141,11 @@ final class FaultyStore: PersistentStore {
     }
 
     func close() { base.close() }
+
+    func closeIfIdle() -> Bool {
+        close()
+        return true
+    }
 }
 
 extension PersistentContainer {

@@ -45,7 +45,7 @@ import Testing
         }
         #expect(
             lines(to: model) == [
-                "Book.authorName: derivation author.name -> none", "Book.isOpen: added",
+                "Book.authorName: derivation author.name -> none", "Book.isOpen: added (Boolean, required)",
                 "Book.pages: Integer 32 -> Double", "Book.title: optional -> required",
             ])
     }

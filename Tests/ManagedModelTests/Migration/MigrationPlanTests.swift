@@ -89,6 +89,17 @@ import Testing
             "another type", in: "Contact",
             obstacles: ["Contact.age: Integer 64 -> Integer 32 cannot be carried over. Keep the type"]
         ) { $0.attributes[1].type = .integer32 },
+        Case("a wider type", in: "Book") { $0.attributes[0].type = .integer64 },
+        Case("a wider type that is stored in another way", in: "Book") { $0.attributes[0].type = .decimal },
+        Case(
+            "a wider type that is not always exact", in: "Contact",
+            conditions: ["Contact.age: an object has a value that Double cannot hold exactly"]
+        ) { $0.attributes[1].type = .double },
+        Case("a wider type where it must be unique", in: "Contact", conditions: ["Contact: objects have the same age"])
+        {
+            $0.attributes[1].type = .decimal
+            $0.uniquenessConstraints = [["name"], ["age"]]
+        },
         Case("another type and another name", in: "Contact") {
             $0.attributes[1].type = .string
             $0.attributes[1].isOptional = true
@@ -247,8 +258,9 @@ import Testing
             #expect(one.hasPrefix(other), "\(one)")
             #expect(one.hasSuffix("."))
         }
-        #expect(plan.conditions.count == change.conditions.count, "\(plan.conditions)")
-        for (condition, beginning) in zip(plan.conditions, change.conditions) {
+        let conditions = plan.conditions.filter { !$0.isExpected }
+        #expect(conditions.count == change.conditions.count, "\(plan.conditions)")
+        for (condition, beginning) in zip(conditions, change.conditions) {
             #expect(condition.complaint.hasPrefix(beginning), "\(condition.complaint)")
         }
         if change.testDescription == "nothing" { #expect(plan.changes == []) } else { #expect(plan.changes != []) }
@@ -268,9 +280,11 @@ import Testing
         model.edit("Town") { $0.relationships[0].destinationName = "Person" }
         let plan = MigrationPlan(from: MigrationPlanTests.old, to: model)
         #expect(
-            plan.changes == [
-                "Person: renamed from Contact", "Person.fullName: renamed from name", "Person.mail: added",
+            plan.changes.map(\.description) == [
+                "Person: renamed from Contact", "Person.fullName: renamed from name",
+                "Person.mail: added (String, optional)",
             ])
+        #expect(plan.losses == [])
         #expect(plan.obstacles == [] && plan.conditions == [])
     }
 

@@ -30,10 +30,32 @@ import Testing
         #expect(try ModelReader.read(url).model.version == "1.5")
     }
 
-    @Test(arguments: [String?.none, "Gone.xcdatamodel"])
-    func theOnlyVersionIsCurrentWhenNoneOrAMissingOneIsNamed(_ current: String?) throws {
-        let url = try directory.bundle(versions: ["V1"], current: .some(current))
+    @Test func theOnlyVersionIsCurrentWhenNoneIsNamed() throws {
+        let url = try directory.bundle(versions: ["V1"], current: .some(nil))
         #expect(try ModelBundle(at: url).currentVersion == "V1")
+    }
+
+    /// The version that it names may be one that somebody forgot to add.
+    @Test func aMissingCurrentVersionIsAnErrorAlsoWhenOneIsLeft() throws {
+        let url = try directory.bundle(versions: ["V1"], current: "Gone.xcdatamodel")
+        #expect(try ModelBundle(at: url).currentVersion == nil)
+        let error = try #require(throws: ModelReaderError.self) { try ModelReader.read(url) }
+        #expect(error.code == .noCurrentVersion)
+        #expect(error.message.hasPrefix("The file .xccurrentversion names Gone as the current version,"))
+        #expect(error.message.contains("It has: V1."))
+        #expect(try ModelReader.read(url, version: "V1").model.version == "V1")
+    }
+
+    @Test(arguments: [["V1"], ["V1", "V2"]]) func aMergeConflictAboutTheCurrentVersionIsNamed(_ versions: [String])
+        throws
+    {
+        let url = try directory.bundle(versions: versions)
+        try Data("<plist>\n<dict>\n<<<<<<< HEAD\n".utf8).write(to: url.appending(path: ".xccurrentversion"))
+        #expect(try ModelBundle(at: url).currentVersion == nil)
+        let error = try #require(throws: ModelReaderError.self) { try ModelReader.read(url) }
+        #expect(error.code == .mergeConflict)
+        #expect(error.line == 3 && error.file.hasSuffix("/.xccurrentversion"))
+        #expect(try ModelReader.read(url, version: "V1").model.version == "V1")
     }
 
     @Test(arguments: [String??.none, .some(nil), "Gone.xcdatamodel", "../../Other.xcdatamodel"])

@@ -39,9 +39,9 @@ final class Program {
 
     @discardableResult
     func write(_ name: String, versions: [String: String], current: String?) throws -> String {
-        let bundle = folder.appending(component: "\(name).xcdatamodeld")
+        let bundle = folder.appending(path: "\(name).xcdatamodeld")
         for (version, entities) in versions {
-            let directory = bundle.appending(component: "\(version).xcdatamodel")
+            let directory = bundle.appending(component: "\(URL(filePath: version).lastPathComponent).xcdatamodel")
             try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
             let type = "com.apple.IDECoreDataModeler.DataModel"
             try Data("<model type=\"\(type)\">\(entities)</model>".utf8)
@@ -82,6 +82,15 @@ enum Shop {
         <entity name="Item"><attribute name="name" attributeType="String"/>
         <attribute name="price" attributeType="Double" optional="YES"/></entity>
         """
+    /// ``first`` with another attribute in the place of its own.
+    static let renamed = """
+        <entity name="Item"><attribute name="title" optional="YES" attributeType="String"/></entity>
+        """
+
+    static func counted(_ type: String) -> String {
+        "<entity name=\"Item\"><attribute name=\"count\" optional=\"YES\" attributeType=\"\(type)\"/></entity>"
+    }
+
     /// The same tables as ``first``.
     static let firstAgain = """
         <entity name="Item" representedClassName="ShopItem"><userInfo><entry key="a" value="b"/></userInfo>

@@ -36,7 +36,7 @@ struct Store {
             row.setValue(.text("thing \(key)"), 0)
             changes.inserted.append(StoredRow(key: store.firstFreeKey + Int64(key), row: row))
         }
-        try store.commit([ChangeSet(entities: [changes])])
+        _ = try store.commit([ChangeSet(entities: [changes])])
     }
 
     /// How many objects there are for an app with the model, which never resets.

@@ -38,7 +38,7 @@ struct StoreFixtureTests {
             let row = RowSnapshot(columnCount: entity.columns.count)
             return ChangeSet.of(entity.index, insert: [StoredRow(key: key + Int64(entity.index), row: row)])
         }
-        try store.commit(added)
+        try store.write(added)
         store.close()
 
         let next = try SQLiteStore.open(options)

@@ -47,7 +47,7 @@ private let formatToWrite = ProcessInfo.processInfo.environment["WRITE_STORE_FIX
 private func writeRows(_ fixture: StoreFixture, _ url: URL, _ keys: [String: String], half: Int) throws {
     let model = try fixture.model()
     let store = try SQLiteStore.open(fixture.options(url, model, keys: keys))
-    for changes in FixtureRows(model).changes(ofHalf: half) { try store.commit([changes]) }
+    for changes in FixtureRows(model).changes(ofHalf: half) { try store.write([changes]) }
     if fixture.name == "Killed" && half == 1 { kill(getpid(), SIGKILL) }
     store.close()
 }

@@ -56,6 +56,6 @@ struct MigrationFaultTests {
     }
 
     private func rows(_ folder: TemporaryFolder, _ column: String) throws -> [String] {
-        try RawDatabase(folder.store).run("SELECT _key, code, [\(column)] FROM Item ORDER BY 1")
+        try RawDatabase(folder.store).run("SELECT _key, code, [\(column)], quote(integer) FROM Item ORDER BY 1")
     }
 }

@@ -62,7 +62,7 @@ struct MigrationTests {
             }
             return StoredRow(key: store.firstFreeKey + Int64(number), row: row)
         }
-        try store.commit([.of(0, insert: rows)])
+        try store.write([.of(0, insert: rows)])
     }
 
     @Test func everyTypeIsCarriedOverAsItIs() throws {
@@ -189,7 +189,7 @@ struct MigrationTests {
         }
         let (startup, raw) = try migrate(folder, new)
         #expect(startup.migration?.rowsCarried == 2)
-        #expect(startup.migration?.changes == ["Other.size: added"])
+        #expect(startup.migration?.changes == ["Other.size: added (Integer 64, optional)"])
         #expect(try raw.run("SELECT rootpage FROM sqlite_schema WHERE name = 'Thing'") == page)
     }
 
@@ -201,6 +201,7 @@ struct MigrationTests {
         let startup = try migrate(folder, MigrationTests.model).startup
         #expect(startup.migration?.rowsCarried == 1)
         #expect(startup.migration?.removedEntities == ["Other"])
+        #expect(startup.migration?.losses == ["Other: the objects"])
         #expect(startup.rowsDropped == 2 && startup.isReset)
     }
 
@@ -225,7 +226,7 @@ struct MigrationTests {
             var row = RowSnapshot(columnCount: names.count + 1)
             for column in names.indices { row.setText("\(column)", column) }
             row.setInteger(Int64(entity.index) + 1, names.count)
-            try store.commit([.of(entity.index, insert: [StoredRow(key: Int64(entity.index) + 1, row: row)])])
+            try store.write([.of(entity.index, insert: [StoredRow(key: Int64(entity.index) + 1, row: row)])])
         }
         store.close()
         let new = old.changed { model in

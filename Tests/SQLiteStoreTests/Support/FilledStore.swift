@@ -18,7 +18,7 @@ struct FilledStore {
         layout = ModelLayout(model)
         let store = try SQLiteStore.open(.of(model, folder))
         for entity in layout.entities where !entity.isAbstract {
-            try store.commit([.of(entity.index, insert: (0..<FilledStore.rowCount).map { row(entity, $0) })])
+            try store.write([.of(entity.index, insert: (0..<FilledStore.rowCount).map { row(entity, $0) })])
         }
         store.close()
         try fillJoins()

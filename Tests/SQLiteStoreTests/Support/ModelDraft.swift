@@ -7,6 +7,13 @@ struct ModelDraft {
         var name: String
         var identifier: String?
         var isOptional = true
+        var type: AttributeType
+
+        init(tag: Int, name: String) {
+            self.tag = tag
+            self.name = name
+            type = ModelDraft.types[tag % ModelDraft.types.count]
+        }
     }
 
     struct Link {
@@ -46,8 +53,8 @@ struct ModelDraft {
                     name: entity.name, parentName: entity.parent.flatMap(self.entity)?.name,
                     attributes: entity.attributes.map {
                         AttributeDescription(
-                            name: $0.name, type: ModelDraft.type($0.tag), isOptional: $0.isOptional,
-                            defaultValue: $0.isOptional ? nil : ModelDraft.value($0.tag),
+                            name: $0.name, type: $0.type, isOptional: $0.isOptional,
+                            defaultValue: $0.isOptional ? nil : ModelDraft.value($0.type),
                             renamingIdentifier: $0.identifier)
                     },
                     relationships: entity.links.map {
@@ -60,12 +67,29 @@ struct ModelDraft {
             })
     }
 
-    private static let values: [(AttributeType, AttributeValue)] = [
-        (.integer64, .integer(5)), (.double, .double(0.5)), (.string, .string("it's")), (.date, .date(1)),
-        (.decimal, .integer(3)),
+    private static let types: [AttributeType] = [
+        .integer64, .double, .string, .date, .decimal, .integer16, .float, .integer32,
     ]
-    private static func type(_ tag: Int) -> AttributeType { values[tag % values.count].0 }
-    private static func value(_ tag: Int) -> AttributeValue { values[tag % values.count].1 }
+
+    private static func value(_ type: AttributeType) -> AttributeValue {
+        switch type {
+        case .string: .string("it's")
+        case .date: .date(1)
+        case .double, .float: .double(0.5)
+        default: .integer(5)
+        }
+    }
+
+    /// The types that hold every small number of a type.
+    private static func widerTypes(_ type: AttributeType) -> [AttributeType] {
+        switch type {
+        case .integer16: [.integer32, .integer64, .decimal, .double, .float]
+        case .integer32: [.integer64, .decimal, .double]
+        case .integer64: [.decimal, .double]
+        case .float: [.double]
+        default: []
+        }
+    }
 
     func entity(_ tag: Int) -> Entity? { entities.first { $0.tag == tag } }
 
@@ -139,9 +163,13 @@ struct ModelDraft {
     ) {
         guard let position = entities[index].attributes.indices.randomElement(using: &random) else { return }
         let attribute = entities[index].attributes[position]
-        switch Int.random(in: 0..<4, using: &random) {
+        switch Int.random(in: 0..<6, using: &random) {
         case 0: entities[index].attributes.remove(at: position)
         case 1: entities[index].attributes[position].isOptional.toggle()
+        case 3, 4:
+            if let type = ModelDraft.widerTypes(attribute.type).randomElement(using: &random) {
+                entities[index].attributes[position].type = type
+            }
         case 2:
             let before = old.entities.flatMap(\.attributes).first { $0.tag == attribute.tag }
             entities[index].attributes[position].identifier = attribute.identifier ?? before?.name

@@ -25,8 +25,13 @@ enum ResetScenario: String, CaseIterable, Sendable {
         let store = try SQLiteStore.open(options)
         var sub = RowSnapshot(columnCount: TestModel.columnCount + 1)
         sub.setText("extra", TestModel.columnCount)
-        try store.commit([
-            .of(insert: (1..<Int64(itemCount)).map { StoredRow(key: $0, row: TestModel.row(code: "\($0)")) }),
+        try store.write([
+            .of(
+                insert: (1..<Int64(itemCount)).map { key in
+                    var row = TestModel.row(code: "\(key)")
+                    row.setInteger(.max - key, TestModel.integer)
+                    return StoredRow(key: key, row: row)
+                }),
             .of(1, insert: (50..<50 + Int64(subItemCount)).map { StoredRow(key: $0, row: sub) }),
         ])
         store.close()
@@ -107,6 +112,10 @@ enum ResetScenario: String, CaseIterable, Sendable {
             try raw.run("SELECT group_concat(code) FROM (SELECT code FROM Item ORDER BY _key)") == [
                 "1,2,3,4,5,6,7,late"
             ],
+            "\(self), \(moment)")
+        #expect(
+            try raw.run("SELECT quote(integer) FROM Item ORDER BY _key")
+                == (1..<Int64(ResetScenario.itemCount)).map { "'\(Int64.max - $0)'" } + ["NULL"],
             "\(self), \(moment)")
         #expect(try raw.run("SELECT DISTINCT price FROM Item") == ["1.5"], "\(self), \(moment)")
         #expect(try raw.run("SELECT extra FROM SubItem") == ["extra", "extra"], "\(self), \(moment)")

@@ -30,9 +30,16 @@ package struct ListOrder: Sendable {
         if case .computed = section { true } else { false }
     }
 
+    /// A row of a list in this order. If its section is computed, that is done here and never again.
+    func listed(_ entity: Int, _ stored: StoredRow) -> ListedRow {
+        let row = ListedRow(entity: entity, stored: stored)
+        guard case .computed(let key) = section else { return row }
+        return ListedRow(entity: entity, stored: stored, section: SectionValue(key.value(row)))
+    }
+
     package func precedes(_ one: ListedRow, _ other: ListedRow) -> Bool {
         if case .computed(let key) = section {
-            let order = orderValues(key.value(one), key.value(other))
+            let order = orderValues(key.known(one), key.known(other))
             if order != 0 { return order < 0 }
         }
         return one.stored.precedes(other.stored, by: sort, layout)
@@ -42,7 +49,7 @@ package struct ListOrder: Sendable {
     func place(_ row: ListedRow) -> RowCursor {
         let place = RowCursor(row.stored, sort, layout)
         guard case .computed(let key) = section else { return place }
-        return RowCursor(key: place.key, values: place.values + [key.value(row)])
+        return RowCursor(key: place.key, values: place.values + [key.known(row)])
     }
 
     /// Whether two versions of one row are at the same place.
@@ -57,7 +64,7 @@ package struct ListOrder: Sendable {
         case .column(let column):
             let order = one.row.order(other.row, column: column, layout.orders[column])
             return sort[0].isAscending ? order : -order
-        case .computed(let key): return orderValues(key.value(one), key.value(other))
+        case .computed(let key): return orderValues(key.known(one), key.known(other))
         }
     }
 }

@@ -40,8 +40,12 @@ package struct ListQuery: Sendable {
     /// The most rows that are held.
     package var mostHeld: Int { isHeldWhole ? .max : (limit ?? 0) + reserve }
 
-    package func matches(_ row: ListedRow) -> Bool {
-        predicate.evaluate(row.stored, order.layout) && (start.map { order.precedes($0, row) } ?? true)
+    /// A row as the list shows it; nil if it does not.
+    func listed(_ entity: Int, _ stored: StoredRow) -> ListedRow? {
+        guard predicate.evaluate(stored, order.layout) else { return nil }
+        let row = order.listed(entity, stored)
+        if let start, !order.precedes(start, row) { return nil }
+        return row
     }
 
     /// Whether a save has rows of an entity that the list shows.

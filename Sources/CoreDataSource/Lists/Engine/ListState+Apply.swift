@@ -126,10 +126,8 @@ private struct ChangedRows {
     private(set) var coming: [ListedRow] = []
 
     init(_ net: NetChanges, _ order: ListOrder, isHeld: (ListedRow) -> Bool) {
-        for (key, change) in net.rows {
-            func held(_ row: RowSnapshot?) -> ListedRow? {
-                row.map { ListedRow(entity: change.entity, key: key, row: $0) }.flatMap { isHeld($0) ? $0 : nil }
-            }
+        for change in net.rows.values {
+            func held(_ row: ListedRow?) -> ListedRow? { row.flatMap { isHeld($0) ? $0 : nil } }
             let (old, new) = (held(change.old), held(change.new))
             if let old, let new, order.isSamePlace(old, new) {
                 staying.append((old, new))

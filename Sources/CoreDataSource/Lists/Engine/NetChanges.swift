@@ -5,13 +5,13 @@ package struct NetChanges: Sendable {
     /// A row before and after; nil where it was not in the list. Never both nil.
     package struct Change: Sendable {
         package let entity: Int
-        package let old: RowSnapshot?
+        package let old: ListedRow?
         /// The row as it is now, in the list or not; nil if it is deleted, or was not read.
-        package let newest: RowSnapshot?
+        package let newest: ListedRow?
         /// Whether the row is in the list now.
         let isListed: Bool
 
-        package var new: RowSnapshot? { isListed ? newest : nil }
+        package var new: ListedRow? { isListed ? newest : nil }
     }
 
     /// By row key.
@@ -30,21 +30,22 @@ package struct NetChanges: Sendable {
         saves = (saves?.lowerBound ?? changes.number)...changes.number
         for changes in changes.entities where query.family.contains(changes.entity) {
             if changes.rowCount > 64 { rows.reserveCapacity(rows.count + changes.rowCount) }
-            func matches(_ key: Int64, _ row: RowSnapshot) -> Bool {
-                query.matches(ListedRow(entity: changes.entity, key: key, row: row))
-            }
-            for row in changes.inserted where matches(row.key, row.row) {
-                add(row.key, Change(entity: changes.entity, old: nil, newest: row.row, isListed: true), ColumnSet())
+            let entity = changes.entity
+            for row in changes.inserted {
+                guard let new = query.listed(entity, row) else { continue }
+                add(row.key, Change(entity: entity, old: nil, newest: new, isListed: true), ColumnSet())
             }
             for row in changes.updated {
-                let isListed = matches(row.key, row.row)
-                let old = matches(row.key, row.previous) ? row.previous : nil
-                if old == nil && !isListed { continue }
-                let change = Change(entity: changes.entity, old: old, newest: row.row, isListed: isListed)
-                add(row.key, change, row.columns)
+                let now = StoredRow(key: row.key, row: row.row)
+                let new = query.listed(entity, now)
+                let old = query.listed(entity, StoredRow(key: row.key, row: row.previous))
+                if old == nil && new == nil { continue }
+                let newest = new ?? ListedRow(entity: entity, stored: now)
+                add(row.key, Change(entity: entity, old: old, newest: newest, isListed: new != nil), row.columns)
             }
-            for row in changes.deleted where matches(row.key, row.row) {
-                add(row.key, Change(entity: changes.entity, old: row.row, newest: nil, isListed: false), ColumnSet())
+            for row in changes.deleted {
+                guard let old = query.listed(entity, row) else { continue }
+                add(row.key, Change(entity: entity, old: old, newest: nil, isListed: false), ColumnSet())
             }
         }
     }
@@ -64,12 +65,12 @@ package struct NetChanges: Sendable {
         before.reserveCapacity(old.count)
         old.forEach { before[$0.key] = $0 }
         new.forEach { row in
-            let previous = before.removeValue(forKey: row.key)?.row
-            if let previous, previous.words == row.row.words { return }
-            rows[row.key] = Change(entity: row.entity, old: previous, newest: row.row, isListed: true)
+            let previous = before.removeValue(forKey: row.key)
+            if let previous, previous.row.words == row.row.words { return }
+            rows[row.key] = Change(entity: row.entity, old: previous, newest: row, isListed: true)
         }
         for (key, row) in before {
-            rows[key] = Change(entity: row.entity, old: row.row, newest: nil, isListed: false)
+            rows[key] = Change(entity: row.entity, old: row, newest: nil, isListed: false)
         }
     }
 
@@ -84,7 +85,8 @@ package struct NetChanges: Sendable {
             return
         }
         // What ends as it began is no change.
-        let isUndone = first.old == nil ? !change.isListed : change.isListed && first.old?.words == change.newest?.words
+        let isUndone =
+            first.old == nil ? !change.isListed : change.isListed && first.old?.row.words == change.newest?.row.words
         rows[key] =
             isUndone
             ? nil : Change(entity: change.entity, old: first.old, newest: change.newest, isListed: change.isListed)

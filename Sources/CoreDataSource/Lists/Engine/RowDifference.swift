@@ -96,8 +96,7 @@ private struct TouchedRows {
         rows.reserveCapacity(net.rows.count)
         let order = from.query.order
         for (key, change) in net.rows {
-            let after = change.new.map { ListedRow(entity: change.entity, key: key, row: $0) }
-            let before = change.old.map { ListedRow(entity: change.entity, key: key, row: $0) }
+            let (before, after) = (change.old, change.new)
             var row = Row(entity: change.entity, key: key)
             if let places {
                 row.old = places.old[key].flatMap { $0 < from.count ? $0 : nil }

@@ -16,12 +16,26 @@ package enum SectionKey: Sendable {
     }
 }
 
+/// The value of a section that is computed, apart from the row: most lists have none.
+final class SectionValue: Sendable {
+    let value: RowValue
+
+    init(_ value: RowValue) {
+        self.value = value
+    }
+}
+
+extension SectionKey.ComputedSection {
+    /// The value for a row of a list, which knows it already.
+    func known(_ row: ListedRow) -> RowValue { row.section?.value ?? value(row) }
+}
+
 extension SectionKey {
     /// The value of the section that a row is in.
     func value(of row: ListedRow, _ layout: EntityLayout) -> RowValue {
         switch self {
         case .column(let column): row.row.value(column, layout.orders[column].storage)
-        case .computed(let key): key.value(row)
+        case .computed(let key): key.known(row)
         }
     }
 }

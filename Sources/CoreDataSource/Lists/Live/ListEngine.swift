@@ -131,7 +131,7 @@ final class ListEngine {
         let isEverySaveWanted = subscribers.contains { $0.object?.wantsEverySave ?? false }
         let saves = isEverySaveWanted ? [pending.removeFirst()] : pending
         if !isEverySaveWanted { pending = [] }
-        perform(work(ListReason(.save), .merge(saves)))
+        perform(work(ListReason(saves.allSatisfy(\.isTakeBack) ? .takenBack : .save), .merge(saves)))
         return !isAtWork
     }
 
@@ -190,7 +190,7 @@ final class ListEngine {
     private func join(_ short: ShortList, _ tail: RowTail) {
         // All rows are about to be read, as after a reset.
         if reading != nil { return }
-        // Saves were discarded that the rows on one side may have been of.
+        // The store was reset, and the rows on one side may be of the old one.
         if hub.stack.root.generation != generation { return readAnew(.save) }
         let newer = pending.filter { $0.number <= tail.asOf }
         pending.removeAll { $0.number <= tail.asOf }

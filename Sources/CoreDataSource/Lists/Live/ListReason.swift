@@ -16,8 +16,12 @@ public struct ListReason: Sendable {
         public static let save = Kind(rawValue: "save")
         /// The store was reset: everything that was shown is gone.
         public static let reset = Kind(rawValue: "reset")
-        /// Pending saves were discarded.
-        public static let discard = Kind(rawValue: "discard")
+        /// Saves that could not be written, or were discarded, were taken back.
+        public static let takenBack = Kind(rawValue: "takenBack")
+        /// Another program wrote to the store, so that all rows were read again.
+        public static let outsideWrites = Kind(rawValue: "outsideWrites")
+        /// Main was so far behind that it was not told of all saves, so that all rows were read again.
+        public static let backlog = Kind(rawValue: "backlog")
         /// The rows could not be read. What was shown stays; the next save tries again.
         public static let failure = Kind(rawValue: "failure")
         /// The container was closed. What was shown stays, and nothing follows.

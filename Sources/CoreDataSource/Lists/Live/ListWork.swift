@@ -163,12 +163,12 @@ extension ListQuery {
     ) throws(DataSourceError) -> (rows: [ListedRow], asOf: Int64) {
         if let entity = family.first, family.count == 1 {
             let (found, asOf) = try root.rows(rows.of(entity: entity), layout.entities[entity])
-            let listed = found.map { ListedRow(entity: entity, stored: $0) }
+            let listed = found.map { order.listed(entity, $0) }
             return (order.isComputed ? listed.sorted(by: order.precedes) : listed, asOf)
         }
         let (found, asOf) = try root.firstRows(rows, ofEntities: family, layout)
         var listed: [ListedRow] = []
-        for (entity, rows) in found { listed += rows.map { ListedRow(entity: entity, stored: $0) } }
+        for (entity, rows) in found { listed += rows.map { order.listed(entity, $0) } }
         listed.sort(by: order.precedes)
         return (listed, asOf)
     }

@@ -19,7 +19,7 @@ extension MainContext {
         let query = ListQuery(
             layout, family: plan.family, predicate: plan.query.predicate, order: order,
             limit: request.limit.map { min($0, ListRequest<Object>.mostRows) },
-            start: try request.after?.row(of: layout, in: stack.layout), test: test)
+            start: try request.after?.row(of: order, in: stack.layout), test: test)
         let tested = test == nil ? nil : request.predicate
         return (ListKey(query, section: list.section?.keyPath, test: tested), query)
     }
@@ -37,7 +37,7 @@ extension MainContext {
     func moved(_ engine: ListEngine, after cursor: FetchCursor?) throws(DataSourceError) -> ListEngine {
         prepareToFetch()
         var (key, query) = (engine.key, engine.query)
-        query.start = try cursor?.row(of: query.order.layout, in: stack.layout)
+        query.start = try cursor?.row(of: query.order, in: stack.layout)
         key.start = query.start.map(query.order.place)
         return try lists.engine(key, query)
     }
@@ -64,9 +64,9 @@ extension MainContext {
     /// How many queries lists follow; those of one query share one.
     package var followedQueryCount: Int { lists.count }
 
-    /// Has all lists read their rows from the store, as after saves were discarded.
+    /// Has all lists read their rows from the store.
     package func readListsAnew() {
-        lists.readAnew(.discard)
+        lists.readAnew(.backlog)
         lists.drain()
     }
 
@@ -108,8 +108,7 @@ extension MainContext {
         if let object = deletedObjects[row.key] ?? objects.bindings[row.entity].objects[row.key] { return object }
         guard let change else { return object(row, asOf: number, isBehind: isBehind) }
         guard let newest = change.newest else { return detachedObjects.object(row, .gone) }
-        let now = ListedRow(entity: row.entity, key: row.key, row: newest)
-        return object(now, asOf: number, isBehind: isBehind)
+        return object(newest, asOf: number, isBehind: isBehind)
     }
 }
 
@@ -129,9 +128,9 @@ struct DetachedObjects: Sendable {
 
 extension FetchCursor {
     /// The row that it was made of, as it was.
-    fileprivate func row(of entity: EntityLayout, in model: ModelLayout) throws(DataSourceError) -> ListedRow {
-        try check(entity, in: model)
-        return ListedRow(entity: layout.index, stored: stored)
+    fileprivate func row(of order: ListOrder, in model: ModelLayout) throws(DataSourceError) -> ListedRow {
+        try check(order.layout, in: model)
+        return order.listed(layout.index, stored)
     }
 }
 

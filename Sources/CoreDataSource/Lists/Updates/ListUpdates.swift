@@ -60,7 +60,7 @@ public struct ListUpdates<Object: ManagedObject>: AsyncSequence, Sendable {
                 let difference =
                     letter.isSmall
                     ? letter.findDifference(reader.layout) : await letter.prepareDifference(reader.layout)
-                let isNews = letter.reason.kind != .save && letter.reason.kind != .discard
+                let isNews = ![.save, .takenBack, .outsideWrites, .backlog].contains(letter.reason.kind)
                 if difference.isEmpty && !isNews { continue }
                 let snapshot = ListSnapshot<Object>(state: letter.new, reader: reader)
                 return ListUpdate(snapshot: snapshot, difference: difference, reason: letter.reason)

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import ManagedModel
 internal import RowStore
 
 /// The arguments of a format, taken one after the other.
@@ -63,10 +64,10 @@ extension FetchExpression {
     static func keys(_ argument: Any) -> [String]? {
         if let keyPath = argument as? AnyKeyPath {
             guard let type = type(of: keyPath).rootType as? ManagedObject.Type else { return nil }
-            return type.attributeKeyPaths[keyPath].map { $0.split(separator: ".").map(String.init) }
+            return type.attributeKeyPaths[keyPath].map { $0.parts(separatedBy: ".", omittingEmpty: true) }
         }
         guard let text = argument as? String, !text.isEmpty else { return nil }
-        return text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+        return text.parts(separatedBy: ".")
     }
 }
 

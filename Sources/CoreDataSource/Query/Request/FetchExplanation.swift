@@ -18,12 +18,12 @@ extension ObjectContext {
         let plan = try plan(request)
         var explanation = FetchExplanation(sql: [], steps: [], warnings: [])
         for entity in plan.family {
-            let (found, _, _) = try stack.root.read(.statement) { reader throws(DataSourceError) in
+            let found = try stack.root.store.read(.statement) { reader throws(DataSourceError) in
                 try reader.explain(plan.query.of(entity: entity))
             }
             if !found.text.isEmpty { explanation.sql.append(found.text) }
             explanation.steps += found.steps
-            explanation.warnings += warnings(found.steps, plan, bindings[entity].layout.name)
+            explanation.warnings += warnings(found.steps, plan, bindings[entity].layout)
         }
         if let reason = request.predicate?.needsObjects {
             explanation.warnings.append(
@@ -33,15 +33,20 @@ extension ObjectContext {
         return explanation
     }
 
-    private func warnings(_ steps: [String], _ plan: FetchPlan, _ entity: String) -> [String] {
+    private func warnings(_ steps: [String], _ plan: FetchPlan, _ layout: EntityLayout) -> [String] {
         var warnings: [String] = []
+        let entity = layout.name
         let isScan = steps.contains { step in
             step.hasPrefix("SCAN") && !step.contains("VIRTUAL TABLE") && !step.contains("CONSTANT ROW")
                 && step != QueryExplanation.inMemory
         }
         if isScan && plan.query.predicate != .constant(true) {
+            let unindexed = plan.query.predicate.wantedValues(layout).flatMap {
+                layout.indexedColumns.contains($0.column) ? nil : DataSourceDiagnostic(unindexed: $0.column, layout)
+            }
             warnings.append(
-                "Every row of \(entity) is read. Compare an attribute with an index by ==, <, > or IN, or let the predicate begin with one."
+                unindexed?.message
+                    ?? "Every row of \(entity) is read. Compare an attribute with an index by ==, <, > or IN, or let the predicate begin with one."
             )
         }
         if !plan.query.sort.isEmpty && steps.contains(where: { $0.contains("TEMP B-TREE") }) {

@@ -1,4 +1,5 @@
 public import Foundation
+internal import ManagedModel
 internal import RowStore
 
 /// One attribute of a class to sort its objects by. Nil comes first when ascending.
@@ -18,7 +19,8 @@ public struct FetchOrder<Object: ManagedObject>: Sendable, Hashable {
 
     /// By the attribute of that name; `address.city` for the leaf of a composite.
     public init(_ attribute: String, isAscending: Bool = true, _ options: TextSorting = []) {
-        self.init(.success(attribute.split(separator: ".").map(String.init)), isAscending, FetchOrder.text(options))
+        self.init(
+            .success(attribute.parts(separatedBy: ".", omittingEmpty: true)), isAscending, FetchOrder.text(options))
     }
 
     private init(_ path: Result<[String], DataSourceError>, _ isAscending: Bool, _ text: TextOrder) {

@@ -74,7 +74,7 @@ extension PredicateResolver {
                 "\"\(name)\" leads through the relationship \"\(first)\" of \(layout.name), and relationships cannot be queried yet but for a to-one being nil or a certain object"
             )
         }
-        if layout.columns.contains(where: { $0.name.hasPrefix(name + ".") && $0.attribute != nil }) {
+        if layout.columns.contains(where: { $0.name.utf8.starts(with: (name + ".").utf8) && $0.attribute != nil }) {
             throw invalid("\"\(name)\" is a composite. Name one of its attributes.", attribute: name)
         }
         throw DataSourceError(

@@ -13,21 +13,19 @@ extension EntityShape {
     }
 
     func propertyChanges(since old: EntityShape) -> [ModelDifference.Change] {
-        changes(from: old.attributes, to: attributes, path: \.path, words: AttributeShape.words)
-            + changes(from: old.relationships, to: relationships, path: { [$0.name] }, words: RelationshipShape.words)
+        changes(from: old.attributes, to: attributes) + changes(from: old.relationships, to: relationships)
     }
 
-    private func changes<Shape>(
-        from old: [Shape], to new: [Shape], path: (Shape) -> [String], words: (Shape, Shape) -> [String]
-    ) -> [ModelDifference.Change] {
-        let old = Dictionary(old.map { (path($0), $0) }, uniquingKeysWith: { first, _ in first })
-        let new = Dictionary(new.map { (path($0), $0) }, uniquingKeysWith: { first, _ in first })
+    private func changes<Shape: PropertyShape>(from old: [Shape], to new: [Shape]) -> [ModelDifference.Change] {
+        let old = Dictionary(old.map { ($0.path, $0) }, uniquingKeysWith: { first, _ in first })
+        let new = Dictionary(new.map { ($0.path, $0) }, uniquingKeysWith: { first, _ in first })
         return Set(old.keys).union(new.keys).sorted { $0.precedes($1) }.flatMap { path in
             let found: [String] =
                 switch (old[path], new[path]) {
-                case (let old?, let new?): words(old, new)
-                case (nil, _): ["added"]
-                case (_, nil): ["removed"]
+                case (let old?, let new?): Shape.words(from: old, to: new)
+                case (nil, let new?): [new.words(afterVerb: "added")]
+                case (let old?, nil): [old.words(afterVerb: "removed")]
+                case (nil, nil): []
                 }
             return found.map {
                 ModelDifference.Change(entityName: name, propertyName: path.joined(separator: "."), words: $0)
@@ -36,7 +34,26 @@ extension EntityShape {
     }
 }
 
-extension AttributeShape {
+/// What attributes and relationships have in common where they are compared.
+protocol PropertyShape {
+    var path: [String] { get }
+    /// What it is, in words: `Decimal, optional`.
+    var summary: String { get }
+
+    static func words(from old: Self, to new: Self) -> [String]
+}
+
+extension PropertyShape {
+    /// `added (Decimal, optional)`.
+    func words(afterVerb verb: String) -> String { "\(verb) (\(summary))" }
+}
+
+extension AttributeShape: PropertyShape {
+    var summary: String {
+        let kind = derivationExpression == nil ? type.rawValue : "\(type.rawValue), derived"
+        return "\(kind), \(isOptional ? "optional" : "required")"
+    }
+
     static func words(from old: AttributeShape, to new: AttributeShape) -> [String] {
         [
             change("", old.type.rawValue, new.type.rawValue),
@@ -47,7 +64,14 @@ extension AttributeShape {
     }
 }
 
-extension RelationshipShape {
+extension RelationshipShape: PropertyShape {
+    var path: [String] { [name] }
+
+    var summary: String {
+        let kind = "\(isToMany ? "to-many" : "to-one") \(destinationName)"
+        return "\(kind), \(isOrdered ? "ordered, " : "")\(isOptional ? "optional" : "required")"
+    }
+
     static func words(from old: RelationshipShape, to new: RelationshipShape) -> [String] {
         [
             change("destination ", old.destinationName, new.destinationName),

@@ -1,0 +1,126 @@
+internal import RowStore
+
+/// The registered objects of one entity by their value in one column, each value's with the lowest key first.
+///
+/// It is made when the column is first looked up and kept up to date by edits. Entries are hints: an object is added
+/// whenever it gets a value, and an entry that no longer holds is dropped when it is met. A registered object's present
+/// value is always among the entries.
+final class ValueIndex {
+    let column: Int
+    let storage: ColumnStorage
+    /// How many entries there are, those that no longer hold included.
+    private(set) var count = 0
+    private var entries: [RowValue: ObjectHeap] = [:]
+    /// The edited and deleted objects by the value with which they were last saved.
+    private var saved: [RowValue: [ManagedObject]] = [:]
+    /// For values that the store was asked for in this batch: every stored row with the value and a key up to this one is
+    /// registered.
+    private var registeredThrough: [RowValue: Int64] = [:]
+
+    init(_ column: Int, _ binding: EntityBinding) {
+        self.column = column
+        storage = binding.layout.columns[column].storage
+        for object in binding.objects.objects where !object.isDeleted { insert(object) }
+        for object in binding.touched { noteSaved(object) }
+    }
+
+    // MARK: Following edits
+
+    /// Adds an object, or one that has a new value.
+    func insert(_ object: ManagedObject) {
+        entries[object.row.value(column, storage), default: ObjectHeap()].insert(object)
+        count += 1
+    }
+
+    /// Notes the saved value of an object that is about to be edited or deleted.
+    func noteSaved(_ object: ManagedObject) {
+        saved[object.savedRow.value(column, storage), default: []].append(object)
+    }
+
+    /// The batch is over: nothing is edited, and what the store holds may change.
+    func endBatch() {
+        saved.removeAll()
+        registeredThrough.removeAll()
+    }
+
+    // MARK: Looking up
+
+    /// The object with the lowest key that has the value.
+    func first(_ value: RowValue) -> ManagedObject? {
+        while let object = entries[value]?.first {
+            if holds(object, value) { return object }
+            entries[value]?.removeFirst()
+            count -= 1
+        }
+        return nil
+    }
+
+    /// Every object that has the value, in the order of their keys.
+    func all(_ value: RowValue) -> [ManagedObject] {
+        guard let heap = entries[value] else { return [] }
+        var objects: [ManagedObject] = []
+        for object in heap.objects.sorted(by: { $0.key < $1.key }) where holds(object, value) {
+            if objects.last !== object { objects.append(object) }
+        }
+        count += objects.count - heap.objects.count
+        entries[value] = objects.isEmpty ? nil : ObjectHeap(sorted: objects)
+        return objects
+    }
+
+    /// The edited and deleted objects that were saved with the value.
+    func wereSaved(with value: RowValue) -> [ManagedObject] { saved[value] ?? [] }
+
+    /// At most how many objects have the value.
+    func bound(_ value: RowValue) -> Int { entries[value]?.objects.count ?? 0 }
+
+    private func holds(_ object: ManagedObject, _ value: RowValue) -> Bool {
+        !object.isDeleted && object.row.holds(value, column: column)
+    }
+
+    // MARK: What the store has
+
+    /// The key up to which every stored row with the value is registered.
+    subscript(registeredThrough value: RowValue) -> Int64 {
+        get { registeredThrough[value] ?? .min }
+        set { registeredThrough[value] = newValue }
+    }
+}
+
+/// Objects of which the one with the lowest key is known.
+private struct ObjectHeap {
+    /// No object has a lower key than the one at half its position.
+    private(set) var objects: [ManagedObject] = []
+
+    init() {}
+
+    init(sorted objects: [ManagedObject]) {
+        self.objects = objects
+    }
+
+    var first: ManagedObject? { objects.first }
+
+    mutating func insert(_ object: ManagedObject) {
+        objects.append(object)
+        var position = objects.count - 1
+        while position > 0, objects[position].key < objects[(position - 1) / 2].key {
+            objects.swapAt(position, (position - 1) / 2)
+            position = (position - 1) / 2
+        }
+    }
+
+    mutating func removeFirst() {
+        guard let last = objects.popLast(), !objects.isEmpty else { return }
+        objects[0] = last
+        var position = 0
+        while true {
+            var least = position
+            for child in [2 * position + 1, 2 * position + 2]
+            where child < objects.count && objects[child].key < objects[least].key {
+                least = child
+            }
+            if least == position { return }
+            objects.swapAt(position, least)
+            position = least
+        }
+    }
+}

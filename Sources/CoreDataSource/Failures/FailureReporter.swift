@@ -1,0 +1,54 @@
+internal import RowStore
+
+/// Tells whoever listens of failures, on a queue of its own: a listener may use the container.
+package final class FailureReporter: Sendable {
+    private let queue: any WorkQueue
+    private let state = Guarded(State())
+
+    private struct State {
+        var listeners: [Int: AsyncStream<StoreFailure>.Continuation] = [:]
+        var lastID = 0
+        var isFinished = false
+    }
+
+    /// The most failures that wait for one listener; older ones are dropped.
+    private static let limit = 128
+
+    init(_ queue: any WorkQueue) {
+        self.queue = queue
+    }
+
+    /// The failures from now on.
+    func stream() -> AsyncStream<StoreFailure> {
+        AsyncStream(bufferingPolicy: .bufferingNewest(FailureReporter.limit)) { continuation in
+            let id = state.withLock { state -> Int? in
+                if state.isFinished { return nil }
+                state.lastID += 1
+                state.listeners[state.lastID] = continuation
+                return state.lastID
+            }
+            guard let id else { return continuation.finish() }
+            continuation.onTermination = { [weak self] _ in self?.state.withLock { $0.listeners[id] = nil } }
+        }
+    }
+
+    func report(_ failure: StoreFailure) {
+        for listener in state.withLock({ Array($0.listeners.values) }) { listener.yield(failure) }
+    }
+
+    /// Tells the data source too whose save it is about.
+    func report(_ report: StoreFailure.Report) {
+        self.report(report.failure)
+        queue.async { report.source.handle(report.failure) }
+    }
+
+    /// Ends all streams.
+    func finish() {
+        let listeners = state.withLock { state in
+            state.isFinished = true
+            defer { state.listeners = [:] }
+            return Array(state.listeners.values)
+        }
+        for listener in listeners { listener.finish() }
+    }
+}

@@ -1,0 +1,54 @@
+public import RowStore
+
+/// Something that went wrong where no call can throw it.
+///
+/// ```swift
+/// for await failure in container.failures { logger.error("\(failure)") }
+/// ```
+public struct StoreFailure: Sendable {
+    /// What kind of failure it is. New kinds may come with any release: keep a default branch.
+    public struct Kind: RawRepresentable, Hashable, Sendable {
+        public let rawValue: String
+
+        public init(rawValue: String) {
+            self.rawValue = rawValue
+        }
+
+        /// A save that was made with `waitFor: .main` could not be written yet. Main shows it, and it is tried again.
+        public static let saveDelayed = Kind(rawValue: "saveDelayed")
+        /// A save that was made with `waitFor: .main` can never be written. It was taken back from all contexts.
+        public static let saveRefused = Kind(rawValue: "saveRefused")
+        /// Something is wrong in the store itself, whoever uses it: a checkpoint that keeps failing, a value that cannot be
+        /// read.
+        public static let store = Kind(rawValue: "store")
+    }
+
+    public let kind: Kind
+    /// What happened, and what to do.
+    public let error: DataSourceError
+    /// The name of the class of the data source that made the save; nil if no save is concerned.
+    public let dataSourceName: String?
+
+    init(_ kind: Kind, _ error: DataSourceError, dataSourceName: String?) {
+        self.kind = kind
+        self.error = error
+        self.dataSourceName = dataSourceName
+    }
+
+    /// A failure, and whose save it is about.
+    struct Report: Sendable {
+        let failure: StoreFailure
+        let source: SaveSource
+
+        init(_ kind: Kind, _ error: DataSourceError, _ source: SaveSource) {
+            failure = StoreFailure(kind, error, dataSourceName: source.name)
+            self.source = source
+        }
+    }
+}
+
+extension StoreFailure: CustomStringConvertible {
+    public var description: String {
+        [kind.rawValue, dataSourceName].compactMap { $0 }.joined(separator: " of ") + ": \(error)"
+    }
+}

@@ -1,0 +1,188 @@
+internal import Dispatch
+package import RowStore
+
+/// Lets calls in one after the other, and holds them while too much is waiting already.
+///
+/// Callers are held before their batch begins, never on the queue of a private context, so that what is waiting can go on.
+package final class Admission: Sendable {
+    private let limits: RootLimits
+    private let scheduling: WorkScheduling
+    private let state = Guarded(State())
+
+    private typealias Waiter = @Sendable (Result<Void, DataSourceError>) -> Void
+
+    private struct State {
+        var pendingBytes = 0
+        var queuedValues = 0
+        /// The calls that were let in and whose batch has not ended.
+        var callCount = 0
+        var isClosing = false
+        var waiting: [(id: Int, values: Int, waiter: Waiter)] = []
+        var lastID = 0
+        var whenEmpty: [@Sendable () -> Void] = []
+    }
+
+    init(_ limits: RootLimits, _ scheduling: WorkScheduling) {
+        self.limits = limits
+        self.scheduling = scheduling
+    }
+
+    /// How many calls are held at the moment.
+    package var heldCount: Int { state.withLock { $0.waiting.count } }
+
+    // MARK: Entering
+
+    /// Lets a call in at once, if there is room.
+    ///
+    /// - Parameter values: How many values it brings; 0 for one that only reads, which is never held.
+    /// - Throws: `storeClosed`; `storeUnavailable` if there is no room.
+    package func enterNow(_ values: Int) throws(DataSourceError) {
+        if try !enterIfRoom(values) { throw Admission.unavailable }
+    }
+
+    /// Lets a call in as soon as there is room.
+    ///
+    /// - Throws: `storeClosed`; `storeUnavailable` if there is none for too long; `CancellationError`.
+    package func enter(_ values: Int) async throws {
+        if try enterIfRoom(values) { return }
+        let id = nextID()
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+                hold(id, values) { continuation.resume(with: $0.mapError { $0 }) }
+                if Task.isCancelled { end(id, Admission.unavailable) }
+            }
+        } onCancel: {
+            end(id, Admission.unavailable)
+        }
+    }
+
+    /// Blocks until the call is let in.
+    package func enterAndWait(_ values: Int) throws(DataSourceError) {
+        if try enterIfRoom(values) { return }
+        let outcome = Guarded<Result<Void, DataSourceError>>(.success(()))
+        let isDone = DispatchSemaphore(value: 0)
+        hold(nextID(), values) { result in
+            outcome.withLock { $0 = result }
+            isDone.signal()
+        }
+        isDone.wait()
+        try outcome.withLock { $0 }.get()
+    }
+
+    /// The batch of a call that was let in has ended.
+    package func leave(_ values: Int) {
+        forgetValues(values)
+        endBatch()
+    }
+
+    /// The batch of a call has ended, but its values still count: its callback has not been called.
+    func endBatch() {
+        let ended = state.withLock { state in
+            state.callCount -= 1
+            return takeWhenEmpty(&state)
+        }
+        for body in ended { body() }
+    }
+
+    /// Values that were let in do not count any more.
+    func forgetValues(_ values: Int) {
+        let admitted = state.withLock { state in
+            state.queuedValues -= values
+            return takeAdmitted(&state)
+        }
+        for waiter in admitted { waiter(.success(())) }
+    }
+
+    /// So many bytes of saves wait for the store.
+    func notePending(_ bytes: Int) {
+        let admitted = state.withLock { state in
+            state.pendingBytes = bytes
+            return takeAdmitted(&state)
+        }
+        for waiter in admitted { waiter(.success(())) }
+    }
+
+    /// Refuses all calls from now on, and returns once those that were let in have ended their batches.
+    package func close() async {
+        await withCheckedContinuation { continuation in
+            let (refused, ended) = state.withLock { state in
+                state.isClosing = true
+                state.whenEmpty.append { continuation.resume() }
+                defer { state.waiting = [] }
+                return (state.waiting, takeWhenEmpty(&state))
+            }
+            for entry in refused { entry.waiter(.failure(RootContext.closed)) }
+            for body in ended { body() }
+        }
+    }
+
+    // MARK: Parts
+
+    private func enterIfRoom(_ values: Int) throws(DataSourceError) -> Bool {
+        try state.withLock { (state) throws(DataSourceError) in
+            if state.isClosing { throw RootContext.closed }
+            if values > 0, !state.waiting.isEmpty || isFull(state) { return false }
+            admit(values, &state)
+            return true
+        }
+    }
+
+    private func admit(_ values: Int, _ state: inout State) {
+        state.queuedValues += values
+        state.callCount += 1
+    }
+
+    private func isFull(_ state: State) -> Bool {
+        state.pendingBytes >= limits.pendingBytes || state.queuedValues >= limits.queuedValues
+    }
+
+    private func nextID() -> Int {
+        state.withLock { state in
+            state.lastID += 1
+            return state.lastID
+        }
+    }
+
+    private func hold(_ id: Int, _ values: Int, _ waiter: @escaping Waiter) {
+        let outcome = state.withLock { state -> Result<Void, DataSourceError>? in
+            if state.isClosing { return .failure(RootContext.closed) }
+            if state.waiting.isEmpty && !isFull(state) {
+                admit(values, &state)
+                return .success(())
+            }
+            state.waiting.append((id, values, waiter))
+            return nil
+        }
+        if let outcome { return waiter(outcome) }
+        scheduling.after(limits.patience) { [weak self] in self?.end(id, Admission.unavailable) }
+    }
+
+    /// Sends a call away that is held.
+    private func end(_ id: Int, _ error: DataSourceError) {
+        let held = state.withLock { state in
+            state.waiting.firstIndex { $0.id == id }.map { state.waiting.remove(at: $0).waiter }
+        }
+        held?(.failure(error))
+    }
+
+    private func takeAdmitted(_ state: inout State) -> [Waiter] {
+        var admitted: [Waiter] = []
+        while let first = state.waiting.first, !isFull(state) {
+            admit(first.values, &state)
+            admitted.append(first.waiter)
+            state.waiting.removeFirst()
+        }
+        return admitted
+    }
+
+    private func takeWhenEmpty(_ state: inout State) -> [@Sendable () -> Void] {
+        guard state.callCount == 0, state.isClosing else { return [] }
+        defer { state.whenEmpty = [] }
+        return state.whenEmpty
+    }
+
+    private static let unavailable = DataSourceError(
+        .storeUnavailable,
+        "Too much is waiting to be written, so that the container takes no more for now. Wait until calls return before making more, or try again later."
+    )
+}

@@ -1,0 +1,107 @@
+internal import RowStore
+
+/// The rows that one large save left, by key and by unique values.
+///
+/// It is made by whoever saves, before anybody else waits for it, and never changes. Looking a row up takes time that grows
+/// with the logarithm of the save's rows.
+final class PendingBlock: Sendable {
+    /// From how many rows on a save has a block of its own.
+    static let smallestCount = 1024
+
+    let number: Int64
+    private let tables: [Int: Table]
+
+    private struct Table: Sendable {
+        let layout: EntityLayout
+        /// In ascending order.
+        var keys: ContiguousArray<Int64> = []
+        /// What was left of the row of each key.
+        var rows: ContiguousArray<RowSnapshot?> = []
+        /// For each constraint the rows' places plus one, in a table with open addressing; 0 is a free slot.
+        var places: [ContiguousArray<UInt32>] = []
+    }
+
+    init(_ changes: ChangeSet, number: Int64, _ layout: ModelLayout) {
+        self.number = number
+        var tables: [Int: Table] = [:]
+        for entity in changes.entities { tables[entity.entity] = Self.table(entity, layout.entities[entity.entity]) }
+        self.tables = tables
+    }
+
+    private init(_ other: PendingBlock, number: Int64) {
+        self.number = number
+        tables = other.tables
+    }
+
+    /// The same rows under the number that the save was given.
+    func numbered(_ number: Int64) -> PendingBlock { PendingBlock(self, number: number) }
+
+    private static func table(_ changes: EntityChanges, _ layout: EntityLayout) -> Table {
+        var table = Table(layout: layout)
+        table.keys.reserveCapacity(changes.rowCount)
+        table.rows.reserveCapacity(changes.rowCount)
+        var isSorted = true
+        changes.forEachRow { key, row in
+            if let last = table.keys.last, last > key { isSorted = false }
+            table.keys.append(key)
+            table.rows.append(row)
+        }
+        if !isSorted {
+            let order = table.keys.indices.sorted { table.keys[$0] < table.keys[$1] }
+            table.rows = ContiguousArray(order.map { table.rows[$0] })
+            table.keys = ContiguousArray(order.map { table.keys[$0] })
+        }
+        table.places = layout.constraints.map { columns in places(of: table.rows, columns, layout) }
+        return table
+    }
+
+    private static func places(
+        of rows: ContiguousArray<RowSnapshot?>, _ columns: [Int], _ layout: EntityLayout
+    ) -> ContiguousArray<UInt32> {
+        var capacity = 16
+        while capacity < rows.count * 2 { capacity *= 2 }
+        var places = ContiguousArray<UInt32>(repeating: 0, count: capacity)
+        for (place, row) in rows.enumerated() {
+            guard let hash = row?.uniqueHash(columns, layout) else { continue }
+            var slot = Int(truncatingIfNeeded: hash) & (capacity - 1)
+            while places[slot] != 0 { slot = (slot + 1) & (capacity - 1) }
+            places[slot] = UInt32(place + 1)
+        }
+        return places
+    }
+
+    func isEmpty(_ entity: Int) -> Bool { tables[entity] == nil }
+
+    /// What was left of a row, if the save touched it.
+    func row(_ entity: Int, _ key: Int64) -> PendingRow? {
+        guard let table = tables[entity] else { return nil }
+        var (low, high) = (0, table.keys.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if table.keys[middle] < key { low = middle + 1 } else { high = middle }
+        }
+        guard low < table.keys.count, table.keys[low] == key else { return nil }
+        return PendingRow(number: number, row: table.rows[low])
+    }
+
+    /// The key of the row with those values in the columns of a uniqueness constraint.
+    func key(_ entity: Int, _ constraint: Int, _ hash: UInt64, _ values: [RowValue]) -> Int64? {
+        guard let table = tables[entity] else { return nil }
+        let places = table.places[constraint]
+        var slot = Int(truncatingIfNeeded: hash) & (places.count - 1)
+        while places[slot] != 0 {
+            let place = Int(places[slot]) - 1
+            if let row = table.rows[place], row.holds(values, table.layout.constraints[constraint]) {
+                return table.keys[place]
+            }
+            slot = (slot + 1) & (places.count - 1)
+        }
+        return nil
+    }
+
+    /// Hands over what was left of each row of an entity.
+    func forEachRow(_ entity: Int, _ body: (Int64, PendingRow) -> Void) {
+        guard let table = tables[entity] else { return }
+        for (key, row) in zip(table.keys, table.rows) { body(key, PendingRow(number: number, row: row)) }
+    }
+}

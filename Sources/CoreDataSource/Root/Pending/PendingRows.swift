@@ -1,0 +1,139 @@
+internal import RowStore
+
+/// What a read of the store may lack: the rows of saves that are not committed yet, or were not when the read began.
+///
+/// Looking for one row, by its key or by unique values, costs the same however many saves are pending.
+struct PendingRows {
+    private let layout: ModelLayout
+    /// The rows of small saves, by entity.
+    private var tables: [PendingTable?]
+    /// Large saves, the oldest first.
+    private var blocks: [PendingBlock] = []
+
+    init(_ layout: ModelLayout) {
+        self.layout = layout
+        tables = Array(repeating: nil, count: layout.entities.count)
+    }
+
+    /// The block of a save that is to be added, if it is large. It takes a while to make, and needs no lock.
+    static func block(_ changes: ChangeSet, _ layout: ModelLayout) -> PendingBlock? {
+        changes.rowCount < PendingBlock.smallestCount ? nil : PendingBlock(changes, number: 0, layout)
+    }
+
+    // MARK: Changing
+
+    mutating func add(_ changes: ChangeSet, _ block: PendingBlock?) {
+        if let block { return blocks.append(block.numbered(changes.number)) }
+        for entity in changes.entities { add(entity, changes.number) }
+    }
+
+    private mutating func add(_ changes: EntityChanges, _ number: Int64) {
+        let entity = changes.entity
+        var table = tables[entity] ?? PendingTable(layout.entities[entity])
+        tables[entity] = nil
+        changes.forEachRow { table.put($0, PendingRow(number: number, row: $1)) }
+        tables[entity] = table
+    }
+
+    /// Forgets the rows of a save, but for those that a newer save has touched.
+    mutating func remove(_ changes: ChangeSet) {
+        if let block = blocks.firstIndex(where: { $0.number == changes.number }) {
+            blocks.remove(at: block)
+            return
+        }
+        for entity in changes.entities {
+            guard var table = tables[entity.entity] else { continue }
+            tables[entity.entity] = nil
+            entity.forEachRow { key, _ in table.remove(key, leftBy: changes.number) }
+            tables[entity.entity] = table.rows.isEmpty ? nil : table
+        }
+    }
+
+    /// Adds the rows of a save again, where those of newer saves have been removed.
+    mutating func restore(_ changes: ChangeSet) {
+        if blocks.contains(where: { $0.number == changes.number }) { return }
+        for entity in changes.entities { add(entity, changes.number) }
+    }
+
+    mutating func removeAll() {
+        blocks = []
+        for entity in tables.indices { tables[entity] = nil }
+    }
+
+    // MARK: Looking
+
+    /// What the newest save after that number left of a row; nil if none touched it.
+    func row(_ entity: Int, _ key: Int64, after number: Int64) -> PendingRow? {
+        var newest = tables[entity]?.rows[key]
+        for block in blocks.reversed() {
+            if let newest, newest.number > block.number { break }
+            if let row = block.row(entity, key) {
+                newest = row
+                break
+            }
+        }
+        return newest.flatMap { $0.number > number ? $0 : nil }
+    }
+
+    /// The row with those values in the columns of a uniqueness constraint, of the saves after that number.
+    func row(_ entity: Int, constraint: Int, values: [RowValue], after number: Int64) -> StoredRow? {
+        if tables[entity] == nil && blocks.isEmpty { return nil }
+        var hash = UniqueHash()
+        for value in values { hash.combine(value) }
+        let columns = layout.entities[entity].constraints[constraint]
+        var keys = tables[entity]?.keys(constraint, hash.value) ?? []
+        keys += blocks.compactMap { $0.key(entity, constraint, hash.value, values) }
+        for key in keys {
+            // Of a row that was saved more than once, only what the newest save left counts.
+            if let row = row(entity, key, after: number)?.row, row.holds(values, columns) {
+                return StoredRow(key: key, row: row)
+            }
+        }
+        return nil
+    }
+
+    /// All rows of an entity that saves after that number left.
+    func view(_ entity: Int, after number: Int64) -> PendingView {
+        PendingView(
+            entity: entity, start: number, rows: tables[entity]?.rows ?? [:],
+            blocks: blocks.filter { $0.number > number && !$0.isEmpty(entity) })
+    }
+
+    /// Whether there are rows of an entity that a read may lack.
+    func isEmpty(_ entity: Int) -> Bool {
+        tables[entity] == nil && blocks.allSatisfy { $0.isEmpty(entity) }
+    }
+}
+
+/// The rows of one entity that a read of the store lacks.
+struct PendingView: NewerRows {
+    fileprivate let entity: Int
+    fileprivate let start: Int64
+    fileprivate let rows: [Int64: PendingRow]
+    /// The oldest first.
+    fileprivate let blocks: [PendingBlock]
+
+    var isEmpty: Bool { blocks.isEmpty && !rows.values.contains { $0.number > start } }
+
+    func replaces(_ key: Int64) -> Bool {
+        if let row = rows[key], row.number > start { return true }
+        return blocks.contains { $0.row(entity, key) != nil }
+    }
+
+    func forEachRow(_ body: (Int64, RowSnapshot) -> Void) {
+        for (key, row) in rows where row.number > start && !isReplaced(key, after: row.number) {
+            if let row = row.row { body(key, row) }
+        }
+        for (place, block) in blocks.enumerated() {
+            block.forEachRow(entity) { key, row in
+                if let newer = rows[key], newer.number > block.number { return }
+                if blocks[(place + 1)...].contains(where: { $0.row(entity, key) != nil }) { return }
+                if let row = row.row { body(key, row) }
+            }
+        }
+    }
+
+    private func isReplaced(_ key: Int64, after number: Int64) -> Bool {
+        blocks.contains { $0.number > number && $0.row(entity, key) != nil }
+    }
+}

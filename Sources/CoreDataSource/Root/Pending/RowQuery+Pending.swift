@@ -1,0 +1,33 @@
+internal import RowStore
+
+/// Rows that take the place of stored ones.
+protocol NewerRows {
+    var isEmpty: Bool { get }
+    /// Whether the stored row of that key, if there is one, does not count.
+    func replaces(_ key: Int64) -> Bool
+    /// Hands over the rows that count instead. Deleted ones are not among them.
+    func forEachRow(_ body: (Int64, RowSnapshot) -> Void)
+}
+
+extension RowQuery {
+    /// The first rows of the query, those that limit and offset speak of or more, given the first ones that are stored and
+    /// match, and newer ones.
+    ///
+    /// - Parameter isComplete: Whether the stored rows are all that match.
+    /// - Returns: Nil if more stored rows have to be read to know.
+    func firstRows(
+        _ stored: [StoredRow], under newer: some NewerRows, isComplete: Bool, _ layout: EntityLayout
+    ) -> [StoredRow]? {
+        var rows = stored.filter { !newer.replaces($0.key) }
+        newer.forEachRow { key, row in
+            if predicate.evaluate(row, key: key, layout) { rows.append(StoredRow(key: key, row: row)) }
+        }
+        if isOrdered { rows.sort { $0.precedes($1, by: sort, layout) } }
+        if isComplete { return rows }
+        if isOrdered, let last = stored.last {
+            // Stored rows that were not read may come before newer rows that follow the last one that was.
+            while let row = rows.last, last.precedes(row, by: sort, layout) { rows.removeLast() }
+        }
+        return rows.count >= offset + (limit ?? .max) ? rows : nil
+    }
+}

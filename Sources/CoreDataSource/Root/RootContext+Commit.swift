@@ -1,0 +1,92 @@
+package import RowStore
+
+/// Committing what is pending.
+extension RootContext {
+    /// Commits what is pending on this thread, if no other commit is under way.
+    ///
+    /// - Returns: Whether it is known what became of the save of that number. If not, whoever commits now will commit it
+    ///   next.
+    /// - Throws: Why the save was refused.
+    package func commitInPlace(_ number: Int64) throws(DataSourceError) -> Bool {
+        if let group = state.withLock({ $0.log.takeForCommit() }) {
+            let (_, isMoreWaiting) = commit(group)
+            if isMoreWaiting { commitSoon() } else if store.needsUpkeep { queue.async { self.upkeep() } }
+        }
+        guard let outcome = state.withLock({ $0.takeOutcome(number) }) else { return false }
+        try outcome.get()
+        return true
+    }
+
+    /// Commits what is pending as soon as the store is free.
+    package func commitSoon() {
+        queue.async { self.drain() }
+    }
+
+    private func drain() {
+        while let group = state.withLock({ $0.log.takeForCommit() }) {
+            let (isWritten, isMoreWaiting) = commit(group)
+            // A group that failed is tried again with the next save, or after a while; not in a loop.
+            if !isWritten && !isMoreWaiting { return }
+        }
+        upkeep()
+    }
+
+    /// Lets the store do what it put off, unless there is something to commit by now.
+    private func upkeep() {
+        if store.needsUpkeep, pendingSaveCount == 0 { store.upkeep() }
+    }
+
+    /// Commits a group, tells those who wait, and takes back what was refused.
+    ///
+    /// - Returns: Whether it was written, but for what was refused, and whether saves came in meanwhile.
+    func commit(_ group: [ChangeSet]) -> (isWritten: Bool, isMoreWaiting: Bool) {
+        let result = Result { () throws(DataSourceError) in try store.commit(group) }
+        let errors = result.map { outcome in
+            Dictionary(outcome.refused.map { (group[$0.key].number, $0.value) }) { first, _ in first }
+        }
+        let (reports, pending) = state.withLock { ($0.noteCommit(errors), $0.log.pendingByteCount) }
+        if case .success(let outcome) = result, outcome.foundOutsideWrites { didFindOutsideWrites() }
+        didTakeBack()
+        // The next commit begins when all have been told of this one, so everybody hears of saves in their order.
+        var isMoreWaiting: Bool?
+        while isMoreWaiting == nil {
+            let (told, ended) = state.withLock { $0.endCommit() }
+            isMoreWaiting = ended
+            for (waiter, result) in told { waiter(result) }
+        }
+        admission.notePending(pending)
+        for report in reports { failures.report(report) }
+        if case .failure(let error) = result { retryLater(after: error) }
+        if case .failure = result { return (false, isMoreWaiting ?? false) }
+        return (true, isMoreWaiting ?? false)
+    }
+
+    /// Everybody who has seen saves that were taken back is told soon.
+    func didTakeBack() {
+        wakeMainIfListening()
+        admission.notePending(state.withLock { $0.log.pendingByteCount })
+    }
+
+    // MARK: Trying again
+
+    /// Tries to commit again after a while, if there are saves that nobody waits for.
+    private func retryLater(after error: DataSourceError) {
+        guard error.code != .outcomeUnknown, error.code != .storeClosed else { return }
+        let delay = state.withLock { state -> Duration? in
+            guard state.log.pendingCount > 0, !state.isRetryScheduled, !state.isClosed else { return nil }
+            state.isRetryScheduled = true
+            return RootContext.pause(beforeTry: state.failureCount)
+        }
+        guard let delay else { return }
+        scheduling.after(delay) { [weak self] in
+            guard let self else { return }
+            self.state.withLock { $0.isRetryScheduled = false }
+            self.commitSoon()
+        }
+    }
+
+    /// How long to wait after so many commits that failed one after the other: from a tenth of a second to 30 seconds.
+    private static func pause(beforeTry failureCount: Int) -> Duration {
+        .milliseconds(min(30_000, 100 << min(failureCount - 1, 10)))
+    }
+}

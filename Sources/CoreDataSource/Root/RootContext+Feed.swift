@@ -1,0 +1,56 @@
+internal import RowStore
+
+/// What contexts have to take in before they go on.
+extension RootContext {
+    /// How much of the feed there is.
+    package var feedPosition: FeedPosition {
+        state.withLock { FeedPosition(generation: $0.log.generation, number: $0.feed.position) }
+    }
+
+    /// What has happened since a position; nil if nothing has.
+    package func news(since known: FeedPosition) -> (position: FeedPosition, events: [FeedEvent])? {
+        state.withLock { state in
+            let position = FeedPosition(generation: state.log.generation, number: state.feed.position)
+            if position == known { return nil }
+            let isReset = position.generation != known.generation
+            return (position, isReset ? [.unknown(nil)] : state.feed.events(after: known.number))
+        }
+    }
+
+    /// Looks whether another program has written to the store, and has everybody take that in.
+    package func noticeOutsideWrites() {
+        if store.canBeWrittenOutside, store.noticeOutsideWrites() { didFindOutsideWrites() }
+    }
+
+    func didFindOutsideWrites() {
+        raiseKeys.withLock { $0 }?(store.firstFreeKey)
+        state.withLock { state in
+            state.feed.append(.unknown(nil))
+            state.log.forgetForMain(.outsideWrites)
+        }
+        wakeMainIfListening()
+    }
+
+    /// Looks for writes of other programs again and again while main shows anything.
+    func followOutsideWrites() {
+        guard store.canBeWrittenOutside else { return }
+        let isFirst = state.withLock { state in
+            defer { state.isFollowingOutsideWrites = true }
+            return !state.isFollowingOutsideWrites
+        }
+        if isFirst { lookAgainLater() }
+    }
+
+    private func lookAgainLater() {
+        scheduling.after(.milliseconds(500)) { [weak self] in
+            guard let self else { return }
+            let goesOn = self.state.withLock { state in
+                state.isFollowingOutsideWrites = !state.isClosed && state.log.merged != nil
+                return state.isFollowingOutsideWrites
+            }
+            guard goesOn else { return }
+            self.noticeOutsideWrites()
+            self.lookAgainLater()
+        }
+    }
+}

@@ -1,0 +1,63 @@
+internal import Dispatch
+
+/// Where the work of a container runs, and how it waits. Tests put in one of their own, which makes every order of events
+/// repeatable.
+package struct WorkScheduling: Sendable {
+    /// Makes a queue.
+    ///
+    /// - Parameters:
+    ///   - label: What debuggers show.
+    ///   - isPrivate: Whether the queue is that of a private context, in which nobody may wait for one.
+    package var makeQueue: @Sendable (_ label: String, _ isPrivate: Bool) -> any WorkQueue
+    /// Runs work once a time has passed.
+    package var after: @Sendable (_ delay: Duration, _ work: @escaping @Sendable () -> Void) -> Void
+
+    package init(
+        makeQueue: @escaping @Sendable (_ label: String, _ isPrivate: Bool) -> any WorkQueue,
+        after: @escaping @Sendable (_ delay: Duration, _ work: @escaping @Sendable () -> Void) -> Void
+    ) {
+        self.makeQueue = makeQueue
+        self.after = after
+    }
+
+    /// Queues of the system and its clock.
+    package static let system = WorkScheduling { label, isPrivate in
+        DispatchWorkQueue(label: label, isPrivate: isPrivate)
+    } after: { delay, work in
+        let (seconds, attoseconds) = delay.components
+        let nanoseconds = Int(seconds) * 1_000_000_000 + Int(attoseconds / 1_000_000_000)
+        DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + .nanoseconds(nanoseconds), execute: work)
+    }
+}
+
+/// Runs pieces of work one after the other, in the order in which they came.
+package protocol WorkQueue: AnyObject, Sendable {
+    /// Runs the work after everything that came before it.
+    func async(_ work: @escaping @Sendable () -> Void)
+
+    /// Runs the work after everything that came before it, and waits for it. Never called from the queue itself.
+    func sync<R>(_ work: () throws -> R) rethrows -> R
+
+    /// Traps unless the calling code runs on the queue.
+    func checkIsCurrent()
+}
+
+/// A serial queue of the system.
+final class DispatchWorkQueue: WorkQueue {
+    private let queue: DispatchQueue
+    private static let privateQueue = DispatchSpecificKey<Void>()
+
+    init(label: String, isPrivate: Bool) {
+        queue = DispatchQueue(label: label, qos: .userInitiated)
+        if isPrivate { queue.setSpecific(key: Self.privateQueue, value: ()) }
+    }
+
+    /// Whether the calling code runs on the queue of a private context.
+    static var isPrivateQueueCurrent: Bool { DispatchQueue.getSpecific(key: privateQueue) != nil }
+
+    func async(_ work: @escaping @Sendable () -> Void) { queue.async(execute: work) }
+
+    func sync<R>(_ work: () throws -> R) rethrows -> R { try queue.sync(execute: work) }
+
+    func checkIsCurrent() { dispatchPrecondition(condition: .onQueue(queue)) }
+}

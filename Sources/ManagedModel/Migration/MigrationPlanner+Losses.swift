@@ -1,0 +1,116 @@
+extension MigrationPlanner {
+    /// Finds what the old rows have and none of the new ones gets.
+    mutating func planLosses() {
+        var losses = plan.removedEntities.map { MigrationLoss(kind: .objects, entityName: $0) }
+        func isKnown(_ name: RelationshipName?) -> Bool {
+            guard let name else { return false }
+            return losses.contains { $0.entityName == newNames[name.entity] && $0.propertyName == name.name }
+        }
+        for entity in old.model.entities {
+            losses += old.ownLeaves(of: entity).compactMap { lossOfValues($0, entity) }
+            for relationship in entity.relationships where !relationship.isTransient {
+                let name = RelationshipName(entity: entity.name, name: relationship.name)
+                guard let loss = lossOfLinks(relationship, name) else { continue }
+                // The links of an inverse are the same ones.
+                if !isKnown(old.inverse(of: relationship)) { losses.append(loss) }
+            }
+        }
+        plan.losses = losses.sorted {
+            [$0.entityName, $0.propertyName ?? ""].precedes([$1.entityName, $1.propertyName ?? ""])
+        }
+    }
+
+    /// The carried entities whose rows have what an entity of the old model declares.
+    func carriers(of entity: EntityDescription) -> [EntityMigration] {
+        let family = Set(old.model.family(ofEntityNamed: entity.name).map(\.name))
+        return plan.entities.filter { family.contains($0.oldName) }
+    }
+
+    private func lossOfValues(_ leaf: MigrationLeaf, _ entity: EntityDescription) -> MigrationLoss? {
+        // What is derived is computed again, or was never a value of its own.
+        guard leaf.attribute.derivationExpression == nil else { return nil }
+        let carriers = carriers(of: entity)
+        let losers = carriers.filter { $0.destination(of: leaf.column) == nil }
+        guard !losers.isEmpty else { return nil }
+        return MigrationLoss(
+            kind: .values, entityName: newNames[entity.name] ?? entity.name, propertyName: leaf.path,
+            type: AttributeShape.leaf(leaf).summary,
+            sources: losers.count == carriers.count ? [] : losers.map(\.newName).sortedByBytes)
+    }
+
+    private func lossOfLinks(_ relationship: RelationshipDescription, _ name: RelationshipName) -> MigrationLoss? {
+        let sources = carriedNames(under: name.entity)
+        let destinations = carriedNames(under: relationship.destinationName)
+        // Without objects at both ends there are no links; or they go with the objects.
+        guard !sources.isEmpty, !destinations.isEmpty else { return nil }
+        let ends = ends(ofLinksOf: name, old.inverse(of: relationship))
+        let lostSources = sources.filter { source in !ends.contains { $0.sources.contains(newNames[source] ?? "") } }
+        let lostDestinations = destinations.filter { destination in
+            !ends.contains { $0.destinations.contains(newNames[destination] ?? "") }
+        }
+        guard !lostSources.isEmpty || !lostDestinations.isEmpty else { return nil }
+        let isWhole = lostSources.count == sources.count || lostDestinations.count == destinations.count
+        func named(_ names: [String]) -> [String] { names.map { newNames[$0] ?? $0 }.sortedByBytes }
+        return MigrationLoss(
+            kind: .links, entityName: newNames[name.entity] ?? name.entity, propertyName: name.name,
+            type: RelationshipShape(relationship).summary, sources: isWhole ? [] : named(lostSources),
+            destinations: isWhole || !lostSources.isEmpty ? [] : named(lostDestinations))
+    }
+
+    /// Which new entities can have the links of an old relationship, and to which they can lead.
+    private func ends(
+        ofLinksOf name: RelationshipName, _ inverse: RelationshipName?
+    ) -> [(sources: Set<String>, destinations: Set<String>)] {
+        plan.links.flatMap { newName, links in
+            links.compactMap { link in
+                guard link.relationship == name || link.relationship == inverse,
+                    let relationship = new.relationship(newName)
+                else { return nil }
+                let sources = Set(new.model.family(ofEntityNamed: newName.entity).map(\.name))
+                let destinations = Set(new.model.family(ofEntityNamed: relationship.destinationName).map(\.name))
+                return link.isReversed != (link.relationship == inverse && inverse != name)
+                    ? (destinations, sources) : (sources, destinations)
+            }
+        }
+    }
+
+    private func carriedNames(under name: String) -> [String] {
+        let family = Set(old.model.family(ofEntityNamed: name).map(\.name))
+        return plan.entities.map(\.oldName).filter(family.contains)
+    }
+}
+
+extension EntityMigration {
+    /// The position of the new column that gets an old one's values; nil if none does.
+    func destination(of column: Int) -> Int? {
+        attributes.keys.sorted().first { position in
+            switch attributes[position] {
+            case .column(column), .columnOrDefault(column), .widened(column, _), .widenedOrDefault(column, _): true
+            default: false
+            }
+        }
+    }
+}
+
+extension MigrationSide {
+    /// The stored attributes that an entity declares itself, as leaves.
+    func ownLeaves(of entity: EntityDescription) -> [MigrationLeaf] {
+        let own = Set(entity.attributes.map(\.name))
+        return leaves(of: entity).filter { leaf in
+            leaf.named.name.first.map(own.contains) ?? false || own.contains(leaf.path)
+        }
+    }
+}
+
+extension AttributeShape {
+    static func leaf(_ leaf: MigrationLeaf) -> AttributeShape {
+        AttributeShape(
+            path: leaf.named.name, type: leaf.attribute.type, isOptional: leaf.attribute.isOptional,
+            derivationExpression: leaf.attribute.derivationExpression, versionHashModifiers: [])
+    }
+}
+
+extension [String] {
+    /// In the order of the bytes, which is the same on every machine.
+    var sortedByBytes: [String] { sorted { [$0].precedes([$1]) } }
+}

@@ -1,0 +1,67 @@
+/// How a stored number becomes a value of a wider attribute type. The number itself never changes.
+///
+/// Core Data's inferred migration converts nothing. Wider types are an exception worth making, because every number that
+/// fits can be told from every other one afterwards, so no constraint that held before can break.
+package enum NumberWidening: String, Sendable, Hashable, CaseIterable {
+    /// Both types keep a number in the same way.
+    case unchanged
+    /// A whole number as the digits of a decimal.
+    case decimal
+    /// A whole number as a floating-point one.
+    case double
+    case float
+
+    /// Nil where the new type isn't a wider one.
+    package init?(from old: AttributeType, to new: AttributeType) {
+        switch (old, new) {
+        case (.integer16, .integer32), (.integer16, .integer64), (.integer32, .integer64), (.float, .double):
+            self = .unchanged
+        case (.integer16, .decimal), (.integer32, .decimal), (.integer64, .decimal): self = .decimal
+        case (.integer16, .double), (.integer32, .double), (.integer64, .double): self = .double
+        case (.integer16, .float): self = .float
+        default: return nil
+        }
+    }
+
+    /// Whether the new type holds every value of the old one, so that only a value that another program wrote is in the
+    /// way.
+    func holdsEveryValue(of type: AttributeType) -> Bool {
+        !(self == .double && type == .integer64)
+    }
+}
+
+/// A column whose numbers have to be exact in a wider type.
+package struct ExactColumn: Sendable, Equatable {
+    /// The old entity, and the position of the column among its columns.
+    package let entity: String
+    package let column: Int
+    package let widening: NumberWidening
+    /// The attribute in the new model: `Account.balance`.
+    let path: String
+    let oldType: AttributeType
+    let newType: AttributeType
+
+    /// Says which stored value is in the way.
+    ///
+    /// - Parameters:
+    ///   - number: The value, or nil for one that isn't a whole number, which is not repeated.
+    ///   - key: The key of the first object with such a value.
+    ///   - count: How many objects have one.
+    package func complaint(_ number: Int64?, key: Int64, count: Int) -> String {
+        let value = number.map { "the value \($0)" } ?? "a value that is not a whole number"
+        let objects =
+            count == 1 ? "of the object with the key \(key)" : "of the object with the key \(key), one of \(count)"
+        return "\(path): \(newType.rawValue) cannot hold \(value) \(objects). \(advice)"
+    }
+
+    /// What to say without a store at hand.
+    var complaint: String {
+        "\(path): an object has a value that \(newType.rawValue) cannot hold exactly, such as 9007199254740993. \(advice)"
+    }
+
+    private var advice: String {
+        newType == .decimal
+            ? "Keep the type \(oldType.rawValue), or correct the value first."
+            : "Keep the type \(oldType.rawValue), or use Decimal."
+    }
+}

@@ -1,0 +1,113 @@
+/// The renaming identifiers of a model, which its canonical form leaves out, as lines to keep beside it:
+///
+///     renamed entity "Contact" from "Person"
+///     renamed attribute "Contact" "home"."town" from "home"."city"
+///     renamed relationship "Contact" "group" from "team"
+package struct RenamingIdentifiers: Sendable, Hashable {
+    package private(set) var lines: [String] = []
+
+    package init() {}
+
+    package init(of model: ManagedObjectModel) {
+        let side = MigrationSide(model)
+        for entity in model.entities.sorted(by: { [$0.name].precedes([$1.name]) }) {
+            add("entity", [], [entity.name], [entity.renamingIdentifier ?? entity.name])
+            for leaf in side.ownLeaves(of: entity).sorted(by: { $0.named.name.precedes($1.named.name) }) {
+                add("attribute", [entity.name], leaf.named.name, leaf.named.identifier)
+            }
+            for relationship in entity.relationships.sorted(by: { [$0.name].precedes([$1.name]) })
+            where !relationship.isTransient {
+                add("relationship", [entity.name], [relationship.name], [relationship.named.identifier])
+            }
+        }
+    }
+
+    private mutating func add(_ kind: String, _ owner: [String], _ name: [String], _ identifier: [String]) {
+        guard name != identifier else { return }
+        let words = owner.map(\.quotedWord) + [name.quotedPath, "from", identifier.quotedPath]
+        lines.append("renamed \(kind) \(words.joined(separator: " "))")
+    }
+
+    package static func isLine(_ line: some StringProtocol) -> Bool { line.hasPrefix("renamed ") }
+
+    /// Adds a line that was read back; false for one that is not as this type writes it.
+    package mutating func append(_ line: String) -> Bool {
+        guard Renaming(line) != nil else { return false }
+        lines.append(line)
+        return true
+    }
+
+    /// Gives the identifiers to a model that was read from its canonical form, where an attribute stands for a whole path.
+    func apply(to model: inout ManagedObjectModel) {
+        for renaming in lines.compactMap({ Renaming($0) }) {
+            guard let index = model.entities.firstIndex(where: { $0.name == renaming.entity }) else { continue }
+            renaming.apply(to: &model.entities[index])
+        }
+    }
+}
+
+/// One line, taken apart.
+private struct Renaming {
+    let kind: String
+    let entity: String
+    let name: String
+    let identifier: String
+
+    init?(_ line: String) {
+        guard var words = TextWords(line), words.take("renamed"), let kind = words.takeWord() else { return nil }
+        var names = words.takeNames()
+        guard words.take("from"), !names.isEmpty else { return nil }
+        identifier = words.takeNames().joined(separator: ".")
+        self.kind = kind
+        entity = names.removeFirst()
+        name = names.joined(separator: ".")
+        let isKnown = kind == "entity" ? names.isEmpty : ["attribute", "relationship"].contains(kind) && !names.isEmpty
+        guard isKnown, !identifier.isEmpty, words.isAtEnd else { return nil }
+    }
+
+    func apply(to description: inout EntityDescription) {
+        switch kind {
+        case "entity":
+            description.renamingIdentifier = identifier
+        case "attribute":
+            for index in description.attributes.indices where description.attributes[index].name == name {
+                description.attributes[index].renamingIdentifier = identifier
+            }
+        default:
+            for index in description.relationships.indices where description.relationships[index].name == name {
+                description.relationships[index].renamingIdentifier = identifier
+            }
+        }
+    }
+}
+
+extension [String] {
+    fileprivate var quotedPath: String { map(\.quotedWord).joined(separator: ".") }
+}
+
+extension ManagedObjectModel {
+    /// Reads a model back from its ``canonicalForm`` and its renaming identifiers, to plan a migration from it.
+    package init?(canonicalForm: String, renamingIdentifiers: RenamingIdentifiers) {
+        self.init(canonicalForm: canonicalForm)
+        renamingIdentifiers.apply(to: &self)
+    }
+
+    /// The model as it is read back, with the default values that a migration to it needs. Nil never happens to a model
+    /// of this release.
+    package var canonicalModel: ManagedObjectModel? {
+        guard
+            var model = ManagedObjectModel(
+                canonicalForm: canonicalForm, renamingIdentifiers: RenamingIdentifiers(of: self))
+        else { return nil }
+        for index in model.entities.indices {
+            guard let entity = entity(named: model.entities[index].name) else { continue }
+            let columns = columns(of: entity)
+            for attribute in model.entities[index].attributes.indices {
+                let name = model.entities[index].attributes[attribute].name
+                model.entities[index].attributes[attribute].defaultValue =
+                    columns.first { $0.name == name }?.attribute?.defaultValue
+            }
+        }
+        return model
+    }
+}

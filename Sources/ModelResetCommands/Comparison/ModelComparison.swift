@@ -1,0 +1,53 @@
+internal import ManagedModel
+
+/// What differs between two models, and what becomes of a store that was made for the old one.
+struct ModelComparison {
+    let plan: MigrationPlan
+
+    init(from old: ManagedObjectModel, to new: ManagedObjectModel) {
+        plan = MigrationPlan(from: old, to: new)
+    }
+
+    /// The changes, each on a line of its own, then the verdict.
+    var lines: [String] { plan.changes.map(\.description) + verdict }
+
+    /// Whether an app that opens a store with the policy to migrate keeps its rows, and which of them it doesn't keep.
+    private var verdict: [String] {
+        guard plan.isPossible else {
+            return ["cannot be migrated, so stores are reset:"] + plan.obstacles.map(indented)
+        }
+        var lines = ["can be migrated with the policy .migrate; nothing is lost"]
+        if !plan.losses.isEmpty {
+            lines = ["can be migrated with the policy .migrate, but these are lost:"]
+            lines += plan.losses.map { indented($0.description) }
+        }
+        if conditions.isEmpty { return lines }
+        return lines + ["but a store in this state is reset:"] + conditions.map(indented)
+    }
+
+    private func indented(_ line: String) -> String { "  \(line)" }
+
+    /// What only the rows of a store can tell.
+    private var conditions: [String] {
+        var seen: Set<String> = []
+        return plan.conditions.filter { !$0.isExpected }.map(\.complaint).filter { seen.insert($0).inserted }
+    }
+
+    var changesJSON: JSON {
+        .list(
+            plan.changes.map { change in
+                .object([
+                    ("entity", .string(change.entityName)), ("property", .string(change.propertyName)),
+                    ("change", .string(change.words)),
+                ])
+            })
+    }
+
+    var migrationJSON: JSON {
+        .object([
+            ("possible", .flag(plan.isPossible)), ("verdict", .string(plan.isPossible ? "migrated" : "reset")),
+            ("losses", .strings(plan.isPossible ? plan.losses.map(\.description) : [])),
+            ("obstacles", .strings(plan.obstacles)), ("conditions", .strings(conditions)),
+        ])
+    }
+}

@@ -1,0 +1,56 @@
+internal import Foundation
+internal import RowStore
+
+/// The stores of this process that are being closed. Whoever opens one of them waits for the end of it.
+///
+/// The last reference to a container may go anywhere, so that its store is often closed a little later, on a queue.
+final class ClosingStores: Sendable {
+    static let shared = ClosingStores()
+
+    private let condition = NSCondition()
+    private let closing = Guarded<[String: Set<ObjectIdentifier>]>([:])
+    /// The longest wait for a store that is being closed.
+    private static let patience: TimeInterval = 10
+
+    func add(_ path: String, _ store: AnyObject) {
+        _ = closing.withLock { $0[path, default: []].insert(ObjectIdentifier(store)) }
+    }
+
+    func remove(_ path: String, _ store: AnyObject) {
+        let id = ObjectIdentifier(store)
+        let isRemoved = closing.withLock { closing -> Bool in
+            guard closing[path]?.remove(id) != nil else { return false }
+            if closing[path]?.isEmpty == true { closing[path] = nil }
+            return true
+        }
+        guard isRemoved else { return }
+        condition.lock()
+        condition.broadcast()
+        condition.unlock()
+    }
+
+    /// Locks a store's lock file, as soon as this process does not have it any more.
+    ///
+    /// - Throws: `storeInUse` if another process has the lock, or another container that is not being closed.
+    func lock(_ files: StoreFiles) throws(DataSourceError) -> LockFile {
+        let end = Date(timeIntervalSinceNow: Self.patience)
+        while true {
+            let wasClosing = isClosing(files.main)
+            do throws(DataSourceError) { return try LockFile(files) } catch {
+                guard error.code == .storeInUse, wasClosing, wait(files.main, until: end) else { throw error }
+            }
+        }
+    }
+
+    private func isClosing(_ path: String) -> Bool { closing.withLock { $0[path] != nil } }
+
+    /// - Returns: Whether it was closed in time.
+    private func wait(_ path: String, until end: Date) -> Bool {
+        condition.lock()
+        defer { condition.unlock() }
+        while isClosing(path) {
+            if !condition.wait(until: end) { return false }
+        }
+        return true
+    }
+}

@@ -1,0 +1,89 @@
+internal import Foundation
+package import RowStore
+internal import Synchronization
+
+/// What a store writes with.
+enum WriterState {
+    case open(Writer)
+    /// A reset has failed, and so has opening the store afterwards. The next call tries to open it again.
+    ///
+    /// - Parameter isEmptied: Whether the old files are gone, so that the store may be made anew.
+    case lost(isEmptied: Bool)
+    case closed
+
+    var current: Writer? {
+        if case .open(let writer) = self { writer } else { nil }
+    }
+}
+
+extension SQLiteStore {
+    /// Removes the store's files and makes new ones, as at a start with another database key; keys are not given twice.
+    /// Reads that are under way end before, and others wait until it is done.
+    ///
+    /// Once the old files are gone it does not throw: if the new ones cannot be made, the next read or commit tries again,
+    /// and throws what is in the way.
+    package func reset() throws(DataSourceError) -> StoreStartup {
+        try readers.pause { () throws(DataSourceError) in
+            try writer.withLock { (writer) throws(DataSourceError) in
+                let old = try openWriter(&writer)
+                old.end()
+                let (startup, failure) = replace(old.connection, &writer)
+                if let failure { throw failure }
+                return startup
+            }
+        }
+    }
+
+    private func replace(
+        _ connection: Connection, _ writer: inout WriterState
+    ) -> (startup: StoreStartup, failure: DataSourceError?) {
+        var opening = StoreOpening(files: files, schema: schema, options: options)
+        opening.firstFreeKey = counters.firstFreeKey
+        // Until there is another one. What fails below closes the connection.
+        writer = .lost(isEmptied: false)
+        isLost.store(true, ordering: .sequentiallyConsistent)
+        var startup = StoreStartup(reason: .requested)
+        var isEmptied = false
+        var failure: DataSourceError?
+        do throws(DataSourceError) {
+            startup = try opening.remove(connection, startup) { isEmptied = true }
+        } catch {
+            connection.close(copyingLog: false)
+            failure = error
+        }
+        writer = .lost(isEmptied: isEmptied)
+        if isEmptied { identifier.withLock { $0 = UUID().uuidString } }
+        _ = try? openWriter(&writer)
+        return (startup, isEmptied ? nil : failure)
+    }
+
+    /// The writer; where a reset left none, the store is opened for it.
+    ///
+    /// - Throws: `storeClosed`, or what keeps the store from being opened.
+    func openWriter(_ writer: inout WriterState) throws(DataSourceError) -> Writer {
+        switch writer {
+        case .open(let writer): return writer
+        case .closed: throw SQLiteStore.closed
+        case .lost(let isEmptied):
+            if !isEmptied {
+                guard try files.mainExists() else { throw DataSourceError(storeMoved: files.main) }
+            }
+            var opening = StoreOpening(files: files, schema: schema, options: options)
+            opening.firstFreeKey = counters.firstFreeKey
+            let opened = try opening.run()
+            identifier.withLock { $0 = opened.metadata.storeID }
+            counters.firstFreeKey = max(counters.firstFreeKey, opened.metadata.firstFreeKey)
+            counters.setFrames(0, uncopied: 0)
+            let new = Writer(opened.connection, files, schema, counters, options.logLimits)
+            writer = .open(new)
+            isLost.store(false, ordering: .sequentiallyConsistent)
+            return new
+        }
+    }
+
+    /// For a reader, which must not look at files that are being made.
+    func reopenIfLost() throws(DataSourceError) {
+        guard isLost.load(ordering: .sequentiallyConsistent) else { return }
+        try writer.withLock { (writer) throws(DataSourceError) in _ = try openWriter(&writer) }
+    }
+}

@@ -1,0 +1,48 @@
+internal import CSQLite
+internal import RowStore
+
+/// Ending a transaction, and what to do if that fails.
+///
+/// A commit whose sync fails may be on the disk all the same: SQLite takes it back in memory, but its pages, and the mark
+/// that ends them, stay in the write-ahead log, and whoever opens the store after a crash finds them there. So they are
+/// overwritten before anybody hears that the save failed.
+extension Writer {
+    func commitTransaction() throws(DataSourceError) {
+        let statement = try connection.statement(schema.firstFreeStatement + 1, "COMMIT")
+        let code = statement.step()
+        sqlite3_reset(statement.handle)
+        statementsRun += 1
+        guard code != SQLITE_DONE else { return }
+        let error = connection.error(code, while: "writing")
+        connection.rollBack()
+        guard Writer.mayBeOnDisk(code) else { throw error }
+        do throws(DataSourceError) { try overwriteFailedCommit() } catch let failure {
+            throw DataSourceError(outcomeUnknownAt: connection.path, cause: failure)
+        }
+        throw error
+    }
+
+    /// Whether a commit that failed with that code may be complete in the log. While pages are being written it cannot be:
+    /// the mark that ends them comes last.
+    private static func mayBeOnDisk(_ code: Int32) -> Bool {
+        let failedToWrite = SQLITE_IOERR | (3 << 8)
+        return code != failedToWrite && code & 0xFF != SQLITE_BUSY && code & 0xFF != SQLITE_FULL
+    }
+
+    /// Writes a small transaction where the one that failed begins, and waits until the disk has it.
+    private func overwriteFailedCommit() throws(DataSourceError) {
+        let level = try connection.values("PRAGMA synchronous").first?.first
+        try connection.set(pragma: "synchronous", to: 2)
+        try connection.transaction { () throws(DataSourceError) in try connection.run(Metadata.countFailedCommitSQL) }
+        if case .integer(let level)? = level { try connection.set(pragma: "synchronous", to: level) }
+    }
+}
+
+extension DataSourceError {
+    init(outcomeUnknownAt path: String, cause: DataSourceError) {
+        self.init(
+            .outcomeUnknown,
+            "The disk failed while \(path) was being written, and again when that was to be taken back: the save may be there "
+                + "after a restart, or not. Check the disk, then open the store again.", cause: cause.description)
+    }
+}

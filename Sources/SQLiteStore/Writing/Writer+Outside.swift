@@ -1,0 +1,62 @@
+internal import CSQLite
+internal import RowStore
+
+/// Notices what other programs write to the file, by the number that SQLite gives to each state of it.
+///
+/// It belongs to the writer. Only the writer's connection changes the number for this library's own commits, so any other
+/// change is somebody else's. (https://www.sqlite.org/c3ref/c_fcntl_begin_atomic_write.html, SQLITE_FCNTL_DATA_VERSION)
+struct OutsideWrites {
+    private var version: UInt32 = 0
+    /// Whether nobody has been told yet.
+    private var isNews = false
+
+    /// Compares the file, as the connection's last transaction has seen it, with the state that was noted.
+    ///
+    /// - Returns: Whether it has changed.
+    mutating func look(_ connection: Connection) -> Bool {
+        let found = Self.version(connection)
+        guard found != version else { return false }
+        version = found
+        isNews = true
+        return true
+    }
+
+    /// Whether there was a change that nobody has been told of; now somebody is.
+    mutating func takeNews() -> Bool {
+        defer { isNews = false }
+        return isNews
+    }
+
+    /// Takes the present state as known.
+    mutating func note(_ connection: Connection) {
+        version = Self.version(connection)
+    }
+
+    private static func version(_ connection: Connection) -> UInt32 {
+        var version: UInt32 = 0
+        sqlite3_file_control(connection.handle, "main", SQLITE_FCNTL_DATA_VERSION, &version)
+        return version
+    }
+}
+
+extension Writer {
+    /// Looks whether another program has written since the last commit, or since this was last asked.
+    func noticeOutsideWrites() -> Bool {
+        // A read transaction makes the connection look at the file.
+        let isSeen =
+            (try? execute(schema.firstFreeStatement + 6, "SELECT 1 FROM \"_metadata\" LIMIT 1", hasRow: true)) != nil
+        // If the keys cannot be read now, the next commit refuses a save whose key is taken.
+        if isSeen, outside.look(connection) { try? raiseFirstFreeKey() }
+        return outside.takeNews()
+    }
+
+    /// Goes on giving keys above the highest one that is stored, whoever stored it.
+    func raiseFirstFreeKey() throws(DataSourceError) {
+        var highest: Int64 = 0
+        for table in schema.tables.compactMap({ $0 }) {
+            let found = try connection.values("SELECT max(\(EntityTable.keyName.quoted)) FROM \(table.name.quoted)")
+            if case .integer(let key)? = found.first?.first { highest = max(highest, key) }
+        }
+        if highest >= counters.firstFreeKey { counters.firstFreeKey = highest == .max ? .max : highest + 1 }
+    }
+}
