@@ -41,17 +41,28 @@ package struct CommitFaults: Sendable {
         let first = Counter(Int.max)
         let faulty = try FaultyCalls(fault) { $0 >= first.value && $0 - first.value < length }
         let moment = "\(fault) at call \(number), \(length) long, seed \(seed)"
-        let store = try SQLiteStore.open(options(url, faulty.calls))
+        var store = try SQLiteStore.open(options(url, faulty.calls))
         first.value = faulty.count + number
         for (index, save) in sequence.saves.enumerated() {
-            try commit(save, to: store, moment)
+            if try !commit(save, to: store, moment) {
+                // The store takes no more until it is opened again; then the save is there, or it is not.
+                first.value = .max
+                store.close()
+                store = try SQLiteStore.open(options(url))
+                let count = try sequence.count(in: store)
+                findings.expect(count != nil, "half a save, \(moment)", .half)
+                findings.expect(
+                    count == nil || count == index || count == index + 1, "\(count ?? 0) of \(index) saves, \(moment)",
+                    .lost)
+                if count == index { try store.write([save]) }
+            }
             // A read may fail, but never leave out a save or show half of one.
             if let count = try? sequence.count(in: store) {
                 findings.expect(count == index + 1, "\(count) instead of \(index + 1) saves, \(moment)", .lost)
             }
             store.upkeep()
         }
-        let wasReached = faulty.count >= first.value
+        let wasReached = first.value == .max || faulty.count >= first.value
         first.value = Int.max
         try expectAll(sequence, in: store, moment)
         store.close()
@@ -79,18 +90,22 @@ package struct CommitFaults: Sendable {
     }
 
     /// Saves again and again until it succeeds.
-    private func commit(_ save: ChangeSet, to store: SQLiteStore, _ moment: String) throws {
+    ///
+    /// - Returns: False if nobody can know whether the save is on the disk.
+    private func commit(_ save: ChangeSet, to store: SQLiteStore, _ moment: String) throws -> Bool {
         for _ in 0..<100 {
             do throws(DataSourceError) {
                 try store.write([save])
                 findings.count(.acknowledged)
-                return
+                return true
             } catch {
                 findings.count(.refused)
+                if error.code == .outcomeUnknown { return false }
                 findings.expect([.storeUnreadable, .diskFull].contains(error.code), "\(error), \(moment)")
             }
         }
         findings.violation("a save is refused for good, \(moment)")
+        return true
     }
 }
 

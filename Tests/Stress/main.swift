@@ -32,7 +32,7 @@ func runHere(_ suite: Suite, _ arguments: Arguments) async -> Bool {
     } catch {
         findings.violation("the suite was ended by an error: \(error)")
     }
-    for violation in findings.violations.prefix(50) { say("  VIOLATION: \(violation)") }
+    for violation in findings.violations.prefix(10) { say("  VIOLATION: \(violation.prefix(600))") }
     let count = findings.violations.count
     say("  \(findings.summary)")
     say("  \(count == 0 ? "passed" : "FAILED: \(count) violations") after \((ContinuousClock.now - start).seconds) s")

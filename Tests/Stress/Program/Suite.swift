@@ -20,6 +20,7 @@ enum Suite: String, CaseIterable {
         switch self {
         case .kill: try await KillSuite(size, seed, findings).run()
         case .powerCut: try PowerCutSuite(size, seed, findings).run()
+        case .faults: try await FaultSuite(size, seed, findings).run()
         default: break
         }
     }
