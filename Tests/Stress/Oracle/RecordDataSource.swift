@@ -35,8 +35,16 @@ final class BlueDataSource: RecordDataSource<Blue> {}
 /// One of the data sources, whichever entity it owns.
 protocol RecordKeeper: DataSource {
     nonisolated func run(_ operation: Operation) async throws
+    nonisolated func put(_ values: [RecordData]) async throws
+    nonisolated func remove(_ values: [RecordData]) async throws
+    /// Makes the objects in scope equal to the values: all of its entity.
+    nonisolated func replaceAll(with values: [RecordData]) async throws
     /// All its records, as main has them.
     func shown() throws -> [RecordData]
+    /// The objects themselves.
+    func objects() throws -> [Record]
+    /// Calls the body with what a list shows, again and again until the container is closed.
+    nonisolated func follow(_ body: @Sendable ([RecordData]) -> Void) async
     /// The same, as its private context has them.
     nonisolated func kept() async throws -> [RecordData]
 }
@@ -68,8 +76,22 @@ extension RecordDataSource: RecordKeeper {
         }
     }
 
-    func shown() throws -> [RecordData] {
-        try main.fetch(Object.self).map(\.data)
+    nonisolated func put(_ values: [RecordData]) async throws { try await add(values) }
+
+    nonisolated func remove(_ values: [RecordData]) async throws { try await delete(values) }
+
+    nonisolated func replaceAll(with values: [RecordData]) async throws {
+        try await sync(values, entity: Object.self)
+    }
+
+    func shown() throws -> [RecordData] { try objects().map(\.data) }
+
+    func objects() throws -> [Record] { try main.fetch(Object.self) }
+
+    nonisolated func follow(_ body: @Sendable ([RecordData]) -> Void) async {
+        for await update in updates(FetchRequest(Object.self, order: [.ascending(\.key)])) {
+            body(update.snapshot.map { row in row.read { $0.data } })
+        }
     }
 
     nonisolated func kept() async throws -> [RecordData] {

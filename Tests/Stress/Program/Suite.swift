@@ -21,6 +21,7 @@ enum Suite: String, CaseIterable {
         case .kill: try await KillSuite(size, seed, findings).run()
         case .powerCut: try PowerCutSuite(size, seed, findings).run()
         case .faults: try await FaultSuite(size, seed, findings).run()
+        case .outsideWrites: try await OutsideWritesSuite(size, seed, findings).run()
         default: break
         }
     }
@@ -30,6 +31,7 @@ enum Suite: String, CaseIterable {
     static func runChild(_ arguments: [String]) async throws {
         switch arguments.first {
         case "kill": try await KillChild(Array(arguments.dropFirst())).run()
+        case "outside": try OutsideChild(Array(arguments.dropFirst())).run()
         default: throw Misunderstood(arguments: arguments)
         }
     }
