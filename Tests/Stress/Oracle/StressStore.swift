@@ -32,7 +32,7 @@ final class StressStore {
     static func url(in folder: URL) -> URL { folder.appending(component: "store.sqlite") }
 
     /// The bytes of the write-ahead log; 0 if there is none.
-    var logSize: Int {
+    static func logSize(_ url: URL) -> Int {
         (try? FileManager.default.attributesOfItem(atPath: url.path + "-wal")[.size] as? Int) ?? 0
     }
 

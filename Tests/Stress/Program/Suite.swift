@@ -22,7 +22,7 @@ enum Suite: String, CaseIterable {
         case .powerCut: try PowerCutSuite(size, seed, findings).run()
         case .faults: try await FaultSuite(size, seed, findings).run()
         case .outsideWrites: try await OutsideWritesSuite(size, seed, findings).run()
-        default: break
+        case .memory: try await MemorySuite(size, seed, findings).run()
         }
     }
 

@@ -46,13 +46,13 @@ struct OutsideWritesSuite {
             let isAppIdle = round % 3 == 0
             let held = try keepers.map { try $0.objects() }
             child.send(line: "go \(random.next(below: 150)) \(tables) \(random.next() >> 20)")
-            let isRunning = Mutex(true)
-            let saves = isAppIdle ? [] : apps.map { app in Task { await app.run(while: { isRunning.withLock { $0 } }) } }
+            let isRunning = Flag()
+            let saves = isAppIdle ? [] : apps.map { app in Task { await app.run(while: { isRunning.isSet }) } }
             guard await done.next() != nil else {
                 findings.violation("the other process ended, \(moment)")
                 break
             }
-            isRunning.withLock { $0 = false }
+            isRunning.clear()
             var made: [OutsideApp.Outcome] = []
             for save in saves { made += await save.value }
             note(made, history, moment)
@@ -139,24 +139,4 @@ struct OutsideWritesSuite {
     private func isCurrent(_ object: Record, _ records: Set<RecordData>, _ keys: Set<String>) -> Bool {
         object.isDeleted || records.contains(object.data)
     }
-}
-
-/// What a list shows.
-@MainActor
-private final class FollowedList {
-    private let latest = SharedRecords()
-
-    init(_ keeper: any RecordKeeper) {
-        let latest = latest
-        Task.detached { await keeper.follow { latest.set($0) } }
-    }
-
-    var shown: [RecordData] { latest.get() }
-}
-
-private final class SharedRecords: Sendable {
-    private let state = Mutex<[RecordData]>([])
-
-    func set(_ records: [RecordData]) { state.withLock { $0 = records } }
-    func get() -> [RecordData] { state.withLock { $0 } }
 }
