@@ -54,13 +54,18 @@ let package = Package(
         .testTarget(name: "RowStoreTests", dependencies: ["RowStore", "ManagedModel"]),
         .target(name: "CFaultyVFS", dependencies: ["CSQLite"], path: "Tests/CFaultyVFS"),
         .target(name: "StoreTestModel", dependencies: ["RowStore", "ManagedModel"], path: "Tests/StoreTestModel"),
+        .target(
+            name: "StoreFaults",
+            dependencies: [
+                "SQLiteStore", "RowStore", "ManagedModel", "CSQLite", "CFaultyVFS", "StoreTestModel", "TestSupport",
+            ], path: "Tests/StoreFaults"),
         .executableTarget(
             name: "store-program", dependencies: ["SQLiteStore", "StoreTestModel", "RowStore", "ManagedModel"],
             path: "Tests/StoreProgram"),
         .testTarget(
             name: "SQLiteStoreTests",
             dependencies: [
-                "SQLiteStore", "RowStore", "ManagedModel", "ModelReader", "CSQLite", "CFaultyVFS", "StoreTestModel",
+                "SQLiteStore", "RowStore", "ManagedModel", "ModelReader", "CSQLite", "StoreFaults", "StoreTestModel",
                 "TestSupport",
             ]),
         .testTarget(
@@ -70,6 +75,12 @@ let package = Package(
             ],
             plugins: ["ModelPlugin"]),
         .target(name: "TestSupport", path: "Tests/TestSupport"),
+        .executableTarget(
+            name: "stress",
+            dependencies: [
+                "CoreDataSource", "SQLiteStore", "RowStore", "ManagedModel", "CSQLite", "StoreFaults", "StoreTestModel",
+                "TestSupport",
+            ], path: "Tests/Stress", plugins: ["ModelPlugin"]),
         .testTarget(name: "MisuseTests", dependencies: ["CoreDataSource", "TestSupport"]),
         .executableTarget(
             name: "readme-example", dependencies: ["CoreDataSource"], path: "Tests/ReadmeExample",

@@ -20,7 +20,7 @@ struct QueryTests {
         [.null, .integer(1)],
     ]
 
-    private static func rows(_ count: Int64, _ generator: inout SeededGenerator) -> [StoredRow] {
+    private static func rows(_ count: Int64, _ generator: inout SeededRandom) -> [StoredRow] {
         (1...count).map { key in
             var row = RowSnapshot(columnCount: TestModel.columnCount)
             for column in 0...TestModel.decimal {
@@ -35,7 +35,7 @@ struct QueryTests {
         }
     }
 
-    private static func predicate(_ depth: Int, _ generator: inout SeededGenerator) -> RowPredicate {
+    private static func predicate(_ depth: Int, _ generator: inout SeededRandom) -> RowPredicate {
         let column = Int.random(in: 0..<TestModel.columnCount, using: &generator)
         // Now and then a value of another column's kind.
         let source = Int.random(in: 0..<10, using: &generator) == 0 ? (column + 1) % values.count : column
@@ -70,7 +70,7 @@ struct QueryTests {
 
     @Test(arguments: StoreKind.allCases, [testSeed()])
     func randomQueriesAreAnsweredAsInMemory(kind: StoreKind, seed: UInt64) throws {
-        var generator = SeededGenerator(seed: seed)
+        var generator = SeededRandom(seed: seed)
         let rows = QueryTests.rows(120, &generator)
         try withStore(kind) { store in
             try store.write([.of(insert: rows)])

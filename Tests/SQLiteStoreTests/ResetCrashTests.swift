@@ -1,6 +1,7 @@
 import Foundation
 import RowStore
 import SQLiteStore
+import StoreFaults
 import Testing
 
 /// A reset that ends anywhere leaves a whole old store or a whole new one.

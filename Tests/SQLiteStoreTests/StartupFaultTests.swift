@@ -1,6 +1,7 @@
 import Foundation
 import RowStore
 import SQLiteStore
+import StoreFaults
 import Testing
 
 /// What fails while a store is opened is an error, never a reset, and leaves every byte as it was.

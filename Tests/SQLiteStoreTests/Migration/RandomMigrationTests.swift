@@ -17,7 +17,7 @@ struct RandomMigrationTests {
         let seed = testSeed()
         print("seed of the migrations: \(seed)")
         for number in 0..<(RandomMigrationTests.number("COREDATASOURCE_MIGRATIONS") ?? 8) {
-            var random = SeededGenerator(seed: seed &+ number)
+            var random = SeededRandom(seed: seed &+ number)
             var draft = ModelDraft(using: &random)
             for round in 0..<3 {
                 let old = draft

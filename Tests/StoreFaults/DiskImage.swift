@@ -1,9 +1,9 @@
-import Foundation
-import StoreTestModel
+package import Foundation
+package import TestSupport
 
 /// What a disk holds of a store's files: what it was made to keep, and what it may or may not have got around to.
-struct DiskImage {
-    enum Damage: CaseIterable {
+package struct DiskImage {
+    package enum Damage: CaseIterable {
         /// Nothing is there but what was synced.
         case syncedOnly
         /// Everything is there, as after a kill.
@@ -27,9 +27,11 @@ struct DiskImage {
     }
 
     private var files: [String: File] = [:]
-    private(set) var acknowledged = 0
+    package private(set) var acknowledged = 0
 
-    mutating func apply(_ event: WriteLog.Event) {
+    package init() {}
+
+    package mutating func apply(_ event: WriteLog.Event) {
         switch event {
         case .write(let file, let bytes, let offset):
             files[file, default: File()].pending.append(.write(bytes, offset: offset))
@@ -44,7 +46,7 @@ struct DiskImage {
     }
 
     /// The files after a power cut.
-    func files(after damage: Damage, using generator: inout SeededGenerator) -> [String: Data] {
+    package func files(after damage: Damage, using generator: inout SeededRandom) -> [String: Data] {
         var result: [String: Data] = [:]
         for (name, file) in files.sorted(by: { $0.key < $1.key }) {
             var bytes = file.kept
@@ -57,7 +59,7 @@ struct DiskImage {
     }
 
     private static func survivors(
-        of changes: [Change], _ damage: Damage, _ generator: inout SeededGenerator
+        of changes: [Change], _ damage: Damage, _ generator: inout SeededRandom
     ) -> [Change] {
         switch damage {
         case .syncedOnly: return []

@@ -1,20 +1,21 @@
-import RowStore
-import SQLiteStore
-import StoreTestModel
+package import RowStore
+package import SQLiteStore
+internal import StoreTestModel
+internal import TestSupport
 
 /// Random saves, and what a store holds after each of them.
-struct SaveSequence {
-    let saves: [ChangeSet]
+package struct SaveSequence {
+    package let saves: [ChangeSet]
     /// The texts by key after so many saves, each with the number of the last save of all rows at once.
-    let states: [[Int64: String]]
+    package let states: [[Int64: String]]
 
     /// The row that says how many saves there have been.
     static let counter: Int64 = 1
     /// How many rows the first save makes, so that one of all rows is written by one statement.
     private static let firstRows: Int64 = 40
 
-    init(count: Int, seed: UInt64) {
-        var generator = SeededGenerator(seed: seed)
+    package init(count: Int, seed: UInt64) {
+        var generator = SeededRandom(seed: seed)
         var rows: [Int64: RowSnapshot] = [:]
         var saves: [ChangeSet] = []
         var states: [[Int64: String]] = [[:]]
@@ -27,7 +28,7 @@ struct SaveSequence {
     }
 
     private static func save(
-        _ number: Int, _ rows: inout [Int64: RowSnapshot], _ generator: inout SeededGenerator
+        _ number: Int, _ rows: inout [Int64: RowSnapshot], _ generator: inout SeededRandom
     ) -> ChangeSet {
         if number % 3 == 0 { return saveAll(number, &rows) }
         let layout = TestModel.layout.entities[TestModel.item]
@@ -89,8 +90,10 @@ struct SaveSequence {
     }
 
     /// How many of the saves a store holds, all of their rows and no others; nil if it is half of one.
-    func count(in store: SQLiteStore) throws -> Int? {
-        let rows = try store.rows(RowQuery(entity: TestModel.item))
+    package func count(in store: SQLiteStore) throws -> Int? {
+        let rows = try store.read(.statement) { (reader) throws(DataSourceError) in
+            try reader.rows(RowQuery(entity: TestModel.item))
+        }
         let found = Dictionary(uniqueKeysWithValues: rows.map { ($0.key, SaveSequence.state($0.row)) })
         let number = rows.first { $0.key == SaveSequence.counter }.map { Int($0.row.real(TestModel.real)) } ?? 0
         return states.indices.contains(number) && states[number] == found ? number : nil

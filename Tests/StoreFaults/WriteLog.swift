@@ -1,15 +1,13 @@
-import CFaultyVFS
-import CSQLite
-import Foundation
-import RowStore
-import SQLiteStore
-import StoreTestModel
-import Testing
+internal import CFaultyVFS
+internal import CSQLite
+package import Foundation
+internal import RowStore
+package import SQLiteStore
 
 /// Writes down everything that SQLite does to a store's files, to tell afterwards what a disk may hold after a power cut
 /// at any moment.
-final class WriteLog: Sendable {
-    enum Event: Sendable {
+package final class WriteLog: Sendable {
+    package enum Event: Sendable {
         case write(file: String, Data, offset: Int)
         case truncate(file: String, size: Int)
         /// The disk has everything that was written to the file before.
@@ -31,7 +29,7 @@ final class WriteLog: Sendable {
     private let name = "log-\(UUID().uuidString)"
 
     /// - Parameter failsSync: Whether the sync of that number, counted from 1, fails.
-    init(failsSync: @escaping @Sendable (Int) -> Bool = { _ in false }) throws {
+    package init(failsSync: @escaping @Sendable (Int) -> Bool = { _ in false }) throws {
         state = Guarded(State(failsSync: failsSync))
         let code = faulty_vfs_register(
             name,
@@ -47,7 +45,7 @@ final class WriteLog: Sendable {
                 let written = bytes.map { Data(bytes: $0, count: Int(count)) } ?? Data()
                 log.note(String(cString: call), file, written, Int(offset))
             }, Unmanaged.passUnretained(self).toOpaque())
-        try #require(code == SQLITE_OK)
+        guard code == SQLITE_OK else { throw VFSNotRegistered() }
     }
 
     deinit {
@@ -55,14 +53,14 @@ final class WriteLog: Sendable {
     }
 
     /// The log lives as long as these do.
-    var calls: FileCalls {
+    package var calls: FileCalls {
         FileCalls(sqliteVFS: name) { _, _ in withExtendedLifetime(self) { 0 } }
     }
 
-    var events: [Event] { state.withLock { $0.events } }
-    var syncCount: Int { state.withLock { $0.syncs } }
+    package var events: [Event] { state.withLock { $0.events } }
+    package var syncCount: Int { state.withLock { $0.syncs } }
 
-    func acknowledge(_ saves: Int) {
+    package func acknowledge(_ saves: Int) {
         state.withLock { $0.events.append(.acknowledged(saves)) }
     }
 

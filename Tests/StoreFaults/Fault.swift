@@ -1,0 +1,35 @@
+internal import CSQLite
+internal import Foundation
+
+/// What a call fails with: an error number of the system's, or a result code of SQLite's.
+package struct Fault: Sendable, CustomStringConvertible {
+    package let name: String
+    package let number: Int32
+    package let code: Int32
+
+    package var description: String { name }
+
+    package static let all = [
+        Fault(name: "EACCES", number: EACCES, code: SQLITE_CANTOPEN),
+        Fault(name: "EBUSY", number: EBUSY, code: SQLITE_BUSY),
+        .io,
+        Fault(name: "EMFILE", number: EMFILE, code: SQLITE_CANTOPEN),
+        .full,
+        Fault(name: "CORRUPT", number: EIO, code: SQLITE_CORRUPT),
+        Fault(name: "NOTADB", number: EIO, code: SQLITE_NOTADB),
+    ]
+
+    /// The result code of one of SQLite's calls, as its own way to the files gives it: only a lock is busy, a sync never says
+    /// that the disk is full, and an I/O error says what failed.
+    package func code(of call: String) -> Int32 {
+        if code == SQLITE_BUSY && !call.lowercased().contains("lock") || code == SQLITE_FULL && call == "sync" {
+            return Fault.io.code(of: call)
+        }
+        guard code == SQLITE_IOERR else { return code }
+        let details: [String: Int32] = ["read": 1, "write": 3, "sync": 4, "truncate": 6]
+        return SQLITE_IOERR | (details[call] ?? 0) << 8
+    }
+
+    package static let full = Fault(name: "ENOSPC", number: ENOSPC, code: SQLITE_FULL)
+    package static let io = Fault(name: "EIO", number: EIO, code: SQLITE_IOERR)
+}

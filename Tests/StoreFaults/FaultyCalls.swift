@@ -1,0 +1,61 @@
+internal import CFaultyVFS
+internal import CSQLite
+internal import Foundation
+internal import RowStore
+package import SQLiteStore
+
+/// Counts the calls that a store makes for its files, its own and SQLite's, and makes some of them fail.
+package final class FaultyCalls: Sendable {
+    private struct State {
+        var count = 0
+        /// The number of the first call that changes a name.
+        var firstRemoval: Int?
+        let fails: @Sendable (Int) -> Bool
+    }
+
+    private let state: Guarded<State>
+    private let fault: Fault
+    private let name = "faulty-\(UUID().uuidString)"
+
+    /// - Parameter fails: Whether the call of that number, counted from 1, is to fail.
+    package init(_ fault: Fault = .io, fails: @escaping @Sendable (Int) -> Bool = { _ in false }) throws {
+        self.fault = fault
+        state = Guarded(State(fails: fails))
+        let code = faulty_vfs_register(
+            name,
+            { context, call in
+                guard let context, let call else { return SQLITE_OK }
+                let calls = Unmanaged<FaultyCalls>.fromOpaque(context).takeUnretainedValue()
+                return calls.next() ? calls.fault.code(of: String(cString: call)) : SQLITE_OK
+            }, nil, Unmanaged.passUnretained(self).toOpaque())
+        guard code == SQLITE_OK else { throw VFSNotRegistered() }
+    }
+
+    deinit {
+        faulty_vfs_unregister(name)
+    }
+
+    /// How many calls there have been.
+    package var count: Int { state.withLock { $0.count } }
+    package var firstRemoval: Int? { state.withLock { $0.firstRemoval } }
+
+    /// It lives as long as these do.
+    package var calls: FileCalls {
+        FileCalls(sqliteVFS: name) { call, _ in
+            if call == .remove || call == .move {
+                self.state.withLock { $0.firstRemoval = $0.firstRemoval ?? $0.count + 1 }
+            }
+            return self.next() ? self.fault.number : 0
+        }
+    }
+
+    private func next() -> Bool {
+        state.withLock { state in
+            state.count += 1
+            return state.fails(state.count)
+        }
+    }
+}
+
+/// SQLite did not take the way to the files that a test wants to watch.
+struct VFSNotRegistered: Error {}

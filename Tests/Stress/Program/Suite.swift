@@ -1,0 +1,42 @@
+import Foundation
+import TestSupport
+
+/// What is put to the test.
+enum Suite: String, CaseIterable {
+    /// Processes are killed in the middle of their saves.
+    case kill
+    /// The power goes, with what was not synced half written.
+    case powerCut = "power-cut"
+    /// Each call for the files fails, once and for good.
+    case faults
+    /// Another process writes to the file with plain SQL.
+    case outsideWrites = "outside-writes"
+    /// Memory and the log stay bounded while main is blocked and readers overlap.
+    case memory
+
+    /// Runs it in this process.
+    @MainActor
+    func run(_ size: Size, _ seed: UInt64, _ findings: Findings) async throws {
+        switch self {
+        case .kill: try await KillSuite(size, seed, findings).run()
+        case .powerCut: try PowerCutSuite(size, seed, findings).run()
+        case .faults: try await FaultSuite(size, seed, findings).run()
+        case .outsideWrites: try await OutsideWritesSuite(size, seed, findings).run()
+        case .memory: try await MemorySuite(size, seed, findings).run()
+        }
+    }
+
+    /// What this program is told when a suite starts it once more.
+    @MainActor
+    static func runChild(_ arguments: [String]) async throws {
+        switch arguments.first {
+        case "kill": try await KillChild(Array(arguments.dropFirst())).run()
+        case "outside": try OutsideChild(Array(arguments.dropFirst())).run()
+        default: throw Misunderstood(arguments: arguments)
+        }
+    }
+
+    struct Misunderstood: Error {
+        let arguments: [String]
+    }
+}

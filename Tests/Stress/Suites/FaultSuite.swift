@@ -1,0 +1,187 @@
+import CoreDataSource
+import Foundation
+import RowStore
+import StoreFaults
+import Synchronization
+import TestSupport
+
+/// Each call for the files fails in turn, once and for good, while saves are made: by the store alone, and by all tiers.
+@MainActor
+struct FaultSuite {
+    private let size: Size
+    private let seed: UInt64
+    private let findings: Findings
+    private let watchdog: Watchdog
+
+    init(_ size: Size, _ seed: UInt64, _ findings: Findings) {
+        self.size = size
+        self.seed = seed
+        self.findings = findings
+        watchdog = Watchdog(limit: .seconds(size.choose(60, 3600)), findings: findings)
+    }
+
+    func run() async throws {
+        let store = CommitFaults(
+            saveCount: size.choose(8, 12), step: size.choose(5, 1), seed: seed, findings: findings)
+        for fault in [Fault.io, .full] {
+            for length in [1, 50] {
+                watchdog.note("faults", "\(fault), \(length) calls, of the store")
+                try store.failEveryCall(with: fault, length: length)
+            }
+            for isForGood in [false, true] {
+                try await failEveryCallOfTheTiers(with: fault, isForGood)
+            }
+        }
+        watchdog.note("faults", nil)
+    }
+
+    private func failEveryCallOfTheTiers(with fault: Fault, _ isForGood: Bool) async throws {
+        var random = SeededRandom(seed: seed)
+        let step = size.choose(9, 1)
+        var number = 1 + random.next(below: step)
+        while findings.violations.count < 20 {
+            let moment = "\(fault) at call \(number) \(isForGood ? "for good" : "once"), seed \(seed)"
+            watchdog.note("faults", "\(moment), of all tiers")
+            var run = try FaultRun(fault, number, isForGood, Ledger(seed: seed, task: 0), moment, findings)
+            guard try await run.run(operations: size.choose(10, 20)) else { return }
+            findings.count(.faults)
+            number += step
+        }
+    }
+}
+
+/// One store, one task, one fault.
+///
+/// A call that throws leaves nothing: not on main, not in its context, not in the store. Once the fault is gone the same call
+/// succeeds.
+@MainActor
+private struct FaultRun {
+    private let ledger: Ledger
+    private let moment: String
+    private let findings: Findings
+    private let isForGood: Bool
+    private let store: StressStore
+    private let window: FaultWindow
+    private let calls: FaultyCalls
+    private var container: PersistentContainer
+    private var keeper: any RecordKeeper
+    private var cells: Ledger.Cells = [:]
+    private var done: Int64 = 0
+    /// The last operation that was acknowledged as stored.
+    private var stored: Int64 = 0
+
+    /// How often a call is made again before what is broken for good is repaired.
+    private static let patience = 4
+
+    init(
+        _ fault: Fault, _ number: Int, _ isForGood: Bool, _ ledger: Ledger, _ moment: String, _ findings: Findings
+    ) throws {
+        self.ledger = ledger
+        self.moment = moment
+        self.findings = findings
+        self.isForGood = isForGood
+        store = try StressStore(findings)
+        let window = FaultWindow()
+        self.window = window
+        calls = try FaultyCalls(fault) { window.fails($0) }
+        container = try StressStore.open(store.url, logLimit: 10, calls: calls.calls)
+        keeper = try container.dataSource(RedDataSource.self)
+        window.open(at: calls.count + number, length: isForGood ? Int.max : 1)
+    }
+
+    /// - Returns: Whether it came to the call that was to fail.
+    mutating func run(operations count: Int64) async throws -> Bool {
+        while done < count && findings.violations.count < 20 {
+            try await make(ledger.operation(done + 1, on: cells))
+        }
+        let wasReached = window.wasReached(calls.count)
+        window.close()
+        try await flush()
+        try await expectShown("after a flush")
+        try await container.close()
+        (container, keeper) = try reopened()
+        try await expectShown("after the next start")
+        try await container.close()
+        let integrity = integrity(of: store.url)
+        findings.expect(integrity == "ok", "\(integrity), \(moment)")
+        return wasReached
+    }
+
+    /// Makes a save until it succeeds.
+    private mutating func make(_ operation: Operation) async throws {
+        for attempt in 1... {
+            do {
+                try await keeper.run(operation)
+                findings.count(.acknowledged)
+                cells = operation.applied(to: cells)
+                done = operation.number
+                if operation.level == .store { stored = done }
+                return try await expectShown("after \(operation)")
+            } catch let error as DataSourceError {
+                findings.count(.refused)
+                if error.code == .outcomeUnknown { return try await startAgain(after: operation) }
+                findings.expect(
+                    [.storeUnreadable, .diskFull].contains(error.code), "\(operation) threw \(error), \(moment)")
+            }
+            try await expectShown("after attempt \(attempt) of \(operation)")
+            if attempt == FaultRun.patience { window.close() }
+            guard attempt <= FaultRun.patience * 2 else {
+                return findings.violation("\(operation) is refused for good, \(moment)")
+            }
+        }
+    }
+
+    /// Nobody knows what the disk has of the last save: whatever that is has to be whole, and to hold what was acknowledged.
+    private mutating func startAgain(after operation: Operation) async throws {
+        window.close()
+        try? await container.close()
+        (container, keeper) = try reopened()
+        let found = try keeper.shown()
+        done = found.first { $0.key == ledger.key(0) }?.revision ?? 0
+        findings.expect(done >= stored, "\(done) of \(stored) stored operations, \(operation), \(moment)", .lost)
+        cells = ledger.cells(after: done)
+        try await expectShown("after a start for which the outcome was unknown")
+    }
+
+    private func reopened() throws -> (PersistentContainer, any RecordKeeper) {
+        let container = try StressStore.open(store.url, logLimit: 10, calls: calls.calls)
+        return (container, try container.dataSource(RedDataSource.self))
+    }
+
+    private func flush() async throws {
+        do {
+            try await container.flush()
+        } catch {
+            // It may have been told of an attempt that began before the fault was gone.
+            do { try await container.flush() } catch { findings.violation("flush threw \(error), \(moment)") }
+        }
+    }
+
+    /// A read may fail, but it never leaves out a save nor shows one that threw.
+    private func expectShown(_ when: String) async throws {
+        let values = ledger.values(cells)
+        if let shown = try? keeper.shown() {
+            findings.expect(Set(shown) == values, "main shows other records \(when), \(moment)", .half)
+        }
+        if let kept = try? await keeper.kept() {
+            findings.expect(Set(kept) == values, "the context has other records \(when), \(moment)", .half)
+        }
+    }
+}
+
+/// Which calls fail.
+private final class FaultWindow: Sendable {
+    private let calls = Mutex<Range<Int>?>(nil)
+
+    func open(at first: Int, length: Int) {
+        calls.withLock { $0 = first..<(length == .max ? .max : first + length) }
+    }
+
+    func close() {
+        calls.withLock { $0 = $0.map { $0.lowerBound..<$0.lowerBound } }
+    }
+
+    func fails(_ number: Int) -> Bool { calls.withLock { $0?.contains(number) ?? false } }
+
+    func wasReached(_ number: Int) -> Bool { calls.withLock { $0.map { $0.lowerBound <= number } ?? false } }
+}

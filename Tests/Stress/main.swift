@@ -1,0 +1,66 @@
+import Foundation
+import TestSupport
+
+guard let arguments = Arguments(Array(CommandLine.arguments.dropFirst())) else {
+    print(Arguments.usage)
+    exit(2)
+}
+
+if !arguments.child.isEmpty {
+    try await Suite.runChild(arguments.child)
+    exit(0)
+}
+
+var failed: [Suite] = []
+for suite in arguments.suites {
+    let isFine =
+        arguments.isInside
+        ? await runHere(suite, arguments) : try await runApart(suite, arguments)
+    if !isFine { failed.append(suite) }
+}
+if arguments.suites.count > 1 {
+    say(failed.isEmpty ? "all suites passed" : "failed: \(failed.map(\.rawValue).joined(separator: ", "))")
+}
+exit(failed.isEmpty ? 0 : 1)
+
+@MainActor
+func runHere(_ suite: Suite, _ arguments: Arguments) async -> Bool {
+    let start = ContinuousClock.now
+    let findings = Findings()
+    do {
+        try await suite.run(arguments.size, arguments.seed, findings)
+    } catch {
+        findings.violation("the suite was ended by an error: \(error)")
+    }
+    for violation in findings.violations.prefix(10) { say("  VIOLATION: \(violation.prefix(600))") }
+    let count = findings.violations.count
+    say("  \(findings.summary)")
+    say("  \(count == 0 ? "passed" : "FAILED: \(count) violations") after \((ContinuousClock.now - start).seconds) s")
+    return count == 0
+}
+
+/// In a process of its own, so that a trap is counted and does not end the others.
+@MainActor
+func runApart(_ suite: Suite, _ arguments: Arguments) async throws -> Bool {
+    say("stress \(suite.rawValue) --size \(arguments.size.rawValue) --seed \(arguments.seed)")
+    let process = Process()
+    process.executableURL = Bundle.main.executableURL
+    process.arguments = [
+        suite.rawValue, "--inside", "--size", arguments.size.rawValue, "--seed", "\(arguments.seed)",
+    ]
+    let ended = AsyncStream<Void>.makeStream()
+    process.terminationHandler = { _ in ended.continuation.finish() }
+    try process.run()
+    for await _ in ended.stream {}
+    if process.terminationReason == .uncaughtSignal {
+        say("  FAILED: 1 trap: the suite ended by signal \(process.terminationStatus)")
+    } else if process.terminationStatus == Watchdog.exitCode {
+        say("  FAILED: 1 hang")
+    }
+    return process.terminationReason == .exit && process.terminationStatus == 0
+}
+
+extension Duration {
+    /// With one digit behind the point.
+    var seconds: Double { (self / .milliseconds(100)).rounded() / 10 }
+}

@@ -1,0 +1,58 @@
+internal import Synchronization
+
+/// What a stress suite counts, and the promises that it saw broken.
+package final class Findings: Sendable {
+    package enum Count: String, Sendable, CaseIterable {
+        case kills, images, faults, acknowledged, lost, half, stale, refused, hangs, traps
+    }
+
+    private struct State {
+        var counts: [Count: Int] = [:]
+        var violations: [String] = []
+        var figures: [(name: String, value: String)] = []
+    }
+
+    private let state = Mutex(State())
+
+    package init() {}
+
+    package var violations: [String] { state.withLock { $0.violations } }
+
+    package func count(_ count: Count, _ number: Int = 1) {
+        state.withLock { $0.counts[count, default: 0] += number }
+    }
+
+    package func number(of count: Count) -> Int { state.withLock { $0.counts[count] ?? 0 } }
+
+    /// Notes a broken promise.
+    ///
+    /// - Parameter count: What it counts as.
+    package func violation(_ sentence: String, _ count: Count? = nil) {
+        state.withLock { state in
+            if let count { state.counts[count, default: 0] += 1 }
+            state.violations.append(sentence)
+        }
+    }
+
+    /// Notes a violation unless the condition holds.
+    package func expect(_ condition: Bool, _ sentence: @autoclosure () -> String, _ count: Count? = nil) {
+        if !condition { violation(sentence(), count) }
+    }
+
+    /// Notes a figure for the report: kills, images, bytes.
+    package func figure(_ name: String, _ value: some CustomStringConvertible) {
+        state.withLock { state in
+            state.figures.removeAll { $0.name == name }
+            state.figures.append((name, value.description))
+        }
+    }
+
+    /// One line with all figures and counts.
+    package var summary: String {
+        state.withLock { state in
+            let figures = state.figures.map { "\($0.value) \($0.name)" }
+            let counts = Count.allCases.map { "\(state.counts[$0] ?? 0) \($0.rawValue)" }
+            return (figures + counts).joined(separator: ", ")
+        }
+    }
+}
