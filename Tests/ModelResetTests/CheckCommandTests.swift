@@ -53,6 +53,22 @@ import Testing
         #expect(try await check().output == "Shop.xcdatamodeld: unchanged (version Shop 2)\n")
     }
 
+    /// They reset nothing, but a later comparison needs them.
+    @Test func newRenamingIdentifiersAreFineAndAnUpdateWritesThemDown() async throws {
+        try program.write(Shop.first.replacing("name=\"name\"", with: "name=\"name\" elementID=\"label\""))
+        let outcome = try await check()
+        #expect(outcome.status == 0)
+        #expect(
+            outcome.output
+                == "Shop.xcdatamodeld: unchanged (version Shop), but not its renaming identifiers; --update writes them down\n"
+        )
+        #expect(try await check("--update").status == 0)
+        #expect(try lockText().hasSuffix("  renamed attribute \"Item\" \"name\" from \"label\"\n"))
+        #expect(try await check().output == "Shop.xcdatamodeld: unchanged (version Shop)\n")
+        try program.write(Shop.first.replacing("name=\"name\"", with: "name=\"title\" elementID=\"label\""))
+        #expect(try await check().output.contains("  Item.title: renamed from name\n"))
+    }
+
     @Test func anUpdateSaysWhatItAcceptsAndThenAllIsFine() async throws {
         try program.write(Shop.second)
         let outcome = try await check("--update")

@@ -19,6 +19,8 @@ struct Finding {
     private var comparison: ModelComparison?
     /// Why there is no ``comparison`` of two models that differ.
     private var remark: String?
+    /// Whether the lock file has other renaming identifiers, which reset no store.
+    private var hasNewIdentifiers = false
     /// Why the model cannot be read.
     private(set) var error: ModelReaderError?
 
@@ -33,6 +35,7 @@ struct Finding {
             return
         }
         state = locked.hash == model.hash ? .unchanged : .changed
+        hasNewIdentifiers = locked.renamingIdentifiers != RenamingIdentifiers(of: model)
         guard state == .changed else { return }
         guard let old = locked.model, let new = model.canonicalModel else {
             remark = "The lock file was written by another release, so the changes cannot be listed."
@@ -66,7 +69,10 @@ struct Finding {
     func lines(isFirst: Bool) -> [String] {
         switch state {
         case .unchanged:
-            ["\(title): unchanged (\(versions))"]
+            [
+                "\(title): unchanged (\(versions))"
+                    + (hasNewIdentifiers ? ", but not its renaming identifiers; --update writes them down" : "")
+            ]
         case .changed:
             ["\(title): changed (\(versions)); stores made before are reset, unless they are migrated:"]
                 + (comparison?.lines ?? [remark].compactMap(\.self)).map { "  \($0)" }

@@ -4,7 +4,7 @@ internal import ModelReader
 extension ModelLock {
     private static let comment = """
         # The models as stores are made for them, written by: model-reset check --update
-        # A line that changes resets the stores of an app's users. Commit this file with the models.
+        # A hash that changes resets the stores of an app's users, or migrates them. Commit this file with the models.
 
         """
 
