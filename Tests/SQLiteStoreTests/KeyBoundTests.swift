@@ -8,7 +8,7 @@ import Testing
 struct KeyBoundTests {
     private func makeStore(_ folder: TemporaryFolder, highestKey: Int64, bound: Int64) throws {
         let store = try SQLiteStore.open(.test(folder))
-        try store.commit([.of(insert: [1, highestKey].map { StoredRow(key: $0, row: TestModel.row(code: "\($0)")) })])
+        try store.write([.of(insert: [1, highestKey].map { StoredRow(key: $0, row: TestModel.row(code: "\($0)")) })])
         store.close()
         try RawDatabase(folder.store).run("UPDATE _metadata SET value = \(bound) WHERE name = 'firstFreeKey'")
     }
@@ -38,7 +38,7 @@ struct KeyBoundTests {
             var options = SQLiteStore.Options.test(folder)
             options.identity = TestModel.identity(of: TestModel.model)
             let store = try SQLiteStore.open(options)
-            try store.commit([.of(1, insert: [StoredRow(key: 70, row: RowSnapshot(columnCount: 8))])])
+            try store.write([.of(1, insert: [StoredRow(key: 70, row: RowSnapshot(columnCount: 8))])])
             store.close()
             try RawDatabase(folder.store).run("UPDATE _metadata SET value = 5 WHERE name = 'firstFreeKey'")
             options.resetPolicy = policy
@@ -58,12 +58,12 @@ struct KeyBoundTests {
     @Test func aDamagedTableDoesNotKeepTheStoreFromBeingOpened() throws {
         let folder = try TemporaryFolder()
         let store = try SQLiteStore.open(.test(folder))
-        try store.commit([.of(insert: (1...2000).map { StoredRow(key: $0, row: TestModel.row(code: "\($0)")) })])
+        try store.write([.of(insert: (1...2000).map { StoredRow(key: $0, row: TestModel.row(code: "\($0)")) })])
         store.close()
         try damage("Item", of: folder)
         let next = try SQLiteStore.open(.test(folder))
         #expect(code { _ = try next.rows(RowQuery(entity: TestModel.item)) } == .storeCorrupt)
-        try next.commit([.of(1, insert: [StoredRow(key: 3000, row: RowSnapshot(columnCount: 8))])])
+        try next.write([.of(1, insert: [StoredRow(key: 3000, row: RowSnapshot(columnCount: 8))])])
         next.close()
     }
 }

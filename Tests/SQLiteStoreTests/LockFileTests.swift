@@ -15,11 +15,11 @@ struct LockFileTests {
     @Test func aSecondContainerFindsTheStoreInUseWithoutALockFile() throws {
         let folder = try TemporaryFolder()
         let store = try SQLiteStore.open(.test(folder))
-        try store.commit([item(1)])
+        try store.write([item(1)])
         try FileManager.default.removeItem(at: lockFile(folder))
         #expect(code { _ = try SQLiteStore.open(.test(folder)) } == .storeInUse)
         #expect(code { _ = try SQLiteStore.open(.test(folder, hash: "other")) } == .storeInUse)
-        try store.commit([item(2)])
+        try store.write([item(2)])
         #expect(code { _ = try SQLiteStore.open(.test(folder)) } == .storeInUse)
         #expect(try store.count() == 2)
         store.close()
@@ -35,7 +35,7 @@ struct LockFileTests {
         for key in Int64(1)...3 {
             try FileManager.default.removeItem(at: lockFile(folder))
             if key == 2 { try Data().write(to: lockFile(folder)) }
-            try store.commit([item(key)])
+            try store.write([item(key)])
             #expect(folder.names.contains("test.store.lock"))
             #expect(code { _ = try SQLiteStore.open(.test(folder)) } == .storeInUse)
         }
@@ -47,16 +47,16 @@ struct LockFileTests {
     @Test func neverDoTwoContainersSave() throws {
         let folder = try TemporaryFolder()
         let first = try SQLiteStore.open(.test(folder))
-        try first.commit([item(1)])
+        try first.write([item(1)])
         try FileManager.default.removeItem(at: lockFile(folder))
         try Data("locked".utf8).write(to: lockFile(folder))
         let second = try SQLiteStore.open(.test(folder))
-        try second.commit([item(second.firstFreeKey)])
-        #expect(code { try first.commit([item(first.firstFreeKey)]) } == .storeInUse)
+        try second.write([item(second.firstFreeKey)])
+        #expect(code { try first.write([item(first.firstFreeKey)]) } == .storeInUse)
         #expect(code { _ = try first.reset() } == .storeInUse)
         first.upkeep()
         first.close()
-        try second.commit([item(second.firstFreeKey)])
+        try second.write([item(second.firstFreeKey)])
         #expect(try second.count() == 3)
         second.close()
         let next = try SQLiteStore.open(.test(folder))

@@ -2,6 +2,7 @@ import Dispatch
 import Foundation
 import RowStore
 import SQLiteStore
+import StoreFaults
 import StoreTestModel
 import Testing
 
@@ -30,7 +31,7 @@ struct LogBoundTests {
     @Test func readersThatOverlapDoNotLetTheLogGrow() throws {
         let folder = try TemporaryFolder()
         let store = try SQLiteStore.open(options(folder))
-        try store.commit([.of(1, insert: (1...1000).map { StoredRow(key: $0, row: RowSnapshot(columnCount: 8)) })])
+        try store.write([.of(1, insert: (1...1000).map { StoredRow(key: $0, row: RowSnapshot(columnCount: 8)) })])
         let isDone = Shared(0)
         let reads = Shared(0)
         let ended = DispatchGroup()
@@ -48,7 +49,7 @@ struct LogBoundTests {
         }
         var longest = (used: 0, file: 0)
         for key in Int64(10_001)...11_200 {
-            try store.commit([item(key)])
+            try store.write([item(key)])
             longest = (max(longest.used, store.counters.walBytes), max(longest.file, try logBytes(folder)))
         }
         isDone.value = 1
@@ -86,16 +87,16 @@ struct LogBoundTests {
         let store = try SQLiteStore.open(options(folder))
         let (failures, continuation) = AsyncStream<DataSourceError>.makeStream()
         store.report { continuation.yield($0) }
-        try store.commit([item(1)])
+        try store.write([item(1)])
         try holdingRead(of: store, named: "the slow report") {
-            for key in Int64(2)...600 { try store.commit([item(key)]) }
+            for key in Int64(2)...600 { try store.write([item(key)]) }
             #expect(store.counters.walBytes > limit, "nothing can be done while it reads")
         }
         // It is gone: the next commit begins the log again.
-        for key in Int64(601)...603 { try store.commit([item(key)]) }
+        for key in Int64(601)...603 { try store.write([item(key)]) }
         #expect(store.counters.walBytes < limit / 10)
         try holdingRead(of: store, named: "another report") {
-            for key in Int64(604)...1000 { try store.commit([item(key)]) }
+            for key in Int64(604)...1000 { try store.write([item(key)]) }
         }
         store.close()
         var iterator = failures.makeAsyncIterator()
@@ -112,13 +113,13 @@ struct LogBoundTests {
     @Test func mainReadsWhileTheLogIsBeingEmptied() async throws {
         let folder = try TemporaryFolder()
         let store = try SQLiteStore.open(options(folder))
-        for key in Int64(1)...150 { try store.commit([item(key)]) }
+        for key in Int64(1)...150 { try store.write([item(key)]) }
         let counts = try await MainActor.run {
             var counts: [Int] = []
             try holdingRead(of: store, named: "a report") {
                 let ended = DispatchSemaphore(value: 0)
                 Thread.detachNewThread {
-                    for key in Int64(151)...400 { try? store.commit([item(key)]) }
+                    for key in Int64(151)...400 { try? store.write([item(key)]) }
                     ended.signal()
                 }
                 while ended.wait(timeout: .now()) != .success { counts.append(try store.count()) }
@@ -139,10 +140,10 @@ struct LogBoundTests {
         let store = try SQLiteStore.open(options(folder, calls: files.calls))
         let (failures, continuation) = AsyncStream<DataSourceError>.makeStream()
         store.report { continuation.yield($0) }
-        try store.commit([item(1)])
+        try store.write([item(1)])
         isBroken.value = 1
         for key in Int64(2)...500 {
-            try store.commit([item(key)])
+            try store.write([item(key)])
             if store.needsUpkeep { store.upkeep() }
         }
         let failure = await failures.first { _ in true }
@@ -150,7 +151,7 @@ struct LogBoundTests {
         #expect(store.counters.walBytes > limit)
         isBroken.value = 0
         store.upkeep()
-        try store.commit([item(501)])
+        try store.write([item(501)])
         #expect(store.counters.walBytes < limit / 10)
         #expect(try store.count() == 501)
         store.close()

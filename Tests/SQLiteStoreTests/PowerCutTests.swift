@@ -1,3 +1,4 @@
+import RowStore
 import SQLiteStore
 import StoreFaults
 import TestSupport

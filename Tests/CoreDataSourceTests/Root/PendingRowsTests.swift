@@ -9,7 +9,7 @@ struct PendingRowsTests {
     /// A look-up took time that grew with everything that was pending: 10,000 plain inserts took 9 seconds.
     @Test(arguments: [100, 400, 5_000])
     func aLookUpCostsTheSameHoweverMuchIsPending(count: Int) async throws {
-        let (container, store) = PersistentContainer.faulty(configuration: .init(registeredObjectLimit: 0))
+        let (container, store) = PersistentContainer.faulty(configuration: .init(registeredObjectByteLimit: 0))
         let senders = try container.dataSource(SenderDataSource.self)
         let release = store.holdCommits()
         defer { release() }
@@ -28,7 +28,7 @@ struct PendingRowsTests {
 
     /// One large save is looked up as fast, and was read row by row.
     @Test func aLargeSaveIsLookedUpByKeyAndValue() async throws {
-        let (container, store) = PersistentContainer.faulty(configuration: .init(registeredObjectLimit: 0))
+        let (container, store) = PersistentContainer.faulty(configuration: .init(registeredObjectByteLimit: 0))
         let senders = try container.dataSource(SenderDataSource.self)
         try await senders.add((0..<10).map { ItemData(key: "old\($0)", number: $0) })
         let release = store.holdCommits()

@@ -1,6 +1,7 @@
 import CSQLite
 import Foundation
 import RowStore
+import StoreTestModel
 
 /// A database as another program would use it, without this library.
 final class RawDatabase {
