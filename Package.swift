@@ -50,7 +50,7 @@ let package = Package(
         .testTarget(
             name: "ModelCodeGeneratorTests",
             dependencies: ["ModelCodeGenerator", "ModelReader", "ManagedModel", "TestSupport"],
-            exclude: ["Golden", "Library", "Programs"]),
+            exclude: ["Golden", "Library", "Plugin", "Programs"]),
         .testTarget(name: "RowStoreTests", dependencies: ["RowStore", "ManagedModel"]),
         .target(name: "CFaultyVFS", dependencies: ["CSQLite"], path: "Tests/CFaultyVFS"),
         .target(name: "StoreTestModel", dependencies: ["RowStore", "ManagedModel"], path: "Tests/StoreTestModel"),

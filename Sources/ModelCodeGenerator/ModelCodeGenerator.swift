@@ -51,6 +51,12 @@ public struct ModelCodeGenerator: Sendable {
         return text.text
     }
 
+    /// What is odd about the classes of a model, each a whole sentence: entities that ask for the same class, or for one
+    /// that cannot be. The code for them compiles, but is not what the model says.
+    public func warnings(for model: ManagedObjectModel) -> [String] {
+        ModelPlan(for: adjusted(model)).warnings
+    }
+
     /// The model with the code generation that the option asks for.
     private func adjusted(_ model: ManagedObjectModel) -> ManagedObjectModel {
         guard let codeGeneration else { return model }

@@ -46,8 +46,9 @@ package final class SQLiteStore: PersistentStore {
     /// Whether a reset left no writer, so that the store has to be opened again.
     let isLost = Atomic(false)
     let readers: ReaderPool
+    let reports = FailureReports()
     /// Held until the store is closed.
-    private let lock: Guarded<LockFile?>
+    let lock: Guarded<LockFile?>
 
     /// Opens the store, makes it if there is none, and resets or migrates it if it was made for another model or database
     /// key.
@@ -76,9 +77,21 @@ package final class SQLiteStore: PersistentStore {
         longestValue = min(RowSnapshot.longestValue, opened.connection.longestValue)
         let counters = StoreCounters(firstFreeKey: opened.metadata.firstFreeKey)
         self.counters = counters
-        writer = Guarded(.open(Writer(opened.connection, files, schema, counters, options.logLimits)))
-        readers = ReaderPool(files, schema, counters)
+        let readers = ReaderPool(files, schema, counters)
+        self.readers = readers
+        let log = WALCheckpointer(opened.connection, counters, options.logLimits, readers, reports)
+        writer = Guarded(.open(Writer(opened.connection, schema, counters, FileWatch(files, lock), log)))
         self.lock = Guarded(lock)
+    }
+
+    package func report(to handler: @escaping @Sendable (DataSourceError) -> Void) { reports.report(to: handler) }
+
+    func makeWriter(_ connection: Connection) throws(DataSourceError) -> Writer {
+        try lock.withLock { (lock) throws(DataSourceError) in
+            guard let lock else { throw SQLiteStore.closed }
+            let log = WALCheckpointer(connection, counters, options.logLimits, readers, reports)
+            return Writer(connection, schema, counters, FileWatch(files, lock), log)
+        }
     }
 
     package var firstFreeKey: Int64 { counters.firstFreeKey }
@@ -106,7 +119,14 @@ package final class SQLiteStore: PersistentStore {
 
     /// Copies the log into the main file if enough has gathered. It can take milliseconds.
     package func upkeep() {
-        writer.withLock { $0.current?.checkpointIfNeeded() }
+        writer.withLock { if holdsLock { $0.current?.checkpointIfNeeded() } }
+    }
+
+    private var holdsLock: Bool {
+        lock.withLock { lock in
+            do throws(DataSourceError) { try lock?.check() } catch { return false }
+            return lock != nil
+        }
     }
 
     package func willClose() { ClosingStores.shared.add(files.main, self) }
@@ -126,6 +146,8 @@ package final class SQLiteStore: PersistentStore {
 
     private func endWriting() {
         writer.withLock { writer in
+            // Who has lost the lock may not write any more.
+            if !holdsLock { try? writer.current?.connection.set(closingCopiesLog: false) }
             writer.current?.close()
             writer = .closed
         }
@@ -146,5 +168,5 @@ package final class SQLiteStore: PersistentStore {
 }
 
 extension SQLiteStore.Options {
-    var logLimits: LogWatch.Limits { LogWatch.Limits(soft: logLimit) }
+    var logLimits: WALCheckpointer.Limits { WALCheckpointer.Limits(soft: logLimit) }
 }

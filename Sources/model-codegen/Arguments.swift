@@ -40,11 +40,11 @@ struct Arguments: Sendable {
             guard Self.options.contains(word) else { throw UsageError(message: "unknown option \(word)") }
             guard let value = rest.popFirst() else { throw UsageError(message: "\(word) needs a value") }
             guard options.updateValue(value, forKey: word) == nil else {
-                throw UsageError(message: "\(word) is given twice")
+                throw UsageError(message: "duplicate option \(word)")
             }
         }
-        guard let model = positional.first else { throw UsageError(message: "no model is given") }
-        guard positional.count == 1 else { throw UsageError(message: "more than one model is given: \(positional[1])") }
+        guard let model = positional.first else { throw UsageError(message: "MODEL is missing") }
+        guard positional.count == 1 else { throw UsageError(message: "unexpected argument \(positional[1])") }
         guard let output = options["--output"] else { throw UsageError(message: "--output is missing") }
         self.model = model
         self.output = output
@@ -57,14 +57,14 @@ struct Arguments: Sendable {
 
     private static func access(_ word: String) throws(UsageError) -> AccessLevel {
         guard let level = AccessLevel(rawValue: word) else {
-            throw UsageError(message: "--access is public, package or internal, not \(word)")
+            throw UsageError(message: "--access must be public, package or internal, not \(word)")
         }
         return level
     }
 
     private static func codeGeneration(_ word: String) throws(UsageError) -> CodeGeneration {
         guard let kind = CodeGeneration(rawValue: word) else {
-            throw UsageError(message: "--code-generation is class, category or manual, not \(word)")
+            throw UsageError(message: "--code-generation must be class, category or manual, not \(word)")
         }
         return kind
     }

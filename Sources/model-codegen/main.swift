@@ -25,6 +25,9 @@ do {
 func generate(_ arguments: Arguments) throws {
     let document = try ModelReader.read(URL(fileURLWithPath: arguments.model), version: arguments.version)
     for diagnostic in document.diagnostics { complain("\(diagnostic)") }
+    for warning in arguments.generator.warnings(for: document.model) {
+        complain("\(arguments.model): warning: \(warning)")
+    }
     let source = Data(arguments.generator.source(for: document.model).utf8)
     let output = URL(fileURLWithPath: arguments.output)
     if let written = try? Data(contentsOf: output), written == source { return }

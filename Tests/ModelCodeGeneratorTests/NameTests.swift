@@ -36,20 +36,89 @@ import Testing
     @Test(arguments: [
         (nil, "Thing"), ("", "Thing"), ("NSManagedObject", "Thing"), ("Other", "Other"), (".Other", "Other"),
         ("App.Other", "Other"), ("A.B.Other", "Other"), ("Date", "Date_"), ("ManagedObject", "ManagedObject_"),
-        ("My Class", "My_Class"), ("class", "`class`"),
+        ("My Class", "My_Class"), ("class", "`class`"), ("self", "self_"), ("Type", "Type_"), ("Any", "Any_"),
+        ("SaveReport", "SaveReport_"), ("StoreStartup", "StoreStartup_"),
     ])
     func aClassHasTheLastComponentOfItsName(className: String?, generated: String) {
         let source = source(of: EntityDescription(name: "Thing", className: className, codeGeneration: .class))
         #expect(source.contains("\nnonisolated public class \(generated): ManagedObject {\n"))
-        #expect(source.contains("classes: [\"Thing\": \(generated).self]"))
+        #expect(source.contains("    [\"Thing\": \(generated).self]\n"))
     }
 
-    @Test func twoEntitiesDoNotShareAGeneratedClass() {
-        let source = source(
-            of: EntityDescription(name: "A", className: "Thing", codeGeneration: .class),
-            EntityDescription(name: "B", className: "Thing", codeGeneration: .class))
-        #expect(source.contains("class Thing: ManagedObject"))
-        #expect(source.contains("class Thing2: ManagedObject"))
+    private static func entity(_ name: String, _ className: String, _ kind: CodeGeneration = .class)
+        -> EntityDescription
+    {
+        EntityDescription(name: name, className: className, codeGeneration: kind)
+    }
+
+    @Test func entitiesOfOneClassGetClassesOfTheirOwnAndAWarning() {
+        let entities = [Self.entity("B", "Thing"), Self.entity("A", "Thing")]
+        let source = source(of: entities)
+        #expect(source.contains("class Thing_A: ManagedObject"))
+        #expect(source.contains("class Thing_B: ManagedObject"))
+        #expect(!source.contains("class Thing: ManagedObject"))
+        #expect(
+            warnings(for: entities) == [
+                "More than one entity is of the class Thing: A, B. Generated classes must differ: that of A is Thing_A, that "
+                    + "of B is Thing_B. Give each entity a class of its own."
+            ])
+    }
+
+    @Test func theEntityThatIsCalledLikeTheClassKeepsIt() {
+        let entities = [Self.entity("A", "Thing"), Self.entity("Thing", "Thing"), Self.entity("Z", ".Thing")]
+        let source = source(of: entities)
+        #expect(source.contains("/// The entity `Thing`.\nnonisolated public class Thing: ManagedObject"))
+        #expect(source.contains("class Thing_A: ManagedObject") && source.contains("class Thing_Z: ManagedObject"))
+        #expect(warnings(for: entities).count == 1)
+    }
+
+    @Test func theAncestorOfAllKeepsTheClass() {
+        var entities = [Self.entity("B", "Thing"), Self.entity("A", "Thing")]
+        entities[1].parentName = "B"
+        #expect(source(of: entities).contains("class Thing_A: Thing {"))
+        #expect(warnings(for: entities).count == 1)
+    }
+
+    /// Whatever comes into the model, no entity's class becomes another entity's, unless that is called like the class.
+    @Test(arguments: ["A", "M", "Zoo", "Thing_B", "B_Thing"], ["Thing", "Other", "Thing_B", "B"])
+    func aNewEntityNeverTakesTheClassOfAnother(_ name: String, _ className: String) throws {
+        let old = [Self.entity("B", "Thing"), Self.entity("Other", "Other")]
+        let before = classes(of: old)
+        let after = classes(of: old + [Self.entity(name, className)])
+        let taken = try #require(after[name])
+        #expect(!before.contains { $0.key != name && $0.value == taken })
+        #expect(Set(after.values).count == after.count)
+    }
+
+    @Test func aClassOfTheAuthorKeepsItsName() {
+        let entities = [Self.entity("A", "Thing"), Self.entity("B", "Thing", .category)]
+        let source = source(of: entities)
+        #expect(source.contains("extension Thing {") && source.contains("class Thing_A: ManagedObject"))
+        #expect(warnings(for: entities).first?.hasPrefix("More than one entity is of the class Thing: A, B.") == true)
+    }
+
+    @Test func aClassIsExtendedForOneEntityWhoeverComesFirst() {
+        let named = [Self.entity("A", "Thing", .category), Self.entity("Thing", "Thing", .category)]
+        #expect(source(of: named).contains("// The entity A: its class Thing is extended for the entity Thing."))
+        var parent = [Self.entity("B", "Thing", .category), Self.entity("A", "Thing", .category)]
+        parent[1].parentName = "B"
+        #expect(source(of: parent).contains("// The entity A: its class Thing is extended for the entity B."))
+        let strangers = [Self.entity("B", "Thing", .category), Self.entity("A", "Thing", .category)]
+        #expect(!source(of: strangers).contains("extension Thing {"))
+        for entities in [named, parent, strangers] { #expect(warnings(for: entities).count == 1) }
+    }
+
+    @Test(arguments: ["self", "Self", "Type", "Protocol", "Any", "init"], [CodeGeneration.category, .manual])
+    func aClassThatNobodyCanWriteIsAWarning(_ word: String, _ kind: CodeGeneration) {
+        let entities = [Self.entity("A", word, kind)]
+        #expect(!source(of: entities).contains("extension \(word)"))
+        #expect(warnings(for: entities).first?.contains("is of the class \(word), which Swift allows no class") == true)
+    }
+
+    @Test func aModelWithoutOddClassesHasNoWarnings() {
+        #expect(
+            warnings(for: [Self.entity("A", "Thing"), Self.entity("B", "Date"), Self.entity("C", "Other", .category)])
+                == [])
     }
 
     @Test(arguments: [
@@ -69,7 +138,19 @@ import Testing
         #expect(source.contains(#"{ "a\"\\(b)\u{2028}\r\nimport Evil\u{0}" }"#))
     }
 
-    private func source(of entities: EntityDescription...) -> String {
+    private func source(of entities: EntityDescription...) -> String { source(of: entities) }
+
+    private func source(of entities: [EntityDescription]) -> String {
         ModelCodeGenerator().source(for: ManagedObjectModel(name: "Model", entities: entities))
+    }
+
+    private func warnings(for entities: [EntityDescription]) -> [String] {
+        ModelCodeGenerator().warnings(for: ManagedObjectModel(name: "Model", entities: entities))
+    }
+
+    /// The generated class of each entity.
+    private func classes(of entities: [EntityDescription]) -> [String: String] {
+        let pairs = source(of: entities).matches(of: /\/\/\/ The entity `(.*)`\.\nnonisolated public class (\w+):/)
+        return Dictionary(uniqueKeysWithValues: pairs.map { (String($0.1), String($0.2)) })
     }
 }

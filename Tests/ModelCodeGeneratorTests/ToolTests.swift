@@ -5,19 +5,19 @@ import Testing
 /// The tool's exit codes and messages.
 @Suite struct ToolTests {
     @Test(arguments: [
-        ([], "no model is given"),
+        ([], "MODEL is missing"),
         (["A.xcdatamodeld"], "--output is missing"),
-        (["A.xcdatamodeld", "B.xcdatamodeld", "--output", "X.swift"], "more than one model is given: B.xcdatamodeld"),
+        (["A.xcdatamodeld", "B.xcdatamodeld", "--output", "X.swift"], "unexpected argument B.xcdatamodeld"),
         (["A.xcdatamodeld", "--output"], "--output needs a value"),
-        (["A.xcdatamodeld", "--output", "X", "--output", "Y"], "--output is given twice"),
+        (["A.xcdatamodeld", "--output", "X", "--output", "Y"], "duplicate option --output"),
         (["A.xcdatamodeld", "--output", "X", "--colour", "red"], "unknown option --colour"),
         (
             ["A.xcdatamodeld", "--output", "X", "--access", "open"],
-            "--access is public, package or internal, not open"
+            "--access must be public, package or internal, not open"
         ),
         (
             ["A.xcdatamodeld", "--output", "X", "--code-generation", "none"],
-            "--code-generation is class, category or manual, not none"
+            "--code-generation must be class, category or manual, not none"
         ),
     ])
     func aWrongCommandLineIsExplained(arguments: [String], message: String) async throws {
@@ -59,6 +59,22 @@ import Testing
         #expect(run.status == 0)
         #expect(run.errors.hasPrefix("\(model.path)/contents:3: warning: "))
         #expect(FileManager.default.fileExists(atPath: output.path))
+    }
+
+    @Test func entitiesOfOneClassAreAWarning() async throws {
+        let directory = try TemporaryDirectory()
+        let model = directory.url.appending(component: "Twins.xcdatamodel")
+        try FileManager.default.createDirectory(at: model, withIntermediateDirectories: true)
+        let text = """
+            <model type="com.apple.IDECoreDataModeler.DataModel">
+            <entity name="A" representedClassName="Thing" codeGenerationType="class"/>
+            <entity name="B" representedClassName="Thing" codeGenerationType="class"/></model>
+            """
+        try text.write(to: model.appending(component: "contents"), atomically: true, encoding: .utf8)
+        let output = directory.url.appending(component: "Output.swift")
+        let run = try await Subprocess.tool([model.path, "--output", output.path])
+        #expect(run.status == 0)
+        #expect(run.errors.hasPrefix("\(model.path): warning: More than one entity is of the class Thing: A, B."))
     }
 
     @Test func anOutputThatCannotBeWrittenIsAnError() async throws {

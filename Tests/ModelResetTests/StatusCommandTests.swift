@@ -108,7 +108,7 @@ import Testing
         row.setInteger(9_007_199_254_740_993, 0)
         var changes = EntityChanges(entity: 0)
         changes.inserted = [StoredRow(key: 7, row: row)]
-        try store.commit([ChangeSet(entities: [changes])])
+        _ = try store.commit([ChangeSet(entities: [changes])])
         store.close()
         try program.write(Shop.counted("Double"))
         #expect(

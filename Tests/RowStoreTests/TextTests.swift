@@ -10,7 +10,7 @@ struct TextTests {
     ) throws -> Bool {
         var text = text
         let test = try TextTest(comparison, pattern, options)
-        return text.withUTF8 { test.accepts(UnsafeRawBufferPointer($0)) }
+        return text.withUTF8 { test.answer(UnsafeRawBufferPointer($0), QueryBudget()) == .yes }
     }
 
     private func order(_ one: String, _ other: String, _ options: TextOrder.SortOptions) -> Int {
@@ -103,15 +103,34 @@ struct TextTests {
         #expect(throws: DataSourceError.self) { try TextTest(.matches, "(", []) }
     }
 
+    private func answer(
+        _ comparison: TextOperator, _ pattern: String, _ text: String, _ budget: QueryBudget
+    ) throws -> TextTest.Answer {
+        var text = text
+        let test = try TextTest(comparison, pattern, [])
+        return text.withUTF8 { test.answer(UnsafeRawBufferPointer($0), budget) }
+    }
+
     /// It would take longer than the machine will last.
-    @Test func aCatastrophicPatternIsGivenUpAndNamed() throws {
-        let test = try TextTest(.matches, "(a|a)*b", [])
-        var text = String(repeating: "a", count: 60) + "c"
-        #expect(text.withUTF8 { !test.accepts(UnsafeRawBufferPointer($0)) })
-        let error = #expect(throws: DataSourceError.self) { try test.checkTexts() }
-        #expect(error?.code == .invalidPredicate)
-        // The next query tries anew.
-        try TextTest(.matches, "(a|a)*b", []).checkTexts()
+    @Test func aCatastrophicPatternIsGivenUp() throws {
+        let text = String(repeating: "a", count: 60) + "c"
+        let budget = QueryBudget()
+        #expect(try answer(.matches, "(a|a)*b", text, budget) == .tooManySteps)
+        #expect(budget.stepsSpent <= QueryBudget.stepLimit + 100_000)
+        // What is left is for all strings of a query; another query has a budget of its own.
+        #expect(try answer(.matches, "(a|a)*b", text, budget) == .tooManySteps)
+        #expect(budget.stepsSpent <= QueryBudget.stepLimit + 200_000)
+        #expect(try answer(.matches, "(a|a)*c", text, QueryBudget()) == .yes)
+    }
+
+    @Test func lookingAtEachCharacterOnceIsFree() throws {
+        let budget = QueryBudget()
+        let text = String(repeating: "abc ", count: 50_000)
+        for _ in 0..<5 {
+            #expect(try answer(.matches, ".*abd.*", text, budget) == .no)
+            #expect(try answer(.like, "*a?d*", text, budget) == .no)
+        }
+        #expect(budget.stepsSpent == 0)
     }
 
     @Test func numbersInTextsSortByValue() {
@@ -157,12 +176,9 @@ struct TextTests {
         #expect(try !accepts(.like, "*\(half)b*", text))
         #expect(try accepts(.like, "*\(half)*a?", text))
         // What cannot be found quickly is given up, and that is an error.
-        let test = try TextTest(.like, "*?\(half)b?*", [])
-        var long = text
-        let isFound = long.withUTF8 { test.accepts(UnsafeRawBufferPointer($0)) }
-        #expect(!isFound)
-        let error = #expect(throws: DataSourceError.self) { try test.checkTexts() }
-        #expect(error?.code == .invalidPredicate)
+        let budget = QueryBudget()
+        #expect(try answer(.like, "*?\(half)b?*", text, budget) == .tooManySteps)
+        #expect(budget.stepsSpent <= QueryBudget.stepLimit + text.count)
     }
 
     @Test(arguments: ["a)|(?:b", "a)(?:xyz"])
@@ -172,10 +188,7 @@ struct TextTests {
     }
 
     @Test func anExpressionThatRunsOutOfMemoryIsAnError() throws {
-        let test = try TextTest(.matches, "(a|b)*", [])
-        var text = String(repeating: "ab", count: 200_000)
-        let isMatch = text.withUTF8 { test.accepts(UnsafeRawBufferPointer($0)) }
-        #expect(!isMatch)
-        #expect(throws: DataSourceError.self) { try test.checkTexts() }
+        let text = String(repeating: "ab", count: 200_000)
+        #expect(try answer(.matches, "(a|b)*", text, QueryBudget()) == .tooMuchMemory)
     }
 }

@@ -27,20 +27,37 @@ struct CommitTests {
     }
 
     @Test(arguments: StoreKind.allCases)
-    func aGroupThatFailsLeavesNothing(kind: StoreKind) throws {
+    func aChangeSetThatIsRefusedLeavesNothingAndOthersAreWritten(kind: StoreKind) throws {
         try withStore(kind) { store in
-            try store.write([.of(insert: [item(1, "a"), item(2, "b")])])
-            let failing: [ChangeSet] = [
-                .of(insert: [item(3, "c")], update: [update(1, "a", "x")], delete: [item(2, "b")]),
-                .of(insert: [item(4, "c")]),
-            ]
-            #expect(code { try store.write(failing) } == .uniquenessViolated)
-            #expect(try store.keys(RowQuery(entity: TestModel.item)) == [1, 2])
+            try store.write([.of(insert: [item(1, "a"), item(2, "b"), item(9, "y")])])
+            var refused = ChangeSet.of(insert: [item(3, "y")], update: [update(1, "a", "x")], delete: [item(2, "b")])
+            var later = ChangeSet.of(insert: [item(5, "later")])
+            (refused.origin, later.origin) = (1, 1)
+            var other = ChangeSet.of(insert: [item(4, "c")])
+            other.origin = 2
+            let outcome = try store.commit([refused, other, later])
+            #expect(outcome.refused.mapValues(\.code) == [0: .uniquenessViolated, 2: .saveTakenBack])
+            #expect(try store.keys(RowQuery(entity: TestModel.item)) == [1, 2, 4, 9])
             #expect(try store.row(1)?.text(TestModel.code) == "a")
             #expect(try store.row(constraint: 0, .text("b"))?.key == 2)
             #expect(try store.row(constraint: 0, .text("x")) == nil)
-            try store.write([.of(insert: [item(4, "c")])])
-            #expect(try store.count() == 3)
+            try store.write([.of(insert: [item(10, "x")])])
+            #expect(try store.count() == 5)
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func anUpdateOfARowThatIsNotThereIsRefused(kind: StoreKind) throws {
+        try withStore(kind) { store in
+            try store.write([.of(insert: [item(1, "a"), item(2, "b")])])
+            #expect(code { try store.write([.of(update: [update(1, "a", "c"), update(9, "x", "y")])]) } == .objectGone)
+            #expect(try store.row(1)?.text(TestModel.code) == "a")
+            #expect(
+                code {
+                    try store.write([.of(update: [update(2, "b", "a"), update(1, "a", "b"), update(9, "x", "y")])])
+                } == .objectGone)
+            #expect(try store.row(1)?.text(TestModel.code) == "a")
+            #expect(try store.count() == 2)
         }
     }
 
@@ -64,7 +81,7 @@ struct CommitTests {
     func rowsMayExchangeUniqueKeys(kind: StoreKind) throws {
         try withStore(kind) { store in
             try store.write([.of(insert: [item(1, "a"), item(2, "b"), item(3, "c")])])
-            try store.write([.of(update: [update(1, "a", "b"), update(2, "b", "a"), update(9, "x", "y")])])
+            try store.write([.of(update: [update(1, "a", "b"), update(2, "b", "a")])])
             #expect(try store.row(constraint: 0, .text("a"))?.key == 2)
             #expect(try store.row(constraint: 0, .text("b"))?.key == 1)
             #expect(try store.count() == 3)

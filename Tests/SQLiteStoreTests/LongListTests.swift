@@ -54,7 +54,8 @@ struct LongListTests {
                     let list = RowPredicate.isIn(column: column, fillers + others + [value])
                     for predicate in [list, .not(list), .and([list, .compareKey(.greater, 5)])] {
                         let query = RowQuery(entity: TestModel.item, predicate: predicate)
-                        let expected = rows.filter { predicate.evaluate($0, Self.layout) }.map(\.key)
+                        let expected = try rows.filter { try predicate.evaluate($0, Self.layout, QueryBudget()) }.map(
+                            \.key)
                         #expect(try store.keys(query) == expected, "\(value)")
                         #expect(try store.count(query) == expected.count)
                     }

@@ -60,7 +60,7 @@ struct MainReaderTests {
     @Test func aResetWaitsForMainsRead() async throws {
         let folder = try TemporaryFolder()
         let store = try SQLiteStore.open(.test(folder))
-        try store.commit([.of(insert: [StoredRow(key: 1, row: TestModel.row(code: "a"))])])
+        try store.write([.of(insert: [StoredRow(key: 1, row: TestModel.row(code: "a"))])])
         let started = DispatchSemaphore(value: 0)
         let ended = DispatchSemaphore(value: 0)
         let counts = try await MainActor.run {

@@ -61,8 +61,8 @@ struct QueryTests {
         }
     }
 
-    private static func expected(_ query: RowQuery, _ rows: [StoredRow]) -> [Int64] {
-        let matching = rows.filter { query.predicate.evaluate($0.row, layout) }
+    private static func expected(_ query: RowQuery, _ rows: [StoredRow]) throws -> [Int64] {
+        let matching = try rows.filter { try query.predicate.evaluate($0.row, layout, query.budget) }
             .sorted { $0.precedes($1, by: query.sort, layout) }
         let rest = matching.dropFirst(query.offset)
         return rest.prefix(query.limit ?? rest.count).map(\.key)
@@ -84,7 +84,7 @@ struct QueryTests {
                 if Bool.random(using: &generator) { query.limit = Int.random(in: 0...40, using: &generator) }
                 if Bool.random(using: &generator) { query.offset = Int.random(in: 0...40, using: &generator) }
                 let found = try store.keys(query)
-                let expected = QueryTests.expected(query, rows)
+                let expected = try QueryTests.expected(query, rows)
                 try #require(found == expected, "seed \(seed): \(query)")
                 query.limit = nil
                 query.offset = 0

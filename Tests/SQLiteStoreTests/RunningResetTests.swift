@@ -95,12 +95,12 @@ struct RunningResetTests {
             let first = Shared(Int.max)
             let faulty = try FaultyCalls { $0 >= first.value }
             let store = try SQLiteStore.open(.test(folder, resetPolicy: policy, calls: faulty.calls))
-            try store.commit([item(1), item(2)])
+            try store.write([item(1), item(2)])
             first.value = faulty.count + number
             let failure = code { _ = try store.reset() }
             wasReached = faulty.count >= first.value
             if wasReached {
-                let (reading, writing) = (code { _ = try store.count() }, code { try store.commit([item(3)]) })
+                let (reading, writing) = (code { _ = try store.count() }, code { try store.write([item(3)]) })
                 #expect(writing != nil && writing != .storeClosed, "EIO from call \(number) on")
                 #expect(reading != .storeClosed, "EIO from call \(number) on")
                 timesLost += reading == writing ? 1 : 0
@@ -108,7 +108,7 @@ struct RunningResetTests {
             first.value = .max
             let rows = failure == nil ? 0 : 2
             #expect(try store.count() == rows, "EIO from call \(number) on")
-            try store.commit([item(4)])
+            try store.write([item(4)])
             #expect(try store.count() == rows + 1, "EIO from call \(number) on")
             store.close()
             let next = try SQLiteStore.open(.test(folder, resetPolicy: .ask))

@@ -31,7 +31,7 @@ struct ScalarNamesTests {
             for entity in layout.entities {
                 let key = Int64(entity.index + 1)
                 if opening == 0 {
-                    try store.commit([.of(entity.index, insert: [StoredRow(key: key, row: row)])])
+                    try store.write([.of(entity.index, insert: [StoredRow(key: key, row: row)])])
                 }
                 let found = try #require(try store.row(key, entity: entity.index))
                 for column in names.indices { #expect(found.text(column) == "value of \(column)") }
@@ -53,7 +53,7 @@ struct ScalarNamesTests {
         var options = SQLiteStore.Options.test(outer, resetPolicy: .backup(keep: 2))
         options.url = inner.appendingPathComponent("test.store")
         let store = try SQLiteStore.open(options)
-        try store.commit([.of(insert: [StoredRow(key: 1, row: TestModel.row(code: "a"))])])
+        try store.write([.of(insert: [StoredRow(key: 1, row: TestModel.row(code: "a"))])])
         store.close()
 
         #expect(try SQLiteStore.forecast(options, countsRows: true).rowsDropped == 1)

@@ -19,9 +19,16 @@ package struct Fault: Sendable, CustomStringConvertible {
         Fault(name: "NOTADB", number: EIO, code: SQLITE_NOTADB),
     ]
 
-    /// The result code of one of SQLite's calls. Only a lock can be busy; of anything else SQLite would not expect it.
+    /// The result code of one of SQLite's calls, as its own way to the files gives it: only a lock is busy, only a write
+    /// says that the disk is full, and an error says what failed.
     package func code(of call: String) -> Int32 {
-        code == SQLITE_BUSY && !call.lowercased().contains("lock") ? SQLITE_IOERR : code
+        let isSync = call == "sync"
+        if code == SQLITE_BUSY && !call.lowercased().contains("lock") || code == SQLITE_FULL && isSync {
+            return Fault.io.code(of: call)
+        }
+        guard code == SQLITE_IOERR else { return code }
+        let details: [String: Int32] = ["read": 1, "write": 3, "sync": 4, "truncate": 6]
+        return SQLITE_IOERR | (details[call] ?? 0) << 8
     }
 
     package static let full = Fault(name: "ENOSPC", number: ENOSPC, code: SQLITE_FULL)

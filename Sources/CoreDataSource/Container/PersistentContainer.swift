@@ -25,9 +25,10 @@ public final class PersistentContainer: Sendable {
         public var resetPolicy: ResetPolicy
         /// Keys of single data sources, for rows that have to go without all others. None by default.
         public var databaseKeys: DataSourceKeys
-        /// How many objects each private context may keep registered between saves, so that they are found without a
-        /// fetch; 131,072 by default. Beyond it they are read again when needed.
-        public var registeredObjectLimit: Int
+        /// How many bytes of objects each private context may keep registered between saves, so that they are found
+        /// without a fetch; 64 MiB by default. A batch may use more while it runs. Objects beyond the limit are forgotten
+        /// when it is saved, and read again when needed.
+        public var registeredObjectByteLimit: Int
         /// How many bytes of saves may wait for the store before further calls are held; 64 MB by default.
         ///
         /// A call is held before its batch begins, for at most 10 seconds; then it throws `storeUnavailable`. Forms with a
@@ -45,14 +46,14 @@ public final class PersistentContainer: Sendable {
 
         public init(
             synchronous: SynchronousLevel = .full, resetPolicy: ResetPolicy = .discard,
-            databaseKeys: DataSourceKeys = [:], registeredObjectLimit: Int = 131_072,
+            databaseKeys: DataSourceKeys = [:], registeredObjectByteLimit: Int = 64 << 20,
             pendingByteLimit: Int = 64 << 20, queuedValueLimit: Int = 1_000_000, mainBacklogByteLimit: Int = 32 << 20,
             migrationProgress: (@Sendable (MigrationProgress) -> Void)? = nil
         ) {
             self.synchronous = synchronous
             self.resetPolicy = resetPolicy
             self.databaseKeys = databaseKeys
-            self.registeredObjectLimit = max(0, registeredObjectLimit)
+            self.registeredObjectByteLimit = max(0, registeredObjectByteLimit)
             self.pendingByteLimit = max(1, pendingByteLimit)
             self.queuedValueLimit = max(1, queuedValueLimit)
             self.mainBacklogByteLimit = max(0, mainBacklogByteLimit)
@@ -107,7 +108,8 @@ public final class PersistentContainer: Sendable {
             waker.wake()
         }
         stack = PersistentStack(
-            layout, root: root, mainWaker: waker, registeredObjectLimit: configuration.registeredObjectLimit)
+            layout, root: root, mainWaker: waker,
+            registeredObjectByteLimit: configuration.registeredObjectByteLimit)
         main = MainContext(stack)
         waker.connect(main)
         self.startup = startup

@@ -8,8 +8,8 @@ package final class PersistentStack: Sendable {
     package let layout: ModelLayout
     package let root: RootContext
     let mainWaker: MainWaker
-    /// How many objects a private context may keep registered between saves.
-    let registeredObjectLimit: Int
+    /// How many bytes of objects a private context may keep registered between saves.
+    let registeredObjectByteLimit: Int
     /// Held from the check of a save until the root has it, by contexts whose objects must not have the same values as those
     /// of another context: two that checked at once would each find the value free.
     let sharedConstraints = NSLock()
@@ -21,11 +21,11 @@ package final class PersistentStack: Sendable {
     /// What was noticed, by the class of the data source.
     private let noticed = Guarded<[String: [DataSourceDiagnostic]]>([:])
 
-    init(_ layout: ModelLayout, root: RootContext, mainWaker: MainWaker, registeredObjectLimit: Int) {
+    init(_ layout: ModelLayout, root: RootContext, mainWaker: MainWaker, registeredObjectByteLimit: Int) {
         self.layout = layout
         self.root = root
         self.mainWaker = mainWaker
-        self.registeredObjectLimit = registeredObjectLimit
+        self.registeredObjectByteLimit = registeredObjectByteLimit
         origins = Guarded(SaveOrigins(layout))
         types = Guarded(
             layout.entities.map { layout.model.classes[$0.name] as? ManagedObject.Type ?? ManagedObject.self })
@@ -75,8 +75,20 @@ package final class PersistentStack: Sendable {
     func diagnostics(of owner: String) -> [DataSourceDiagnostic] { noticed.withLock { $0[owner] ?? [] } }
 
     /// A key that no object of the store ever had.
-    func nextKey() -> Int64 {
-        lastKey.add(1, ordering: .relaxed).newValue
+    ///
+    /// - Throws: `keysExhausted`.
+    func nextKey() throws(DataSourceError) -> Int64 {
+        var last = lastKey.load(ordering: .relaxed)
+        // The greatest number is no key, for the store keeps one above the greatest key.
+        while last < Int64.max - 1 {
+            let (isMine, found) = lastKey.compareExchange(expected: last, desired: last + 1, ordering: .relaxed)
+            if isMine { return last + 1 }
+            last = found
+        }
+        throw DataSourceError(
+            .keysExhausted,
+            "The store has an object with the highest key there is, so a new one cannot get a higher key. Delete that "
+                + "object, which another program made, and open the store again.")
     }
 
     deinit {

@@ -13,6 +13,8 @@ final class EntityBinding {
     let isOwned: Bool
 
     var objects = ObjectTable()
+    /// The bytes that registered objects of an owned entity take, each with the row with which it was last saved.
+    var registeredBytes = 0
     var uniqueIndexes: [UniqueIndex]
     /// Whether every row of the entity is registered, so that the store need not be asked.
     var holdsAllRows = false
@@ -54,6 +56,9 @@ final class EntityBinding {
         forgetObjects()
         self.type = type
     }
+
+    /// About what an object takes beside its row: itself, and its places in tables.
+    static let objectBytes = 256
 
     // MARK: Edits
 
@@ -155,6 +160,7 @@ final class EntityBinding {
     /// Forgets all objects that are as they were saved.
     func forgetObjects() {
         objects = ObjectTable()
+        registeredBytes = 0
         for constraint in uniqueIndexes.indices { uniqueIndexes[constraint].removeAll() }
         valueIndexes.removeAll()
         scannedRows.removeAll()

@@ -52,10 +52,7 @@ extension ObjectContext {
     ) throws(DataSourceError) -> Result {
         if let query = committedQuery(plan, columns: columns) {
             var result = empty
-            if try stack.root.forEachCommittedRow(query, { add(&result, $0.row) }) != nil {
-                try query.predicate.checkTexts()
-                return result
-            }
+            if try stack.root.forEachCommittedRow(query, { add(&result, $0.row) }) != nil { return result }
         }
         var result = empty
         for row in try rows(plan, columns: columns) { add(&result, row.row) }

@@ -107,6 +107,7 @@ extension ObjectContext {
             for row in changes.deleted {
                 guard let object = binding.objects[row.key] else { continue }
                 object.state = .gone
+                binding.registeredBytes -= object.row.byteCount + EntityBinding.objectBytes
                 binding.objects.remove(row.key)
             }
         }

@@ -7,33 +7,43 @@ internal import RowStore
 /// values of a column those that have or had one of the values.
 extension ObjectContext {
     /// The inserted and edited objects that match, in any order.
-    func editedObjects(_ predicate: RowPredicate, _ binding: EntityBinding) -> [ManagedObject] {
+    func editedObjects(_ query: RowQuery) throws(DataSourceError) -> [ManagedObject] {
+        let binding = bindings[query.entity]
         let count = binding.inserted.count + binding.touched.count
-        if let (index, values) = index(for: predicate, binding, insteadOf: count),
+        if let (index, values) = index(for: query, insteadOf: count),
             values.reduce(0, { $0 + index.bound($1) }) < count
         {
-            return matching(values.flatMap(index.all), predicate) { $0.state == .inserted || $0.state == .edited }
+            return try matching(values.flatMap(index.all), query) { $0.state == .inserted || $0.state == .edited }
         }
-        return matching(binding.inserted, predicate) { $0.state == .inserted }
-            + matching(binding.touched, predicate) { $0.state == .edited }
+        return try matching(binding.inserted, query) { $0.state == .inserted }
+            + matching(binding.touched, query) { $0.state == .edited }
     }
 
     /// How many rows match as they were saved, and were edited or deleted in this batch.
-    func countOfTouched(_ predicate: RowPredicate, _ binding: EntityBinding) -> Int {
-        if predicate == .constant(true) || binding.touched.isEmpty { return binding.touched.count }
+    func countOfTouched(_ query: RowQuery) throws(DataSourceError) -> Int {
+        let binding = bindings[query.entity]
+        if query.predicate == .constant(true) || binding.touched.isEmpty { return binding.touched.count }
         var touched = binding.touched
-        if let (index, values) = index(for: predicate, binding, insteadOf: touched.count) {
+        if let (index, values) = index(for: query, insteadOf: touched.count) {
             touched = values.flatMap(index.wereSaved)
         }
         rowsTested += touched.count
-        return touched.count { predicate.evaluate($0.savedRow, key: $0.key, binding.layout) }
+        var count = 0
+        for object in touched {
+            try query.budget.countRow()
+            if try query.predicate.evaluate(object.savedRow, key: object.key, binding.layout, query.budget) {
+                count += 1
+            }
+        }
+        return count
     }
 
     /// How many more rows of one entity match than are saved; fewer if it is negative.
-    func countOfEdits(_ predicate: RowPredicate, _ binding: EntityBinding) -> Int {
+    func countOfEdits(_ query: RowQuery) throws(DataSourceError) -> Int {
+        let binding = bindings[query.entity]
         if !binding.hasEdits { return 0 }
-        if predicate == .constant(true) { return binding.insertedCount - binding.deletedCount }
-        return editedObjects(predicate, binding).count - countOfTouched(predicate, binding)
+        if query.predicate == .constant(true) { return binding.insertedCount - binding.deletedCount }
+        return try editedObjects(query).count - countOfTouched(query)
     }
 
     // MARK: Registered objects
@@ -52,45 +62,48 @@ extension ObjectContext {
     }
 
     /// The registered objects that match, in any order; limit and offset do not count.
-    func registeredObjects(_ query: RowQuery) -> [ManagedObject] {
+    func registeredObjects(_ query: RowQuery) throws(DataSourceError) -> [ManagedObject] {
         let binding = bindings[query.entity]
-        if let (index, values) = index(for: query.predicate, binding, insteadOf: binding.objects.count) {
-            return matching(values.flatMap(index.all), query.predicate) { !$0.isDeleted }
+        if let (index, values) = index(for: query, insteadOf: binding.objects.count) {
+            return try matching(values.flatMap(index.all), query) { !$0.isDeleted }
         }
-        return matching(binding.objects.objects, query.predicate) { !$0.isDeleted }
+        return try matching(binding.objects.objects, query) { !$0.isDeleted }
     }
 
     /// How many registered objects match.
-    func countOfRegistered(_ query: RowQuery) -> Int {
+    func countOfRegistered(_ query: RowQuery) throws(DataSourceError) -> Int {
         let binding = bindings[query.entity]
         if query.predicate == .constant(true) { return binding.objects.count - binding.deletedCount }
-        return registeredObjects(query).count
+        return try registeredObjects(query).count
     }
 
     // MARK: Parts
 
     /// An index for the values that a predicate asks for, if it is worth its cost.
     private func index(
-        for predicate: RowPredicate, _ binding: EntityBinding, insteadOf count: Int
+        for query: RowQuery, insteadOf count: Int
     ) -> (index: ValueIndex, values: [RowValue])? {
-        guard count > 8, let (column, values) = predicate.wantedValues(binding.layout),
+        let binding = bindings[query.entity]
+        guard count > 8, let (column, values) = query.predicate.wantedValues(binding.layout),
             let index = valueIndex(binding, column, insteadOf: count)
         else { return nil }
         return (index, values)
     }
 
     private func matching(
-        _ objects: some Sequence<ManagedObject>, _ predicate: RowPredicate, where isWanted: (ManagedObject) -> Bool
-    ) -> [ManagedObject] {
-        let isEvery = predicate == .constant(true)
+        _ objects: some Sequence<ManagedObject>, _ query: RowQuery, where isWanted: (ManagedObject) -> Bool
+    ) throws(DataSourceError) -> [ManagedObject] {
+        let isEvery = query.predicate == .constant(true)
         var matching: [ManagedObject] = []
         for object in objects where isWanted(object) {
-            if isEvery {
-                matching.append(object)
-                continue
+            if !isEvery {
+                try query.budget.countRow()
+                rowsTested += 1
+                guard try query.predicate.evaluate(object.row, key: object.key, object.layout, query.budget) else {
+                    continue
+                }
             }
-            rowsTested += 1
-            if predicate.evaluate(object.row, key: object.key, object.layout) { matching.append(object) }
+            matching.append(object)
         }
         return matching
     }

@@ -8,18 +8,20 @@ extension ObjectContext {
             if let limit = plan.query.limit, let found = try first(plan.query.offset + limit, plan, tests) {
                 return plan.query.window(found)
             }
-            return plan.query.window(try accepted(objects(plan.query.unlimited, plan.family), tests))
+            return plan.query.window(try accepted(objects(plan.query.unlimited, plan.family), tests, plan.query.budget))
         }
         if let found = try known(plan) { return plan.query.window(found) }
         return try objects(plan.query, plan.family)
     }
 
     private func accepted(
-        _ objects: [ManagedObject], _ tests: ObjectPredicate
+        _ objects: [ManagedObject], _ tests: ObjectPredicate, _ budget: QueryBudget
     ) throws(DataSourceError) -> [ManagedObject] {
         var accepted: [ManagedObject] = []
-        for object in objects where try tests.accepts(object) { accepted.append(object) }
-        try tests.checkTexts()
+        for object in objects {
+            try budget.countRow()
+            if try tests.accepts(object, budget) { accepted.append(object) }
+        }
         return accepted
     }
 
@@ -37,7 +39,7 @@ extension ObjectContext {
         while found.count < count, let size = batch.limit {
             let objects = try objects(batch, plan.family)
             guard stack.root.newestSave == newest, stack.root.generation == generation else { return nil }
-            found += try accepted(objects, tests)
+            found += try accepted(objects, tests, query.budget)
             guard objects.count == size, let last = objects.last else { break }
             let layout = bindings[query.entity].layout
             batch = query.following(RowCursor(StoredRow(key: last.key, row: last.row), query.sort, layout))
@@ -63,14 +65,12 @@ extension ObjectContext {
     }
 
     private func objects(_ query: RowQuery, _ family: [Int]) throws(DataSourceError) -> [ManagedObject] {
-        let objects = try family.count == 1 ? objects(query, ofEntity: family[0]) : objects(query, ofEntities: family)
-        try query.predicate.checkTexts()
-        return objects
+        try family.count == 1 ? objects(query, ofEntity: family[0]) : objects(query, ofEntities: family)
     }
 
     private func objects(_ query: RowQuery, ofEntity entity: Int) throws(DataSourceError) -> [ManagedObject] {
         let query = query.of(entity: entity)
-        if isRegistered(query) { return sorted(registeredObjects(query), query) }
+        if isRegistered(query) { return sorted(try registeredObjects(query), query) }
         if !bindings[entity].hasEdits, let objects = try readObjects(query) { return objects }
         let (rows, asOf) = try readRows(query)
         let objects = objects(rows, entity, asOf: asOf)
@@ -101,9 +101,7 @@ extension ObjectContext {
             plan.query.isOrdered = false
             return try objects(plan)
         }
-        let objects = registeredObjects(plan.query.of(entity: plan.family[0]))
-        try plan.query.predicate.checkTexts()
-        return objects
+        return try registeredObjects(plan.query.of(entity: plan.family[0]))
     }
 
     private func objects(_ query: RowQuery, ofEntities family: [Int]) throws(DataSourceError) -> [ManagedObject] {
@@ -118,14 +116,13 @@ extension ObjectContext {
         for entity in plan.family {
             let query = plan.query.unlimited.of(entity: entity)
             if isRegistered(query) {
-                total += countOfRegistered(query)
+                total += try countOfRegistered(query)
             } else {
                 // The store counts what is saved, as the edits were before.
                 total += try stack.root.count(query, bindings[entity].layout)
-                total += countOfEdits(query.predicate, bindings[entity])
+                total += try countOfEdits(query)
             }
         }
-        try plan.query.predicate.checkTexts()
         return total
     }
 }

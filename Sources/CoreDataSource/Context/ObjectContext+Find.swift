@@ -40,7 +40,9 @@ extension ObjectContext {
         let isOwned = layout.concreteFamily.allSatisfy { bindings[$0].isOwned }
         guard isOwned, layout.columns[column].isStored, value.fits(layout.columns[column].storage) else {
             var plan = FetchPlan(
-                RowQuery(entity: entity, predicate: .compare(column: column, .equal, value), limit: 1))
+                RowQuery(
+                    entity: entity, predicate: .compare(column: column, .equal, value), limit: 1,
+                    budget: QueryBudget(isCancellable: isCancellable)))
             plan.family = layout.concreteFamily
             return try objects(plan).first
         }
@@ -68,7 +70,9 @@ extension ObjectContext {
             if limit == 1, try registerAllIfFew(binding) { continue }
             var predicate = RowPredicate.compare(column: column, .equal, value)
             if registered > .min { predicate = .and([predicate, .compareKey(.greater, registered)]) }
-            let query = RowQuery(entity: binding.layout.index, predicate: predicate, limit: limit)
+            let query = RowQuery(
+                entity: binding.layout.index, predicate: predicate, limit: limit,
+                budget: QueryBudget(isCancellable: isCancellable))
             let (rows, asOf) = try stack.root.rows(query, binding.layout)
             for row in rows { _ = object(row, binding, asOf: asOf) }
             index[registeredThrough: value] = rows.count < limit ? .max : rows[limit - 1].key
@@ -111,9 +115,29 @@ extension ObjectContext {
             var first = all
             first.limit = 1
             binding.holdsAllRows = try stack.root.rows(first, binding.layout).rows.isEmpty
-        } else if binding.misses == 64, try stack.root.count(all, binding.layout) < stack.registeredObjectLimit {
-            _ = try objects(FetchPlan(all))
+        } else if binding.misses == 64, registeredBytes < stack.registeredObjectByteLimit {
+            try registerAll(binding, stack.root.count(all, binding.layout))
         }
         return binding.holdsAllRows
+    }
+
+    /// Registers all rows of an entity, a part at a time, unless they take more bytes than may stay registered.
+    ///
+    /// - Parameter count: How many rows there are.
+    private func registerAll(_ binding: EntityBinding, _ count: Int) throws(DataSourceError) {
+        var part = RowQuery(entity: binding.layout.index, limit: 64)
+        while let limit = part.limit {
+            let (rows, asOf) = try stack.root.rows(part, binding.layout)
+            _ = objects(rows, binding.layout.index, asOf: asOf)
+            guard rows.count == limit, let last = rows.last else {
+                binding.holdsAllRows = true
+                return
+            }
+            let average = max(1, binding.registeredBytes / max(1, binding.objects.count))
+            let room = (stack.registeredObjectByteLimit - registeredBytes) / average
+            guard room > 0, count - binding.objects.count <= room else { return }
+            part.predicate = .compareKey(.greater, last.key)
+            part.limit = min(room, 8192)
+        }
     }
 }

@@ -9,25 +9,22 @@ extension ObjectContext {
         if plan.tests != nil { return try objects(plan).map { StoredRow(key: $0.key, row: $0.row) } }
         var query = plan.query
         query.columns = columns
-        let rows =
-            try plan.family.count == 1
+        return try plan.family.count == 1
             ? rows(query.of(entity: plan.family[0])) : rows(query, ofEntities: plan.family).rows.map(\.stored)
-        try query.predicate.checkTexts()
-        return rows
     }
 
     private func rows(_ query: RowQuery) throws(DataSourceError) -> [StoredRow] {
         guard isRegistered(query) else { return try readRows(query).rows }
-        return sorted(registeredObjects(query), query).map { StoredRow(key: $0.key, row: $0.row) }
+        return sorted(try registeredObjects(query), query).map { StoredRow(key: $0.key, row: $0.row) }
     }
 
     /// The rows of one entity that match, edits included, and the newest save that they take into account.
     func readRows(_ query: RowQuery) throws(DataSourceError) -> (rows: [StoredRow], asOf: Int64) {
         let binding = bindings[query.entity]
         guard binding.hasEdits else { return try stack.root.rows(query, binding.layout) }
-        let edited = editedRows(query.predicate, binding)
+        let edited = try editedRows(query)
         // Rows that the batch has changed can hide as many of the store's.
-        var spare = query.limit == nil ? 0 : countOfTouched(query.predicate, binding)
+        var spare = query.limit == nil ? 0 : try countOfTouched(query)
         while true {
             let base = query.widened(by: spare)
             let (found, asOf) = try stack.root.rows(base, binding.layout)
@@ -48,7 +45,7 @@ extension ObjectContext {
         if family.isEmpty { return ([], 0) }
         var spare = 0
         if query.limit != nil {
-            for entity in family { spare = max(spare, countOfTouched(query.predicate, bindings[entity])) }
+            for entity in family { spare = max(spare, try countOfTouched(query.of(entity: entity))) }
         }
         while true {
             let base = query.widened(by: spare)
@@ -59,7 +56,7 @@ extension ObjectContext {
                 let binding = bindings[entity]
                 let rows = stored.filter { !binding.isTouched($0.key) }
                 if isShort(stored.count, rows.count, base, spare) { hidden = max(hidden, stored.count - rows.count) }
-                all += (rows + editedRows(query.predicate, binding)).map { (entity, $0) }
+                all += (rows + (try editedRows(query.of(entity: entity)))).map { (entity, $0) }
             }
             if hidden > 0 {
                 spare = max(spare * 2, hidden)
@@ -105,9 +102,9 @@ extension ObjectContext {
         return query.window(first)
     }
 
-    private func editedRows(_ predicate: RowPredicate, _ binding: EntityBinding) -> [StoredRow] {
-        if !binding.hasEdits { return [] }
-        return editedObjects(predicate, binding).map { StoredRow(key: $0.key, row: $0.row) }
+    private func editedRows(_ query: RowQuery) throws(DataSourceError) -> [StoredRow] {
+        if !bindings[query.entity].hasEdits { return [] }
+        return try editedObjects(query).map { StoredRow(key: $0.key, row: $0.row) }
     }
 
     /// Whether more rows than expected were hidden, so that some beyond those that were read may be in the window.

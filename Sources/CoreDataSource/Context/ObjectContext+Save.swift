@@ -13,7 +13,7 @@ extension ObjectContext {
         }
         try checkOwned(entity)
         let row = RowSnapshot(copying: bindings[entity].template, spareWords: bindings[entity].spareWords)
-        let object = register(StoredRow(key: stack.nextKey(), row: row), bindings[entity], .inserted, asOf: 0)
+        let object = register(StoredRow(key: try stack.nextKey(), row: row), bindings[entity], .inserted, asOf: 0)
         changed.append(object)
         bindings[entity].noteInsert(object)
         return object
@@ -49,6 +49,7 @@ extension ObjectContext {
         if let refusal { throw refusal }
         var entities: [EntityChanges?] = Array(repeating: nil, count: bindings.count)
         var failures: [DataSourceError] = []
+        var duplicates: Set<UniqueValues> = []
         if bindings.contains(where: { !$0.derivations.isEmpty }) {
             // All of them first: whether a value is unique depends on the others' values.
             for object in changed where object.isInserted || object.isUpdated && object.hasEdits { derive(object) }
@@ -59,7 +60,7 @@ extension ObjectContext {
             switch object.state {
             case .inserted:
                 object.row.compact(object.layout)
-                try validate(object, &failures)
+                try validate(object, &failures, &duplicates)
                 entities[entity]?.inserted.append(StoredRow(key: object.key, row: object.row))
             case .edited:
                 guard let saved = object.saved else { continue }
@@ -70,7 +71,7 @@ extension ObjectContext {
                     continue
                 }
                 object.row.compact(object.layout)
-                try validate(object, &failures)
+                try validate(object, &failures, &duplicates)
                 entities[entity]?.updated.append(
                     UpdatedRow(key: object.key, row: object.row, previous: saved, columns: columns))
             case .deleted:
@@ -85,14 +86,18 @@ extension ObjectContext {
     /// Ends the save of that number: what was changed is as saved now.
     func didSave(_ number: Int64) {
         for object in changed {
+            let binding = bindings[object.layout.index]
             switch object.state {
             case .inserted, .edited:
+                let before = object.saved.map { $0.byteCount + EntityBinding.objectBytes } ?? 0
+                binding.registeredBytes += object.row.byteCount + EntityBinding.objectBytes - before
                 object.state = .saved
                 object.saved = nil
                 object.asOf = number
             case .deleted:
                 object.state = .gone
-                bindings[object.layout.index].objects.remove(object.key)
+                binding.registeredBytes -= object.savedRow.byteCount + EntityBinding.objectBytes
+                binding.objects.remove(object.key)
             case .saved, .gone: break
             }
         }
@@ -119,10 +124,17 @@ extension ObjectContext {
 
     // MARK: Validation
 
-    private func validate(_ object: ManagedObject, _ failures: inout [DataSourceError]) throws(DataSourceError) {
+    /// - Parameter duplicates: The values of which it is known, and among the failures, that they are not unique.
+    private func validate(
+        _ object: ManagedObject, _ failures: inout [DataSourceError], _ duplicates: inout Set<UniqueValues>
+    ) throws(DataSourceError) {
         try checkRules(object.row, bindings[object.layout.index], &failures)
         for constraint in object.layout.constraints.indices where object.checkedConstraint != Int32(constraint) {
-            if try !isUnique(object, constraint) { failures.append(notUnique(object, constraint)) }
+            if try isUnique(object, constraint) { continue }
+            // Both objects of a pair have the values.
+            if duplicates.insert(UniqueValues(object, constraint)).inserted {
+                failures.append(notUnique(object, constraint))
+            }
         }
         if failures.count >= 100 { try throwFailures(failures) }
     }
@@ -211,6 +223,19 @@ extension ObjectContext {
         error.message = "\(failures.count) rules of the model are broken; the first: \(first.message)"
         error.failures = failures
         throw error
+    }
+}
+
+/// What an object holds in the columns of a uniqueness constraint.
+private struct UniqueValues: Hashable {
+    let owner: Int
+    let columns: [Int]
+    let values: [RowValue]
+
+    init(_ object: ManagedObject, _ constraint: Int) {
+        owner = object.layout.constraintOwners[constraint]
+        columns = object.layout.constraints[constraint]
+        values = columns.map { object.row.value($0, object.layout.columns[$0].storage) }
     }
 }
 

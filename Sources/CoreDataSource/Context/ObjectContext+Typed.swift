@@ -9,7 +9,9 @@ extension ObjectContext {
 
     /// The request over the columns of the model.
     func plan<Object: ManagedObject>(_ request: FetchRequest<Object>) throws(DataSourceError) -> FetchPlan {
-        try FetchPlan(request, entity: bindings[entity(of: Object.self)].layout, in: stack.layout)
+        var plan = try FetchPlan(request, entity: bindings[entity(of: Object.self)].layout, in: stack.layout)
+        plan.query.budget = QueryBudget(isCancellable: isCancellable)
+        return plan
     }
 
     /// The objects that match, in any order.

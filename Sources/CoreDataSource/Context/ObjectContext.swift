@@ -17,6 +17,8 @@ final class ObjectContext {
     var isInBatch = false
     /// What the context has taken in of the feed.
     var position: FeedPosition
+    /// Whether a long query ends when its task is cancelled.
+    var isCancellable = false
     /// Who owns the context, for messages: the name of a data source's class, or nil for main.
     let owner: String?
 
@@ -174,9 +176,12 @@ final class ObjectContext {
 
     /// Lets a registered object take over a newer row from elsewhere.
     func refresh(_ object: ManagedObject, _ row: RowSnapshot, asOf number: Int64) {
+        let binding = bindings[object.layout.index]
         let isIndexed = hasValueIndexes && number > object.asOf && object.row.words != row.words
+        let bytes = object.row.byteCount
         object.refresh(row, asOf: number)
-        if isIndexed { bindings[object.layout.index].noteValues(of: object) }
+        if binding.isOwned { binding.registeredBytes += object.row.byteCount - bytes }
+        if isIndexed { binding.noteValues(of: object) }
     }
 
     /// The objects of those rows.
@@ -208,6 +213,8 @@ final class ObjectContext {
         if binding.isOwned {
             for constraint in binding.layout.constraints.indices { binding.index(object, constraint) }
             if hasValueIndexes { binding.noteValues(of: object) }
+            // One that is inserted counts when it is saved.
+            if object.state == .saved { binding.registeredBytes += object.row.byteCount + EntityBinding.objectBytes }
         }
     }
 
@@ -236,14 +243,23 @@ final class ObjectContext {
         if isEnd { trim() }
     }
 
+    /// The bytes that registered objects of owned entities take.
+    var registeredBytes: Int { bindings.reduce(0) { $0 + $1.registeredBytes } }
+
     /// Forgets what is cached beyond the limit, and objects that another data source may change meanwhile.
     func trim() {
-        let registered = bindings.reduce(0) { $0 + $1.objects.count }
-        let isFull = registered > stack.registeredObjectLimit
         for binding in bindings {
             binding.endBatch()
             guard binding.objects.count > 0 else { continue }
-            if !binding.isOwned || isFull || binding.isIndexStale { binding.forgetObjects() }
+            if !binding.isOwned || binding.isIndexStale { binding.forgetObjects() }
+        }
+        var bytes = registeredBytes
+        // The largest first, so that entities with few objects keep theirs.
+        while bytes > stack.registeredObjectByteLimit,
+            let largest = bindings.max(by: { $0.registeredBytes < $1.registeredBytes })
+        {
+            bytes -= largest.registeredBytes
+            largest.forgetObjects()
         }
         hasValueIndexes = bindings.contains { !$0.valueIndexes.isEmpty }
     }

@@ -120,6 +120,17 @@ extension MainReader {
         }
     }
 
+    /// One attribute of the objects of a request, in its order.
+    ///
+    /// ```swift
+    /// let known = Set(try contacts.values(FetchRequest<ContactEntity>(), \.uid))
+    /// ```
+    public func values<Object: ManagedObject, Value: AttributeStorable>(
+        _ request: FetchRequest<Object>, _ keyPath: KeyPath<Object, Value>
+    ) throws -> [Value] {
+        try readValues(request) { objects throws(DataSourceError) in try objects.values(request, keyPath) }
+    }
+
     /// Sums, counts and so on over the objects of a request.
     ///
     /// ```swift

@@ -10,7 +10,7 @@ internal import RowStore
 ///
 /// **Isolation**: that of its context. Objects of the main context are for reading; setting one of their attributes is a
 /// programmer's error and traps.
-open class ManagedObject {
+open class ManagedObject: CustomStringConvertible {
     final let layout: EntityLayout
     final let key: Int64
     /// Nil for an object that was made from a row of a list, to be read once. Otherwise it outlives its objects, but for
@@ -60,6 +60,11 @@ open class ManagedObject {
 
     /// Whether the object has anything to save.
     public final var hasChanges: Bool { state == .inserted || state == .edited || state == .deleted }
+
+    /// The id, what was done to the object, and its values, for a log: `ContactEntity/12 (edited): name "Guan Yu", age 41`.
+    ///
+    /// Long strings are shortened, and of data only the length is given. Nil values are left out.
+    open var description: String { layout.description(key, row, state) }
 
     /// The names of the attributes whose values differ from the saved ones; all that are not nil, for a new object.
     public final var changedAttributes: [String] {

@@ -1,13 +1,16 @@
 public import Foundation
+internal import RowStore
 
 /// Reading, edits of this batch included: the functions of ``MainReader``. Other data sources' entities may be read as
 /// well, but not edited.
 extension PrivateContext {
     /// The objects of a request, in its order; objects that are equal by all of it come in the order of creation.
     ///
-    /// - Throws: `unknownEntity`, `unknownAttribute`, `invalidPredicate`, `unsupportedQuery`, and what the store throws.
+    /// A fetch that takes long ends when its task is cancelled.
+    ///
+    /// - Throws: `unknownEntity`, `unknownAttribute`, `invalidPredicate`, `unsupportedQuery`, `CancellationError`, and what the store throws.
     public func fetch<Object: ManagedObject>(_ request: FetchRequest<Object>) throws -> [Object] {
-        try objects.fetch(request)
+        try read { objects throws(DataSourceError) in try objects.fetch(request) }
     }
 
     /// The objects that match, in order.
@@ -47,12 +50,12 @@ extension PrivateContext {
     public func first<Object: ManagedObject, Value: AttributeStorable>(
         _ type: Object.Type, where keyPath: KeyPath<Object, Value>, equals value: Value
     ) throws -> Object? {
-        try objects.first(type, keyPath, value.storedValue)
+        try read { objects throws(DataSourceError) in try objects.first(type, keyPath, value.storedValue) }
     }
 
     /// How many objects a request gives.
     public func count<Object: ManagedObject>(_ request: FetchRequest<Object>) throws -> Int {
-        try objects.count(request)
+        try read { objects throws(DataSourceError) in try objects.count(request) }
     }
 
     /// How many objects match.
@@ -64,7 +67,7 @@ extension PrivateContext {
 
     /// Whether a request gives any object.
     public func exists<Object: ManagedObject>(_ request: FetchRequest<Object>) throws -> Bool {
-        try objects.exists(request)
+        try read { objects throws(DataSourceError) in try objects.exists(request) }
     }
 
     /// Whether any object matches.
@@ -83,7 +86,7 @@ extension PrivateContext {
 
     /// The object of that id, or nil if it has been deleted.
     public func object<Object: ManagedObject>(_ type: Object.Type, id: ManagedObjectID) throws -> Object? {
-        try objects.object(type, id)
+        try read { objects throws(DataSourceError) in try objects.object(type, id) }
     }
 
     /// The objects of those ids, in their order; those that have been deleted are left out. Registered objects are not
@@ -91,21 +94,32 @@ extension PrivateContext {
     public func objects<Object: ManagedObject>(
         _ type: Object.Type, ids: some Sequence<ManagedObjectID>
     ) throws -> [Object] {
-        try objects.objects(type, ids)
+        try read { objects throws(DataSourceError) in try objects.objects(type, ids) }
     }
 
     // MARK: Values
 
     /// The ids of the objects of a request, in its order.
     public func ids<Object: ManagedObject>(_ request: FetchRequest<Object>) throws -> [ManagedObjectID] {
-        try objects.ids(request)
+        try read { objects throws(DataSourceError) in try objects.ids(request) }
     }
 
     /// Some attributes of the objects of a request, in its order. Nothing else is read, and no objects are made.
     public func values<Object: ManagedObject, each Value: AttributeStorable>(
         _ request: FetchRequest<Object>, _ keyPaths: repeat KeyPath<Object, each Value>
     ) throws -> [(repeat each Value)] {
-        try objects.values(request, repeat each keyPaths)
+        try read { objects throws(DataSourceError) in try objects.values(request, repeat each keyPaths) }
+    }
+
+    /// One attribute of the objects of a request, in its order.
+    ///
+    /// ```swift
+    /// let known = Set(try context.values(FetchRequest<ContactEntity>(), \.uid))
+    /// ```
+    public func values<Object: ManagedObject, Value: AttributeStorable>(
+        _ request: FetchRequest<Object>, _ keyPath: KeyPath<Object, Value>
+    ) throws -> [Value] {
+        try read { objects throws(DataSourceError) in try objects.values(request, keyPath) }
     }
 
     /// Sums, counts and so on over the objects of a request.
@@ -114,7 +128,7 @@ extension PrivateContext {
     public func aggregate<Object: ManagedObject, each Result: AttributeStorable>(
         _ request: FetchRequest<Object>, _ aggregates: repeat FetchAggregate<Object, each Result>
     ) throws -> (repeat each Result) {
-        try objects.aggregate(request, repeat each aggregates)
+        try read { objects throws(DataSourceError) in try objects.aggregate(request, repeat each aggregates) }
     }
 
     /// The same for each group of objects that have one value in common.
@@ -122,11 +136,27 @@ extension PrivateContext {
         _ request: FetchRequest<Object>, groupBy keyPath: KeyPath<Object, Key>,
         _ aggregates: repeat FetchAggregate<Object, each Result>
     ) throws -> [(key: Key, values: (repeat each Result))] {
-        try objects.aggregate(request, groupBy: keyPath, repeat each aggregates)
+        try read { objects throws(DataSourceError) in
+            try objects.aggregate(request, groupBy: keyPath, repeat each aggregates)
+        }
     }
 
     /// How the store would find the objects of a request, and what is slow about it.
     public func explain<Object: ManagedObject>(_ request: FetchRequest<Object>) throws -> FetchExplanation {
-        try objects.explain(request)
+        try read { objects throws(DataSourceError) in try objects.explain(request) }
+    }
+
+    /// Reads; a query that takes long ends when its task is cancelled.
+    ///
+    /// - Throws: `CancellationError`, and what the body throws.
+    func read<R>(_ body: (ObjectContext) throws(DataSourceError) -> R) throws -> R {
+        objects.isCancellable = true
+        defer { objects.isCancellable = false }
+        do throws(DataSourceError) {
+            return try body(objects)
+        } catch {
+            if error.code == .cancelled { throw CancellationError() }
+            throw error
+        }
     }
 }

@@ -1,4 +1,3 @@
-internal import Foundation
 internal import RowStore
 
 /// Entering the context from outside.
@@ -17,9 +16,17 @@ extension PrivateContext {
         do {
             defer { stack.root.admission.leave(values) }
             saved = try await save(isAwaited: level == .store, work)
+        } catch {
+            if isOnMain && values > 0 { await stack.mainWaker.mergeNow() }
+            throw error
         }
-        if level == .store, let number = saved.uncommitted { try await stack.root.committed(number) }
+        var failure: (any Error)?
+        if level == .store, let number = saved.uncommitted {
+            do { try await stack.root.committed(number) } catch { failure = error }
+        }
+        // A save that failed was visible until now, and is not any more.
         if level == .main || isOnMain && values > 0 { await stack.mainWaker.mergeNow() }
+        if let failure { throw failure }
         return saved
     }
 
@@ -42,13 +49,13 @@ extension PrivateContext {
             "performAndWait of \(owner) was called inside a private context, which could wait for itself. In a hook or perform { } use the context that it was given, and write to another data source afterwards."
         )
         try stack.root.admission.enterAndWait(1)
+        defer { if MainQueue.isCurrent { MainActor.assumeIsolated { stack.mainWaker.mergeObjects() } } }
         let saved: SavedWork<Result>
         do {
             defer { stack.root.admission.leave(1) }
             saved = try executor.runAndWait { try assumeIsolated { try $0.save(isAwaited: true, work) } }
         }
         if let number = saved.uncommitted { try stack.root.waitUntilCommitted(number) }
-        if Thread.isMainThread { MainActor.assumeIsolated { stack.mainWaker.mergeObjects() } }
         return saved
     }
 

@@ -16,10 +16,13 @@ public actor PrivateContext {
     nonisolated let owner: String
     /// The data source, as its saves know it.
     nonisolated let source: SaveSource
+    /// The entities whose objects may be edited here.
+    nonisolated let ownedEntities: Set<Int>
 
     init(_ stack: PersistentStack, owner: String, ownedEntities: Set<Int>) {
         self.stack = stack
         self.owner = owner
+        self.ownedEntities = ownedEntities
         executor = QueueExecutor(stack.root.scheduling.makeQueue("CoreDataSource.private.\(owner)", true))
         source = SaveSource(owner)
         stack.join(source, ownedEntities)
@@ -58,7 +61,10 @@ public actor PrivateContext {
         let column = try objects.column(keyPath, of: type, objects.bindings[entity].layout)
         try objects.checkOwned(entity)
         let stored = value.storedValue.value
-        if let found = try objects.find(entity: entity, column: column, value: stored) {
+        let found = try read { objects throws(DataSourceError) in
+            try objects.find(entity: entity, column: column, value: stored)
+        }
+        if let found {
             return try objects.typed(found)
         }
         let object = try objects.insert(entity: entity)
@@ -78,6 +84,15 @@ public actor PrivateContext {
 
     /// How many objects are registered.
     package var registeredObjectCount: Int { objects.bindings.reduce(0) { $0 + $1.objects.count } }
+
+    /// The bytes that they take.
+    package var registeredByteCount: Int { objects.registeredBytes }
+
+    /// The same, and what they take if they are all looked at.
+    package var registeredByteCounts: (counted: Int, present: Int) {
+        let owned = objects.bindings.filter(\.isOwned).flatMap { $0.objects.objects }
+        return (registeredByteCount, owned.reduce(0) { $0 + $1.row.byteCount + EntityBinding.objectBytes })
+    }
 
     /// Forgets all objects, as after saves that were too large to be cached.
     package func forgetObjects() { objects.forgetAll() }

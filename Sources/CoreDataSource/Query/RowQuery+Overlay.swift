@@ -39,16 +39,6 @@ extension RowQuery {
         return Array(rows.dropFirst(offset).prefix(limit ?? Int.max))
     }
 
-    /// The matching rows, given the stored ones that match and what newer saves left of some.
-    func lay(_ newer: [Int64: RowSnapshot?], over rows: [StoredRow], _ layout: EntityLayout) -> [StoredRow] {
-        if newer.isEmpty { return rows }
-        var more: [StoredRow] = []
-        for case (let key, let row?) in newer where predicate.evaluate(row, key: key, layout) {
-            more.append(StoredRow(key: key, row: row))
-        }
-        return merge(more, into: rows.filter { !newer.keys.contains($0.key) }, layout)
-    }
-
     /// Rows of the store together with others that match, which come in any order.
     func merge(_ more: [StoredRow], into rows: [StoredRow], _ layout: EntityLayout) -> [StoredRow] {
         if more.isEmpty { return rows }

@@ -46,14 +46,16 @@ package final class Admission: Sendable {
     package func enter(_ values: Int) async throws {
         if try enterIfRoom(values) { return }
         let id = nextID()
-        try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
-                hold(id, values) { continuation.resume(with: $0.mapError { $0 }) }
+        let outcome = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                hold(id, values) { continuation.resume(returning: $0) }
                 if Task.isCancelled { end(id, Admission.unavailable) }
             }
         } onCancel: {
             end(id, Admission.unavailable)
         }
+        if case .failure = outcome { try Task.checkCancellation() }
+        try outcome.get()
     }
 
     /// Blocks until the call is let in.

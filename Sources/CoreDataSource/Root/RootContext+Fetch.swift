@@ -1,9 +1,9 @@
-internal import RowStore
+package import RowStore
 
 /// Rows as every context sees them: what is in the store, under what is saved but not committed yet.
 extension RootContext {
     /// The rows of one entity that match, and the number of the newest save that they take into account.
-    func rows(
+    package func rows(
         _ query: RowQuery, _ layout: EntityLayout
     ) throws(DataSourceError) -> (rows: [StoredRow], asOf: Int64) {
         // Pending rows can take the place of stored ones, so that more are asked for.
@@ -18,7 +18,7 @@ extension RootContext {
             if pending.isEmpty { return (spare == 0 ? rows : query.window(rows), asOf) }
             if spare > 0 || query.limit == nil && query.offset == 0 {
                 let isComplete = asked.limit.map { rows.count < $0 } ?? true
-                if let first = query.firstRows(rows, under: pending, isComplete: isComplete, layout) {
+                if let first = try query.firstRows(rows, under: pending, isComplete: isComplete, layout) {
                     return (query.window(first), asOf)
                 }
             }
@@ -71,7 +71,7 @@ extension RootContext {
                 let rows =
                     pending.isEmpty
                     ? found.rows
-                    : query.firstRows(
+                    : try query.firstRows(
                         found.rows, under: pending, isComplete: isComplete, layout.entities[found.entity])
                 if let rows { first.append((found.entity, rows)) }
             }
@@ -92,7 +92,7 @@ extension RootContext {
     }
 
     /// The row of that key, or nil.
-    func row(entity: Int, key: Int64) throws(DataSourceError) -> (row: RowSnapshot?, asOf: Int64) {
+    package func row(entity: Int, key: Int64) throws(DataSourceError) -> (row: RowSnapshot?, asOf: Int64) {
         let (row, pending, asOf) = try read(.statement) { reader throws(DataSourceError) in
             try reader.row(entity: entity, key: key)
         } pending: {
@@ -102,7 +102,7 @@ extension RootContext {
     }
 
     /// The row with those values in the columns of one uniqueness constraint, or nil.
-    func row(
+    package func row(
         entity: Int, constraint: Int, values: [RowValue], _ layout: EntityLayout
     ) throws(DataSourceError) -> (row: StoredRow?, asOf: Int64) {
         var stored: StoredRow?

@@ -41,6 +41,9 @@ package final class RootContext: Sendable {
     /// The number of the newest save.
     package var newestSave: Int64 { state.withLock { $0.log.newest } }
 
+    /// How many pending rows reads have looked at so far.
+    package var examinedPendingRows: Int { state.withLock { $0.log.rows.examined.value } }
+
     /// How often the store was reset.
     package var generation: Int { state.withLock { $0.log.generation } }
 

@@ -1,4 +1,5 @@
 internal import Dispatch
+internal import RowStore
 
 /// Where the work of a container runs, and how it waits. Tests put in one of their own, which makes every order of events
 /// repeatable.
@@ -50,6 +51,8 @@ final class DispatchWorkQueue: WorkQueue {
     init(label: String, isPrivate: Bool) {
         queue = DispatchQueue(label: label, qos: .userInitiated)
         if isPrivate { queue.setSpecific(key: Self.privateQueue, value: ()) }
+        // A read that holds up the store is named after it.
+        queue.setSpecific(key: ReaderName.key, value: label)
     }
 
     /// Whether the calling code runs on the queue of a private context.

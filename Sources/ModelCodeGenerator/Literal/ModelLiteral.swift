@@ -13,10 +13,20 @@ struct ModelLiteral {
         let functions = functionNames
         let namespace = namespaceName
         text.block("nonisolated extension ManagedObjectModel {") { text in
-            let member = Identifier.escaped(ReservedNames.member(Identifier.lowerCamelCase(model.name)))
+            var scope = NameScope(taken: plan.names.all)
+            let name = scope.claim(ReservedNames.member(Identifier.lowerCamelCase(model.name)))
+            let member = Identifier.escaped(name)
             let start = "\(access.prefix)static let \(member) = "
             text.documentation(["The model `\(model.name)` in its version `\(model.version)`."])
             text.line(start + call(functions: functions.map { "\(namespace).\($0)()" }).rendered(depth: 0, used: 1000))
+        }
+        if let classes {
+            text.line()
+            // Outside of any type, no member of it is taken for a class.
+            text.line("/// The class of each entity of `\(SourceText.comment(model.name))`.")
+            text.block("nonisolated private func \(classesName)() -> [String: any AnyObject.Type] {") { text in
+                text.line(classes.rendered(depth: 0, used: 4))
+            }
         }
         text.line()
         text.line("/// The entities of `\(SourceText.comment(model.name))`, a function for each.")
@@ -41,7 +51,7 @@ struct ModelLiteral {
                 ("fetchRequests", .list(model.fetchRequests, of: Literal.fetchRequest)),
                 ("configurations", .list(model.configurations, of: configuration)),
                 ("versionIdentifier", model.versionIdentifier.isEmpty ? nil : .string(model.versionIdentifier)),
-                ("classes", classes),
+                ("classes", classes.map { _ in .text("\(classesName)()") }),
             ])
     }
 
@@ -65,9 +75,16 @@ struct ModelLiteral {
         return wanted.map { Identifier.escaped(scope.claim($0)) }
     }
 
-    private var namespaceName: String {
+    private var namespaceName: String { claimed(Identifier.upperCamelCase(model.name) + "Entities") }
+
+    private var classesName: String {
+        let name = Identifier.lowerCamelCase(model.name)
+        return claimed((name.last == "_" ? String(name.dropLast()) : name) + "Classes")
+    }
+
+    private func claimed(_ name: String) -> String {
         var scope = NameScope(taken: plan.names.all.union(ReservedNames.types))
-        return scope.claim(Identifier.upperCamelCase(model.name) + "Entities")
+        return scope.claim(name)
     }
 }
 

@@ -6,6 +6,8 @@ struct NameScope {
         self.taken = taken
     }
 
+    func isTaken(_ name: String) -> Bool { taken.contains(name) }
+
     /// The name if it is free, else the name with the lowest number from 2 that makes it so.
     mutating func claim(_ name: String) -> String {
         var claimed = name

@@ -3,19 +3,36 @@ enum ReservedNames {
     /// What a property may not be called: words that have a meaning after a dot, and the members of `ManagedObject`.
     static let members: Set<String> = [
         "self", "Self", "init", "Type", "Protocol", "Generated", "objectID", "isInserted", "isUpdated",
-        "isDeleted", "hasChanges", "entityName", "attributeKeyPaths", "attribute", "setAttribute",
+        "isDeleted", "hasChanges", "entityName", "attributeKeyPaths", "attribute", "setAttribute", "isNil", "setNil",
         "transformable", "setTransformable", "changedAttributes", "description",
     ]
 
-    /// What a class or a struct may not be called.
-    static let types: Set<String> = [
-        "Any", "AnyKeyPath", "AnyObject", "Bool", "Data", "Date", "Decimal", "Double", "Float", "Foundation",
-        "Hashable", "Int", "Int16", "Int32", "Int64", "Protocol", "Self", "Sendable", "String", "Swift",
-        "Type", "URL", "UUID", "AttributeDescription", "CompositeDescription", "CoreDataSource",
-        "EntityDescription", "FetchIndexDescription", "FetchPredicate", "FetchRequest", "FetchRequestTemplate",
-        "FetchedPropertyDescription",
-        "ManagedModel", "ManagedObject", "ManagedObjectModel", "ModelConfiguration",
-        "RelationshipDescription",
+    /// What a class or a struct may not be called: words of Swift, and the types that generated code or the app uses.
+    static let types: Set<String> = words.union(systemTypes).union(libraryTypes)
+
+    /// Words that are no names, not even in backticks.
+    private static let words: Set<String> = ["Any", "Protocol", "Self", "Type", "init", "self"]
+
+    private static let systemTypes: Set<String> = [
+        "AnyKeyPath", "AnyObject", "Bool", "Data", "Date", "Decimal", "Double", "Float", "Foundation", "Hashable",
+        "Int", "Int16", "Int32", "Int64", "Sendable", "String", "Swift", "URL", "UUID",
+    ]
+
+    /// Every public type that `import CoreDataSource` brings, and the modules. A test compares them with the sources.
+    private static let libraryTypes: Set<String> = [
+        "AttributeBounds", "AttributeDescription", "AttributeRange", "AttributeStorable", "AttributeType",
+        "AttributeValue", "CodeGeneration", "ColumnDescription", "CompositeDescription", "CoreDataSource",
+        "DataSource", "DataSourceBinding", "DataSourceDelegate", "DataSourceError", "DataSourceKeys", "DeleteRule",
+        "EntityDescription", "FetchAggregate", "FetchAssignment", "FetchCollation", "FetchCondition", "FetchCursor",
+        "FetchExplanation", "FetchIndexDescription", "FetchOrder", "FetchPredicate", "FetchRequest",
+        "FetchRequestTemplate", "FetchedPropertyDescription", "ListBuffering", "ListChangeType", "ListDifference",
+        "ListReason", "ListRow", "ListSection", "ListSnapshot", "ListUpdate", "ListUpdates", "LiveList", "MainContext",
+        "MainReader", "ManagedModel", "ManagedObject", "ManagedObjectConvertible", "ManagedObjectID",
+        "ManagedObjectModel", "ManagedObjectSeed", "MigrationProgress", "MigrationReport", "ModelConfiguration",
+        "ModelDifference", "ModelError", "ModelHash", "PersistentContainer", "PrivateContext",
+        "RelationshipDescription", "ResetPolicy", "SaveLevel", "SaveReport", "StoreLocation", "StoreStartup",
+        "StoredValue", "SummableAttribute", "SyncReport", "SynchronousLevel", "TextAttribute", "TextMatching",
+        "TextSorting",
     ]
 
     static func member(_ identifier: String) -> String {
@@ -25,4 +42,7 @@ enum ReservedNames {
     static func type(_ identifier: String) -> String {
         types.contains(identifier) ? identifier + "_" : identifier
     }
+
+    /// Whether not even an author can write a class of that name.
+    static func isImpossible(_ identifier: String) -> Bool { words.contains(identifier) }
 }

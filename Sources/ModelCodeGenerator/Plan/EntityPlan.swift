@@ -12,6 +12,8 @@ struct EntityPlan {
     var inherited: [PropertyPlan]
     /// The ancestors whose properties the author writes, so that only the author knows their key paths.
     var manualAncestors: [String]
+    /// Why nothing is generated although the model asks for it.
+    var omission: String?
 
     var generation: CodeGeneration { entity.codeGeneration }
 }

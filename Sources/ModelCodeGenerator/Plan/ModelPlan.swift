@@ -8,10 +8,13 @@ struct ModelPlan {
     private(set) var entities: [EntityPlan] = []
     private(set) var composites: [CompositePlan] = []
     private(set) var fetchRequests: [String: [FetchRequestPlan]] = [:]
+    /// What the author of the model should know, in whole sentences.
+    private(set) var warnings: [String] = []
 
     init(for model: ManagedObjectModel) {
         self.model = model
         names = TypeNames(of: model)
+        warnings = names.warnings
         types = PropertyTypes(model: model, names: names)
         entities = model.entities.map(entityPlan)
         composites = compositePlans(for: entities)
@@ -44,12 +47,29 @@ struct ModelPlan {
         return list
     }
 
-    /// Two entities may share a class that the author writes; it can be extended only once.
+    /// Entities may share a class that the author writes. It can be extended only once: for the one that is called like the
+    /// class, or is an ancestor of all others.
     private mutating func omitRepeatedExtensions() {
-        var extended: Set<String> = []
-        for index in entities.indices where entities[index].generation == .category {
-            guard let name = entities[index].className, !extended.insert(name).inserted else { continue }
-            entities[index].className = nil
+        let extended = entities.indices.filter { entities[$0].generation == .category && entities[$0].className != nil }
+        for (name, group) in Dictionary(grouping: extended, by: { entities[$0].className ?? "" }).sorted(by: {
+            $0.key < $1.key
+        })
+        where group.count > 1 {
+            let ancestor = model.commonAncestor(group.map { entities[$0].entity.name })
+            let holder =
+                group.first { entities[$0].entity.name == name } ?? group.first { entities[$0].entity.name == ancestor }
+            let holderName = holder.map { entities[$0].entity.name }
+            for index in group where index != holder {
+                entities[index].className = nil
+                entities[index].omission =
+                    "its class \(name) is "
+                    + (holderName.map { "extended for the entity \($0)" } ?? "that of other entities too")
+            }
+            let owners = group.map { entities[$0].entity.name }.joined(separator: ", ")
+            warnings.append(
+                "More than one entity is of the class \(name), which can be extended for one of them only: \(owners). "
+                    + (holderName.map { "It is extended for \($0)." } ?? "It is extended for none.")
+                    + " Give each entity a class of its own.")
         }
     }
 }

@@ -9,7 +9,7 @@ struct EntityText {
         switch (plan.generation, plan.className) {
         case (.class, let name?): writeClass(named: Identifier.escaped(name), to: &text)
         case (.category, let name?): writeExtension(of: Identifier.escaped(name), to: &text)
-        case (.category, nil): writeComment("its class is extended above, for another entity", to: &text)
+        case (.category, nil): writeComment(plan.omission ?? "its class has no name that Swift allows", to: &text)
         case (_, let name?): writeComment("its class \(name) is written by hand", to: &text)
         case (_, nil): writeComment("it has no class of its own", to: &text)
         }

@@ -77,6 +77,8 @@ extension DataSourceError.Code {
     public static let uniquenessViolated = Self(rawValue: "uniquenessViolated")
     /// A text or blob is longer than the store can hold.
     public static let valueTooLarge = Self(rawValue: "valueTooLarge")
+    /// No key is left for a new object.
+    public static let keysExhausted = Self(rawValue: "keysExhausted")
     /// A sync got an empty list for a scope that has objects.
     public static let emptySync = Self(rawValue: "emptySync")
 
@@ -91,6 +93,8 @@ extension DataSourceError.Code {
 
     // Queries.
 
+    /// A request asks for what no request can mean, such as a negative limit.
+    public static let invalidRequest = Self(rawValue: "invalidRequest")
     /// A predicate or another part of a query means nothing: it compares what cannot be compared, say.
     public static let invalidPredicate = Self(rawValue: "invalidPredicate")
     /// A predicate format breaks the grammar, or its arguments do not fit.
@@ -118,6 +122,10 @@ extension DataSourceError.Code {
     public static let diskFull = Self(rawValue: "diskFull")
     /// The store's files were moved, replaced or deleted while it was open.
     public static let storeMoved = Self(rawValue: "storeMoved")
+    /// The write-ahead log cannot be copied into the store, and grows.
+    public static let checkpointFailed = Self(rawValue: "checkpointFailed")
+    /// A read that stays open keeps the write-ahead log from being emptied, so that it grows.
+    public static let readerBlocksCheckpoint = Self(rawValue: "readerBlocksCheckpoint")
     /// The store cannot be read or written: an I/O error.
     public static let storeUnreadable = Self(rawValue: "storeUnreadable")
     /// The user may not read or write the store.

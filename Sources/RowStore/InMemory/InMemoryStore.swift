@@ -71,7 +71,12 @@ private struct MemoryReader: StoreReader {
 
     func count(_ query: RowQuery) throws(DataSourceError) -> Int {
         guard let table = try table(query.entity) else { return 0 }
-        return table.rows.count { query.predicate.evaluate($0.value, key: $0.key, table.layout) }
+        var count = 0
+        for (key, row) in table.rows {
+            try query.budget.countRow()
+            if try query.predicate.evaluate(row, key: key, table.layout, query.budget) { count += 1 }
+        }
+        return count
     }
 
     func explain(_ query: RowQuery) throws(DataSourceError) -> QueryExplanation {

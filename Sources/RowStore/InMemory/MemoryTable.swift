@@ -13,9 +13,11 @@ struct MemoryTable: Sendable {
     }
 
     /// The rows that match, in order if it counts.
-    func rows(_ query: RowQuery) -> [StoredRow] {
+    func rows(_ query: RowQuery) throws(DataSourceError) -> [StoredRow] {
         var found: [StoredRow] = []
-        for (key, row) in rows where query.predicate.evaluate(row, key: key, layout) {
+        for (key, row) in rows {
+            try query.budget.countRow()
+            guard try query.predicate.evaluate(row, key: key, layout, query.budget) else { continue }
             found.append(StoredRow(key: key, row: row))
         }
         if query.isOrdered { found.sort { $0.precedes($1, by: query.sort, layout) } }

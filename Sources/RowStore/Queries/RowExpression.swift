@@ -14,29 +14,39 @@ package indirect enum RowExpression: Sendable, Hashable {
 }
 
 extension RowExpression {
-    package func evaluate(_ row: RowSnapshot, key: Int64, _ layout: EntityLayout) -> RowValue {
+    /// The value for one row and its key.
+    ///
+    /// - Throws: What a predicate in it throws.
+    package func evaluate(
+        _ row: RowSnapshot, key: Int64, _ layout: EntityLayout, _ budget: QueryBudget
+    ) throws(DataSourceError) -> RowValue {
         switch self {
         case .column(let column): return row.value(column, layout.orders[column].storage)
         case .key: return .integer(key)
         case .constant(let value): return value
         case .arithmetic(let one, let operation, let other, let kind):
             return Arithmetic.combine(
-                one.evaluate(row, key: key, layout), operation, other.evaluate(row, key: key, layout), as: kind)
-        case .negated(let inner, let kind): return Arithmetic.negate(inner.evaluate(row, key: key, layout), as: kind)
+                try one.evaluate(row, key: key, layout, budget), operation,
+                try other.evaluate(row, key: key, layout, budget), as: kind)
+        case .negated(let inner, let kind):
+            return Arithmetic.negate(try inner.evaluate(row, key: key, layout, budget), as: kind)
         case .function(let function, let arguments, let kind):
-            return function.apply(arguments.map { $0.evaluate(row, key: key, layout) }, kind)
+            var values: [RowValue] = []
+            for argument in arguments { values.append(try argument.evaluate(row, key: key, layout, budget)) }
+            return function.apply(values, kind)
         case .conditional(let test, let one, let other):
-            return (test.evaluate(row, key: key, layout) ? one : other).evaluate(row, key: key, layout)
+            let isTrue = try test.evaluate(row, key: key, layout, budget)
+            return try (isTrue ? one : other).evaluate(row, key: key, layout, budget)
         case .coalesce(let one, let other):
-            let value = one.evaluate(row, key: key, layout)
-            return value == .null ? other.evaluate(row, key: key, layout) : value
+            let value = try one.evaluate(row, key: key, layout, budget)
+            return value == .null ? try other.evaluate(row, key: key, layout, budget) : value
         case .cast(let inner, let source, let target):
-            return ValueCast.cast(inner.evaluate(row, key: key, layout), from: source, to: target)
+            return ValueCast.cast(try inner.evaluate(row, key: key, layout, budget), from: source, to: target)
         }
     }
 
     /// Its value, if it is made of constants alone; itself otherwise.
-    package func folded(_ layout: EntityLayout) -> RowExpression {
+    package func folded(_ layout: EntityLayout) throws(DataSourceError) -> RowExpression {
         let isConstant =
             switch self {
             case .column, .key, .constant, .conditional: false
@@ -46,7 +56,8 @@ extension RowExpression {
             case .function(_, let arguments, _): arguments.allSatisfy(\.isConstant)
             }
         if !isConstant { return self }
-        return .constant(evaluate(RowSnapshot(columnCount: layout.columns.count), key: 0, layout))
+        let nothing = RowSnapshot(columnCount: layout.columns.count)
+        return .constant(try evaluate(nothing, key: 0, layout, QueryBudget()))
     }
 
     private var isConstant: Bool {
@@ -55,10 +66,11 @@ extension RowExpression {
 
     /// Gives the bytes of a text to the body without copying them, if it is a column; nil for null.
     func withText<R>(
-        _ row: RowSnapshot, key: Int64, _ layout: EntityLayout, _ body: (UnsafeRawBufferPointer) -> R
-    ) -> R? {
+        _ row: RowSnapshot, key: Int64, _ layout: EntityLayout, _ budget: QueryBudget,
+        _ body: (UnsafeRawBufferPointer) -> R
+    ) throws(DataSourceError) -> R? {
         if case .column(let column) = self { return row.isNull(column) ? nil : row.withBytes(column, body) }
-        guard case .text(var text) = evaluate(row, key: key, layout) else { return nil }
+        guard case .text(var text) = try evaluate(row, key: key, layout, budget) else { return nil }
         return text.withUTF8 { body(UnsafeRawBufferPointer($0)) }
     }
 }

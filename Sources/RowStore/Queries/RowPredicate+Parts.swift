@@ -1,25 +1,4 @@
 extension RowPredicate {
-    /// Calls the body with every text test in the predicate.
-    fileprivate func forEachTest(_ body: (TextTest) throws(DataSourceError) -> Void) throws(DataSourceError) {
-        switch self {
-        case .constant, .compare, .isIn, .compareKey, .follows: return
-        case .text(let value, let test):
-            try body(test)
-            try value.forEachTest(body)
-        case .relate(let one, _, let other, _), .textOf(let one, _, let other, _):
-            try one.forEachTest(body)
-            try other.forEachTest(body)
-        case .isMember(let value, _): try value.forEachTest(body)
-        case .not(let inner): try inner.forEachTest(body)
-        case .and(let parts), .or(let parts): for part in parts { try part.forEachTest(body) }
-        }
-    }
-
-    /// Throws `invalidPredicate` if a row could not be tested: a regular expression took too long. Ask after using it.
-    package func checkTexts() throws(DataSourceError) {
-        try forEachTest { test throws(DataSourceError) in try test.checkTexts() }
-    }
-
     /// Adds the columns that the predicate asks for.
     ///
     /// - Returns: Whether it asks for the row's own key too.
@@ -45,21 +24,6 @@ extension RowPredicate {
 }
 
 extension RowExpression {
-    fileprivate func forEachTest(_ body: (TextTest) throws(DataSourceError) -> Void) throws(DataSourceError) {
-        switch self {
-        case .column, .key, .constant: return
-        case .arithmetic(let one, _, let other, _), .coalesce(let one, let other):
-            try one.forEachTest(body)
-            try other.forEachTest(body)
-        case .negated(let inner, _), .cast(let inner, _, _): try inner.forEachTest(body)
-        case .function(_, let arguments, _): for argument in arguments { try argument.forEachTest(body) }
-        case .conditional(let test, let one, let other):
-            try test.forEachTest(body)
-            try one.forEachTest(body)
-            try other.forEachTest(body)
-        }
-    }
-
     fileprivate func collectColumns(_ columns: inout Set<Int>) -> Bool {
         switch self {
         case .column(let column):

@@ -53,16 +53,24 @@ package final class ValueList: Sendable, Hashable {
 
 extension RowPredicate {
     /// The answer for one row, of a predicate that does not ask for the row's own key or for what follows another row.
-    package func evaluate(_ row: RowSnapshot, _ layout: EntityLayout) -> Bool {
-        evaluate(row, key: 0, layout)
+    package func evaluate(
+        _ row: RowSnapshot, _ layout: EntityLayout, _ budget: QueryBudget
+    ) throws(DataSourceError) -> Bool {
+        try evaluate(row, key: 0, layout, budget)
     }
 
-    package func evaluate(_ stored: StoredRow, _ layout: EntityLayout) -> Bool {
-        evaluate(stored.row, key: stored.key, layout)
+    package func evaluate(
+        _ stored: StoredRow, _ layout: EntityLayout, _ budget: QueryBudget
+    ) throws(DataSourceError) -> Bool {
+        try evaluate(stored.row, key: stored.key, layout, budget)
     }
 
     /// The answer for one row and its key.
-    package func evaluate(_ row: RowSnapshot, key: Int64, _ layout: EntityLayout) -> Bool {
+    ///
+    /// - Throws: `invalidPredicate` if a pattern takes more work than the query's budget has left.
+    package func evaluate(
+        _ row: RowSnapshot, key: Int64, _ layout: EntityLayout, _ budget: QueryBudget
+    ) throws(DataSourceError) -> Bool {
         switch self {
         case .constant(let answer): return answer
         case .compare(let column, .equal, let value): return row.holds(value, column: column, layout)
@@ -73,18 +81,23 @@ extension RowPredicate {
         case .compareKey(let relation, let other): return relation.holds(key < other ? -1 : key > other ? 1 : 0)
         case .relate(let one, let relation, let other, let order):
             return order.relate(
-                one.evaluate(row, key: key, layout), relation, other.evaluate(row, key: key, layout))
-        case .isMember(let value, let list): return list.contains(value.evaluate(row, key: key, layout))
-        case .text(let value, let test): return value.withText(row, key: key, layout, test.accepts) ?? false
+                try one.evaluate(row, key: key, layout, budget), relation,
+                try other.evaluate(row, key: key, layout, budget))
+        case .isMember(let value, let list): return list.contains(try value.evaluate(row, key: key, layout, budget))
+        case .text(let value, let test):
+            return try test.verdict(value.withText(row, key: key, layout, budget) { test.answer($0, budget) })
         case .textOf(let value, let comparison, let pattern, let options):
-            guard case .text(let pattern) = pattern.evaluate(row, key: key, layout),
-                let test = try? TextTest(comparison, pattern, options)
-            else { return false }
-            return value.withText(row, key: key, layout, test.accepts) ?? false
+            guard case .text(let pattern) = try pattern.evaluate(row, key: key, layout, budget) else { return false }
+            let test = try TextTest(comparison, pattern, options)
+            return try test.verdict(value.withText(row, key: key, layout, budget) { test.answer($0, budget) })
         case .follows(let cursor, let sort): return cursor.precedes(row, key: key, by: sort, layout)
-        case .not(let predicate): return !predicate.evaluate(row, key: key, layout)
-        case .and(let predicates): return predicates.allSatisfy { $0.evaluate(row, key: key, layout) }
-        case .or(let predicates): return predicates.contains { $0.evaluate(row, key: key, layout) }
+        case .not(let predicate): return try !predicate.evaluate(row, key: key, layout, budget)
+        case .and(let predicates):
+            for predicate in predicates where try !predicate.evaluate(row, key: key, layout, budget) { return false }
+            return true
+        case .or(let predicates):
+            for predicate in predicates where try predicate.evaluate(row, key: key, layout, budget) { return true }
+            return false
         }
     }
 }

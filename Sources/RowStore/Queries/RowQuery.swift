@@ -14,11 +14,13 @@ package struct RowQuery: Sendable, Hashable {
     package var offset: Int
     /// The columns that are wanted; nil for all. In rows from a store the others are null, but for those sorted by.
     package var columns: [Int]?
+    /// How much work the query may take, with all statements and tests that it becomes.
+    package var budget: QueryBudget
 
     package init(
         entity: Int, predicate: RowPredicate = .constant(true), sort: [SortKey] = [], limit: Int? = nil,
         offset: Int = 0,
-        columns: [Int]? = nil
+        columns: [Int]? = nil, budget: QueryBudget = QueryBudget()
     ) {
         self.entity = entity
         self.predicate = predicate
@@ -26,6 +28,7 @@ package struct RowQuery: Sendable, Hashable {
         self.limit = limit
         self.offset = offset
         self.columns = columns
+        self.budget = budget
     }
 }
 

@@ -2,15 +2,21 @@ internal import CSQLite
 internal import RowStore
 
 /// A predicate for which SQLite has no words, and where its columns are among the arguments of a function.
-final class RowTest: Sendable {
+///
+/// One statement has it, and one thread at a time runs that.
+final class RowTest {
     let predicate: RowPredicate
     let layout: EntityLayout
     /// In the order of the arguments.
     let columns: [Int]
     /// Whether the row's own key is the first of them.
     let asksKey: Bool
+    private let budget: QueryBudget
+    /// Why a row could not be tested; the statement ends with an error then.
+    private(set) var failure: DataSourceError?
 
-    init(_ predicate: RowPredicate, _ layout: EntityLayout) {
+    init(_ predicate: RowPredicate, _ layout: EntityLayout, _ budget: QueryBudget) {
+        self.budget = budget
         self.predicate = predicate
         self.layout = layout
         var columns: Set<Int> = []
@@ -22,8 +28,8 @@ final class RowTest: Sendable {
         UnsafeRawPointer(StaticString("RowTest").utf8Start).assumingMemoryBound(to: CChar.self)
     }
 
-    /// The answer of the predicate as rows in memory give it: for a row that has what it asks for.
-    fileprivate func accepts(_ arguments: UnsafeMutablePointer<OpaquePointer?>) -> Bool {
+    /// The answer of the predicate as rows in memory give it: for a row that has what it asks for. Nil if there is none.
+    fileprivate func accepts(_ arguments: UnsafeMutablePointer<OpaquePointer?>) -> Bool? {
         var row = RowSnapshot(columnCount: layout.columns.count)
         var argument = arguments
         var key: Int64 = 0
@@ -35,7 +41,12 @@ final class RowTest: Sendable {
             set(argument.pointee, column, in: &row)
             argument += 1
         }
-        return predicate.evaluate(row, key: key, layout)
+        do throws(DataSourceError) {
+            return try predicate.evaluate(row, key: key, layout, budget)
+        } catch {
+            failure = error
+            return nil
+        }
     }
 
     /// As a row is read from a statement.
@@ -126,7 +137,10 @@ private func rowTest(
         return sqlite3_result_int(context, 0)
     }
     let test = Unmanaged<RowTest>.fromOpaque(pointer).takeUnretainedValue()
-    sqlite3_result_int(context, test.accepts(arguments + 1) ? 1 : 0)
+    guard let answer = test.accepts(arguments + 1) else {
+        return sqlite3_result_error(context, "a row could not be tested", -1)
+    }
+    sqlite3_result_int(context, answer ? 1 : 0)
 }
 
 /// Null, which has no key, stays null.

@@ -58,6 +58,18 @@ extension Connection {
         guard code == SQLITE_OK else { throw error(code, while: "opening") }
     }
 
+    /// Has SQLite ask, every so many of its steps, whether the task of a statement was cancelled.
+    func endsWithItsTask() {
+        let connection = Unmanaged.passUnretained(self).toOpaque()
+        sqlite3_progress_handler(
+            handle, 4000,
+            { connection in
+                guard let connection else { return 0 }
+                let isCancellable = Unmanaged<Connection>.fromOpaque(connection).takeUnretainedValue().isCancellable
+                return isCancellable && Task.isCancelled ? 1 : 0
+            }, connection)
+    }
+
     /// Sets a pragma and reads it back: SQLite ignores in silence what it was built without.
     func set(pragma name: String, to value: Int64) throws(DataSourceError) {
         try run("PRAGMA \(name) = \(value)")

@@ -13,6 +13,8 @@ final class Connection: @unchecked Sendable {
     /// Statements by their shape, for queries that come back.
     private var queries: [QueryShape: PreparedQuery] = [:]
     private var isOpen = true
+    /// Whether the statement that runs ends when its task is cancelled.
+    var isCancellable = false
     private(set) lazy var limits = readLimits()
 
     /// - Parameters:

@@ -3,26 +3,131 @@ internal import RowStore
 
 /// Keeps every other container and process from the store, for as long as it lives.
 ///
-/// The lock is on a file beside the store, which is never deleted: two processes could otherwise hold locks on two files
-/// of one name.
+/// The lock is on a file beside the store, which this library never deletes: two processes could otherwise hold locks on
+/// two files of one name. Others may delete it, so ``check()`` compares the file with the one at the path.
 final class LockFile: Sendable {
-    private let descriptor: Int32
+    private struct Lock {
+        let descriptor: Int32
+        let identity: FileIdentity
+        /// Whether the file is new, so that having it does not show that nobody has the store open.
+        let isNew: Bool
+    }
 
-    /// - Throws: `storeInUse` if another container or process has the lock.
+    private let files: StoreFiles
+    private let lock: Guarded<Lock>
+
+    /// - Throws: `storeInUse` if another container or process has the lock, or has lost it and has the store open.
     init(_ files: StoreFiles) throws(DataSourceError) {
-        let (descriptor, error) = files.calls.lock(files.lock)
-        guard error != EWOULDBLOCK else {
-            throw DataSourceError(
-                .storeInUse,
-                "Another container or process has \(files.main) open. Close that one first, or share its container.")
-        }
-        guard error == 0 else { throw DataSourceError(systemError: error, path: files.lock, while: "locking") }
-        self.descriptor = descriptor
+        self.files = files
+        let lock = try LockFile.take(files)
+        self.lock = Guarded(lock)
+        guard lock.isNew else { return }
+        if try files.isUsed() { throw DataSourceError(storeInUse: files) }
+        LockFile.mark(lock.descriptor)
     }
 
     deinit {
+        LockFile.end(lock.withLock { $0.descriptor })
+    }
+
+    /// Makes sure that whoever opens the store finds it locked. If the lock file was removed or replaced, the one at the
+    /// path is locked in its place.
+    ///
+    /// - Throws: `storeInUse` if somebody else has locked that one.
+    func check() throws(DataSourceError) {
+        try lock.withLock { (lock) throws(DataSourceError) in
+            guard try files.identity(files.lock) != lock.identity else { return }
+            let old = lock.descriptor
+            do throws(DataSourceError) {
+                lock = try LockFile.take(files)
+            } catch  where error.code == .storeInUse {
+                throw DataSourceError(
+                    .storeInUse,
+                    "The lock file of \(files.main) was removed, and another container or process has opened the store "
+                        + "since. Close that one to save here again, and leave \(files.lock) where it is.")
+            }
+            LockFile.mark(lock.descriptor)
+            LockFile.end(old)
+        }
+    }
+
+    /// Writes into the file that whoever locks it from here on is the only one. Where that fails the next opening makes
+    /// sure again.
+    private static func mark(_ descriptor: Int32) {
+        _ = write(descriptor, "locked\n", 7)
+    }
+
+    private static func take(_ files: StoreFiles) throws(DataSourceError) -> Lock {
+        // Again if somebody removes the file between its opening and its locking, but not for ever.
+        for _ in 0..<100 {
+            let (descriptor, error) = files.calls.lock(files.lock)
+            guard error != EWOULDBLOCK else { break }
+            guard error == 0 else { throw DataSourceError(systemError: error, path: files.lock, while: "locking") }
+            do throws(DataSourceError) {
+                var state = stat()
+                guard fstat(descriptor, &state) == 0 else {
+                    throw DataSourceError(systemError: errno, path: files.lock, while: "locking")
+                }
+                let identity = FileIdentity(state)
+                if try files.identity(files.lock) == identity {
+                    return Lock(descriptor: descriptor, identity: identity, isNew: state.st_size == 0)
+                }
+            } catch {
+                end(descriptor)
+                throw error
+            }
+            end(descriptor)
+        }
+        throw DataSourceError(storeInUse: files)
+    }
+
+    private static func end(_ descriptor: Int32) {
         // A process that is just being forked has the descriptor too, until it runs its program: closing is not enough.
         flock(descriptor, LOCK_UN)
         close(descriptor)
+    }
+}
+
+/// Which file a name stands for.
+struct FileIdentity: Equatable {
+    private let device: UInt64
+    private let number: UInt64
+
+    init(_ state: stat) {
+        device = UInt64(state.st_dev)
+        number = UInt64(state.st_ino)
+    }
+}
+
+extension StoreFiles {
+    /// The file of that name; nil if there is none.
+    func identity(_ path: String) throws(DataSourceError) -> FileIdentity? {
+        try state(path).map { FileIdentity($0) }
+    }
+
+    /// Whether a connection has the store open, in this process or another.
+    ///
+    /// Each connection to a store with a log keeps a shared lock on the main file, so that a file of which an exclusive
+    /// lock can be had is nobody's. What else is wrong with the file is said by those who open it.
+    fileprivate func isUsed() throws(DataSourceError) -> Bool {
+        guard try mainExists() else { return false }
+        do throws(DataSourceError) {
+            let connection = try Connection(path: main, isReader: false, vfs: calls.sqliteVFS)
+            defer { connection.close(copyingLog: false) }
+            try connection.configure()
+            try connection.run("PRAGMA locking_mode = EXCLUSIVE")
+            _ = try connection.values("SELECT count(*) FROM sqlite_schema")
+        } catch {
+            return error.code == .storeBusy
+        }
+        return false
+    }
+}
+
+extension DataSourceError {
+    fileprivate init(storeInUse files: StoreFiles) {
+        self.init(
+            .storeInUse,
+            "Another container or process has \(files.main) open. Close that one first, or share its container.")
     }
 }

@@ -26,6 +26,7 @@ extension SQLiteStore {
         try readers.pause { () throws(DataSourceError) in
             try writer.withLock { (writer) throws(DataSourceError) in
                 let old = try openWriter(&writer)
+                try checkLock()
                 old.end()
                 let (startup, failure) = replace(old.connection, &writer)
                 if let failure { throw failure }
@@ -70,15 +71,20 @@ extension SQLiteStore {
             }
             var opening = StoreOpening(files: files, schema: schema, options: options)
             opening.firstFreeKey = counters.firstFreeKey
+            try checkLock()
             let opened = try opening.run()
             identifier.withLock { $0 = opened.metadata.storeID }
             counters.firstFreeKey = max(counters.firstFreeKey, opened.metadata.firstFreeKey)
             counters.setFrames(0, uncopied: 0)
-            let new = Writer(opened.connection, files, schema, counters, options.logLimits)
+            let new = try makeWriter(opened.connection)
             writer = .open(new)
             isLost.store(false, ordering: .sequentiallyConsistent)
             return new
         }
+    }
+
+    private func checkLock() throws(DataSourceError) {
+        try lock.withLock { (lock) throws(DataSourceError) in try lock?.check() }
     }
 
     /// For a reader, which must not look at files that are being made.

@@ -55,7 +55,7 @@ struct StoreOpening {
         case .proceed(let metadata):
             try probe.check(schema)
             try connection.settleWriter(options.synchronous)
-            return try update(metadata, probe)
+            return try update(connection.checkKeys(metadata, schema), probe)
         case .reset(let reason, let other):
             let reasons = [fallback, other].compactMap(\.self)
             return try replace(
@@ -94,7 +94,8 @@ struct StoreOpening {
         let startup = StoreStartup(
             reason: reason, rowsDropped: outcome.rowsDropped, entitiesReset: keyed.isEmpty ? nil : keyed,
             migration: outcome.report)
-        return Result(connection: probe.connection, metadata: outcome.metadata, startup: startup)
+        let metadata = try probe.connection.checkKeys(outcome.metadata, schema)
+        return Result(connection: probe.connection, metadata: metadata, startup: startup)
     }
 
     /// Puts an empty store in the place of the one that the connection has open.
@@ -133,7 +134,8 @@ struct StoreOpening {
         let startup = StoreStartup(
             reason: reason, rowsDropped: outcome.rowsDropped, backup: copy, entitiesReset: outcome.entities,
             fallback: fallback)
-        return Result(connection: probe.connection, metadata: outcome.metadata, startup: startup)
+        let metadata = try probe.connection.checkKeys(outcome.metadata, schema)
+        return Result(connection: probe.connection, metadata: metadata, startup: startup)
     }
 
     private var backup: StoreBackup? {

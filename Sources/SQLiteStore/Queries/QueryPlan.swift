@@ -20,6 +20,7 @@ struct QueryPlan {
     var isKept: Bool { values.count <= 40 && shape.codes.count <= 400 }
 
     private let layout: EntityLayout
+    private let budget: QueryBudget
     private let limits: SQLLimits
     /// The most values; more would make a text that is too long.
     private let valueLimit: Int
@@ -31,6 +32,7 @@ struct QueryPlan {
 
     init(_ query: RowQuery, isCount: Bool = false, _ table: EntityTable, _ limits: SQLLimits) {
         layout = table.layout
+        budget = query.budget
         self.limits = limits
         valueLimit = min(10_000, limits.variables - 2, limits.length / (table.longestTerm + 64))
         shape = QueryShape(
@@ -47,6 +49,12 @@ struct QueryPlan {
         values.append(.one(.integer(isFiltered ? 0 : Int64(max(0, query.offset)))))
     }
 
+    /// Why SQLite could not test a row, if that is what ended the statement.
+    var failure: DataSourceError? {
+        for case .test(let test) in values { if let failure = test.failure { return failure } }
+        return nil
+    }
+
     private mutating func encode(_ query: RowQuery) {
         let empty = shape
         if encode(query.predicate, isNegated: false, depth: 0) { return }
@@ -56,7 +64,7 @@ struct QueryPlan {
         if encodeTest(query.predicate, isNegated: false) { return }
         shape = empty
         values = []
-        filter = RowFilter(predicate: query.predicate)
+        filter = RowFilter(predicate: query.predicate, budget: budget)
         shape.columns = nil
     }
 
@@ -169,7 +177,7 @@ struct QueryPlan {
     }
 
     private mutating func encodeTest(_ predicate: RowPredicate, isNegated: Bool) -> Bool {
-        let test = RowTest(predicate, layout)
+        let test = RowTest(predicate, layout, budget)
         guard test.columns.count + 2 <= limits.arguments else { return false }
         shape.add(.test, isNegated ? 1 : 0, test.asksKey ? 1 : 0, test.columns.count)
         shape.add(columns: test.columns)

@@ -7,7 +7,7 @@ extension Reader: StoreReader {
         let plan = QueryPlan(query, table, connection.limits)
         let prepared = try connection.query(plan, table)
         let statement = prepared.statement
-        try withFirstStep(statement) { first throws(DataSourceError) in
+        try withFirstStep(statement, query.budget) { first throws(DataSourceError) in
             let runs = UnsafeMutablePointer<ByteRun>.allocate(capacity: table.byteColumnCount)
             runs.initialize(repeating: ByteRun(), count: table.byteColumnCount)
             defer { runs.deallocate() }
@@ -17,11 +17,13 @@ extension Reader: StoreReader {
                 let stored = StoredRow(
                     key: sqlite3_column_int64(statement.handle, 0),
                     row: table.row(statement.handle, prepared.columns, runs))
-                if filter == nil || filter?.accepts(stored, table.layout) == true { body(stored) }
+                var isWanted = true
+                if filter != nil { isWanted = try filter?.accepts(stored, table.layout) ?? true }
+                if isWanted { body(stored) }
                 if filter?.isDone == true { return }
                 code = sqlite3_step(statement.handle)
             }
-            guard code == SQLITE_DONE else { throw connection.error(code, while: "reading") }
+            guard code == SQLITE_DONE else { throw error(code, plan) }
         }
     }
 
@@ -29,13 +31,19 @@ extension Reader: StoreReader {
         guard let table = schema.tables[query.entity] else { return 0 }
         let plan = QueryPlan(query, isCount: true, table, connection.limits)
         if plan.filter != nil {
-            return try rows(RowQuery(entity: query.entity, predicate: query.predicate)).count
+            return try rows(RowQuery(entity: query.entity, predicate: query.predicate, budget: query.budget)).count
         }
         let statement = try connection.query(plan, table).statement
-        return try withFirstStep(statement) { code throws(DataSourceError) in
-            guard code == SQLITE_ROW else { throw connection.error(code, while: "reading") }
+        return try withFirstStep(statement, query.budget) { code throws(DataSourceError) in
+            guard code == SQLITE_ROW else { throw error(code, plan) }
             return Int(sqlite3_column_int64(statement.handle, 0))
         }
+    }
+
+    /// Why a query ended before its last row.
+    private func error(_ code: Int32, _ plan: QueryPlan) -> DataSourceError {
+        if let failure = plan.failure { return failure }
+        return code & 0xFF == SQLITE_INTERRUPT ? .cancelled : connection.error(code, while: "reading")
     }
 
     func explain(_ query: RowQuery) throws(DataSourceError) -> QueryExplanation {

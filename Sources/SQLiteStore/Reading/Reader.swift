@@ -10,12 +10,15 @@ final class Reader: @unchecked Sendable {
     let counters: StoreCounters
     /// Whether only main reads with it.
     var isMains = false
+    /// The number of the read that it is used for.
+    var readNumber: UInt64 = 0
 
     init(_ files: StoreFiles, _ schema: StoreSchema, _ counters: StoreCounters) throws(DataSourceError) {
         guard try files.mainExists() else { throw DataSourceError(storeMoved: files.main) }
         connection = try Connection(path: files.main, isReader: true, vfs: files.calls.sqliteVFS)
         try connection.configure()
         try connection.settleReader()
+        connection.endsWithItsTask()
         self.schema = schema
         self.counters = counters
     }
@@ -42,10 +45,13 @@ final class Reader: @unchecked Sendable {
     }
 
     /// Steps to the first row of a statement, hands it over, and makes the statement ready for the next use.
+    ///
+    /// - Parameter budget: That of the query, if there can be many rows.
     func withFirstStep<R>(
-        _ statement: Statement, _ body: (_ code: Int32) throws(DataSourceError) -> R
+        _ statement: Statement, _ budget: QueryBudget? = nil, _ body: (_ code: Int32) throws(DataSourceError) -> R
     ) throws(DataSourceError) -> R {
         counters.count(statements: 1)
+        connection.isCancellable = budget?.isCancellable ?? false
         defer { statement.clear() }
         return try body(statement.step())
     }

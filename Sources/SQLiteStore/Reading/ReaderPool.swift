@@ -1,12 +1,17 @@
 internal import Dispatch
 internal import RowStore
+internal import Synchronization
 
 /// The connections that read: made when needed, given to one caller at a time, kept for the next.
 ///
-/// Main has a reader of its own, so that it never waits for the others.
+/// Main has a reader of its own, so that it never waits for the others. They, but not main, wait a little while the
+/// write-ahead log is emptied.
 final class ReaderPool: Sendable {
     /// The most readers at once, apart from main's. More callers than that wait for each other.
     static let limit = 8
+    /// The longest that a new read waits for the log to be emptied, and that emptying it waits for the reads that are open,
+    /// in milliseconds.
+    static let gateWait: Int32 = 100
 
     private struct State {
         var idle: [Reader] = []
@@ -15,10 +20,21 @@ final class ReaderPool: Sendable {
         /// Whether main has its own reader. Only main sets it, so main finds it set only if it reads during a read.
         var isMainReading = false
         var isClosed = false
+        /// The reads that are open, in the order in which they began.
+        var open: [Read] = []
+        var lastRead: UInt64 = 0
+        /// Those who wait at the gate; nil while it is open.
+        var gate: [DispatchSemaphore]?
 
         mutating func takeMain() -> Reader? {
             defer { idleMain = nil }
             return idleMain
+        }
+
+        mutating func begin(_ name: String?) -> UInt64 {
+            lastRead += 1
+            open.append(Read(number: lastRead, name: name, start: .now))
+            return lastRead
         }
     }
 
@@ -26,6 +42,7 @@ final class ReaderPool: Sendable {
     private let schema: StoreSchema
     private let counters: StoreCounters
     private let state = Guarded(State())
+    private let isGateClosed = Atomic(false)
     private let permits = DispatchSemaphore(value: ReaderPool.limit)
     private let mainPermit = DispatchSemaphore(value: 1)
     /// Two that waited for all permits could each hold some of them for ever.
@@ -41,35 +58,41 @@ final class ReaderPool: Sendable {
     ///
     /// - Parameter prepare: Called when the caller may read, before it gets a reader. No reset is under way then.
     func take(_ prepare: () throws(DataSourceError) -> Void) throws(DataSourceError) -> Reader {
+        let isOnMain = MainQueue.isCurrent
         // A read that main makes during another one takes a reader from the pool: main's is busy.
-        let isMains = MainQueue.isCurrent && !state.withLock { $0.isMainReading }
+        let isMains = isOnMain && !state.withLock { $0.isMainReading }
+        if !isOnMain { waitAtGate() }
         let permit = isMains ? mainPermit : permits
         permit.wait()
-        let (idle, isClosed) = state.withLock { state in
+        let name = isOnMain ? "main" : ReaderName.current
+        let (idle, isClosed, number) = state.withLock { state in
             state.isMainReading = state.isMainReading || isMains
-            return (isMains ? state.takeMain() : state.idle.popLast(), state.isClosed)
+            return (isMains ? state.takeMain() : state.idle.popLast(), state.isClosed, state.begin(name))
         }
         do throws(DataSourceError) {
             guard !isClosed else { throw SQLiteStore.closed }
             try prepare()
-            if let idle { return idle }
-            let reader = try Reader(files, schema, counters)
+            let reader = if let idle { idle } else { try Reader(files, schema, counters) }
             reader.isMains = isMains
+            reader.readNumber = number
             return reader
         } catch {
-            if isMains { state.withLock { $0.isMainReading = false } }
-            permit.signal()
+            end(number, isMains: isMains, nil)
             throw error
         }
     }
 
     func give(back reader: Reader) {
-        let isMains = reader.isMains
+        end(reader.readNumber, isMains: reader.isMains, reader)
+    }
+
+    private func end(_ number: UInt64, isMains: Bool, _ reader: Reader?) {
         state.withLock { state in
+            state.open.removeAll { $0.number == number }
             if isMains {
                 state.idleMain = reader
                 state.isMainReading = false
-            } else {
+            } else if let reader {
                 state.idle.append(reader)
             }
         }
@@ -118,5 +141,64 @@ final class ReaderPool: Sendable {
     func close() {
         state.withLock { $0.isClosed = true }
         try? pause { () throws(DataSourceError) in }
+    }
+}
+
+// MARK: - The gate
+
+extension ReaderPool {
+    /// A read that is open, or was.
+    struct Read: Sendable {
+        let number: UInt64
+        fileprivate let label: String?
+        private let start: ContinuousClock.Instant
+
+        fileprivate init(number: UInt64, name: String?, start: ContinuousClock.Instant) {
+            self.number = number
+            label = name
+            self.start = start
+        }
+
+        /// Who reads.
+        var name: String { label ?? "a background queue" }
+        /// For how long it has been open, in words.
+        var age: String { "\((ContinuousClock.now - start) / .milliseconds(1)) ms" }
+    }
+
+    private func waitAtGate() {
+        guard isGateClosed.load(ordering: .acquiring) else { return }
+        let opened = state.withLock { state in
+            let opened = state.gate.map { _ in DispatchSemaphore(value: 0) }
+            if let opened { state.gate?.append(opened) }
+            return opened
+        }
+        _ = opened?.wait(timeout: .now() + .milliseconds(Int(ReaderPool.gateWait)))
+    }
+
+    /// Lets new reads wait, all but main's.
+    ///
+    /// - Returns: The number of the last read that has begun.
+    func closeGate() -> UInt64 {
+        isGateClosed.store(true, ordering: .releasing)
+        return state.withLock { state in
+            state.gate = []
+            return state.lastRead
+        }
+    }
+
+    /// - Parameter last: The number that ``closeGate()`` gave.
+    /// - Returns: The reads up to that one that are still open, the oldest first.
+    func openGate(_ last: UInt64) -> [Read] {
+        isGateClosed.store(false, ordering: .releasing)
+        let (waiting, open) = state.withLock { state in
+            defer { state.gate = nil }
+            return (state.gate ?? [], state.open.filter { $0.number <= last })
+        }
+        for opened in waiting { opened.signal() }
+        return open
+    }
+
+    func isAnyOpen(_ reads: [Read]) -> Bool {
+        state.withLock { state in reads.contains { read in state.open.contains { $0.number == read.number } } }
     }
 }

@@ -31,6 +31,7 @@ package struct Metadata: Sendable, Equatable {
     static let insertSQL = "INSERT INTO \"_metadata\" (\"name\", \"value\") VALUES (?1, ?2)"
     static let deleteSQL = "DELETE FROM \"_metadata\""
     static let deleteModelSQL = "DELETE FROM \"_metadata\" WHERE \"name\" = 'model'"
+    static let selectFirstFreeKeySQL = "SELECT \"value\" FROM \"_metadata\" WHERE \"name\" = 'firstFreeKey'"
     static let setFirstFreeKeySQL = "UPDATE \"_metadata\" SET \"value\" = ?1 WHERE \"name\" = 'firstFreeKey'"
 
     /// A number that is another one after each commit that failed and had to be overwritten.

@@ -6,19 +6,26 @@ internal import RowStore
 ///
 /// It belongs to the writer, and only looks at names: no file is opened.
 final class FileWatch {
-    private struct Identity: Equatable {
-        let device: UInt64
-        let number: UInt64
+    private let files: StoreFiles
+    private let lock: LockFile
+    /// Nil until seen for the first time.
+    private var main: FileIdentity?
+    private var log: FileIdentity?
+
+    init(_ files: StoreFiles, _ lock: LockFile) {
+        self.files = files
+        self.lock = lock
+        main = try? files.identity(files.main)
     }
 
-    private let files: StoreFiles
-    /// Nil until seen for the first time.
-    private var main: Identity?
-    private var log: Identity?
-
-    init(_ files: StoreFiles) {
-        self.files = files
-        main = try? identity(files.main)
+    /// Makes sure that nobody else is let in. Called while SQLite's write lock is held: whoever opens the store from here
+    /// on waits for it, and so finds what is about to be committed.
+    ///
+    /// - Throws: `storeInUse` if the lock file is another one, which somebody else has locked; `storeMoved`.
+    func checkLock() throws(DataSourceError) {
+        // With its folder the lock file is gone too.
+        try check(&main, files.main)
+        try lock.check()
     }
 
     /// - Throws: `storeMoved` if one of the files is not the one that was there before.
@@ -27,16 +34,12 @@ final class FileWatch {
         try check(&log, files.log)
     }
 
-    private func check(_ known: inout Identity?, _ path: String) throws(DataSourceError) {
-        let found = try identity(path)
+    private func check(_ known: inout FileIdentity?, _ path: String) throws(DataSourceError) {
+        let found = try files.identity(path)
         guard let expected = known else {
             known = found
             return
         }
         guard found == expected else { throw DataSourceError(storeMoved: path) }
-    }
-
-    private func identity(_ path: String) throws(DataSourceError) -> Identity? {
-        try files.state(path).map { Identity(device: UInt64($0.st_dev), number: UInt64($0.st_ino)) }
     }
 }

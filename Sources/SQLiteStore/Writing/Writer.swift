@@ -8,7 +8,7 @@ final class Writer {
     let connection: Connection
     let schema: StoreSchema
     let counters: StoreCounters
-    private let log: LogWatch
+    private let log: WALCheckpointer
     private let watch: FileWatch
     /// What another program has written is noticed by it.
     var outside = OutsideWrites()
@@ -26,15 +26,15 @@ final class Writer {
     static let keyReserve: Int64 = 1024
 
     init(
-        _ connection: Connection, _ files: StoreFiles, _ schema: StoreSchema, _ counters: StoreCounters,
-        _ limits: LogWatch.Limits
+        _ connection: Connection, _ schema: StoreSchema, _ counters: StoreCounters, _ watch: FileWatch,
+        _ log: WALCheckpointer
     ) {
         self.connection = connection
         self.schema = schema
         self.counters = counters
         updates = Array(repeating: [:], count: schema.tables.count)
-        log = LogWatch(connection, counters, limits)
-        watch = FileWatch(files)
+        self.log = log
+        self.watch = watch
         outside.note(connection)
     }
 
@@ -93,6 +93,7 @@ final class Writer {
         highestKey = 0
         try execute(schema.firstFreeStatement, "BEGIN IMMEDIATE")
         do throws(DataSourceError) {
+            try watch.checkLock()
             if outside.look(connection) { try raiseFirstFreeKey() }
             try body()
             let bound = try moveBound()

@@ -45,7 +45,7 @@ struct EdgeTests {
 
     /// After the batch was taken back, a second object stood for the row, and both were saved.
     @Test func oneObjectStandsForARowAfterARollback() async throws {
-        try await withContainer(configuration: .init(registeredObjectLimit: 0)) { container, _ in
+        try await withContainer(configuration: .init(registeredObjectByteLimit: 0)) { container, _ in
             let contacts = try container.dataSource(ContactDataSource.self)
             try await contacts.add(contactList(0..<2))
             let report = try await contacts.perform { context in

@@ -20,7 +20,7 @@ struct ReferenceModelTests {
     }
 
     private nonisolated static let cases = StoreKind.allCases.flatMap { kind in
-        [0, 5, 1_000].flatMap { limit in (1...2).map { Case(kind: kind, limit: limit, seed: UInt64($0)) } }
+        [0, 1_500, 300_000].flatMap { limit in (1...2).map { Case(kind: kind, limit: limit, seed: UInt64($0)) } }
     }
 
     @Test(arguments: cases)
@@ -88,7 +88,7 @@ struct ReferenceModelTests {
     private func open(_ test: Case, _ url: URL) async throws -> PersistentContainer {
         try await PersistentContainer(
             model: .chat, store: test.kind == .sqlite ? .sqlite(url) : .inMemory,
-            configuration: .init(synchronous: .normal, registeredObjectLimit: test.limit))
+            configuration: .init(synchronous: .normal, registeredObjectByteLimit: test.limit))
     }
 
     private func sync(

@@ -22,9 +22,9 @@ struct UniquenessTests {
     }
 
     /// Whatever is registered or not, the store is asked if need be.
-    @Test(arguments: [0, 1_000])
-    func aStoredOneIsFound(registeredObjectLimit: Int) async throws {
-        let configuration = PersistentContainer.Configuration(registeredObjectLimit: registeredObjectLimit)
+    @Test(arguments: [0, 300_000])
+    func aStoredOneIsFound(registeredObjectByteLimit: Int) async throws {
+        let configuration = PersistentContainer.Configuration(registeredObjectByteLimit: registeredObjectByteLimit)
         try await withContainer(configuration: configuration) { container, _ in
             let contacts = try container.dataSource(ContactDataSource.self)
             try await contacts.add(contactList(0..<100))

@@ -19,7 +19,7 @@ struct ListEngineTests {
         while done < Self.batches {
             var list = FollowedList(&random)
             for step in 0..<min(200, Self.batches - done) {
-                let complaint = step % 25 == 24 ? list.move(&random) ?? list.save(&random) : list.save(&random)
+                let complaint = step % 25 == 24 ? try list.move(&random) ?? list.save(&random) : try list.save(&random)
                 if let complaint {
                     Issue.record("\(complaint) (seed \(Self.seed), save \(done + step))")
                     return
@@ -62,19 +62,19 @@ private struct FollowedList {
     /// Reads on behind the rows that are left, perhaps after more saves.
     private mutating func readOn(
         _ head: ListState, _ net: inout NetChanges, _ random: inout SeededRandom
-    ) -> ListState? {
+    ) throws -> ListState? {
         var newer = NetChanges()
         for _ in 0..<random.next(below: 3) {
             let changes = world.save(&random)
-            newer.add(changes, to: plan.query)
-            net.add(changes, to: plan.query)
+            try newer.add(changes, to: plan.query)
+            try net.add(changes, to: plan.query)
         }
         let behind = world.rows(plan).filter { row in head.lastHeld.map { plan.query.order.precedes($0, row) } ?? true }
         let tail = RowTail(
             Array(behind.prefix(head.missingCount)), isLast: behind.count < head.missingCount, asOf: world.lastSave)
         switch head.continued(by: tail, newer) {
         case .state(let state, _): return state
-        case .isShort(let head): return readOn(head, &net, &random)
+        case .isShort(let head): return try readOn(head, &net, &random)
         case .isStale: return nil
         }
     }
@@ -97,16 +97,16 @@ private struct FollowedList {
     /// Makes some saves, and follows them.
     ///
     /// - Returns: What is wrong then.
-    mutating func save(_ random: inout SeededRandom) -> String? {
+    mutating func save(_ random: inout SeededRandom) throws -> String? {
         var net = NetChanges()
-        for _ in 0...(random.next(below: 6) == 0 ? 2 : 0) { net.add(world.save(&random), to: plan.query) }
+        for _ in 0...(random.next(below: 6) == 0 ? 2 : 0) { try net.add(world.save(&random), to: plan.query) }
         let old = state
         var places: RowPlaces?
         switch state.applying(net, asOf: world.lastSave) {
         case .state(let new, let found): (state, places) = (new, found)
         case .isStale: return "a row was not found"
         case .isShort(let head):
-            guard let longer = readOn(head, &net, &random) else { return "a row was not found after reading on" }
+            guard let longer = try readOn(head, &net, &random) else { return "a row was not found after reading on" }
             state = longer
         }
         missed.add(net, to: plan.query)

@@ -231,7 +231,7 @@ struct ListTiersTests: ItemListSuite {
     // MARK: Memory
 
     /// What somebody keeps of an older state makes no change copy more than the chunks that it falls in.
-    @Test nonisolated func heldSnapshotsDoNotMakeChangesCopyTheList() {
+    @Test nonisolated func heldSnapshotsDoNotMakeChangesCopyTheList() throws {
         let layout = ListWorld.base
         let query = ListQuery(layout, order: ListOrder(layout, sort: [SortKey(column: ListWorld.numberColumn)]))
         let entity = ListWorld.entities[0]
@@ -254,7 +254,7 @@ struct ListTiersTests: ItemListSuite {
             var set = ChangeSet(entities: [changes])
             set.number = save
             var net = NetChanges()
-            net.add(set, to: query)
+            try net.add(set, to: query)
             guard case .state(let next, _) = state.applying(net, asOf: save) else {
                 Issue.record("the row was not found")
                 return

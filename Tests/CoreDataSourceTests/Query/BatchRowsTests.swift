@@ -35,7 +35,7 @@ struct BatchRowsTests {
         model.classes = ["Part": Part.self]
         let container = try await PersistentContainer(
             model: model, store: kind == .sqlite ? .sqlite(directory.store) : .inMemory,
-            configuration: .init(registeredObjectLimit: 0))
+            configuration: .init(registeredObjectByteLimit: 0))
         let parts = try container.dataSource(PartDataSource.self)
         try await parts.perform { context in
             for number in 0..<Self.count {

@@ -127,22 +127,32 @@ struct ResolutionTests {
         let row = RowSnapshot(columnCount: QuerySamples.sample.columns.count)
         let null = FetchExpression.constant(.null)
         for relation in [ComparisonOperator.less, .lessOrEqual, .greater, .greaterOrEqual] {
-            #expect(try !resolve(.compare(path("short"), relation, null, [])).evaluate(row, QuerySamples.sample))
-            #expect(try !resolve(.compare(null, relation, path("name"), [])).evaluate(row, QuerySamples.sample))
+            #expect(
+                try !resolve(.compare(path("short"), relation, null, [])).evaluate(
+                    row, QuerySamples.sample, QueryBudget()))
+            #expect(
+                try !resolve(.compare(null, relation, path("name"), [])).evaluate(
+                    row, QuerySamples.sample, QueryBudget()))
             let relate = FetchPredicate.Node.compare(path("name"), relation, path("other"), .caseInsensitive)
-            #expect(try !resolve(relate).evaluate(row, QuerySamples.sample))
+            #expect(try !resolve(relate).evaluate(row, QuerySamples.sample, QueryBudget()))
         }
-        #expect(try resolve(.compare(path("name"), .equal, path("other"), [])).evaluate(row, QuerySamples.sample))
-        #expect(try !resolve(.compare(path("name"), .notEqual, null, [])).evaluate(row, QuerySamples.sample))
+        #expect(
+            try resolve(.compare(path("name"), .equal, path("other"), [])).evaluate(
+                row, QuerySamples.sample, QueryBudget()))
+        #expect(
+            try !resolve(.compare(path("name"), .notEqual, null, [])).evaluate(row, QuerySamples.sample, QueryBudget()))
         for comparison in [TextOperator.contains, .beginsWith, .endsWith, .like, .matches] {
             #expect(
                 try !resolve(.text(path("name"), comparison, .constant(.text("")), [])).evaluate(
-                    row, QuerySamples.sample))
-            #expect(try !resolve(.text(path("name"), comparison, null, [])).evaluate(row, QuerySamples.sample))
+                    row, QuerySamples.sample, QueryBudget()))
+            #expect(
+                try !resolve(.text(path("name"), comparison, null, [])).evaluate(
+                    row, QuerySamples.sample, QueryBudget()))
         }
-        #expect(try resolve(.isIn(path("name"), .list([null]), [])).evaluate(row, QuerySamples.sample))
-        #expect(try !resolve(.isIn(path("name"), .list([]), [])).evaluate(row, QuerySamples.sample))
+        #expect(try resolve(.isIn(path("name"), .list([null]), [])).evaluate(row, QuerySamples.sample, QueryBudget()))
+        #expect(try !resolve(.isIn(path("name"), .list([]), [])).evaluate(row, QuerySamples.sample, QueryBudget()))
         #expect(
-            try !resolve(.between(path("short"), null, .constant(.integer(1)), [])).evaluate(row, QuerySamples.sample))
+            try !resolve(.between(path("short"), null, .constant(.integer(1)), [])).evaluate(
+                row, QuerySamples.sample, QueryBudget()))
     }
 }

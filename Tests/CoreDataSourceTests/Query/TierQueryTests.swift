@@ -72,7 +72,7 @@ struct TierQueryTests {
         mutating func batch() throws -> Batch {
             let predicate = FetchPredicate(source.node(2))
             let resolved = try predicate.resolved(QuerySamples.sample)
-            let found = rows.filter { resolved.evaluate($1, key: $0, QuerySamples.sample) }
+            let found = try rows.filter { try resolved.evaluate($1, key: $0, QuerySamples.sample, QueryBudget()) }
             if below(8) == 0 {
                 for key in found.keys { rows[key] = nil }
                 return Batch(predicate: predicate, values: nil, count: found.count)
@@ -113,9 +113,9 @@ struct TierQueryTests {
             request.includesSubentities = below(4) > 0
             let layout = QuerySamples.sample
             let predicate = try request.predicate?.resolved(layout) ?? .constant(true)
-            let all = rows.map { StoredRow(key: $0, row: $1) }
+            let all = try rows.map { StoredRow(key: $0, row: $1) }
                 .filter { request.includesSubentities || !parts.contains($0.key) }
-                .filter { predicate.evaluate($0, layout) }
+                .filter { try predicate.evaluate($0, layout, QueryBudget()) }
                 .sorted { $0.precedes($1, by: sort, layout) }
             return TierQuestion(request: request, all: all)
         }
@@ -150,7 +150,7 @@ struct TierQueryTests {
         let store = FaultyStore(over: sqlite)
         let container = PersistentContainer(
             layout, store, StoreStartup(reason: .firstLaunch),
-            .init(registeredObjectLimit: TierQueryTests.seed % 2 == 0 ? 0 : 1000))
+            .init(registeredObjectByteLimit: TierQueryTests.seed % 2 == 0 ? 0 : 300_000))
         let samples: DataSource =
             hasParts
             ? try container.dataSource(SampleAndPartDataSource.self) : try container.dataSource(SampleDataSource.self)

@@ -7,10 +7,10 @@ import Testing
 /// acknowledged is in the store.
 @MainActor
 struct DiscardRaceTests {
-    @Test(arguments: [0, 1_000])
-    func acknowledgedSavesSurviveDiscards(registeredObjectLimit: Int) async throws {
+    @Test(arguments: [0, 300_000])
+    func acknowledgedSavesSurviveDiscards(registeredObjectByteLimit: Int) async throws {
         let (container, store) = PersistentContainer.faulty(
-            configuration: .init(registeredObjectLimit: registeredObjectLimit))
+            configuration: .init(registeredObjectByteLimit: registeredObjectByteLimit))
         let senders = try container.dataSource(SenderDataSource.self)
         let rooms = try container.dataSource(RoomDataSource.self)
         let acknowledged = Shared<Set<String>>([])

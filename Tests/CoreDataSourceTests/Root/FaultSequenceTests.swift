@@ -7,10 +7,10 @@ import Testing
 /// main shows.
 @MainActor
 struct FaultSequenceTests {
-    @Test(arguments: [0, 5, 1_000], 1...4 as ClosedRange<UInt64>)
+    @Test(arguments: [0, 1_500, 300_000], 1...4 as ClosedRange<UInt64>)
     func nothingIsLostOrMadeUp(limit: Int, seed: UInt64) async throws {
         var random = SeededRandom(seed: seed)
-        let (container, store) = PersistentContainer.faulty(configuration: .init(registeredObjectLimit: limit))
+        let (container, store) = PersistentContainer.faulty(configuration: .init(registeredObjectByteLimit: limit))
         let senders = try container.dataSource(SenderDataSource.self)
         var stored: [String: Int64] = [:]
         var shown: [String: Int64] = [:]

@@ -53,5 +53,5 @@ func contactList(_ range: Range<Int>, name: (Int) -> String = { "name \($0)" }) 
 
 extension PersistentContainer.Configuration {
     /// Nothing stays registered between saves.
-    static let uncached = Self(registeredObjectLimit: 0)
+    static let uncached = Self(registeredObjectByteLimit: 0)
 }

@@ -1,3 +1,4 @@
+import Dispatch
 import RowStore
 
 /// A value that several tasks of a test read and write.
@@ -16,4 +17,12 @@ final class Shared<Value: Sendable>: Sendable {
     func update(_ body: (inout sending Value) -> Void) {
         state.withLock { body(&$0) }
     }
+}
+
+/// Holds a thread until the test opens it.
+final class Gate: Sendable {
+    private let semaphore = DispatchSemaphore(value: 0)
+
+    func wait() { semaphore.wait() }
+    func open() { semaphore.signal() }
 }

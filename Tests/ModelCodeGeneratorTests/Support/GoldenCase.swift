@@ -16,6 +16,15 @@ struct GoldenCase: CustomTestStringConvertible, Sendable {
         }
     }
 
+    /// What the tool says; nothing without a file of that.
+    var warnings: String {
+        get throws {
+            let file = folder.appending(component: "warnings.txt")
+            return FileManager.default.fileExists(atPath: file.path)
+                ? try String(contentsOf: file, encoding: .utf8) : ""
+        }
+    }
+
     var expected: URL { folder.appending(component: "Expected.swift") }
 
     static func named(_ name: String) -> GoldenCase {

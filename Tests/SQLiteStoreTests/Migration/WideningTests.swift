@@ -75,7 +75,7 @@ struct WideningTests {
             row.setValue(value, 0)
             return StoredRow(key: Int64(number) + 1, row: row)
         }
-        try store.commit([.of(0, insert: rows)])
+        try store.write([.of(0, insert: rows)])
         store.close()
         return folder
     }

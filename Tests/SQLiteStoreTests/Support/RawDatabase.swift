@@ -76,3 +76,12 @@ final class RawDatabase {
 
     private var failure: Failure { Failure(message: String(cString: sqlite3_errmsg(handle))) }
 }
+
+/// Overwrites the root page of a table, in a store that nobody has open.
+func damage(_ table: String, of folder: TemporaryFolder) throws {
+    let root = try RawDatabase(folder.store).run("SELECT rootpage FROM sqlite_schema WHERE name = '\(table)'")
+    let offset = (Int(root.first ?? "") ?? 0) * 4096 - 4096
+    var data = try Data(contentsOf: folder.store)
+    data.replaceSubrange(offset..<offset + 4096, with: Data(repeating: 0xA5, count: 4096))
+    try data.write(to: folder.store)
+}

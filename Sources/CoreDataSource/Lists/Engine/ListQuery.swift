@@ -41,8 +41,10 @@ package struct ListQuery: Sendable {
     package var mostHeld: Int { isHeldWhole ? .max : (limit ?? 0) + reserve }
 
     /// A row as the list shows it; nil if it does not.
-    func listed(_ entity: Int, _ stored: StoredRow) -> ListedRow? {
-        guard predicate.evaluate(stored, order.layout) else { return nil }
+    func listed(
+        _ entity: Int, _ stored: StoredRow, _ budget: QueryBudget
+    ) throws(DataSourceError) -> ListedRow? {
+        guard try predicate.evaluate(stored, order.layout, budget) else { return nil }
         let row = order.listed(entity, stored)
         if let start, !order.precedes(start, row) { return nil }
         return row
@@ -56,5 +58,5 @@ package struct ListQuery: Sendable {
 
 /// A test that a row's object has to pass, and that may depend on more than the row.
 package struct ListTest: Sendable {
-    let accepts: @Sendable (ListedRow) throws(DataSourceError) -> Bool
+    let accepts: @Sendable (ListedRow, QueryBudget) throws(DataSourceError) -> Bool
 }

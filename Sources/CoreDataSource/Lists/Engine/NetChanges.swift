@@ -26,25 +26,29 @@ package struct NetChanges: Sendable {
     package var isEmpty: Bool { rows.isEmpty }
 
     /// Adds the next save.
-    package mutating func add(_ changes: ChangeSet, to query: ListQuery) {
+    ///
+    /// - Throws: What the predicate throws.
+    package mutating func add(
+        _ changes: ChangeSet, to query: ListQuery, _ budget: QueryBudget = QueryBudget()
+    ) throws(DataSourceError) {
         saves = (saves?.lowerBound ?? changes.number)...changes.number
         for changes in changes.entities where query.family.contains(changes.entity) {
             if changes.rowCount > 64 { rows.reserveCapacity(rows.count + changes.rowCount) }
             let entity = changes.entity
             for row in changes.inserted {
-                guard let new = query.listed(entity, row) else { continue }
+                guard let new = try query.listed(entity, row, budget) else { continue }
                 add(row.key, Change(entity: entity, old: nil, newest: new, isListed: true), ColumnSet())
             }
             for row in changes.updated {
                 let now = StoredRow(key: row.key, row: row.row)
-                let new = query.listed(entity, now)
-                let old = query.listed(entity, StoredRow(key: row.key, row: row.previous))
+                let new = try query.listed(entity, now, budget)
+                let old = try query.listed(entity, StoredRow(key: row.key, row: row.previous), budget)
                 if old == nil && new == nil { continue }
                 let newest = new ?? ListedRow(entity: entity, stored: now)
                 add(row.key, Change(entity: entity, old: old, newest: newest, isListed: new != nil), row.columns)
             }
             for row in changes.deleted {
-                guard let old = query.listed(entity, row) else { continue }
+                guard let old = try query.listed(entity, row, budget) else { continue }
                 add(row.key, Change(entity: entity, old: old, newest: nil, isListed: false), ColumnSet())
             }
         }

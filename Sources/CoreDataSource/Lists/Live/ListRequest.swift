@@ -1,4 +1,5 @@
 internal import Foundation
+internal import RowStore
 
 /// What an app asks a list to show.
 struct ListRequest<Object: ManagedObject>: Sendable {
@@ -16,6 +17,7 @@ struct ListRequest<Object: ManagedObject>: Sendable {
     /// The request, of which a list can do everything.
     var checked: FetchRequest<Object> {
         get throws(DataSourceError) {
+            try request.checkWindow()
             if request.offset > 0 {
                 throw refusal("begin at an offset, which every save would move. Have it begin after a cursor.")
             }
@@ -41,7 +43,7 @@ extension FetchRequest {
         listed type: Object.Type, _ predicate: FetchPredicate?, _ sort: [SortDescriptor<Object>], _ limit: Int?,
         after cursor: FetchCursor?
     ) {
-        self.init(type, where: predicate, sortBy: sort, limit: limit.map { max(1, $0) })
+        self.init(type, where: predicate, sortBy: sort, limit: limit)
         after = cursor
     }
 

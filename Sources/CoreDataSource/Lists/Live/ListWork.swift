@@ -45,11 +45,11 @@ struct ListWork: Sendable {
         if !isOnMain { reason.isPreparedElsewhere = true }
         switch task {
         case .merge(let saves):
-            var net = NetChanges()
-            for save in saves { net.add(save, to: state.query) }
             guard let last = saves.last else { return .unchanged(state) }
             return trying { () throws(DataSourceError) in
-                try state.query.predicate.checkTexts()
+                var net = NetChanges()
+                let budget = QueryBudget()
+                for save in saves { try net.add(save, to: state.query, budget) }
                 if net.isEmpty { return .unchanged(state) }
                 return outcome(state.applying(net, asOf: last.number), net, reason, since: start)
             }
@@ -70,12 +70,12 @@ struct ListWork: Sendable {
             }
         case .join(let short, let tail, let saves):
             var (net, newer) = (short.net, NetChanges())
-            for save in saves {
-                net.add(save, to: state.query)
-                newer.add(save, to: state.query)
-            }
+            let budget = QueryBudget()
             return trying { () throws(DataSourceError) in
-                try state.query.predicate.checkTexts()
+                for save in saves {
+                    try net.add(save, to: state.query, budget)
+                    try newer.add(save, to: state.query, budget)
+                }
                 return outcome(short.head.continued(by: tail, newer), net, reason, since: start)
             }
         }
@@ -137,12 +137,11 @@ extension RowTail {
         var rows = query.rows(after: place)
         if query.test == nil && most < .max { rows.limit = most }
         let (found, asOf) = try query.read(rows, root, layout)
-        try query.predicate.checkTexts()
         var listed = found
         if let place, query.order.isComputed { listed.removeAll { !query.order.precedes(place, $0) } }
         if let test = query.test {
             listed = []
-            for row in found where try test.accepts(row) { listed.append(row) }
+            for row in found where try test.accepts(row, rows.budget) { listed.append(row) }
         }
         let isLast = listed.count < most
         return RowTail(isLast ? listed : Array(listed.prefix(most)), isLast: isLast, asOf: asOf)

@@ -26,10 +26,8 @@ extension MainContext {
 
     private func test(_ predicate: ObjectPredicate) -> ListTest {
         let reader = detachedObjects
-        return ListTest { row throws(DataSourceError) in
-            let isAccepted = try predicate.accepts(reader.object(row))
-            try predicate.checkTexts()
-            return isAccepted
+        return ListTest { row, budget throws(DataSourceError) in
+            try predicate.accepts(reader.object(row), budget)
         }
     }
 

@@ -20,12 +20,13 @@ struct FetchPlan {
     init<Object: ManagedObject>(
         _ request: FetchRequest<Object>, entity: EntityLayout, in model: ModelLayout
     ) throws(DataSourceError) {
+        try request.checkWindow()
         let predicate = try request.predicate?.split(entity) ?? ResolvedPredicate(rows: .constant(true))
         query = RowQuery(entity: entity.index, predicate: predicate.rows)
         tests = predicate.objects
         for order in request.order { query.sort.append(try order.resolved(entity)) }
-        query.limit = request.limit.map { min(max(0, $0), FetchPlan.mostRows) }
-        query.offset = min(max(0, request.offset), FetchPlan.mostRows)
+        query.limit = request.limit.map { min($0, FetchPlan.mostRows) }
+        query.offset = min(request.offset, FetchPlan.mostRows)
         family = entity.concreteFamily
         if !request.includesSubentities { family = family.filter { $0 == entity.index } }
         guard let cursor = request.after else { return }

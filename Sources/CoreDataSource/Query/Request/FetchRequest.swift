@@ -1,4 +1,5 @@
 public import Foundation
+internal import RowStore
 
 /// Which objects to fetch, in what order, and which part of them.
 ///
@@ -17,9 +18,9 @@ public struct FetchRequest<Object: ManagedObject>: Sendable {
     public var predicate: FetchPredicate?
     /// Objects that are equal by all of it come in the order of creation.
     public var order: [FetchOrder<Object>]
-    /// The most objects; nil for all.
+    /// The most objects; nil for all. A negative number makes the fetch throw `invalidRequest`.
     public var limit: Int?
-    /// How many objects to leave out at the beginning. ``after`` does not get slower with every page.
+    /// How many objects to leave out at the beginning, 0 or more. ``after`` does not get slower with every page.
     public var offset: Int
     /// Where the last page ended: only objects that come after it in the order.
     public var after: FetchCursor?
@@ -47,6 +48,16 @@ public struct FetchRequest<Object: ManagedObject>: Sendable {
     ) {
         self.init(
             type, where: predicate, order: sortBy.map { FetchOrder($0) }, limit: limit, offset: offset)
+    }
+
+    /// - Throws: `invalidRequest` for a negative limit or offset.
+    func checkWindow() throws(DataSourceError) {
+        for (name, value) in [("limit", limit ?? 0), ("offset", offset)] where value < 0 {
+            throw DataSourceError(
+                .invalidRequest,
+                "A request of \(Object.entityName) has the \(name) \(value), which is negative. Use 0 or more, or no limit for all objects.",
+                entityName: Object.entityName)
+        }
     }
 
     /// The same request for no more than so many objects.

@@ -16,9 +16,9 @@ indirect enum ObjectPredicate: Sendable {
     case or([ObjectPredicate])
 
     /// - Throws: What a test throws; `predicateFailed` with it as the cause, if it is none of this library's errors.
-    func accepts(_ object: ManagedObject) throws(DataSourceError) -> Bool {
+    func accepts(_ object: ManagedObject, _ budget: QueryBudget) throws(DataSourceError) -> Bool {
         switch self {
-        case .row(let predicate): return predicate.evaluate(object.row, key: object.key, object.layout)
+        case .row(let predicate): return try predicate.evaluate(object.row, key: object.key, object.layout, budget)
         case .custom(let test):
             do {
                 return try test.evaluate(object)
@@ -29,25 +29,13 @@ indirect enum ObjectPredicate: Sendable {
                     .predicateFailed, "A part of a predicate threw when it was asked about an object.",
                     entityName: object.layout.name, cause: "\(error)")
             }
-        case .not(let inner): return try !inner.accepts(object)
+        case .not(let inner): return try !inner.accepts(object, budget)
         case .and(let parts):
-            for part in parts where try !part.accepts(object) { return false }
+            for part in parts where try !part.accepts(object, budget) { return false }
             return true
         case .or(let parts):
-            for part in parts where try part.accepts(object) { return true }
+            for part in parts where try part.accepts(object, budget) { return true }
             return false
-        }
-    }
-}
-
-extension ObjectPredicate {
-    /// Throws if a row could not be tested. Ask after using it.
-    func checkTexts() throws(DataSourceError) {
-        switch self {
-        case .row(let predicate): try predicate.checkTexts()
-        case .custom: return
-        case .not(let inner): try inner.checkTexts()
-        case .and(let parts), .or(let parts): for part in parts { try part.checkTexts() }
         }
     }
 }

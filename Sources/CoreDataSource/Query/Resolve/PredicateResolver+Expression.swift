@@ -23,7 +23,7 @@ extension PredicateResolver {
     /// What is made of constants is calculated here, so that an index can serve what it is compared with.
     func expression(_ expression: FetchExpression) throws(DataSourceError) -> TypedExpression {
         var typed = try typed(expression)
-        typed.expression = typed.expression.folded(layout)
+        typed.expression = try typed.expression.folded(layout)
         return typed
     }
 

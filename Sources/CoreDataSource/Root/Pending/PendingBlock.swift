@@ -100,8 +100,10 @@ final class PendingBlock: Sendable {
     }
 
     /// Hands over what was left of each row of an entity.
-    func forEachRow(_ entity: Int, _ body: (Int64, PendingRow) -> Void) {
+    func forEachRow(
+        _ entity: Int, _ body: (Int64, PendingRow) throws(DataSourceError) -> Void
+    ) throws(DataSourceError) {
         guard let table = tables[entity] else { return }
-        for (key, row) in zip(table.keys, table.rows) { body(key, PendingRow(number: number, row: row)) }
+        for (key, row) in zip(table.keys, table.rows) { try body(key, PendingRow(number: number, row: row)) }
     }
 }

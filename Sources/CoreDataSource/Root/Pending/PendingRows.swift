@@ -1,4 +1,5 @@
 internal import RowStore
+internal import Synchronization
 
 /// What a read of the store may lack: the rows of saves that are not committed yet, or were not when the read began.
 ///
@@ -9,6 +10,8 @@ struct PendingRows {
     private var tables: [PendingTable?]
     /// Large saves, the oldest first.
     private var blocks: [PendingBlock] = []
+    /// How many pending rows have been looked at so far.
+    let examined = PendingCounter()
 
     init(_ layout: ModelLayout) {
         self.layout = layout
@@ -65,6 +68,7 @@ struct PendingRows {
     /// What the newest save after that number left of a row; nil if none touched it.
     func row(_ entity: Int, _ key: Int64, after number: Int64) -> PendingRow? {
         var newest = tables[entity]?.rows[key]
+        examined.add(1 + blocks.count)
         for block in blocks.reversed() {
             if let newest, newest.number > block.number { break }
             if let row = block.row(entity, key) {
@@ -94,7 +98,8 @@ struct PendingRows {
 
     /// All rows of an entity that saves after that number left.
     func view(_ entity: Int, after number: Int64) -> PendingView {
-        PendingView(
+        examined.add(tables[entity]?.rows.count ?? 0)
+        return PendingView(
             entity: entity, start: number, rows: tables[entity]?.rows ?? [:],
             blocks: blocks.filter { $0.number > number && !$0.isEmpty(entity) })
     }
@@ -103,6 +108,14 @@ struct PendingRows {
     func isEmpty(_ entity: Int) -> Bool {
         tables[entity] == nil && blocks.allSatisfy { $0.isEmpty(entity) }
     }
+}
+
+/// Counts what is looked at. Any thread may look.
+package final class PendingCounter: Sendable {
+    private let count = Atomic(0)
+
+    func add(_ count: Int) { self.count.wrappingAdd(count, ordering: .relaxed) }
+    package var value: Int { count.load(ordering: .relaxed) }
 }
 
 /// The rows of one entity that a read of the store lacks.
@@ -120,15 +133,15 @@ struct PendingView: NewerRows {
         return blocks.contains { $0.row(entity, key) != nil }
     }
 
-    func forEachRow(_ body: (Int64, RowSnapshot) -> Void) {
+    func forEachRow(_ body: (Int64, RowSnapshot) throws(DataSourceError) -> Void) throws(DataSourceError) {
         for (key, row) in rows where row.number > start && !isReplaced(key, after: row.number) {
-            if let row = row.row { body(key, row) }
+            if let row = row.row { try body(key, row) }
         }
         for (place, block) in blocks.enumerated() {
-            block.forEachRow(entity) { key, row in
+            try block.forEachRow(entity) { (key, row) throws(DataSourceError) in
                 if let newer = rows[key], newer.number > block.number { return }
                 if blocks[(place + 1)...].contains(where: { $0.row(entity, key) != nil }) { return }
-                if let row = row.row { body(key, row) }
+                if let row = row.row { try body(key, row) }
             }
         }
     }

@@ -6,7 +6,7 @@ protocol NewerRows {
     /// Whether the stored row of that key, if there is one, does not count.
     func replaces(_ key: Int64) -> Bool
     /// Hands over the rows that count instead. Deleted ones are not among them.
-    func forEachRow(_ body: (Int64, RowSnapshot) -> Void)
+    func forEachRow(_ body: (Int64, RowSnapshot) throws(DataSourceError) -> Void) throws(DataSourceError)
 }
 
 extension RowQuery {
@@ -15,14 +15,15 @@ extension RowQuery {
     ///
     /// - Parameter isComplete: Whether the stored rows are all that match.
     /// - Returns: Nil if more stored rows have to be read to know.
+    /// - Throws: What the predicate throws.
     func firstRows(
         _ stored: [StoredRow], under newer: some NewerRows, isComplete: Bool, _ layout: EntityLayout
-    ) -> [StoredRow]? {
-        var rows = stored.filter { !newer.replaces($0.key) }
-        newer.forEachRow { key, row in
-            if predicate.evaluate(row, key: key, layout) { rows.append(StoredRow(key: key, row: row)) }
+    ) throws(DataSourceError) -> [StoredRow]? {
+        var more: [StoredRow] = []
+        try newer.forEachRow { (key, row) throws(DataSourceError) in
+            if try predicate.evaluate(row, key: key, layout, budget) { more.append(StoredRow(key: key, row: row)) }
         }
-        if isOrdered { rows.sort { $0.precedes($1, by: sort, layout) } }
+        var rows = merge(more, into: stored.filter { !newer.replaces($0.key) }, layout)
         if isComplete { return rows }
         if isOrdered, let last = stored.last {
             // Stored rows that were not read may come before newer rows that follow the last one that was.

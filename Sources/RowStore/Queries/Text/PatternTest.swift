@@ -2,28 +2,18 @@ internal import Foundation
 
 /// A regular expression that has to match whole texts, compiled once and kept for the next query.
 ///
-/// A match that takes too many steps or too much memory is given up: the text does not match, and ``checkTexts()`` throws.
+/// A match that takes more steps than the query's budget has, or too much memory, is given up.
 final class PatternTest: Sendable {
     private let expression: NSRegularExpression
     private let pattern: String
     private let options: TextOptions
-    private let failure = Guarded<Failure?>(nil)
 
-    private enum Failure {
-        case steps, memory
-
-        var sentence: String {
-            switch self {
-            case .steps:
-                "The regular expression of a MATCHES took too many steps with one of the texts. Avoid nested repetitions such as (a+)+ in it."
-            case .memory:
-                "The regular expression of a MATCHES took too much memory with one of the texts. Repeat sets such as [ab]* and not groups such as (a|b)* in it."
-            }
-        }
-    }
-
-    /// How many times ten thousand steps a match may take: some tenths of a second.
-    private static let stepLimit = 500
+    /// How many steps the engine takes between two calls that report progress.
+    private static let stepsPerReport = 10_000
+    /// How many steps of a query's budget one step of the engine costs.
+    private static let stepCost = 10
+    /// How many steps the engine takes for each UTF-16 unit of a string at no cost.
+    private static let freeSteps = 16
     private static let known = Guarded<[String: PatternTest]>([:])
     private static let limit = 64
 
@@ -64,38 +54,27 @@ final class PatternTest: Sendable {
         }
     }
 
-    func accepts(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    func answer(_ bytes: UnsafeRawBufferPointer, _ budget: QueryBudget) -> TextTest.Answer {
         let plain = TextFolding.bytes(bytes, options.intersection(.diacriticInsensitive))
         let text = String(decoding: plain, as: UTF8.self)
-        var isMatch = false
-        var steps = 0
-        var failure: Failure?
+        let length = text.utf16.count
+        var answer = TextTest.Answer.no
+        var free = length * PatternTest.freeSteps
         expression.enumerateMatches(
-            in: text, options: [.reportProgress, .reportCompletion],
-            range: NSRange(location: 0, length: text.utf16.count)
+            in: text, options: [.reportProgress, .reportCompletion], range: NSRange(location: 0, length: length)
         ) { match, flags, stop in
             if match != nil {
-                isMatch = true
+                answer = .yes
                 stop.pointee = true
             } else if flags.contains(.progress) {
-                steps += 1
-                guard steps > PatternTest.stepLimit else { return }
-                failure = .steps
+                free -= PatternTest.stepsPerReport
+                guard free < 0, !budget.spend(PatternTest.stepsPerReport * PatternTest.stepCost) else { return }
+                answer = .tooManySteps
                 stop.pointee = true
-            } else if flags.contains(.internalError), failure == nil {
-                failure = .memory
+            } else if flags.contains(.internalError), answer == .no {
+                answer = .tooMuchMemory
             }
         }
-        if !isMatch, let failure { self.failure.withLock { $0 = failure } }
-        return isMatch
-    }
-
-    func checkTexts() throws(DataSourceError) {
-        guard let failure = failure.withLock({ $0 }) else { return }
-        // Whoever has it now is told as well; the next query tries again.
-        PatternTest.known.withLock { known in
-            for (name, test) in known where test === self { known[name] = nil }
-        }
-        throw DataSourceError(.invalidPredicate, failure.sentence)
+        return answer
     }
 }

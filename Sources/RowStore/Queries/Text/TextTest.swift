@@ -26,27 +26,52 @@ package final class TextTest: Sendable, Hashable {
         }
     }
 
-    /// Whether the text passes.
-    package func accepts(_ text: UnsafeRawBufferPointer) -> Bool {
+    /// What came of testing a string.
+    package enum Answer: Sendable {
+        case yes, no
+        /// The query's budget is spent.
+        case tooManySteps
+        /// A regular expression needed more memory than it may have.
+        case tooMuchMemory
+    }
+
+    /// Whether the string passes.
+    package func answer(_ text: UnsafeRawBufferPointer, _ budget: QueryBudget) -> Answer {
         switch form {
         case .bytes(let wanted):
-            guard options.folds else { return TextTest.find(wanted, in: text, comparison) }
-            return TextFolding.bytes(text, options).withUnsafeBytes { text in
+            guard options.folds else { return TextTest.find(wanted, in: text, comparison) ? .yes : .no }
+            let isFound = TextFolding.bytes(text, options).withUnsafeBytes { text in
                 guard TextTest.find(wanted, in: text, comparison) else { return false }
                 return !options.contains(.characters) || TextTest.findCharacters(wanted, in: text, comparison)
             }
-        case .wildcards(let pattern): return pattern.accepts(text)
-        case .expression(let test): return test.accepts(text)
+            return isFound ? .yes : .no
+        case .wildcards(let pattern): return pattern.answer(text, budget)
+        case .expression(let test): return test.answer(text, budget)
         }
     }
 
-    /// Throws if a text could not be tested since the last time.
-    package func checkTexts() throws(DataSourceError) {
-        switch form {
-        case .expression(let test): try test.checkTexts()
-        case .wildcards(let pattern): try pattern.checkTexts()
-        case .bytes: return
+    /// Whether a string passed; null does not.
+    ///
+    /// - Throws: `invalidPredicate` if that could not be found out.
+    @inline(__always)
+    func verdict(_ answer: Answer?) throws(DataSourceError) -> Bool {
+        switch answer {
+        case .yes: return true
+        case .no, nil: return false
+        case .tooManySteps, .tooMuchMemory: throw failure(answer == .tooMuchMemory)
         }
+    }
+
+    private func failure(_ isMemory: Bool) -> DataSourceError {
+        let sentence =
+            if case .wildcards = form {
+                "The pattern of a LIKE took too many steps. Write fewer ? between two * of it."
+            } else if isMemory {
+                "The regular expression of a MATCHES took too much memory with one of the strings. Repeat sets such as [ab]* and not groups such as (a|b)* in it."
+            } else {
+                "The regular expression of a MATCHES took too many steps. Avoid nested repetitions such as (a+)+ in it."
+            }
+        return DataSourceError(.invalidPredicate, sentence)
     }
 
     private static func find(

@@ -1,15 +1,14 @@
 /// A pattern in which `?` is any one character and `*` any number of them; `\` takes the next character for itself.
 ///
 /// A character is what a person sees as one, marks and all. Parts without `?` are found in time that grows with the text; a
-/// part with many of them can take too many steps: the text does not match then, and ``checkTexts()`` throws.
+/// part with many of them can take more steps than the query's budget has.
 struct WildcardPattern: Sendable {
     /// What stands between two `*`, the beginning and the end; the first and the last have their places.
     private let parts: [WildcardPart]
     private let options: TextOptions
-    private let hasFailed = Guarded(false)
 
-    /// The most characters that are compared to find parts in one text: some tenths of a second.
-    private static let stepLimit = 50_000_000
+    /// How many characters are compared for each character of a string at no cost.
+    private static let freeSteps = 4
 
     init(_ pattern: String, _ options: TextOptions) {
         self.options = options
@@ -44,36 +43,35 @@ struct WildcardPattern: Sendable {
         self.parts = parts.map { WildcardPart($0) }
     }
 
-    func accepts(_ text: UnsafeRawBufferPointer) -> Bool {
-        guard options.folds else { return matches(text) }
-        return TextFolding.bytes(text, options).withUnsafeBytes(matches)
+    func answer(_ text: UnsafeRawBufferPointer, _ budget: QueryBudget) -> TextTest.Answer {
+        guard options.folds else { return match(text, budget) }
+        return TextFolding.bytes(text, options).withUnsafeBytes { match($0, budget) }
     }
 
-    /// Throws `invalidPredicate` if a text took too many steps since the pattern was made.
-    func checkTexts() throws(DataSourceError) {
-        guard hasFailed.withLock({ $0 }) else { return }
-        throw DataSourceError(
-            .invalidPredicate,
-            "The pattern of a LIKE took too many steps with one of the texts. Write fewer ? between two * of it.")
-    }
-
-    private func matches(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    private func match(_ bytes: UnsafeRawBufferPointer, _ budget: QueryBudget) -> TextTest.Answer {
         let text = WildcardText(bytes: bytes, characters: WildcardPattern.characters(bytes))
         let (first, last) = (parts[0], parts[parts.count - 1])
-        if parts.count == 1 { return first.count == text.count && first.stands(at: 0, in: text) }
+        if parts.count == 1 { return first.count == text.count && first.stands(at: 0, in: text) ? .yes : .no }
         let end = text.count - last.count
-        guard first.count <= end, first.stands(at: 0, in: text), last.stands(at: end, in: text) else { return false }
+        guard first.count <= end, first.stands(at: 0, in: text), last.stands(at: end, in: text) else { return .no }
         // The first place for each part leaves most for the others.
         var position = first.count
-        var steps = WildcardPattern.stepLimit
+        let free = text.count * WildcardPattern.freeSteps
+        var steps = free + max(0, budget.stepsLeft)
+        defer { pay(steps, free, budget) }
         for part in parts.dropFirst().dropLast() {
             guard let place = part.find(in: text, position..<end, &steps) else {
-                if steps <= 0 { hasFailed.withLock { $0 = true } }
-                return false
+                return steps <= 0 ? .tooManySteps : .no
             }
             position = place + part.count
         }
-        return true
+        return .yes
+    }
+
+    /// Pays for what was more than the free steps.
+    private func pay(_ left: Int, _ free: Int, _ budget: QueryBudget) {
+        let spent = free + max(0, budget.stepsLeft) - left
+        if spent > free { _ = budget.spend(spent - free) }
     }
 
     /// Where each character is.

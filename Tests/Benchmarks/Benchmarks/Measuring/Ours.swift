@@ -10,10 +10,10 @@ struct Ours: Sendable {
     let source: ContactSource
     private let store: SQLiteStore
 
-    init(_ url: URL, _ synchronous: SynchronousLevel, registeredObjectLimit: Int = 131_072) async throws {
+    init(_ url: URL, _ synchronous: SynchronousLevel, registeredObjectByteLimit: Int = 64 << 20) async throws {
         self.url = url
         let configuration = PersistentContainer.Configuration(
-            synchronous: synchronous, registeredObjectLimit: registeredObjectLimit)
+            synchronous: synchronous, registeredObjectByteLimit: registeredObjectByteLimit)
         container = try await PersistentContainer(
             model: .contacts, store: .sqlite(url), configuration: configuration)
         source = try await container.dataSource(ContactSource.self)

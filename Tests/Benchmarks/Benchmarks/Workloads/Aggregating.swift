@@ -33,7 +33,7 @@ extension Bench {
     ) async throws -> Outcome {
         let list = ContactList(0..<options.n)
         let url = newFile()
-        let ours = try await Ours(url, .normal, registeredObjectLimit: 0)
+        let ours = try await Ours(url, .normal, registeredObjectByteLimit: 0)
         try await ours.source.add(list.values)
         let reader = raw_open_reader(url.path)
         defer { raw_close(reader) }

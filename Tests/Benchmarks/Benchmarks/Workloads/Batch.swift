@@ -8,7 +8,7 @@ extension Bench {
     func updatingMany() async throws -> Outcome {
         let list = ContactList(0..<options.n)
         let (url, rawURL) = (newFile(), newFile())
-        let ours = try await Ours(url, .full, registeredObjectLimit: 0)
+        let ours = try await Ours(url, .full, registeredObjectByteLimit: 0)
         try await ours.source.add(list.values)
         let store = raw_create(rawURL.path, schema, 1)
         raw_insert(store, list.raw, 0, list.values.count)

@@ -7,7 +7,7 @@ extension Bench {
     func findingRegistered() async throws -> Outcome {
         let list = ContactList(0..<options.n)
         let (url, rawURL) = (newFile(), newFile())
-        let ours = try await Ours(url, .full, registeredObjectLimit: max(131_072, options.n + 1))
+        let ours = try await Ours(url, .full, registeredObjectByteLimit: max(64 << 20, options.n * 1024))
         try await ours.source.add(list.values)
         let reader = fill(rawURL, list)
         let wanted = Wanted(list.values.shuffledAlike[...])
@@ -36,7 +36,7 @@ extension Bench {
         try await filled.container.close()
         let reader = fill(rawURL, list)
         let wanted = Wanted(list.values.shuffledAlike.prefix(options.n / 5))
-        let ours = try await Ours(url, .full, registeredObjectLimit: 0)
+        let ours = try await Ours(url, .full, registeredObjectByteLimit: 0)
         let results = try await compare {
             var sample = try await find(wanted, ours)
             try expect(sample.statements >= wanted.uids.count, "only \(sample.statements) statements ran")

@@ -677,17 +677,22 @@ nonisolated extension ManagedObjectModel {
         ],
         configurations: [ModelConfiguration(name: "Families", entityNames: ["Child", "Parent"])],
         versionIdentifier: "1.0",
-        classes: [
-            "Bounded": Bounded.self,
-            "Child": Child.self,
-            "EveryType": EveryType.self,
-            "Grandparent": Grandparent.self,
-            "Keywords": Keywords.self,
-            "Parent": Parent.self,
-            "Place": Place.self,
-            "Special": Special.self,
-            "Étage": Étage.self,
-        ])
+        classes: allTypesClasses())
+}
+
+/// The class of each entity of `AllTypes`.
+nonisolated private func allTypesClasses() -> [String: any AnyObject.Type] {
+    [
+        "Bounded": Bounded.self,
+        "Child": Child.self,
+        "EveryType": EveryType.self,
+        "Grandparent": Grandparent.self,
+        "Keywords": Keywords.self,
+        "Parent": Parent.self,
+        "Place": Place.self,
+        "Special": Special.self,
+        "Étage": Étage.self,
+    ]
 }
 
 /// The entities of `AllTypes`, a function for each.

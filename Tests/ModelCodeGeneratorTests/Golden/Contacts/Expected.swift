@@ -119,7 +119,12 @@ nonisolated extension ManagedObjectModel {
     static let contacts = ManagedObjectModel(
         name: "Contacts",
         entities: [ContactsEntities.baseEntity(), ContactsEntities.contactEntity(), ContactsEntities.groupEntity()],
-        classes: ["BaseEntity": BaseEntity.self, "ContactEntity": ContactEntity.self, "GroupEntity": GroupEntity.self])
+        classes: contactsClasses())
+}
+
+/// The class of each entity of `Contacts`.
+nonisolated private func contactsClasses() -> [String: any AnyObject.Type] {
+    ["BaseEntity": BaseEntity.self, "ContactEntity": ContactEntity.self, "GroupEntity": GroupEntity.self]
 }
 
 /// The entities of `Contacts`, a function for each.

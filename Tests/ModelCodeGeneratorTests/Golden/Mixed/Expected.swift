@@ -110,14 +110,14 @@ nonisolated package class Disc: ManagedObject {
 }
 
 /// The entity `Reissue`.
-nonisolated package class Disc2: Disc {
+nonisolated package class Disc_Reissue: Disc {
     package override class var entityName: String { "Reissue" }
 
     package override class var attributeKeyPaths: [AnyKeyPath: String] {
         [
-            \Disc2.shelf: "shelf",
-            \Disc2.length: "length",
-            \Disc2.year: "year",
+            \Disc_Reissue.shelf: "shelf",
+            \Disc_Reissue.length: "length",
+            \Disc_Reissue.year: "year",
         ]
     }
 
@@ -186,7 +186,12 @@ nonisolated extension ManagedObjectModel {
             FetchRequestTemplate(name: "Argument", entityName: "Record", predicateFormat: "length == %@"),
             FetchRequestTemplate(name: "Of the author's", entityName: "Branch", predicateFormat: "city == 'x'"),
         ],
-        classes: ["Atlas": Atlas.self, "Book": Book.self, "Hub": Hub.self, "Record": Disc.self, "Reissue": Disc2.self])
+        classes: townLibraryClasses())
+}
+
+/// The class of each entity of `Town Library`.
+nonisolated private func townLibraryClasses() -> [String: any AnyObject.Type] {
+    ["Atlas": Atlas.self, "Book": Book.self, "Hub": Hub.self, "Record": Disc.self, "Reissue": Disc_Reissue.self]
 }
 
 /// The entities of `Town Library`, a function for each.

@@ -1,0 +1,34 @@
+extension ListSnapshot: CustomStringConvertible {
+    /// How much is shown: `ListSnapshot of ContactEntity (12 rows in 3 sections)`.
+    public var description: String { "ListSnapshot of \(Object.entityName) (\(size))" }
+
+    fileprivate var size: String {
+        let rows = count == 1 ? "1 row" : "\(count) rows"
+        return state.query.order.section == nil
+            ? rows : rows + (sectionCount == 1 ? " in 1 section" : " in \(sectionCount) sections")
+    }
+}
+
+extension ListRow: CustomStringConvertible {
+    /// The id and the values, as ``ManagedObject/description``.
+    public var description: String { reader.layout.entities[row.entity].description(row.key, row.row) }
+}
+
+extension LiveList: @MainActor CustomStringConvertible {
+    /// How much is shown: `LiveList of ContactEntity (12 rows in 3 sections)`.
+    public var description: String { "LiveList of \(Object.entityName) (\(snapshot.size))" }
+}
+
+extension ListDifference: CustomStringConvertible {
+    /// How many rows changed, and how: `2 insert, 1 move`.
+    public var description: String {
+        let kinds: [ListChangeType] = [.delete, .insert, .move, .update]
+        let counts = kinds.map { kind in (kind, changes.count { $0.type == kind }) }.filter { $0.1 > 0 }
+        return counts.isEmpty ? "no changes" : counts.map { "\($0.1) \($0.0)" }.joined(separator: ", ")
+    }
+}
+
+extension ListUpdate: CustomStringConvertible {
+    /// What is shown, what changed, and why.
+    public var description: String { "\(snapshot): \(difference); \(reason)" }
+}

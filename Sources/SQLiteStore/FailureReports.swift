@@ -1,0 +1,47 @@
+internal import Dispatch
+internal import RowStore
+
+/// Passes on what goes wrong where no call can throw it.
+///
+/// The handler is called on a queue of its own: whoever reports may hold locks.
+final class FailureReports: Sendable {
+    typealias Handler = @Sendable (DataSourceError) -> Void
+
+    private struct State {
+        var handler: Handler?
+        /// What was reported before there was a handler.
+        var kept: [DataSourceError] = []
+        /// What was reported before, for what is reported once.
+        var reported: Set<String> = []
+    }
+
+    /// The most reports that are kept for a handler.
+    private static let keptLimit = 16
+    /// The most different reports that are made once each; a model has fewer attributes than that.
+    private static let reportedLimit = 10_000
+
+    private let state = Guarded(State())
+    private let queue = DispatchQueue(label: "CoreDataSource.failures", qos: .utility)
+
+    func report(to handler: @escaping Handler) {
+        let kept = state.withLock { state in
+            state.handler = handler
+            defer { state.kept = [] }
+            return state.kept
+        }
+        for error in kept { queue.async { handler(error) } }
+    }
+
+    /// - Parameter once: A name under which nothing is reported twice.
+    func report(_ error: DataSourceError, once: String? = nil) {
+        let handler = state.withLock { state -> Handler? in
+            if let once {
+                guard state.reported.count < FailureReports.reportedLimit, state.reported.insert(once).inserted
+                else { return nil }
+            }
+            if state.handler == nil, state.kept.count < FailureReports.keptLimit { state.kept.append(error) }
+            return state.handler
+        }
+        if let handler { queue.async { handler(error) } }
+    }
+}

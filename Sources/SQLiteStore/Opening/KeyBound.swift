@@ -1,0 +1,46 @@
+internal import RowStore
+
+/// The first key that no row ever had, as a store says it and as its rows show it.
+package enum KeyBound {
+    /// No store has given so many keys: at a million a second it takes 146,000 years.
+    package static let limit: Int64 = 1 << 62
+
+    /// The bound to go on from.
+    ///
+    /// A bound at or under the highest key would give keys twice. One above the limit is damage, and would leave too few
+    /// keys.
+    package static func checked(_ stored: Int64, highestKey: Int64) -> Int64 {
+        let (next, isOverflow) = highestKey.addingReportingOverflow(1)
+        let lowest = isOverflow ? Int64.max : next
+        return stored > limit || stored < lowest ? lowest : stored
+    }
+}
+
+extension Connection {
+    /// Compares the store's bound with the highest keys of its tables, and corrects it. Each table takes one look at the
+    /// end of its tree.
+    func checkKeys(_ metadata: Metadata, _ schema: StoreSchema) throws(DataSourceError) -> Metadata {
+        // Waits for a commit of a process that lost the lock in the middle of it. It makes no other.
+        try transaction { () throws(DataSourceError) in }
+        guard case .integer(let stored) = try values(Metadata.selectFirstFreeKeySQL).first?.first else {
+            return metadata
+        }
+        var highest: Int64 = 0
+        for table in schema.tables.lazy.compactMap(\.self) { highest = max(highest, try highestKey(table)) }
+        var metadata = metadata
+        metadata.firstFreeKey = KeyBound.checked(stored, highestKey: highest)
+        if metadata.firstFreeKey != stored {
+            _ = try values(Metadata.setFirstFreeKeySQL, [.integer(metadata.firstFreeKey)])
+        }
+        return metadata
+    }
+
+    /// 0 for a table without rows, and for one that is damaged: what else is in the store can be used all the same.
+    private func highestKey(_ table: EntityTable) throws(DataSourceError) -> Int64 {
+        do throws(DataSourceError) {
+            let rows = try values("SELECT max(\(EntityTable.keyName.quoted)) FROM \(table.name.quoted)")
+            if case .integer(let key) = rows.first?.first { return key }
+        } catch  where error.code == .storeCorrupt {}
+        return 0
+    }
+}

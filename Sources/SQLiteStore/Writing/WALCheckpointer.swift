@@ -1,0 +1,148 @@
+internal import CSQLite
+internal import RowStore
+
+/// Knows how long the write-ahead log is, and copies it into the main file when told to.
+///
+/// It belongs to the writer, whose connection alone copies: SQLite calls it back during the writer's commits only.
+final class WALCheckpointer {
+    /// How many frames (pages) the log holds before something is done about it.
+    struct Limits: Sendable {
+        /// From here on an idle store copies them.
+        let soft: Int
+        /// From here on an idle store also waits, a little, for readers, so that the log can start again from its beginning.
+        var long: Int { soft * 4 }
+        /// From here on a commit does so, for a store that is never idle. The log grows further only while a reader, or
+        /// another program, holds it up for longer than ``ReaderPool/gateWait``.
+        var hard: Int { soft * 16 }
+    }
+
+    let limits: Limits
+    private let connection: Connection
+    private let counters: StoreCounters
+    private let readers: ReaderPool
+    private let reports: FailureReports
+    private var frames = 0
+    private var copied = 0
+    /// Why the last restart of the log did not get through.
+    private var obstacle: Obstacle?
+    /// The read that was reported last; 0 for one of another program.
+    private var reportedRead: UInt64?
+    /// How often copying has failed in a row.
+    private var failures = 0
+
+    private struct Obstacle {
+        /// The reads that were in its way.
+        let reads: [ReaderPool.Read]
+        /// How long the log was.
+        let frames: Int
+    }
+
+    init(
+        _ connection: Connection, _ counters: StoreCounters, _ limits: Limits, _ readers: ReaderPool,
+        _ reports: FailureReports
+    ) {
+        self.limits = limits
+        self.connection = connection
+        self.counters = counters
+        self.readers = readers
+        self.reports = reports
+        sqlite3_wal_hook(
+            connection.handle,
+            { checkpointer, _, _, frames in
+                if let checkpointer {
+                    Unmanaged<WALCheckpointer>.fromOpaque(checkpointer).takeUnretainedValue().grew(to: Int(frames))
+                }
+                return SQLITE_OK
+            }, Unmanaged.passUnretained(self).toOpaque())
+    }
+
+    /// Ends the callbacks, which have a pointer to this object.
+    func end() {
+        sqlite3_wal_hook(connection.handle, nil, nil)
+    }
+
+    /// Copies the log if it is longer than that. A failure leaves it for the next time.
+    func checkpoint(above limit: Int) {
+        let isIdle = limit == limits.soft
+        let isTooLong = frames > (isIdle ? limits.long : limit)
+        guard isTooLong || frames - copied > limit else { return }
+        if isTooLong { restart(isIdle) } else { note(copy(SQLITE_CHECKPOINT_PASSIVE)) }
+        counters.setFrames(frames, uncopied: frames - copied)
+    }
+
+    // MARK: Copying
+
+    /// Copies all of the log, so that the next commit begins at its start again. New readers wait meanwhile: there would
+    /// else always be one that reads from the log.
+    private func restart(_ isIdle: Bool) {
+        // What was in the way may still be. Each try holds commits and readers up.
+        if let obstacle, frames < obstacle.frames + limits.soft,
+            obstacle.reads.isEmpty ? !isIdle : readers.isAnyOpen(obstacle.reads)
+        {
+            return
+        }
+        let before = readers.closeGate()
+        sqlite3_busy_timeout(connection.handle, ReaderPool.gateWait)
+        let code = copy(SQLITE_CHECKPOINT_RESTART)
+        sqlite3_busy_timeout(connection.handle, Connection.patience)
+        let open = readers.openGate(before)
+        obstacle = code == SQLITE_OK ? nil : Obstacle(reads: open, frames: frames)
+        switch code {
+        case SQLITE_OK:
+            frames = 0
+            copied = 0
+            reportedRead = nil
+            note(code)
+        case SQLITE_BUSY:
+            failures = 0
+            let number = open.first?.number ?? 0
+            guard reportedRead != number else { return }
+            reportedRead = number
+            reports.report(DataSourceError(blockedBy: open.first, path: connection.path))
+        default: note(code)
+        }
+    }
+
+    private func copy(_ mode: Int32) -> Int32 {
+        var total: Int32 = -1
+        var done: Int32 = -1
+        let code = sqlite3_wal_checkpoint_v2(connection.handle, "main", mode, &total, &done)
+        // Both are -1 where it could not even be tried.
+        if done >= 0 { copied = min(Int(done), frames) }
+        return code & 0xFF == SQLITE_BUSY ? SQLITE_BUSY : code
+    }
+
+    /// Reports a failure that comes back. That another program copies at the same time is none.
+    private func note(_ code: Int32) {
+        guard code != SQLITE_OK && code != SQLITE_BUSY else {
+            failures = 0
+            return
+        }
+        failures += 1
+        guard failures == 2 else { return }
+        let cause = connection.error(code, while: "copying the log of")
+        reports.report(
+            DataSourceError(
+                .checkpointFailed,
+                "The write-ahead log of \(connection.path) cannot be copied into the store. It grows until that is "
+                    + "possible. \(cause.message)", cause: cause.cause))
+    }
+
+    private func grew(to frames: Int) {
+        // The log began again.
+        if frames < self.frames { copied = 0 }
+        self.frames = frames
+        counters.setFrames(frames, uncopied: frames - copied)
+    }
+}
+
+extension DataSourceError {
+    /// - Parameter read: The oldest read that was open; nil if it was none of this container's.
+    fileprivate init(blockedBy read: ReaderPool.Read?, path: String) {
+        let what =
+            read.map { "A read of \($0.name), open for \($0.age)," } ?? "A read of another program"
+        self.init(
+            .readerBlocksCheckpoint,
+            "\(what) keeps the write-ahead log of \(path) from being emptied, so that it grows. Keep reads short.")
+    }
+}

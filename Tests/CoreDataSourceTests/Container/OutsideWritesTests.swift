@@ -1,0 +1,154 @@
+import CoreDataSource
+import Foundation
+import RowStore
+import Testing
+
+/// Another program writes to the file while an app has it open.
+@MainActor
+struct OutsideWritesTests {
+    private func withSaved(
+        _ body: (PersistentContainer, ContactDataSource, RawConnection) async throws -> Void
+    ) async throws {
+        try await withContainer(.sqlite) { container, url in
+            let contacts = try container.dataSource(ContactDataSource.self)
+            try await contacts.add(contactList(0..<3))
+            try await body(container, contacts, RawConnection(url))
+        }
+    }
+
+    /// Inserts a row as another program would: with the highest key plus one.
+    private func insert(_ uid: String, _ raw: RawConnection) throws {
+        let columns = try raw.column("SELECT name FROM pragma_table_info('ContactEntity')").filter {
+            $0 != "_key" && $0 != "uid"
+        }
+        let list = columns.map { "\"\($0)\"" }.joined(separator: ", ")
+        try raw.execute(
+            """
+            INSERT INTO "ContactEntity" ("_key", "uid", \(list))
+            SELECT (SELECT max("_key") + 1 FROM "ContactEntity"), '\(uid)', \(list) FROM "ContactEntity" LIMIT 1
+            """)
+    }
+
+    /// Every later insert failed, because its key was taken.
+    @Test func insertsGoOnAboveAKeyThatAnotherProgramHasTaken() async throws {
+        try await withSaved { container, contacts, raw in
+            try insert("outside", raw)
+            #expect(try await contacts.add(contactList(3..<6)) == SaveReport(inserted: 3))
+            #expect(try contacts.count(ContactEntity.self) == 7)
+            #expect(Set(try raw.column("SELECT \"_key\" FROM \"ContactEntity\"")).count == 7)
+        }
+    }
+
+    /// `first` and `values` disagreed, and adding the app's value again lost it.
+    @Test func anUpdateIsSeenAndOverwritten() async throws {
+        try await withSaved { container, contacts, raw in
+            let held = try #require(try contacts.first(ContactEntity.self, where: \.uid, equals: "uid-1"))
+            try raw.execute("UPDATE \"ContactEntity\" SET \"name\" = 'changed' WHERE \"uid\" = 'uid-1'")
+            #expect(try contacts.first(ContactEntity.self, where: \.uid, equals: "uid-1")?.name == "changed")
+            #expect(held.name == "changed")
+            let request = FetchRequest(ContactEntity.self, where: \.uid == "uid-1")
+            #expect(try contacts.values(request, \.name).first == "changed")
+            #expect(try await contacts.add(contactList(1..<2)) == SaveReport(updated: 1))
+            #expect(held.name == "name 1")
+            #expect(try raw.column("SELECT \"name\" FROM \"ContactEntity\" WHERE \"uid\" = 'uid-1'") == ["name 1"])
+        }
+    }
+
+    /// `add` reported that nothing had to be done, and the row was gone.
+    @Test func aDeletedRowIsInsertedAgain() async throws {
+        try await withSaved { container, contacts, raw in
+            let held = try #require(try contacts.first(ContactEntity.self, where: \.uid, equals: "uid-1"))
+            try raw.execute("DELETE FROM \"ContactEntity\" WHERE \"uid\" = 'uid-1'")
+            #expect(try await contacts.add(contactList(1..<2)) == SaveReport(inserted: 1))
+            #expect(held.isDeleted)
+            #expect(try contacts.count(ContactEntity.self) == 3)
+        }
+    }
+
+    @Test func listsFollowWhatAnotherProgramWrites() async throws {
+        try await withSaved { container, contacts, raw in
+            var updates = contacts.updates(FetchRequest(ContactEntity.self, order: [.ascending(\.uid)]))
+                .makeAsyncIterator()
+            #expect(await updates.next()?.snapshot.count == 3)
+            try raw.execute("DELETE FROM \"ContactEntity\" WHERE \"uid\" = 'uid-1'")
+            // Nobody calls anything: the container looks by itself.
+            let update = await updates.next()
+            #expect(update?.reason.kind == .outsideWrites)
+            #expect(update?.snapshot.map(\.uid) == ["uid-0", "uid-2"])
+        }
+    }
+
+    /// One save that could never be written failed all later ones, of every data source.
+    @Test func onlyTheSaveThatCollidesIsRefused() async throws {
+        try await withSaved { container, contacts, raw in
+            let groups = try container.dataSource(GroupDataSource.self)
+            let root = container.stack.root
+            let isReady = Shared(false)
+            let gate = Gate()
+            // The hook looks the value up before the other program inserts it, and saves after that.
+            let colliding = Task.detached {
+                try await contacts.perform { context in
+                    let contact = try context.insert(ContactEntity.self)
+                    (contact.uid, contact.name) = ("outside", "ours")
+                    #expect(try context.first(ContactEntity.self, where: \.uid, equals: "other") == nil)
+                    isReady.value = true
+                    gate.wait()
+                }
+            }
+            while !isReady.value { await Task.yield() }
+            // The change is noticed only by the commit: until then the writer is kept from looking.
+            try insert("outside", raw)
+            gate.open()
+            let error = await #expect(throws: DataSourceError.self) { try await colliding.value }
+            #expect(error?.code == .uniquenessViolated)
+            #expect(container.pendingSaveCount == 0)
+            #expect(try await groups.add(GroupData(gid: "1", name: "one")) == SaveReport(inserted: 1))
+            #expect(try await contacts.add(contactList(5..<6)) == SaveReport(inserted: 1))
+            #expect(try contacts.first(ContactEntity.self, where: \.uid, equals: "outside")?.name == "name 0")
+            #expect(root.pendingSaveCount == 0)
+        }
+    }
+
+    @Test func anUpdateOfADeletedRowIsRefusedAlone() async throws {
+        try await withSaved { container, contacts, raw in
+            let isReady = Shared(false)
+            let gate = Gate()
+            let updating = Task.detached {
+                try await contacts.perform { context in
+                    try context.first(ContactEntity.self, where: \.uid, equals: "uid-1")?.name = "new"
+                    isReady.value = true
+                    gate.wait()
+                }
+            }
+            while !isReady.value { await Task.yield() }
+            try raw.execute("DELETE FROM \"ContactEntity\" WHERE \"uid\" = 'uid-1'")
+            gate.open()
+            let error = await #expect(throws: DataSourceError.self) { try await updating.value }
+            #expect(error?.code == .objectGone)
+            #expect(try contacts.count(ContactEntity.self) == 2)
+            #expect(try await contacts.add(contactList(0..<3)) == SaveReport(inserted: 1))
+        }
+    }
+
+    /// An update by another program of another column stays.
+    @Test func theLaterWriteWinsByColumn() async throws {
+        try await withSaved { container, contacts, raw in
+            let isReady = Shared(false)
+            let gate = Gate()
+            let updating = Task.detached {
+                try await contacts.perform { context in
+                    try context.first(ContactEntity.self, where: \.uid, equals: "uid-1")?.name = "ours"
+                    isReady.value = true
+                    gate.wait()
+                }
+            }
+            while !isReady.value { await Task.yield() }
+            try raw.execute("UPDATE \"ContactEntity\" SET \"name\" = 'theirs', \"phone\" = '1' WHERE \"uid\" = 'uid-1'")
+            gate.open()
+            try await updating.value
+            let found = try contacts.first(ContactEntity.self, where: \.uid, equals: "uid-1")
+            #expect(found?.name == "ours")
+            #expect(found?.phone == "1")
+        }
+    }
+}

@@ -1,0 +1,129 @@
+import CoreDataSource
+import Foundation
+import RowStore
+import Testing
+
+/// What ends a query that would take too long.
+@MainActor
+struct QueryBudgetTests {
+    private nonisolated static let count = 10_000
+
+    private func withContacts(
+        _ kind: StoreKind, _ list: [ContactData],
+        _ body: @MainActor (PersistentContainer, ContactDataSource) async throws -> Void
+    ) async throws {
+        try await withContainer(kind) { container, _ in
+            let contacts = try container.dataSource(ContactDataSource.self)
+            try await contacts.add(list)
+            await contacts.context.forgetObjects()
+            try await body(container, contacts)
+        }
+    }
+
+    /// Forty rows, each of which would take the whole budget.
+    private let slowList = contactList(0..<40) { _ in String(repeating: "a", count: 40) + "!" }
+
+    @Test(arguments: StoreKind.allCases, [TextOperator.matches, .like])
+    func allRowsOfAQueryShareOneBudget(kind: StoreKind, comparison: TextOperator) async throws {
+        let long = String(repeating: "a", count: 10_000)
+        let list = comparison == .like ? contactList(0..<40) { _ in long + "!" } : slowList
+        let pattern = comparison == .like ? "*?\(long.prefix(6000))b?*" : "(a+)+b"
+        try await withContacts(kind, list) { container, _ in
+            let root = container.stack.root
+            let layout = try #require(container.stack.layout.entity(named: "ContactEntity"))
+            let name = try #require(layout.column(named: "name"))
+            let slow = RowPredicate.text(.column(name), try TextTest(comparison, pattern, []))
+            for predicate in comparison == .like ? [slow] : [slow, .not(slow), .and([slow, .compareKey(.greater, 0)])] {
+                let query = RowQuery(entity: layout.index, predicate: predicate)
+                let error = #expect(throws: DataSourceError.self) {
+                    try root.store.read(.statement) { reader throws(DataSourceError) in try reader.rows(query) }
+                }
+                #expect(error?.code == .invalidPredicate)
+                #expect(query.budget.stepsSpent >= QueryBudget.stepLimit)
+                #expect(query.budget.stepsSpent <= QueryBudget.stepLimit + 200_000)
+            }
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func aSpentBudgetEndsTheQueryAtOnceAndNoOther(kind: StoreKind) async throws {
+        try await withContacts(kind, slowList + [ContactData(uid: "quick", name: "aab")]) { _, contacts in
+            let asked = Shared(0)
+            let counting = FetchPredicate(
+                .custom(
+                    ObjectTest("counts") { _ in
+                        asked.value += 1
+                        return false
+                    }))
+            let slow = try FetchPredicate(format: "name MATCHES '(a+)+b'")
+            let error = #expect(throws: DataSourceError.self) {
+                try contacts.fetch(ContactEntity.self, where: counting || slow)
+            }
+            #expect(error?.code == .invalidPredicate && asked.value == 1)
+            // The same pattern, and rows that it can be asked of.
+            let quick = FetchPredicate.compare(\ContactEntity.uid, .equal, "quick")
+            #expect(try contacts.fetch(ContactEntity.self, where: quick && slow).map(\.name) == ["aab"])
+        }
+    }
+
+    // MARK: Cancelling
+
+    @Test(arguments: StoreKind.allCases)
+    func aCancelledFetchStopsAfterFewRows(kind: StoreKind) async throws {
+        try await withContacts(kind, contactList(0..<Self.count)) { _, contacts in
+            let registered = Shared(0)
+            await #expect(throws: CancellationError.self) {
+                try await contacts.perform { context in
+                    withUnsafeCurrentTask { $0?.cancel() }
+                    defer { registered.value = context.registeredObjectCount }
+                    _ = try context.fetch(ContactEntity.self)
+                }
+            }
+            #expect(registered.value < 1000)
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func aCancelledCountEnds(kind: StoreKind) async throws {
+        try await withContacts(kind, contactList(0..<Self.count)) { _, contacts in
+            let request = FetchRequest(ContactEntity.self, where: try FetchPredicate(format: "name CONTAINS[c] 'X'"))
+            await #expect(throws: CancellationError.self) {
+                try await contacts.perform { context in
+                    #expect(try context.count(request) == 0)
+                    withUnsafeCurrentTask { $0?.cancel() }
+                    // What takes few rows is still answered, so that work can be ended in order.
+                    #expect(try context.first(ContactEntity.self, where: \.uid, equals: "uid-7")?.name == "name 7")
+                    _ = try context.count(request)
+                }
+            }
+        }
+    }
+
+    @Test func objectsAreNotAskedAfterTheTaskWasCancelled() async throws {
+        try await withContacts(.sqlite, contactList(0..<Self.count)) { _, contacts in
+            let asked = Shared(0)
+            let test = FetchPredicate(
+                .custom(
+                    ObjectTest("cancels") { _ in
+                        asked.value += 1
+                        if asked.value == 10 { withUnsafeCurrentTask { $0?.cancel() } }
+                        return false
+                    }))
+            await #expect(throws: CancellationError.self) {
+                try await contacts.perform { try $0.fetch(ContactEntity.self, where: test).count }
+            }
+            #expect(asked.value <= 10 + 64)
+        }
+    }
+
+    @Test func aFetchOnMainIsNotCancelled() async throws {
+        try await withContacts(.sqlite, contactList(0..<Self.count)) { _, contacts in
+            let task = Task { @MainActor in
+                withUnsafeCurrentTask { $0?.cancel() }
+                return try contacts.fetch(ContactEntity.self).count
+            }
+            let found = try await task.value
+            #expect(found == Self.count)
+        }
+    }
+}

@@ -1,0 +1,54 @@
+import CoreDataSource
+import Foundation
+import Testing
+
+/// Requests whose part is none, and requests for one column.
+@MainActor
+struct RequestWindowTests {
+    @Test(arguments: StoreKind.allCases, [(-1, 0), (3, -2), (-4, -4)])
+    func aNegativeLimitOrOffsetIsAnError(kind: StoreKind, window: (limit: Int, offset: Int)) async throws {
+        try await withContainer(kind) { container, _ in
+            let contacts = try container.dataSource(ContactDataSource.self)
+            try await contacts.add(contactList(0..<5))
+            let request = FetchRequest(ContactEntity.self, limit: window.limit, offset: window.offset)
+            func refuses(_ body: () throws -> Void, _ line: Int = #line) {
+                let error = #expect(throws: DataSourceError.self, "line \(line)") { try body() }
+                #expect(error?.code == .invalidRequest && error?.message.contains("negative") == true, "line \(line)")
+            }
+            refuses { _ = try contacts.fetch(request) }
+            refuses { _ = try contacts.count(request) }
+            refuses { _ = try contacts.exists(request) }
+            refuses { _ = try contacts.ids(request) }
+            refuses { _ = try contacts.values(request, \.uid) }
+            refuses { _ = try contacts.aggregate(request, .count()) }
+            refuses { _ = try contacts.explain(request) }
+            refuses { _ = try contacts.list(request) }
+            refuses { try contacts.register(RecordingDelegate(), dataKey: "list", request: request) }
+            if window.limit < 0 {
+                refuses { _ = try contacts.fetch(ContactEntity.self, limit: window.limit) }
+                refuses { _ = try contacts.list(ContactEntity.self, limit: window.limit) }
+            }
+            var updates = contacts.updates(request).makeAsyncIterator()
+            #expect(await updates.next()?.reason.failure?.code == .invalidRequest)
+            let inBatch = await #expect(throws: DataSourceError.self) {
+                try await contacts.perform { try $0.fetch(request).count }
+            }
+            #expect(inBatch?.code == .invalidRequest)
+            #expect(try contacts.fetch(FetchRequest(ContactEntity.self, limit: 0)).isEmpty)
+        }
+    }
+
+    @Test func oneColumnIsAnArrayOfItsValues() async throws {
+        try await withContainer(.inMemory) { container, _ in
+            let contacts = try container.dataSource(ContactDataSource.self)
+            try await contacts.add(contactList(0..<3))
+            let request = FetchRequest(ContactEntity.self)
+            #expect(Set(try contacts.values(request, \.uid)) == ["uid-0", "uid-1", "uid-2"])
+            let phones: [String?] = try contacts.values(request, \.phone)
+            #expect(phones == ["0", nil, "2"])
+            let known = try await contacts.perform { Set(try $0.values(request, \.name)) }
+            #expect(known.count == 3)
+            #expect(try contacts.values(request, \.uid, \.age).map(\.0) == ["uid-0", "uid-1", "uid-2"])
+        }
+    }
+}

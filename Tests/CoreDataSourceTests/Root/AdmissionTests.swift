@@ -1,0 +1,100 @@
+import CoreDataSource
+import RowStore
+import Testing
+
+/// Calls are held while too much is waiting, and let in again.
+@MainActor
+struct AdmissionTests {
+    private func full() async throws -> (
+        PersistentContainer, FaultyStore, ManualTimers, SenderDataSource, @Sendable () -> Void
+    ) {
+        let (container, store, timers) = PersistentContainer.timed(configuration: .init(pendingByteLimit: 1))
+        let release = store.holdCommits()
+        let senders = try container.dataSource(SenderDataSource.self)
+        try await senders.add(ItemData(key: "first", number: 0), waitFor: .main)
+        return (container, store, timers, senders, release)
+    }
+
+    @Test func aCallIsHeldBeforeItsBatchAndLetInWhenThereIsRoom() async throws {
+        let (container, _, _, senders, release) = try await full()
+        let held = Task { try await senders.add(ItemData(key: "held", number: 1)) }
+        while container.stack.root.admission.heldCount == 0 { await Task.yield() }
+        #expect(container.pendingSaveCount == 1)
+        // Reading is not held.
+        #expect(try await senders.fetch(as: SenderValue.self).count == 1)
+        release()
+        #expect(try await held.value == SaveReport(inserted: 1))
+    }
+
+    @Test func aCallThatIsHeldForTooLongIsRefused() async throws {
+        let (container, _, timers, senders, release) = try await full()
+        let held = Task { try await senders.add(ItemData(key: "held", number: 1)) }
+        while container.stack.root.admission.heldCount == 0 || !timers.delays.contains(.seconds(10)) {
+            await Task.yield()
+        }
+        timers.fire()
+        let error = await #expect(throws: DataSourceError.self) { try await held.value }
+        #expect(error?.code == .storeUnavailable)
+        release()
+        try await container.flush()
+        #expect(try senders.count(Sender.self) == 1)
+    }
+
+    @Test func aFormWithACallbackIsRefusedAtOnce() async throws {
+        let (_, _, _, senders, release) = try await full()
+        let result: Result<SaveReport, any Error> = await withCheckedContinuation { continuation in
+            senders.add(ItemData(key: "late", number: 1)) { continuation.resume(returning: $0) }
+        }
+        let error = #expect(throws: DataSourceError.self) { try result.get() }
+        #expect(error?.code == .storeUnavailable)
+        release()
+    }
+
+    @Test func aHeldCallEndsWithItsTask() async throws {
+        let (container, _, _, senders, release) = try await full()
+        let held = Task { try await senders.add(ItemData(key: "held", number: 1)) }
+        while container.stack.root.admission.heldCount == 0 { await Task.yield() }
+        held.cancel()
+        await #expect(throws: CancellationError.self) { try await held.value }
+        release()
+        try await container.flush()
+        #expect(try senders.count(Sender.self) == 1)
+    }
+
+    @Test func aBlockedCallerIsHeldToo() async throws {
+        let (container, _, _, senders, release) = try await full()
+        let held = Task.detached { try senders.performAndWait { try $0.insert(Sender.self).key = "held" } }
+        while container.stack.root.admission.heldCount == 0 { await Task.yield() }
+        release()
+        try await held.value
+        #expect(try senders.count(Sender.self) == 2)
+    }
+
+    /// The values that wait for their batch count, not only the saves that wait for the store.
+    @Test func valuesInTheQueueCount() async throws {
+        let (container, _, _) = PersistentContainer.timed(configuration: .init(queuedValueLimit: 100))
+        let senders = try container.dataSource(SenderDataSource.self)
+        let items = (0..<100).map { ItemData(key: "\($0)", number: $0) }
+        let isRunning = Shared(false)
+        let semaphore = Gate()
+        let first = Task.detached {
+            try await senders.perform { _ in
+                isRunning.value = true
+                semaphore.wait()
+            }
+        }
+        while !isRunning.value { await Task.yield() }
+        let second = Task.detached { try await senders.add(items) }
+        let third = Task.detached { try await senders.add(ItemData(key: "held", number: 1)) }
+        while container.stack.root.admission.heldCount == 0 { await Task.yield() }
+        semaphore.open()
+        _ = (try await first.value, try await second.value, try await third.value)
+        #expect(try senders.count(Sender.self) == 101)
+    }
+}
+
+struct SenderValue: ManagedObjectConvertible {
+    let key: String
+
+    init(_ object: Sender) { key = object.key }
+}

@@ -1,0 +1,91 @@
+import CoreDataSource
+import Foundation
+import RowStore
+import Testing
+
+/// How far a save has come when its call returns.
+@MainActor
+struct LevelTests {
+    private func listed(_ senders: SenderDataSource) -> Int { senders.numberOfItems("list", inSection: 0) }
+
+    private func list(
+        _ senders: SenderDataSource, _ body: (IdleDelegate) async throws -> Void
+    ) async throws {
+        let delegate = IdleDelegate()
+        try senders.register(delegate, dataKey: "list", request: FetchRequest(Sender.self, order: [.ascending(\.key)]))
+        try await body(delegate)
+        withExtendedLifetime(delegate) {}
+    }
+
+    /// The list of the same main actor was still empty, for large saves for seconds.
+    @Test(arguments: [3, 300, 5_000])
+    func listsShowASaveWhenItsCallOnMainReturns(count: Int) async throws {
+        let (container, _) = PersistentContainer.faulty()
+        let senders = try container.dataSource(SenderDataSource.self)
+        try await list(senders) { _ in
+            try await senders.add((0..<count).map { ItemData(key: "\($0)", number: Int64($0)) })
+            #expect(listed(senders) == count)
+            try await senders.delete(ItemData(key: "1", number: 1))
+            #expect(listed(senders) == count - 1)
+            let report = try await senders.sync([ItemData(key: "2", number: 2)], entity: Sender.self)
+            #expect(report.deleted == count - 2)
+            #expect(listed(senders) == 1)
+        }
+    }
+
+    @Test func callbacksComeWhenListsShowTheSave() async throws {
+        let (container, _) = PersistentContainer.faulty()
+        let senders = try container.dataSource(SenderDataSource.self)
+        try await list(senders) { _ in
+            let items = (0..<3_000).map { ItemData(key: "\($0)", number: $0) }
+            let shown = await withCheckedContinuation { continuation in
+                senders.add(items) { _ in continuation.resume(returning: self.listed(senders)) }
+            }
+            #expect(shown == 3_000)
+        }
+    }
+
+    @Test func aBlockingCallOnMainShowsObjectsAndFetches() async throws {
+        let (container, _) = PersistentContainer.faulty()
+        let senders = try container.dataSource(SenderDataSource.self)
+        try await senders.add(ItemData(key: "a", number: 1))
+        let held = try #require(try senders.first(Sender.self, where: \.key, equals: "a"))
+        try await list(senders) { _ in
+            try senders.performAndWait { try $0.first(Sender.self, where: \.key, equals: "a")?.number = 2 }
+            #expect(held.number == 2)
+            while senders.why(dataKey: "list")?.kind != .save { await Task.yield() }
+        }
+    }
+
+    /// Main is blocked, and a call from elsewhere returns all the same.
+    @Test func aCallFromElsewhereNeverWaitsForMain() throws {
+        let (container, _) = PersistentContainer.faulty()
+        let senders = try container.dataSource(SenderDataSource.self)
+        _ = try senders.fetch(Sender.self)
+        let done = Gate()
+        Task.detached {
+            try await senders.add(ItemData(key: "a", number: 1))
+            done.open()
+        }
+        done.wait()
+        #expect(try senders.count(Sender.self) == 1)
+    }
+
+    /// A container hung for ever when the main thread waited for it.
+    @Test func openingNeedsNoMain() throws {
+        let done = Gate()
+        let opened = Shared<PersistentContainer?>(nil)
+        Task.detached {
+            opened.value = try await PersistentContainer(
+                model: .contacts, store: .inMemory, databaseKey: "1",
+                configuration: .init(databaseKeys: [ContactDataSource.self: "1"]))
+            done.open()
+        }
+        done.wait()
+        #expect(opened.value != nil)
+    }
+}
+
+private final class IdleDelegate: DataSourceDelegate {
+    func didChangeContent(dataKey: String) {}
+}

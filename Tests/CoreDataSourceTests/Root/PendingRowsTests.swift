@@ -1,0 +1,117 @@
+import CoreDataSource
+import RowStore
+import TestSupport
+import Testing
+
+/// Rows of saves that are not in the store yet, found by key and by unique values.
+@MainActor
+struct PendingRowsTests {
+    /// A look-up took time that grew with everything that was pending: 10,000 plain inserts took 9 seconds.
+    @Test(arguments: [100, 400, 5_000])
+    func aLookUpCostsTheSameHoweverMuchIsPending(count: Int) async throws {
+        let (container, store) = PersistentContainer.faulty(configuration: .init(registeredObjectLimit: 0))
+        let senders = try container.dataSource(SenderDataSource.self)
+        let release = store.holdCommits()
+        defer { release() }
+        for start in stride(from: 0, to: count, by: 50) {
+            let items = (start..<start + 50).map { ItemData(key: "k\($0)", number: Int64($0)) }
+            try await senders.add(items, waitFor: .main)
+        }
+        let before = container.stack.root.examinedPendingRows
+        for number in stride(from: 0, to: count, by: count / 20) {
+            let found = try senders.first(Sender.self, where: \.key, equals: "k\(number)")
+            #expect(found?.number == Int64(number))
+            #expect(try found.map { try container.main.object(Sender.self, id: $0.objectID)?.key } == "k\(number)")
+        }
+        #expect(container.stack.root.examinedPendingRows - before <= 20 * 10)
+    }
+
+    /// One large save is looked up as fast, and was read row by row.
+    @Test func aLargeSaveIsLookedUpByKeyAndValue() async throws {
+        let (container, store) = PersistentContainer.faulty(configuration: .init(registeredObjectLimit: 0))
+        let senders = try container.dataSource(SenderDataSource.self)
+        try await senders.add((0..<10).map { ItemData(key: "old\($0)", number: $0) })
+        let release = store.holdCommits()
+        try await senders.perform(waitFor: .main) { context in
+            for sender in try context.fetch(Sender.self) {
+                if sender.number % 2 == 0 { context.delete(sender) } else { sender.key = "new\(sender.number)" }
+            }
+            for number in Int64(10)..<3_000 {
+                let sender = try context.insert(Sender.self)
+                (sender.key, sender.number) = ("new\(number)", number)
+            }
+        }
+        let before = container.stack.root.examinedPendingRows
+        #expect(try senders.first(Sender.self, where: \.key, equals: "new1")?.number == 1)
+        #expect(try senders.first(Sender.self, where: \.key, equals: "old1") == nil)
+        #expect(try senders.first(Sender.self, where: \.key, equals: "old2") == nil)
+        #expect(try senders.first(Sender.self, where: \.key, equals: "new2999")?.number == 2_999)
+        #expect(container.stack.root.examinedPendingRows - before <= 20)
+        try await senders.add(ItemData(key: "new2999", number: -1), waitFor: .main)
+        #expect(try senders.first(Sender.self, where: \.key, equals: "new2999")?.number == -1)
+        #expect(try senders.count(Sender.self) == 2_995)
+        release()
+        try await container.flush()
+        #expect(try senders.count(Sender.self) == 2_995)
+    }
+
+    /// Random saves, of which some are taken back and some are committed, compared with a dictionary.
+    @Test(arguments: 0..<8)
+    func pendingRowsAreWhatTheSavesLeft(round: UInt64) throws {
+        let seed = testSeed() &+ round
+        var random = SeededRandom(seed: seed)
+        let layout = ModelLayout(.chat)
+        let entity = try #require(layout.entity(named: "Sender"))
+        let (key, number) = (try #require(entity.column(named: "key")), try #require(entity.column(named: "number")))
+        let constraint = try #require(entity.constraint(onColumn: key))
+        let root = RootContext(layout, store: InMemoryStore(layout)) {}
+        let sources = (1...2).map { SaveSource("\($0)", origin: $0) }
+        /// By the row's key: its unique value, and the save that it is of. Each source has rows of its own.
+        var shown: [Int64: String] = [:]
+        for step in 0..<120 {
+            let place = Int.random(in: 0..<2, using: &random)
+            if Int.random(in: 0..<10, using: &random) == 0 {
+                try root.flushAndWait()
+            } else {
+                let isLarge = Int.random(in: 0..<8, using: &random) == 0
+                var changes = EntityChanges(entity: entity.index)
+                var used: Set<Int64> = []
+                for _ in 0..<(isLarge ? 1_100 : 5) {
+                    let row = Int64.random(in: 1...2_000, using: &random) * 2 + Int64(place)
+                    guard used.insert(row).inserted else { continue }
+                    var new = RowSnapshot(columnCount: entity.columns.count)
+                    let value = "\(row) \(step)"
+                    new.setText(value, key)
+                    new.setInteger(Int64(step), number)
+                    if let old = shown[row] {
+                        var previous = RowSnapshot(columnCount: entity.columns.count)
+                        previous.setText(old, key)
+                        if Bool.random(using: &random) {
+                            var columns = ColumnSet()
+                            columns.insert(key)
+                            changes.updated.append(UpdatedRow(key: row, row: new, previous: previous, columns: columns))
+                            shown[row] = value
+                        } else {
+                            changes.deleted.append(StoredRow(key: row, row: previous))
+                            shown[row] = nil
+                        }
+                    } else {
+                        changes.inserted.append(StoredRow(key: row, row: new))
+                        shown[row] = value
+                    }
+                }
+                _ = try root.accept(ChangeSet(entities: [changes]), from: sources[place])
+            }
+            for row in Int64.random(in: 1...3_900, using: &random)..<4_001 where row % 50 == 0 {
+                let found = try root.row(entity: entity.index, key: row).row
+                #expect(found.map { $0.text(key) } == shown[row], "seed \(seed), step \(step)")
+                guard let value = shown[row] else { continue }
+                let same = try root.row(entity: entity.index, constraint: constraint, values: [.text(value)], entity)
+                    .row
+                #expect(same?.key == row, "seed \(seed), step \(step)")
+            }
+            let all = try root.rows(RowQuery(entity: entity.index), entity).rows
+            #expect(Dictionary(all.map { ($0.key, $0.row.text(key)) }) { $1 } == shown, "seed \(seed), step \(step)")
+        }
+    }
+}

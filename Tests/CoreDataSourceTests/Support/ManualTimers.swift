@@ -1,0 +1,39 @@
+import CoreDataSource
+import RowStore
+
+/// Timers that run when a test says so, on queues of the system.
+final class ManualTimers: Sendable {
+    private let waiting = Guarded<[(delay: Duration, work: @Sendable () -> Void)]>([])
+
+    var scheduling: WorkScheduling {
+        var scheduling = WorkScheduling.system
+        scheduling.after = { delay, work in self.waiting.withLock { $0.append((delay, work)) } }
+        return scheduling
+    }
+
+    /// How long the timers are that have not run.
+    var delays: [Duration] { waiting.withLock { $0.map(\.delay) } }
+
+    /// Runs the timers that are set now.
+    func fire() {
+        let fired = waiting.withLock { waiting in
+            defer { waiting = [] }
+            return waiting
+        }
+        for timer in fired { timer.work() }
+    }
+}
+
+extension PersistentContainer {
+    /// A container over the chat model whose store can be made to fail and whose timers run when the test says so.
+    static func timed(
+        configuration: Configuration = Configuration()
+    ) -> (container: PersistentContainer, store: FaultyStore, timers: ManualTimers) {
+        let layout = ModelLayout(.chat)
+        let store = FaultyStore(layout)
+        let timers = ManualTimers()
+        let container = PersistentContainer(
+            layout, store, StoreStartup(reason: .firstLaunch), configuration, scheduling: timers.scheduling)
+        return (container, store, timers)
+    }
+}

@@ -1,0 +1,67 @@
+import Foundation
+import RowStore
+import SQLiteStore
+import StoreTestModel
+import Testing
+
+/// A lock file that somebody removes or replaces lets nobody else in.
+struct LockFileTests {
+    private func item(_ key: Int64) -> ChangeSet {
+        .of(insert: [StoredRow(key: key, row: TestModel.row(code: "\(key)"))])
+    }
+
+    private func lockFile(_ folder: TemporaryFolder) -> URL { folder.url.appendingPathComponent("test.store.lock") }
+
+    @Test func aSecondContainerFindsTheStoreInUseWithoutALockFile() throws {
+        let folder = try TemporaryFolder()
+        let store = try SQLiteStore.open(.test(folder))
+        try store.commit([item(1)])
+        try FileManager.default.removeItem(at: lockFile(folder))
+        #expect(code { _ = try SQLiteStore.open(.test(folder)) } == .storeInUse)
+        #expect(code { _ = try SQLiteStore.open(.test(folder, hash: "other")) } == .storeInUse)
+        try store.commit([item(2)])
+        #expect(code { _ = try SQLiteStore.open(.test(folder)) } == .storeInUse)
+        #expect(try store.count() == 2)
+        store.close()
+        let next = try SQLiteStore.open(.test(folder))
+        #expect(try next.count() == 2)
+        next.close()
+        try checkIntegrity(folder)
+    }
+
+    @Test func aSaveLocksTheFileThatIsThereNow() throws {
+        let folder = try TemporaryFolder()
+        let store = try SQLiteStore.open(.test(folder))
+        for key in Int64(1)...3 {
+            try FileManager.default.removeItem(at: lockFile(folder))
+            if key == 2 { try Data().write(to: lockFile(folder)) }
+            try store.commit([item(key)])
+            #expect(folder.names.contains("test.store.lock"))
+            #expect(code { _ = try SQLiteStore.open(.test(folder)) } == .storeInUse)
+        }
+        store.close()
+        try checkIntegrity(folder)
+    }
+
+    /// The second one gets in, for it finds a lock file that looks old, and is nobody's. From then on the first one is out.
+    @Test func neverDoTwoContainersSave() throws {
+        let folder = try TemporaryFolder()
+        let first = try SQLiteStore.open(.test(folder))
+        try first.commit([item(1)])
+        try FileManager.default.removeItem(at: lockFile(folder))
+        try Data("locked".utf8).write(to: lockFile(folder))
+        let second = try SQLiteStore.open(.test(folder))
+        try second.commit([item(second.firstFreeKey)])
+        #expect(code { try first.commit([item(first.firstFreeKey)]) } == .storeInUse)
+        #expect(code { _ = try first.reset() } == .storeInUse)
+        first.upkeep()
+        first.close()
+        try second.commit([item(second.firstFreeKey)])
+        #expect(try second.count() == 3)
+        second.close()
+        let next = try SQLiteStore.open(.test(folder))
+        #expect(try next.count() == 3)
+        next.close()
+        try checkIntegrity(folder)
+    }
+}

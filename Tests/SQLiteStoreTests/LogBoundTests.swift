@@ -1,0 +1,159 @@
+import Dispatch
+import Foundation
+import RowStore
+import SQLiteStore
+import StoreTestModel
+import Testing
+
+/// The write-ahead log is bounded, whoever reads.
+struct LogBoundTests {
+    /// 100 pages: an idle store copies them; at 16 times as many a commit does.
+    private func options(_ folder: TemporaryFolder, calls: FileCalls = .system) -> SQLiteStore.Options {
+        var options = SQLiteStore.Options.test(folder, calls: calls)
+        options.logLimit = 100
+        return options
+    }
+
+    private let limit = 16 * 100 * 4120
+
+    private func item(_ key: Int64) -> ChangeSet {
+        var row = RowSnapshot(columnCount: TestModel.columnCount)
+        row.setValue(.blob(Array(repeating: UInt8(truncatingIfNeeded: key), count: 40_000)), TestModel.blob)
+        return .of(insert: [StoredRow(key: key, row: row)])
+    }
+
+    private func logBytes(_ folder: TemporaryFolder) throws -> Int {
+        let path = folder.url.appendingPathComponent("test.store-wal").path
+        return try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int ?? 0
+    }
+
+    @Test func readersThatOverlapDoNotLetTheLogGrow() throws {
+        let folder = try TemporaryFolder()
+        let store = try SQLiteStore.open(options(folder))
+        try store.commit([.of(1, insert: (1...1000).map { StoredRow(key: $0, row: RowSnapshot(columnCount: 8)) })])
+        let isDone = Shared(0)
+        let reads = Shared(0)
+        let ended = DispatchGroup()
+        for _ in 0..<6 {
+            ended.enter()
+            Thread.detachNewThread {
+                while isDone.value == 0 {
+                    try? store.read(.snapshot) { (reader) throws(DataSourceError) in
+                        for _ in 0..<3 { _ = try reader.rows(RowQuery(entity: 1)) }
+                    }
+                    reads.value += 1
+                }
+                ended.leave()
+            }
+        }
+        var longest = (used: 0, file: 0)
+        for key in Int64(10_001)...11_200 {
+            try store.commit([item(key)])
+            longest = (max(longest.used, store.counters.walBytes), max(longest.file, try logBytes(folder)))
+        }
+        isDone.value = 1
+        ended.wait()
+        // 48 MB were written, while somebody was always reading.
+        #expect(reads.value > 20)
+        #expect(longest.used < 2 * limit)
+        #expect(longest.file < 2 * limit)
+        store.close()
+        try checkIntegrity(folder)
+    }
+
+    /// Holds a read open on a queue of that name while the body runs.
+    private func holdingRead(of store: SQLiteStore, named name: String, _ body: () throws -> Void) throws {
+        let queue = DispatchQueue(label: name)
+        queue.setSpecific(key: ReaderName.key, value: name)
+        let (began, release, ended) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), DispatchGroup())
+        queue.async(group: ended) {
+            try? store.read(.snapshot) { (reader) throws(DataSourceError) in
+                _ = try reader.count(RowQuery(entity: TestModel.item))
+                began.signal()
+                release.wait()
+            }
+        }
+        began.wait()
+        defer {
+            release.signal()
+            ended.wait()
+        }
+        try body()
+    }
+
+    @Test func aReadThatHoldsTheLogUpIsReportedOnceByItsName() async throws {
+        let folder = try TemporaryFolder()
+        let store = try SQLiteStore.open(options(folder))
+        let (failures, continuation) = AsyncStream<DataSourceError>.makeStream()
+        store.report { continuation.yield($0) }
+        try store.commit([item(1)])
+        try holdingRead(of: store, named: "the slow report") {
+            for key in Int64(2)...600 { try store.commit([item(key)]) }
+            #expect(store.counters.walBytes > limit, "nothing can be done while it reads")
+        }
+        // It is gone: the next commit begins the log again.
+        for key in Int64(601)...603 { try store.commit([item(key)]) }
+        #expect(store.counters.walBytes < limit / 10)
+        try holdingRead(of: store, named: "another report") {
+            for key in Int64(604)...1000 { try store.commit([item(key)]) }
+        }
+        store.close()
+        var iterator = failures.makeAsyncIterator()
+        for name in ["the slow report", "another report"] {
+            let failure = try #require(await iterator.next())
+            #expect(failure.code == .readerBlocksCheckpoint)
+            #expect(failure.message.contains(name) && failure.message.contains(" ms"))
+        }
+        continuation.finish()
+        #expect(await iterator.next() == nil, "each is reported once")
+        try checkIntegrity(folder)
+    }
+
+    @Test func mainReadsWhileTheLogIsBeingEmptied() async throws {
+        let folder = try TemporaryFolder()
+        let store = try SQLiteStore.open(options(folder))
+        for key in Int64(1)...150 { try store.commit([item(key)]) }
+        let counts = try await MainActor.run {
+            var counts: [Int] = []
+            try holdingRead(of: store, named: "a report") {
+                let ended = DispatchSemaphore(value: 0)
+                Thread.detachNewThread {
+                    for key in Int64(151)...400 { try? store.commit([item(key)]) }
+                    ended.signal()
+                }
+                while ended.wait(timeout: .now()) != .success { counts.append(try store.count()) }
+            }
+            return counts
+        }
+        #expect(counts.sorted() == counts && counts.count > 10)
+        #expect(try store.count() == 400)
+        store.close()
+        try checkIntegrity(folder)
+    }
+
+    @Test func aCheckpointThatKeepsFailingIsReportedOnce() async throws {
+        let folder = try TemporaryFolder()
+        let isBroken = Shared(0)
+        // Without the synchronous level .full, only copying syncs.
+        let files = try WriteLog { _ in isBroken.value == 1 }
+        let store = try SQLiteStore.open(options(folder, calls: files.calls))
+        let (failures, continuation) = AsyncStream<DataSourceError>.makeStream()
+        store.report { continuation.yield($0) }
+        try store.commit([item(1)])
+        isBroken.value = 1
+        for key in Int64(2)...500 {
+            try store.commit([item(key)])
+            if store.needsUpkeep { store.upkeep() }
+        }
+        let failure = await failures.first { _ in true }
+        #expect(failure?.code == .checkpointFailed)
+        #expect(store.counters.walBytes > limit)
+        isBroken.value = 0
+        store.upkeep()
+        try store.commit([item(501)])
+        #expect(store.counters.walBytes < limit / 10)
+        #expect(try store.count() == 501)
+        store.close()
+        try checkIntegrity(folder)
+    }
+}
