@@ -23,12 +23,16 @@ package struct CommitFaults: Sendable {
         self.findings = findings
     }
 
-    /// - Parameter length: How many calls fail in a row.
-    package func failEveryCall(with fault: Fault, length: Int) throws {
+    /// - Parameters:
+    ///   - length: How many calls fail in a row.
+    ///   - progress: Called before each call in turn, with its number.
+    package func failEveryCall(with fault: Fault, length: Int, progress: (Int) -> Void = { _ in }) throws {
         let sequence = SaveSequence(count: saveCount, seed: seed)
         var random = SeededRandom(seed: seed)
         var number = 1 + random.next(below: step)
-        while try fail(fault, at: number, length, sequence) {
+        while true {
+            progress(number)
+            guard try fail(fault, at: number, length, sequence) else { return }
             findings.count(.faults)
             number += step
         }
