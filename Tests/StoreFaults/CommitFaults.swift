@@ -23,12 +23,16 @@ package struct CommitFaults: Sendable {
         self.findings = findings
     }
 
-    /// - Parameter length: How many calls fail in a row.
-    package func failEveryCall(with fault: Fault, length: Int) throws {
+    /// - Parameters:
+    ///   - length: How many calls fail in a row.
+    ///   - progress: Called before each call in turn, with its number.
+    package func failEveryCall(with fault: Fault, length: Int, progress: (Int) -> Void = { _ in }) throws {
         let sequence = SaveSequence(count: saveCount, seed: seed)
         var random = SeededRandom(seed: seed)
         var number = 1 + random.next(below: step)
-        while try fail(fault, at: number, length, sequence) {
+        while true {
+            progress(number)
+            guard try fail(fault, at: number, length, sequence) else { return }
             findings.count(.faults)
             number += step
         }
@@ -37,103 +41,94 @@ package struct CommitFaults: Sendable {
     /// - Returns: Whether there were so many calls.
     private func fail(_ fault: Fault, at number: Int, _ length: Int, _ sequence: SaveSequence) throws -> Bool {
         let folder = try TemporaryDirectory()
-        let url = folder.url.appending(component: "test.store")
+        let url = folder.url.appending(component: CommitFaults.storeName)
         let first = Counter(Int.max)
         let faulty = try FaultyCalls(fault) { $0 >= first.value && $0 - first.value < length }
         let moment = "\(fault) at call \(number), \(length) long, seed \(seed)"
         var store = try SQLiteStore.open(options(url, faulty.calls))
         first.value = faulty.count + number
         for (index, save) in sequence.saves.enumerated() {
-            let commit = Commit(save: save, number: index, sequence: sequence, url: url, moment: moment)
-            if try !self.commit(commit, to: store) {
-                // The store takes no more until it is opened again; then the save is there, or it is not.
-                first.value = .max
-                store.close()
-                store = try SQLiteStore.open(options(url))
-                let count = try sequence.count(in: store)
-                findings.expect(count != nil, "half a save, \(moment)", .half)
-                findings.expect(
-                    count == nil || count == index || count == index + 1, "\(count ?? 0) of \(index) saves, \(moment)",
-                    .lost)
-                if count == index { try store.write([save]) }
-            }
+            try commit(save, index, of: sequence, to: &store, options(url, faulty.calls), moment)
             // A read may fail, but never leave out a save or show half of one.
             if let count = try? sequence.count(in: store) {
                 findings.expect(count == index + 1, "\(count) instead of \(index + 1) saves, \(moment)", .lost)
             }
             store.upkeep()
         }
-        let wasReached = first.value == .max || faulty.count >= first.value
+        let wasReached = faulty.count >= first.value
         first.value = Int.max
-        try expectAll(sequence, in: store, moment)
+        try expect(sequence.saves.count, of: sequence, in: store, moment)
         store.close()
         let next = try SQLiteStore.open(options(url))
-        try expectAll(sequence, in: next, "after the next start, \(moment)")
+        try expect(sequence.saves.count, of: sequence, in: next, "after the next start, \(moment)")
         next.close()
         findings.expect(integrity(of: url) == "ok", "damaged, \(moment)")
         return wasReached
     }
 
+    private static let storeName = "test.store"
+
     private func options(_ url: URL, _ calls: FileCalls = .system) -> SQLiteStore.Options {
         var options = SQLiteStore.Options(
-            url: url, layout: TestModel.layout, identity: TestModel.identity(), synchronous: .full,
-            resetPolicy: .ask, calls: calls)
+            url: url, layout: TestModel.layout, identity: TestModel.identity(), synchronous: .full, resetPolicy: .ask,
+            calls: calls)
         options.logLimit = 10
         return options
     }
 
-    private func expectAll(_ sequence: SaveSequence, in store: SQLiteStore, _ moment: String) throws {
+    private func expect(_ saves: Int, of sequence: SaveSequence, in store: SQLiteStore, _ moment: String) throws {
         let count = try sequence.count(in: store)
         findings.expect(count != nil, "half a save, \(moment)", .half)
-        findings.expect(
-            count == nil || count == sequence.saves.count, "\(count ?? 0) of \(sequence.saves.count) saves, \(moment)",
-            .lost)
+        findings.expect(count == nil || count == saves, "\(count ?? 0) instead of \(saves) saves, \(moment)", .lost)
     }
 
-    private struct Commit {
-        let save: ChangeSet
-        /// How many saves there were before.
-        let number: Int
-        let sequence: SaveSequence
-        let url: URL
-        let moment: String
-    }
-
-    /// Saves again and again until it succeeds.
-    ///
-    /// - Returns: False if nobody can know whether the save is on the disk.
-    private func commit(_ commit: Commit, to store: SQLiteStore) throws -> Bool {
-        let moment = commit.moment
+    /// Saves again and again until it succeeds. What is refused is not there after a restart.
+    private func commit(
+        _ save: ChangeSet, _ number: Int, of sequence: SaveSequence, to store: inout SQLiteStore,
+        _ options: SQLiteStore.Options, _ moment: String
+    ) throws {
         for _ in 0..<100 {
-            do throws(DataSourceError) {
-                try store.write([commit.save])
-                findings.count(.acknowledged)
-                return true
-            } catch {
-                findings.count(.refused)
-                if error.code == .outcomeUnknown { return false }
-                findings.expect([.storeUnreadable, .diskFull].contains(error.code), "\(error), \(moment)")
+            guard let failure = failure(of: save, store) else { return findings.count(.acknowledged) }
+            findings.count(.refused)
+            guard failure == .outcomeUnknown else {
+                findings.expect([.storeUnreadable, .diskFull].contains(failure), "\(failure), \(moment)")
+                try expectAfterDeath(number, of: sequence, options.url, moment)
+                continue
             }
-            let count = try countAfterDeath(commit)
-            findings.expect(
-                count == commit.number, "a refused save came back: \(count ?? -1) of \(commit.number), \(moment)")
+            findings.expect(self.failure(of: save, store) == .outcomeUnknown, "saves are taken again, \(moment)")
+            store.close()
+            store = try reopened(options)
+            if try sequence.count(in: store) == number + 1 { return }
         }
         findings.violation("a save is refused for good, \(moment)")
-        return true
     }
-}
 
-extension CommitFaults {
-    /// How many saves the next process would find if this one were killed now.
-    private func countAfterDeath(_ commit: Commit) throws -> Int? {
-        let folder = try TemporaryDirectory()
-        let copy = folder.url.appending(component: "test.store")
-        for suffix in ["", "-wal"] {
-            try FileManager.default.copyItem(atPath: commit.url.path + suffix, toPath: copy.path + suffix)
+    private func failure(of save: ChangeSet, _ store: SQLiteStore) -> DataSourceError.Code? {
+        do throws(DataSourceError) {
+            try store.write([save])
+            return nil
+        } catch {
+            return error.code
         }
-        let store = try SQLiteStore.open(options(copy))
+    }
+
+    /// What the next process finds if this one is killed now.
+    private func expectAfterDeath(_ saves: Int, of sequence: SaveSequence, _ url: URL, _ moment: String) throws {
+        let copy = try TemporaryDirectory()
+        let copied = copy.url.appending(component: CommitFaults.storeName)
+        for suffix in ["", "-wal"] {
+            try FileManager.default.copyItem(atPath: url.path + suffix, toPath: copied.path + suffix)
+        }
+        let store = try SQLiteStore.open(options(copied))
         defer { store.close() }
-        return try commit.sequence.count(in: store)
+        try expect(saves, of: sequence, in: store, "after a kill, \(moment)")
+    }
+
+    private func reopened(_ options: SQLiteStore.Options) throws -> SQLiteStore {
+        for _ in 0..<100 {
+            if let store = try? SQLiteStore.open(options) { return store }
+        }
+        return try SQLiteStore.open(options)
     }
 }
 

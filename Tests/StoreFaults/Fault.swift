@@ -19,10 +19,11 @@ package struct Fault: Sendable, CustomStringConvertible {
         Fault(name: "NOTADB", number: EIO, code: SQLITE_NOTADB),
     ]
 
-    /// The result code of one of SQLite's calls, as its own way to the files gives it: only a lock is busy, a sync never says
-    /// that the disk is full, and an I/O error says what failed.
+    /// The result code of one of SQLite's calls, as its own way to the files gives it: only a lock is busy, only a write
+    /// says that the disk is full, and an error says what failed.
     package func code(of call: String) -> Int32 {
-        if code == SQLITE_BUSY && !call.lowercased().contains("lock") || code == SQLITE_FULL && call == "sync" {
+        let isSync = call == "sync"
+        if code == SQLITE_BUSY && !call.lowercased().contains("lock") || code == SQLITE_FULL && isSync {
             return Fault.io.code(of: call)
         }
         guard code == SQLITE_IOERR else { return code }

@@ -10,7 +10,7 @@ extension PrivateContext {
     nonisolated func perform<Result: Sendable>(
         waitFor level: SaveLevel, values: Int = 1, _ work: @Sendable (isolated PrivateContext) throws -> Result
     ) async throws -> SavedWork<Result> {
-        let isOnMain = #isolation === MainActor.shared
+        let isOnMain = isMainActor(#isolation)
         try await stack.root.admission.enter(values)
         let saved: SavedWork<Result>
         do {
@@ -86,3 +86,8 @@ extension PrivateContext {
         }
     }
 }
+
+/// Whether that is the actor on which the caller runs. A function of its own, for the compiler of Swift 6.3 fails on the
+/// comparison where it is optimized into an async function.
+@inline(never)
+private func isMainActor(_ actor: (any Actor)?) -> Bool { actor === MainActor.shared }

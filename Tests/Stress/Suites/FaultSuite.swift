@@ -17,16 +17,17 @@ struct FaultSuite {
         self.size = size
         self.seed = seed
         self.findings = findings
-        watchdog = Watchdog(limit: .seconds(size.choose(60, 3600)), findings: findings)
+        watchdog = Watchdog(limit: .seconds(60), findings: findings)
     }
 
     func run() async throws {
         let store = CommitFaults(
-            saveCount: size.choose(8, 12), step: size.choose(5, 1), seed: seed, findings: findings)
+            saveCount: size.choose(6, 12), step: size.choose(13, 1), seed: seed, findings: findings)
         for fault in [Fault.io, .full] {
             for length in [1, 50] {
-                watchdog.note("faults", "\(fault), \(length) calls, of the store")
-                try store.failEveryCall(with: fault, length: length)
+                try store.failEveryCall(with: fault, length: length) { number in
+                    watchdog.note("faults", "\(fault) at call \(number), \(length) long, of the store")
+                }
             }
             for isForGood in [false, true] {
                 try await failEveryCallOfTheTiers(with: fault, isForGood)
@@ -37,7 +38,7 @@ struct FaultSuite {
 
     private func failEveryCallOfTheTiers(with fault: Fault, _ isForGood: Bool) async throws {
         var random = SeededRandom(seed: seed)
-        let step = size.choose(9, 1)
+        let step = size.choose(13, 1)
         var number = 1 + random.next(below: step)
         while findings.violations.count < 20 {
             let moment = "\(fault) at call \(number) \(isForGood ? "for good" : "once"), seed \(seed)"
