@@ -11,10 +11,13 @@ package final class QueryBudget: Sendable {
 
     /// Whether the query ends when the task that made it is cancelled.
     package let isCancellable: Bool
+    /// The most steps that may be spent.
+    private let limit: Int
     private let steps = Atomic(0)
     private let rows = Atomic(0)
 
-    package init(isCancellable: Bool = false) {
+    package init(steps: Int = QueryBudget.stepLimit, isCancellable: Bool = false) {
+        limit = steps
         self.isCancellable = isCancellable
     }
 
@@ -22,13 +25,13 @@ package final class QueryBudget: Sendable {
     package var stepsSpent: Int { steps.load(ordering: .relaxed) }
 
     /// How many steps are left.
-    var stepsLeft: Int { QueryBudget.stepLimit - stepsSpent }
+    var stepsLeft: Int { limit - stepsSpent }
 
     /// Whether there were so many steps left.
     func spend(_ count: Int) -> Bool {
         let spent = stepsSpent + count
         steps.store(spent, ordering: .relaxed)
-        return spent <= QueryBudget.stepLimit
+        return spent <= limit
     }
 
     /// Notes that a row is looked at.

@@ -52,7 +52,10 @@ final class Reader: @unchecked Sendable {
     ) throws(DataSourceError) -> R {
         counters.count(statements: 1)
         connection.isCancellable = budget?.isCancellable ?? false
-        defer { statement.clear() }
+        defer {
+            connection.isCancellable = false
+            statement.clear()
+        }
         return try body(statement.step())
     }
 }

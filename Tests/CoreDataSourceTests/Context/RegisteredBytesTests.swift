@@ -16,7 +16,7 @@ struct RegisteredBytesTests {
             let contacts = try container.dataSource(ContactDataSource.self)
             let groups = try container.dataSource(GroupDataSource.self)
             var most = 0
-            for number in 0..<(kind == .sqlite ? 500 : 50) {
+            for number in 0..<(kind == .sqlite ? 200 : 50) {
                 try await contacts.perform { context in
                     let contact = try context.findOrInsert(ContactEntity.self, where: \.uid, equals: "\(number)")
                     contact.note = Self.megabyte

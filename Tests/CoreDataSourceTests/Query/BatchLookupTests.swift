@@ -69,7 +69,7 @@ struct BatchLookupTests {
         }
     }
 
-    @Test func countingAfterEachInsertTestsNoRowTwice() async throws {
+    @Test func countingAfterEachInsertTestsMatchingRowsOnly() async throws {
         try await withContainer { container, _ in
             let contacts = try container.dataSource(ContactDataSource.self)
             try await contacts.add(contactList(0..<300))
