@@ -14,8 +14,8 @@ internal import SQLiteStore
 /// store is reset or migrated as the ``Configuration/resetPolicy`` says, and ``startup`` tells. An error while opening is
 /// never a reset: it is thrown, and the files stay as they were.
 ///
-/// The store is closed, and free for another process, when the container and its data sources are gone, or by ``close()``.
-/// Saves that are pending then are written first.
+/// The store is closed, and free for another process, soon after the container and its data sources are gone, or by
+/// ``close()``. Saves that are pending then are written first.
 public final class PersistentContainer: Sendable {
     /// How a container treats its store.
     public struct Configuration: Sendable {
@@ -74,7 +74,11 @@ public final class PersistentContainer: Sendable {
     private let sources: DataSourceDirectory
     private let appState: AppStateObserver
 
-    /// Opens the store, or makes it. The work is done off the main actor.
+    /// Opens the store, or makes it.
+    ///
+    /// **Isolation**: none. The work is done off the main actor and never waits for it, so that the main thread may wait for
+    /// the container. If the store is just being closed by another container of this process, opening waits for that, at most
+    /// 10 seconds.
     ///
     /// - Parameters:
     ///   - databaseKey: The app's own label for the contents, in clear: change it to have the store reset.
@@ -133,6 +137,8 @@ public final class PersistentContainer: Sendable {
     // MARK: Data sources
 
     /// The data source of that class: made at the first call, the same instance ever after.
+    ///
+    /// **Isolation**: the main actor. A program whose main thread waits for something cannot get here before the wait ends.
     ///
     /// - Throws: `entityAlreadyOwned` if another data source of this container owns one of its entities; `unknownEntity`.
     @MainActor

@@ -25,8 +25,8 @@ public struct ListBuffering: Sendable, Hashable {
 /// The first value is the list as it is. Each loop over the sequence follows the list on its own; all of one query share
 /// the work. It ends when its task is cancelled, and after the last save when the container is closed.
 ///
-/// **Isolation**: none; loop in a server's task, a command-line tool or on the main actor. Rows are read off the main
-/// actor.
+/// **Isolation**: none; loop in a server's task, a command-line tool or on the main actor. Rows are read off the main actor,
+/// but updates are put together on it: while the main thread is blocked, none comes.
 public struct ListUpdates<Object: ManagedObject>: AsyncSequence, Sendable {
     let main: MainContext
     let request: ListRequest<Object>
