@@ -74,7 +74,10 @@ extension ObjectContext {
     func countOfRegistered(_ query: RowQuery) throws(DataSourceError) -> Int {
         let binding = bindings[query.entity]
         if query.predicate == .constant(true) { return binding.objects.count - binding.deletedCount }
-        return try registeredObjects(query).count
+        if index(for: query, insteadOf: binding.objects.count) != nil { return try registeredObjects(query).count }
+        var count = 0
+        try forEachMatch(binding.objects.objects, query, where: { !$0.isDeleted }) { _ in count += 1 }
+        return count
     }
 
     // MARK: Parts
@@ -93,18 +96,27 @@ extension ObjectContext {
     private func matching(
         _ objects: some Sequence<ManagedObject>, _ query: RowQuery, where isWanted: (ManagedObject) -> Bool
     ) throws(DataSourceError) -> [ManagedObject] {
-        let isEvery = query.predicate == .constant(true)
         var matching: [ManagedObject] = []
+        try forEachMatch(objects, query, where: isWanted) { matching.append($0) }
+        return matching
+    }
+
+    private func forEachMatch(
+        _ objects: some Sequence<ManagedObject>, _ query: RowQuery, where isWanted: (ManagedObject) -> Bool,
+        _ body: (ManagedObject) -> Void
+    ) throws(DataSourceError) {
+        let (predicate, budget) = (query.predicate, query.budget)
+        let layout = bindings[query.entity].layout
+        let isEvery = predicate == .constant(true)
+        var tested = 0
+        defer { rowsTested += tested }
         for object in objects where isWanted(object) {
             if !isEvery {
-                try query.budget.countRow()
-                rowsTested += 1
-                guard try query.predicate.evaluate(object.row, key: object.key, object.layout, query.budget) else {
-                    continue
-                }
+                tested += 1
+                if tested & 0x3F == 0 { try budget.checkCancellation() }
+                guard try predicate.evaluate(object.row, key: object.key, layout, budget) else { continue }
             }
-            matching.append(object)
+            body(object)
         }
-        return matching
     }
 }

@@ -42,7 +42,12 @@ package final class QueryBudget: Sendable {
         if !isCancellable { return }
         let count = rows.load(ordering: .relaxed) + 1
         rows.store(count, ordering: .relaxed)
-        if count & 0x3F == 0, Task.isCancelled { throw .cancelled }
+        if count & 0x3F == 0 { try checkCancellation() }
+    }
+
+    /// - Throws: `cancelled` if the query is to end.
+    package func checkCancellation() throws(DataSourceError) {
+        if isCancellable, Task.isCancelled { throw .cancelled }
     }
 }
 
