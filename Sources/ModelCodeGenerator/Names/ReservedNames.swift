@@ -22,7 +22,8 @@ enum ReservedNames {
     private static let libraryTypes: Set<String> = [
         "AttributeBounds", "AttributeDescription", "AttributeRange", "AttributeStorable", "AttributeType",
         "AttributeValue", "CodeGeneration", "ColumnDescription", "CompositeDescription", "CoreDataSource",
-        "DataSource", "DataSourceBinding", "DataSourceDelegate", "DataSourceError", "DataSourceKeys", "DeleteRule",
+        "DataSource", "DataSourceBinding", "DataSourceDelegate", "DataSourceDiagnostic", "DataSourceError",
+        "DataSourceKeys", "DeleteRule",
         "EntityDescription", "FetchAggregate", "FetchAssignment", "FetchCollation", "FetchCondition", "FetchCursor",
         "FetchExplanation", "FetchIndexDescription", "FetchOrder", "FetchPredicate", "FetchRequest",
         "FetchRequestTemplate", "FetchedPropertyDescription", "ListBuffering", "ListChangeType", "ListDifference",
@@ -30,7 +31,8 @@ enum ReservedNames {
         "MainReader", "ManagedModel", "ManagedObject", "ManagedObjectConvertible", "ManagedObjectID",
         "ManagedObjectModel", "ManagedObjectSeed", "MigrationProgress", "MigrationReport", "ModelConfiguration",
         "ModelDifference", "ModelError", "ModelHash", "PersistentContainer", "PrivateContext",
-        "RelationshipDescription", "ResetPolicy", "SaveLevel", "SaveReport", "StoreLocation", "StoreStartup",
+        "RelationshipDescription", "ResetPolicy", "SaveLevel", "SaveReport", "StoreFailure", "StoreLocation",
+        "StoreStartup",
         "StoredValue", "SummableAttribute", "SyncReport", "SynchronousLevel", "TextAttribute", "TextMatching",
         "TextSorting",
     ]
