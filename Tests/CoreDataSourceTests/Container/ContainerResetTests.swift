@@ -161,7 +161,7 @@ struct ContainerResetTests {
         let senders = try container.dataSource(SenderDataSource.self)
         try await senders.add(ItemData(key: "a", number: 1))
         store.fail(with: noRoom)
-        _ = try? await senders.add(ItemData(key: "b", number: 2))
+        try await senders.add(ItemData(key: "b", number: 2), waitFor: .main)
         let shown = try senders.fetch(Sender.self)
         let error = await #expect(throws: DataSourceError.self) { try await container.reset() }
         #expect(error?.code == .diskFull)

@@ -18,10 +18,10 @@ struct WriteEvent: Sendable {
     var start: UInt64
     var end: UInt64
 
-    static func now() -> UInt64 { clock_gettime_nsec() }
+    static func now() -> UInt64 { nanoseconds() }
 }
 
-private func clock_gettime_nsec() -> UInt64 {
+private func nanoseconds() -> UInt64 {
     var time = timespec()
     clock_gettime(CLOCK_MONOTONIC, &time)
     return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
