@@ -55,7 +55,8 @@ let package = Package(
         .target(name: "CFaultyVFS", dependencies: ["CSQLite"], path: "Tests/CFaultyVFS"),
         .target(name: "StoreTestModel", dependencies: ["RowStore", "ManagedModel"], path: "Tests/StoreTestModel"),
         .executableTarget(
-            name: "store-program", dependencies: ["SQLiteStore", "StoreTestModel", "RowStore", "ManagedModel"],
+            name: "store-program",
+            dependencies: ["SQLiteStore", "StoreTestModel", "RowStore", "ManagedModel", "CSQLite"],
             path: "Tests/StoreProgram"),
         .testTarget(
             name: "SQLiteStoreTests",

@@ -40,6 +40,7 @@ extension ObjectContext {
     /// edits which changed nothing are forgotten.
     func collectChanges() throws(DataSourceError) -> ChangeSet {
         if let refusal { throw refusal }
+        if stack.root.store.isReadOnly, !changed.isEmpty || !noted.isEmpty { throw DataSourceError.storeReadOnly }
         var entities: [EntityChanges?] = Array(repeating: nil, count: bindings.count)
         var failures: [DataSourceError] = []
         if bindings.contains(where: { !$0.derivations.isEmpty }) {

@@ -26,13 +26,14 @@ package final class EntityLayout: Sendable {
     /// The names of its relationships, inherited ones included.
     package let relationships: Set<String>
 
+    let damage: DamagedValues
     private let indexesByName: [String: Int]
     /// For each column the constraint that it makes alone, or -1.
     private let constraintsByColumn: [Int]
 
     init(
         index: Int, entity: EntityDescription, columns: [ColumnLayout], constraints: [[Int]], constraintOwners: [Int],
-        concreteFamily: [Int], relationships: Set<String>
+        concreteFamily: [Int], relationships: Set<String>, damage: DamagedValues
     ) {
         self.index = index
         self.name = entity.name
@@ -44,6 +45,7 @@ package final class EntityLayout: Sendable {
         self.constraintOwners = constraintOwners
         self.concreteFamily = concreteFamily
         self.relationships = relationships
+        self.damage = damage
         uniqueColumns = constraints.joined().reduce(into: ColumnSet()) { $0.insert($1) }
         constraintsByColumn = columns.indices.map { constraints.firstIndex(of: [$0]) ?? -1 }
         self.indexesByName = Dictionary(columns.enumerated().map { ($1.name, $0) }) { first, _ in first }

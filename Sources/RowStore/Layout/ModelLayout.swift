@@ -4,6 +4,8 @@ package import ManagedModel
 package final class ModelLayout: Sendable {
     package let model: ManagedObjectModel
     package let entities: [EntityLayout]
+    /// Told of stored values that are none of their attribute's type.
+    package let damage = DamagedValues()
     private let indexesByName: [String: Int]
 
     /// - Parameter model: A model that was checked: its names are unique and its references lead somewhere.
@@ -11,7 +13,7 @@ package final class ModelLayout: Sendable {
         self.model = model
         let indexes = Dictionary(model.entities.enumerated().map { ($1.name, $0) }) { first, _ in first }
         indexesByName = indexes
-        entities = model.entities.enumerated().map { index, entity in
+        entities = model.entities.enumerated().map { [damage] index, entity in
             let columns = model.columns(of: entity).map(ColumnLayout.init)
             let positions = Dictionary(columns.enumerated().map { ($1.name, $0) }) { first, _ in first }
             let lineage = Array(model.lineage(of: entity).reversed())
@@ -25,7 +27,7 @@ package final class ModelLayout: Sendable {
                 constraintOwners: constraints.map(\.owner),
                 concreteFamily: model.family(ofEntityNamed: entity.name).filter { !$0.isAbstract }
                     .compactMap { indexes[$0.name] },
-                relationships: Set(lineage.flatMap { $0.relationships.map(\.name) }))
+                relationships: Set(lineage.flatMap { $0.relationships.map(\.name) }), damage: damage)
         }
     }
 

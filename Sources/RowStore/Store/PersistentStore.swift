@@ -8,6 +8,9 @@ package protocol PersistentStore: Sendable {
     /// The longest text or blob that can be stored, in bytes.
     var longestValue: Int { get }
 
+    /// Whether commits are refused with `storeReadOnly`.
+    var isReadOnly: Bool { get }
+
     /// Writes all change sets in one transaction, in their order. When it returns they are as safe as the store's
     /// durability promises; when it throws, none of them has been written.
     func commit(_ group: [ChangeSet]) throws(DataSourceError)
@@ -46,6 +49,7 @@ extension StoreReader {
 }
 
 extension PersistentStore {
+    package var isReadOnly: Bool { false }
     package var needsUpkeep: Bool { false }
     package func upkeep() {}
     package func report(to handler: @escaping @Sendable (DataSourceError) -> Void) {}
