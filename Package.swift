@@ -60,7 +60,8 @@ let package = Package(
                 "SQLiteStore", "RowStore", "ManagedModel", "CSQLite", "CFaultyVFS", "StoreTestModel", "TestSupport",
             ], path: "Tests/StoreFaults"),
         .executableTarget(
-            name: "store-program", dependencies: ["SQLiteStore", "StoreTestModel", "RowStore", "ManagedModel"],
+            name: "store-program",
+            dependencies: ["SQLiteStore", "StoreTestModel", "RowStore", "ManagedModel", "CSQLite"],
             path: "Tests/StoreProgram"),
         .testTarget(
             name: "SQLiteStoreTests",

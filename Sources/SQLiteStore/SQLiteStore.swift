@@ -13,6 +13,10 @@ package final class SQLiteStore: PersistentStore {
         package var calls: FileCalls
         /// Called on the opening thread while rows are carried over to another model.
         package var migrationProgress: (@Sendable (MigrationProgress) -> Void)?
+        /// The permissions of the files that are made, and of an empty one that is there. A store that is there keeps its own.
+        package var fileMode = 0o600
+        /// Whether the store is only read: no file is made or changed.
+        package var isReadOnly = false
         /// The frames (pages) in the write-ahead log from which on an idle store copies them into the main file.
         package var logLimit = 1000
 
@@ -49,6 +53,8 @@ package final class SQLiteStore: PersistentStore {
     let reports = FailureReports()
     /// Held until the store is closed.
     let lock: Guarded<LockFile?>
+    /// Held until the store is closed, if it is only read.
+    private let readOnlyWatch: Guarded<ReadOnlyWatch?>
 
     /// Opens the store, makes it if there is none, and resets or migrates it if it was made for another model or database
     /// key.
@@ -58,7 +64,11 @@ package final class SQLiteStore: PersistentStore {
     ///   `unreadableModel`. Whatever it throws, a store that was there is as it was, or gone as a whole if it was to go.
     package static func open(_ options: Options) throws(DataSourceError) -> SQLiteStore {
         let schema = try StoreSchema(options.layout)
-        let files = try StoreFiles(options.url, options.calls)
+        let files = try StoreFiles(options.url, options.calls, mode: options.fileMode)
+        if options.isReadOnly {
+            let opened = try ReadOnlyOpening(files: files, schema: schema, identity: options.identity).run()
+            return SQLiteStore(schema, files, options, opened)
+        }
         // Before the lock file is made beside a folder or a device.
         _ = try files.mainExists()
         let lock = try ClosingStores.shared.lock(files)
@@ -82,6 +92,32 @@ package final class SQLiteStore: PersistentStore {
         let log = WALCheckpointer(opened.connection, counters, options.logLimits, readers, reports)
         writer = Guarded(.open(Writer(opened.connection, schema, counters, FileWatch(files, lock), log)))
         self.lock = Guarded(lock)
+        readOnlyWatch = Guarded(nil)
+        connectReports()
+    }
+
+    /// A store that is only read.
+    private init(
+        _ schema: StoreSchema, _ files: StoreFiles, _ options: Options, _ opened: ReadOnlyOpening.Result
+    ) {
+        self.schema = schema
+        self.files = files
+        self.options = options
+        startup = StoreStartup(reason: .current)
+        identifier = Guarded(opened.metadata.storeID)
+        longestValue = min(RowSnapshot.longestValue, opened.longestValue)
+        counters = StoreCounters(firstFreeKey: opened.metadata.firstFreeKey)
+        readers = ReaderPool(files, schema, counters, isUnchanging: opened.watch.isUnchanging)
+        writer = Guarded(.reading)
+        lock = Guarded(nil)
+        readOnlyWatch = Guarded(opened.watch)
+        connectReports()
+    }
+
+    package var isReadOnly: Bool { options.isReadOnly }
+
+    private func connectReports() {
+        schema.layout.damage.connect { [reports] layout, column in reports.report(damage: column, layout) }
     }
 
     package func report(to handler: @escaping @Sendable (DataSourceError) -> Void) { reports.report(to: handler) }
@@ -109,7 +145,10 @@ package final class SQLiteStore: PersistentStore {
     package func read<R>(_ isolation: ReadIsolation, _ body: (any StoreReader) throws(DataSourceError) -> R)
         throws(DataSourceError) -> R
     {
-        let reader = try readers.take { () throws(DataSourceError) in try reopenIfLost() }
+        let reader = try readers.take { () throws(DataSourceError) in
+            try reopenIfLost()
+            if options.isReadOnly { try readOnlyWatch.withLock { $0 }?.check() }
+        }
         defer { readers.give(back: reader) }
         return try reader.run(isolation, body)
     }
@@ -152,6 +191,7 @@ package final class SQLiteStore: PersistentStore {
             writer = .closed
         }
         lock.withLock { $0 = nil }
+        readOnlyWatch.withLock { $0 = nil }
         ClosingStores.shared.remove(files.main, self)
     }
 

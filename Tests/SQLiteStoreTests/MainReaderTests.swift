@@ -7,42 +7,19 @@ import Testing
 
 /// Main has a reader of its own.
 struct MainReaderTests {
-    /// Takes all readers of the pool, and holds them until the semaphore is signalled once for each.
-    private func holdAllReaders(of store: SQLiteStore) -> DispatchSemaphore {
-        let release = DispatchSemaphore(value: 0)
-        let taken = DispatchSemaphore(value: 0)
-        for _ in 0..<8 {
-            Thread.detachNewThread {
-                try? store.read(.snapshot) { (reader) throws(DataSourceError) in
-                    _ = try reader.count(RowQuery(entity: TestModel.item))
-                    taken.signal()
-                    release.wait()
-                }
-            }
-        }
-        for _ in 0..<8 { taken.wait() }
-        return release
-    }
-
-    @Test(.timeLimit(.minutes(1)))
-    func mainReadsWhileAllOtherReadersAreTaken() async throws {
-        let folder = try TemporaryFolder()
-        let store = try SQLiteStore.open(.test(folder))
-        let release = holdAllReaders(of: store)
-        let wasReleased = Shared(0)
-        // So that the test fails, rather than hangs, where main waits.
-        let rescue = DispatchWorkItem {
-            wasReleased.value = 1
+    /// In a process of its own, which is ended if main waits.
+    @Test func mainReadsWhileAllOtherReadersAreTaken() async throws {
+        await #expect(processExitsWith: .success) {
+            alarm(120)
+            let folder = try TemporaryFolder()
+            let store = try SQLiteStore.open(.test(folder))
+            let release = holdAllReaders(of: store)
+            let count = try await MainActor.run { try store.count() }
+            #expect(count == 0)
             for _ in 0..<8 { release.signal() }
+            store.close()
+            try checkIntegrity(folder)
         }
-        DispatchQueue.global().asyncAfter(deadline: .now() + 20, execute: rescue)
-        let count = try await MainActor.run { try store.count() }
-        #expect(count == 0)
-        #expect(wasReleased.value == 0, "main waited for other readers")
-        rescue.cancel()
-        for _ in 0..<8 { release.signal() }
-        store.close()
-        try checkIntegrity(folder)
     }
 
     @Test func mainMayReadDuringItsRead() async throws {
@@ -87,4 +64,21 @@ struct MainReaderTests {
         store.close()
         try checkIntegrity(folder)
     }
+}
+
+/// Takes all readers of the pool, and holds them until the semaphore is signalled once for each.
+private func holdAllReaders(of store: SQLiteStore) -> DispatchSemaphore {
+    let release = DispatchSemaphore(value: 0)
+    let taken = DispatchSemaphore(value: 0)
+    for _ in 0..<8 {
+        Thread.detachNewThread {
+            try? store.read(.snapshot) { (reader) throws(DataSourceError) in
+                _ = try reader.count(RowQuery(entity: TestModel.item))
+                taken.signal()
+                release.wait()
+            }
+        }
+    }
+    for _ in 0..<8 { taken.wait() }
+    return release
 }

@@ -56,7 +56,7 @@ struct PermissionTests {
 }
 
 /// Gives up the rights of root, if the process has them.
-private func becomeNobody() {
+func becomeNobody() {
     guard geteuid() == 0 else { return }
     precondition(setgroups(0, nil) == 0 && setgid(65534) == 0 && setuid(65534) == 0)
 }

@@ -1,3 +1,4 @@
+import CSQLite
 import Foundation
 import ManagedModel
 import RowStore
@@ -9,10 +10,29 @@ import StoreTestModel
 //
 // The model is that of the store's tests, or with the last two policies a later one, to which a store is migrated. It
 // exits with 0 and the reason, or with 1 and the code of the error.
+//
+// store-program FILE index
+//
+// Opens a store for a model that has an index more, and prints the most memory that SQLite used, in bytes.
 
 let arguments = CommandLine.arguments.dropFirst().map { String($0) }
+if arguments.count == 2 && arguments[1] == "index" {
+    do throws(DataSourceError) {
+        let store = try SQLiteStore.open(
+            SQLiteStore.Options(
+                url: URL(fileURLWithPath: arguments[0]), layout: ModelLayout(TestModel.indexedModel),
+                identity: TestModel.identity(), resetPolicy: .ask))
+        print(sqlite3_memory_highwater(0))
+        store.close()
+        exit(0)
+    } catch {
+        print("\(error)")
+        exit(1)
+    }
+}
 guard arguments.count == 4 else {
     print("usage: store-program FILE HASH ITEM-KEY discard|ask|backup|changedEntities|migrate|strict")
+    print("       store-program FILE index")
     exit(2)
 }
 let policies: [String: ResetPolicy] = [

@@ -56,6 +56,13 @@ package enum TestModel {
         return model
     }()
 
+    /// With an index more, which is no other model to the store.
+    package static let indexedModel: ManagedObjectModel = {
+        var model = TestModel.model
+        model.entities[0].attributes[2].isIndexed = true
+        return model
+    }()
+
     package static let layout = ModelLayout(model)
     package static let item = 0
 

@@ -40,6 +40,16 @@ public final class PersistentContainer: Sendable {
         /// How many bytes of saves may wait for the main actor, 32 MB by default. If it is busy for longer, it is not told of
         /// single saves and reads what it shows from the store.
         public var mainBacklogByteLimit: Int
+        /// The permissions of the files that the container makes: the store, its log and shared memory, its lock file and
+        /// its backups. `0o600` by default, so that they are their owner's alone. An empty file that is there gets them too;
+        /// a store that is there keeps its own.
+        public var fileMode: Int
+        /// Whether the store is only read. False by default.
+        ///
+        /// No file is made or changed, so that the store may be on a medium that cannot be written. It must be there, and
+        /// made for this model and these keys; saves throw `storeReadOnly`. Several containers may read one store. While
+        /// they do, no container can write it.
+        public var isReadOnly: Bool
         /// Called while rows are carried over to another model (``ResetPolicy/migrate``), again and again, and with all of
         /// them at the end. It is called on the opening thread, which waits for it.
         public var migrationProgress: (@Sendable (MigrationProgress) -> Void)?
@@ -48,6 +58,7 @@ public final class PersistentContainer: Sendable {
             synchronous: SynchronousLevel = .full, resetPolicy: ResetPolicy = .discard,
             databaseKeys: DataSourceKeys = [:], registeredObjectByteLimit: Int = 64 << 20,
             pendingByteLimit: Int = 64 << 20, queuedValueLimit: Int = 1_000_000, mainBacklogByteLimit: Int = 32 << 20,
+            fileMode: Int = 0o600, isReadOnly: Bool = false,
             migrationProgress: (@Sendable (MigrationProgress) -> Void)? = nil
         ) {
             self.synchronous = synchronous
@@ -57,6 +68,8 @@ public final class PersistentContainer: Sendable {
             self.pendingByteLimit = max(1, pendingByteLimit)
             self.queuedValueLimit = max(1, queuedValueLimit)
             self.mainBacklogByteLimit = max(0, mainBacklogByteLimit)
+            self.fileMode = fileMode
+            self.isReadOnly = isReadOnly
             self.migrationProgress = migrationProgress
         }
 
@@ -127,10 +140,12 @@ public final class PersistentContainer: Sendable {
         guard let url = location.url else {
             return (InMemoryStore(layout), StoreStartup(reason: .firstLaunch))
         }
-        let store = try SQLiteStore.open(
-            SQLiteStore.Options(
-                url: url, layout: layout, identity: identity, synchronous: configuration.synchronous,
-                resetPolicy: configuration.resetPolicy, migrationProgress: configuration.migrationProgress))
+        var options = SQLiteStore.Options(
+            url: url, layout: layout, identity: identity, synchronous: configuration.synchronous,
+            resetPolicy: configuration.resetPolicy, migrationProgress: configuration.migrationProgress)
+        options.fileMode = configuration.fileMode
+        options.isReadOnly = configuration.isReadOnly
+        let store = try SQLiteStore.open(options)
         return (store, store.startup)
     }
 

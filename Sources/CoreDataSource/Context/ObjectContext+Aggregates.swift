@@ -13,9 +13,11 @@ extension ObjectContext {
         for aggregate in repeat each aggregates { try empty.add(aggregate, layout) }
         let set = try gather(plan, columns: empty.columns, empty) { $0.add($1) }
         let reader = RowValueReader(self, layout)
-        reader.row = try set.results()
+        reader.row = try set.results(layout)
         var next = 0..<set.count
-        return (repeat reader.read((each Result).self, next.popFirst()))
+        let results = (repeat reader.read((each Result).self, next.popFirst()))
+        try reader.check(layout, attributes: empty.attributes)
+        return results
     }
 
     func aggregate<Object: ManagedObject, Key: AttributeStorable, each Result: AttributeStorable>(
@@ -36,9 +38,11 @@ extension ObjectContext {
         for group in groups.all {
             reader.row = group.first
             let key = reader.read(Key.self, keyColumn)
-            reader.row = try group.set.results()
+            try reader.check(layout)
+            reader.row = try group.set.results(layout)
             var next = 0..<empty.count
             results.append((key, (repeat reader.read((each Result).self, next.popFirst()))))
+            try reader.check(layout, attributes: empty.attributes)
         }
         return results
     }
@@ -66,6 +70,8 @@ private struct AggregationSet {
 
     var count: Int { aggregations.count }
     var columns: [Int] { aggregations.compactMap(\.column) }
+    /// The column of each; nil for one that counts rows.
+    var attributes: [Int?] { aggregations.map(\.column) }
 
     mutating func add<Object, Result>(
         _ aggregate: FetchAggregate<Object, Result>, _ layout: EntityLayout
@@ -84,9 +90,17 @@ private struct AggregationSet {
     }
 
     /// All results as the columns of one row.
-    func results() throws(DataSourceError) -> RowSnapshot {
+    ///
+    /// - Throws: `numberOverflow`, or `damagedValue` if a number among those that were gathered is none.
+    func results(_ layout: EntityLayout) throws(DataSourceError) -> RowSnapshot {
         var row = RowSnapshot(columnCount: max(1, count))
-        for (index, aggregation) in aggregations.enumerated() { row.setValue(try aggregation.result(), index) }
+        for (index, aggregation) in aggregations.enumerated() {
+            if aggregation.isDamaged, let column = aggregation.column {
+                layout.noteDamage(column)
+                throw DataSourceError(damagedColumn: column, layout)
+            }
+            row.setValue(try aggregation.result(), index)
+        }
         return row
     }
 }

@@ -47,6 +47,7 @@ extension ObjectContext {
     /// edits which changed nothing are forgotten.
     func collectChanges() throws(DataSourceError) -> ChangeSet {
         if let refusal { throw refusal }
+        if stack.root.store.isReadOnly, !changed.isEmpty || !noted.isEmpty { throw DataSourceError.storeReadOnly }
         var entities: [EntityChanges?] = Array(repeating: nil, count: bindings.count)
         var failures: [DataSourceError] = []
         var duplicates: Set<UniqueValues> = []

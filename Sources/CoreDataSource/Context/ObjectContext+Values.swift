@@ -29,6 +29,7 @@ extension ObjectContext {
             reader.row = row.row
             var next = columns.makeIterator()
             values.append((repeat reader.read((each Value).self, next.next())))
+            try reader.check(layout)
         }
         return values
     }
@@ -43,10 +44,10 @@ extension ObjectContext {
 
 /// Reads the values of rows as the types of attributes, through one object that stands for all of them.
 struct RowValueReader {
-    private let object: ManagedObject
+    private let object: RowObject
 
     init(_ context: ObjectContext, _ layout: EntityLayout) {
-        object = ManagedObject(
+        object = RowObject(
             ManagedObjectSeed(
                 layout: layout, key: 0, row: RowSnapshot(columnCount: layout.columns.count), context: context,
                 state: .gone, isEditable: false, asOf: 0))
@@ -60,4 +61,23 @@ struct RowValueReader {
     func read<Value: AttributeStorable>(_ type: Value.Type, _ column: Int?) -> Value {
         Value.read(from: object, at: column ?? 0)
     }
+
+    /// - Parameter columns: The attribute's column for each column that was read, where they differ; nil for a count.
+    /// - Throws: `damagedValue` if what was read since the last check is not what is stored.
+    func check(_ layout: EntityLayout, attributes columns: [Int?]? = nil) throws(DataSourceError) {
+        guard let damage = object.damage else { return }
+        object.damage = nil
+        let column = columns.map { $0[damage] } ?? damage
+        guard let column else { return }
+        layout.noteDamage(column)
+        throw DataSourceError(damagedColumn: column, layout)
+    }
+}
+
+/// Stands for rows whose values are read.
+private final class RowObject: ManagedObject {
+    /// The column of the first value that could not be read.
+    var damage: Int?
+
+    override func noteDamage(_ column: Int) { damage = damage ?? column }
 }

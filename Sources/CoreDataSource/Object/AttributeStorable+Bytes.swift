@@ -5,7 +5,7 @@ internal import RowStore
 
 extension String: AttributeStorable {
     public static func read(from object: ManagedObject, at column: Int) -> String {
-        object.row.text(column)
+        object.row.validText(column) ?? object.damaged(column, object.row.text(column))
     }
 
     public static func write(_ value: String, to object: ManagedObject, at column: Int) {
@@ -18,7 +18,7 @@ extension String: AttributeStorable {
 
 extension Decimal: AttributeStorable {
     public static func read(from object: ManagedObject, at column: Int) -> Decimal {
-        Decimal(string: object.row.text(column), locale: posix) ?? 0
+        object.row.decimal(column) ?? object.damaged(column, 0)
     }
 
     public static func write(_ value: Decimal, to object: ManagedObject, at column: Int) {
@@ -31,11 +31,9 @@ extension Decimal: AttributeStorable {
     private var canonicalText: String { description }
 }
 
-private let posix = Locale(identifier: "en_US_POSIX")
-
 extension URL: AttributeStorable {
     public static func read(from object: ManagedObject, at column: Int) -> URL {
-        URL(string: object.row.text(column)) ?? blank
+        URL(string: object.row.text(column)) ?? object.damaged(column, blank)
     }
 
     public static func write(_ value: URL, to object: ManagedObject, at column: Int) {
@@ -62,7 +60,8 @@ extension Data: AttributeStorable {
 extension UUID: AttributeStorable {
     public static func read(from object: ManagedObject, at column: Int) -> UUID {
         object.row.withBytes(column) { bytes in
-            bytes.count == 16 ? UUID(uuid: bytes.loadUnaligned(as: uuid_t.self)) : UUID(uuid: zero)
+            bytes.count == 16
+                ? UUID(uuid: bytes.loadUnaligned(as: uuid_t.self)) : object.damaged(column, UUID(uuid: zero))
         }
     }
 

@@ -6,7 +6,8 @@ internal import RowStore
 
 extension Int16: AttributeStorable {
     public static func read(from object: ManagedObject, at column: Int) -> Int16 {
-        Int16(truncatingIfNeeded: object.row.integer(column))
+        let value = object.row.integer(column)
+        return Int16(exactly: value) ?? object.damaged(column, Int16(truncatingIfNeeded: value))
     }
 
     public static func write(_ value: Int16, to object: ManagedObject, at column: Int) {
@@ -18,7 +19,8 @@ extension Int16: AttributeStorable {
 
 extension Int32: AttributeStorable {
     public static func read(from object: ManagedObject, at column: Int) -> Int32 {
-        Int32(truncatingIfNeeded: object.row.integer(column))
+        let value = object.row.integer(column)
+        return Int32(exactly: value) ?? object.damaged(column, Int32(truncatingIfNeeded: value))
     }
 
     public static func write(_ value: Int32, to object: ManagedObject, at column: Int) {

@@ -34,6 +34,14 @@ extension ManagedObject {
     }
 }
 
+extension ManagedObject {
+    /// The value that stands for one that cannot be read; nil is none that could not be.
+    final func damaged<Value>(_ column: Int, _ value: Value) -> Value {
+        if !row.isNull(column) { noteDamage(column) }
+        return value
+    }
+}
+
 extension Optional: AttributeStorable where Wrapped: AttributeStorable {
     @inlinable
     public static func read(from object: ManagedObject, at column: Int) -> Wrapped? {

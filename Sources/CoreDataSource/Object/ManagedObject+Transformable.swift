@@ -6,7 +6,11 @@ extension ManagedObject {
     /// The value of a transformable column; nil if there is none, or if what is stored does not decode as that type.
     public final func transformable<Value: Codable & Sendable>(at column: Int) -> Value? {
         if row.isNull(column) { return nil }
-        return try? JSONDecoder().decode(Value.self, from: Data.read(from: self, at: column))
+        do {
+            return try JSONDecoder().decode(Value.self, from: Data.read(from: self, at: column))
+        } catch {
+            return damaged(column, nil)
+        }
     }
 
     /// Sets a transformable column. A value that cannot be encoded makes the save throw `validationFailed`.

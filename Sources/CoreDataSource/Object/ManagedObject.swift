@@ -40,6 +40,9 @@ open class ManagedObject: CustomStringConvertible {
         asOf = seed.asOf
     }
 
+    /// Reports that a stored value is none of its attribute's type, and reads as another.
+    func noteDamage(_ column: Int) { layout.noteDamage(column) }
+
     /// The name of the entity in the model.
     open class var entityName: String { "" }
 

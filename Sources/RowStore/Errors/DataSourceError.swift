@@ -130,6 +130,10 @@ extension DataSourceError.Code {
     public static let storeUnreadable = Self(rawValue: "storeUnreadable")
     /// The user may not read or write the store.
     public static let permissionDenied = Self(rawValue: "permissionDenied")
+    /// The store is open for reading only.
+    public static let storeReadOnly = Self(rawValue: "storeReadOnly")
+    /// A stored value is not one of its attribute's type, and reads as another.
+    public static let damagedValue = Self(rawValue: "damagedValue")
     /// The path is not a file: a directory, a device, or its folder is missing.
     public static let notAFile = Self(rawValue: "notAFile")
     /// The file is not an SQLite database.

@@ -30,13 +30,14 @@ package final class EntityLayout: Sendable {
     /// The names of its relationships, inherited ones included.
     package let relationships: Set<String>
 
+    let damage: DamagedValues
     private let indexesByName: [String: Int]
     /// For each column the constraint that it makes alone, or -1.
     private let constraintsByColumn: [Int]
 
     init(
         index: Int, entity: EntityDescription, columns: [ColumnLayout], constraints: [[Int]], constraintOwners: [Int],
-        concreteFamily: [Int], relationships: Set<String>, indexedColumns: Set<Int>
+        concreteFamily: [Int], relationships: Set<String>, indexedColumns: Set<Int>, damage: DamagedValues
     ) {
         self.index = index
         self.name = entity.name
@@ -48,6 +49,7 @@ package final class EntityLayout: Sendable {
         self.constraintOwners = constraintOwners
         self.concreteFamily = concreteFamily
         self.relationships = relationships
+        self.damage = damage
         uniqueColumns = constraints.joined().reduce(into: ColumnSet()) { $0.insert($1) }
         self.indexedColumns = indexedColumns.reduce(into: ColumnSet()) { $0.insert($1) }
         constraintsByColumn = columns.indices.map { constraints.firstIndex(of: [$0]) ?? -1 }

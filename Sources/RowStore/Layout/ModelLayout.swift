@@ -4,6 +4,8 @@ package import ManagedModel
 package final class ModelLayout: Sendable {
     package let model: ManagedObjectModel
     package let entities: [EntityLayout]
+    /// Told of stored values that are none of their attribute's type.
+    package let damage = DamagedValues()
     private let indexesByName: [String: Int]
 
     /// - Parameter model: A model that was checked: its names are unique and its references lead somewhere.
@@ -11,7 +13,7 @@ package final class ModelLayout: Sendable {
         self.model = model
         let indexes = Dictionary(model.entities.enumerated().map { ($1.name, $0) }) { first, _ in first }
         indexesByName = indexes
-        entities = model.entities.enumerated().map { index, entity in
+        entities = model.entities.enumerated().map { [damage] index, entity in
             let descriptions = model.columns(of: entity)
             let columns = descriptions.map(ColumnLayout.init)
             let positions = Dictionary(columns.enumerated().map { ($1.name, $0) }) { first, _ in first }
@@ -30,7 +32,8 @@ package final class ModelLayout: Sendable {
                 indexedColumns: Set(
                     constraints.compactMap(\.columns.first)
                         + lineage.flatMap(\.indexes).compactMap { $0.elements.first.flatMap { positions[$0.property] } }
-                        + descriptions.indices.filter { descriptions[$0].isIndexed && columns[$0].isStored }))
+                        + descriptions.indices.filter { descriptions[$0].isIndexed && columns[$0].isStored }),
+                damage: damage)
         }
     }
 

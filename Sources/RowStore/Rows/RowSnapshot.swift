@@ -1,3 +1,5 @@
+package import Foundation
+
 /// The values of one row, packed into one buffer that all tiers share.
 ///
 /// A snapshot is a value: whoever holds one can read it for ever, and changing a copy leaves the others as they are.
@@ -101,6 +103,16 @@ extension RowSnapshot {
     /// The text of a column; empty for null. Bytes that are not UTF-8 are repaired.
     package func text(_ column: Int) -> String {
         withBytes(column) { String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// The text; nil if its bytes are not UTF-8.
+    package func validText(_ column: Int) -> String? {
+        withBytes(column) { String(validating: $0, as: UTF8.self) }
+    }
+
+    /// The decimal number; nil if the text is none as a whole.
+    package func decimal(_ column: Int) -> Decimal? {
+        withBytes(column) { DecimalText($0) != nil } ? Decimal(rowText: text(column)) : nil
     }
 
     /// The bytes that the row takes in memory.

@@ -8,6 +8,9 @@ package protocol PersistentStore: Sendable {
     /// The longest text or blob that can be stored, in bytes.
     var longestValue: Int { get }
 
+    /// Whether commits are refused with `storeReadOnly`.
+    var isReadOnly: Bool { get }
+
     /// Writes the change sets in one transaction, in their order. When it returns they are as safe as the store's durability
     /// promises, but for those that it refused.
     ///
@@ -83,6 +86,7 @@ package struct CommitOutcome: Sendable {
 extension PersistentStore {
     package var canBeWrittenOutside: Bool { false }
     package func noticeOutsideWrites() -> Bool { false }
+    package var isReadOnly: Bool { false }
     package var needsUpkeep: Bool { false }
     package func upkeep() {}
     package func willClose() {}

@@ -3,8 +3,12 @@ public import Foundation
 /// What opening the store came to.
 public struct StoreStartup: Sendable, Hashable {
     public var reason: Reason
-    /// How many objects the old store had that are gone now, if it was reset.
+    /// How many objects the old store had that are gone now, if it was reset. If ``countFailure`` is not nil there were
+    /// more.
     public var rowsDropped: Int
+    /// What the store said when the objects that are gone could not all be counted, because it was damaged; nil if they
+    /// were counted.
+    public var countFailure: String?
     /// Where the old store is now, if it was kept.
     public var backup: URL?
     /// The entities whose rows were dropped while those of others stayed, sorted; nil if it was all or nothing.

@@ -25,17 +25,20 @@ extension Connection {
         // An I/O error in a mapped page is a signal, not an error.
         try set(pragma: "mmap_size", to: 0)
         try set(pragma: "cell_size_check", to: 1)
-        try set(pragma: "temp_store", to: 2)
     }
 
     func settleReader() throws(DataSourceError) {
         try settle()
+        try set(pragma: "temp_store", to: 2)
         try set(pragma: "query_only", to: 1)
         try set(pragma: "cache_size", to: -4000)
     }
 
     func settleWriter(_ level: SynchronousLevel) throws(DataSourceError) {
         try settle()
+        // What an index is sorted in may be as large as the store. The files are in SQLite's folder for temporary ones:
+        // SQLITE_TMPDIR, else TMPDIR, else /var/tmp or /tmp.
+        try set(pragma: "temp_store", to: 1)
         try set(pragma: "cache_size", to: -16000)
         try set(pragma: "journal_size_limit", to: 4 << 20)
         guard try values("PRAGMA journal_mode = WAL") == [[.text("wal")]] else {
@@ -44,6 +47,9 @@ extension Connection {
                 "\(path) cannot keep a write-ahead log. Put the store on a local disk, not on a network one.")
         }
         try set(pragma: "synchronous", to: level == .full ? 2 : 1)
+        // On Apple's systems a disk may else keep what it was told to write in its cache. Others take no notice.
+        try set(pragma: "fullfsync", to: 1)
+        try set(pragma: "checkpoint_fullfsync", to: 1)
         try set(closingCopiesLog: true)
     }
 

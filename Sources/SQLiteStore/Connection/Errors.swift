@@ -72,6 +72,14 @@ extension DataSourceError {
     }
 
     private init(diskFullAt path: String, cause: String) {
+        // SQLite does not say of which file it was, and has removed a temporary one by now.
+        if !isFull(folder: (path as NSString).deletingLastPathComponent) {
+            self.init(
+                .diskFull,
+                "The disk of \(path) is full, or that of \(temporaryFolder), where SQLite has its temporary files. Free some "
+                    + "space, or name another folder in SQLITE_TMPDIR, and save again.", cause: cause)
+            return
+        }
         self.init(.diskFull, "The disk of \(path) is full. Free some space and save again.", cause: cause)
     }
 
@@ -86,7 +94,22 @@ extension DataSourceError {
 /// SQLite reports some full disks as a plain I/O error: a shared memory file that cannot grow, for one.
 private func isFull(_ number: Int32, _ path: String) -> Bool {
     if number == ENOSPC || number == EDQUOT { return true }
+    return isFull(folder: (path as NSString).deletingLastPathComponent)
+}
+
+private func isFull(folder: String) -> Bool {
     var state = statvfs()
-    guard statvfs((path as NSString).deletingLastPathComponent, &state) == 0 else { return false }
+    guard statvfs(folder, &state) == 0 else { return false }
     return UInt64(state.f_bavail) * UInt64(state.f_frsize) < 128 * 1024
+}
+
+/// The folder of SQLite's temporary files.
+private var temporaryFolder: String {
+    let environment = ProcessInfo.processInfo.environment
+    // In SQLite's order.
+    let candidates = [environment["SQLITE_TMPDIR"], environment["TMPDIR"], "/var/tmp", "/usr/tmp", "/tmp"]
+    return candidates.compactMap(\.self).first { folder in
+        var state = stat()
+        return stat(folder, &state) == 0 && state.st_mode & S_IFMT == S_IFDIR && access(folder, W_OK | X_OK) == 0
+    } ?? "."
 }

@@ -13,6 +13,7 @@ struct EntityReset {
     struct Outcome {
         let metadata: Metadata
         let rowsDropped: Int
+        let countFailure: String?
         /// Sorted.
         let entities: [String]
     }
@@ -24,7 +25,7 @@ struct EntityReset {
         let joins = schema.joins.filter { isKept($0, keptNames) }
         let stays = Set(kept.map(\.name) + joins.map(\.name) + [Metadata.table])
         let goes = probe.contents.filter { $0.type == "table" && !stays.contains($0.name) }
-        let rowsDropped = try probe.rowCount(in: goes.map(\.name))
+        let (rowsDropped, countFailure) = try probe.droppedRows(in: goes.map(\.name))
         let metadata = Metadata(
             identity: identity, storeID: found.storeID, firstFreeKey: found.firstFreeKey,
             modelText: schema.modelText)
@@ -43,7 +44,8 @@ struct EntityReset {
         let names = Set(identity.entityHashes.keys).union(found.identity.entityHashes.keys).filter { name in
             !keptNames.contains(name) && schema.layout.entity(named: name)?.isAbstract != true
         }
-        return Outcome(metadata: metadata, rowsDropped: rowsDropped, entities: names.sorted())
+        return Outcome(
+            metadata: metadata, rowsDropped: rowsDropped, countFailure: countFailure, entities: names.sorted())
     }
 
     /// Rows may hold the numbers of entities, which are their places in the model.

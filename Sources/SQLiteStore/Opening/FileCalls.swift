@@ -4,7 +4,7 @@ internal import Foundation
 /// error number. It is the one place where tests make such calls fail.
 package struct FileCalls: Sendable {
     package enum Call: String, Sendable, CaseIterable {
-        case resolve, look, lock, create, remove, move, sync, list
+        case resolve, readLink, look, lock, create, setMode, remove, move, sync, list
     }
 
     /// Asked before each call; another answer than 0 is what the call then gives back.
@@ -33,11 +33,24 @@ package struct FileCalls: Sendable {
         run(.look, path) { lstat(path, &state) }
     }
 
+    /// What a symbolic link says.
+    func readLink(_ path: String) -> (target: String, error: Int32) {
+        var bytes = [CChar](repeating: 0, count: Int(PATH_MAX) + 1)
+        let error = run(.readLink, path) { Int32(readlink(path, &bytes, bytes.count - 1)) }
+        return (String(decoding: bytes.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self), error)
+    }
+
     /// Opens a file that is only used to hold a lock, made if need be, and locks it.
-    func lock(_ path: String) -> (descriptor: Int32, error: Int32) {
+    ///
+    /// - Parameter mode: The permissions of the file if it is made.
+    func lock(_ path: String, mode: mode_t) -> (descriptor: Int32, error: Int32) {
         var descriptor: Int32 = -1
         var error = run(.lock, path) {
-            descriptor = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
+            descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode)
+            if descriptor >= 0 { fchmod(descriptor, mode) }
+            if descriptor < 0, errno == EEXIST {
+                descriptor = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, mode)
+            }
             return descriptor
         }
         guard error == 0 else { return (-1, error) }
@@ -46,13 +59,34 @@ package struct FileCalls: Sendable {
         return (error == 0 ? descriptor : -1, error)
     }
 
-    /// Makes an empty file that nobody else may read.
-    func create(_ path: String) -> Int32 {
-        run(.create, path) {
-            let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
-            if descriptor >= 0 { close(descriptor) }
+    /// Locks a file that is there, beside others that only read.
+    func lockForReading(_ path: String) -> (descriptor: Int32, error: Int32) {
+        var descriptor: Int32 = -1
+        var error = run(.lock, path) {
+            descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
             return descriptor
         }
+        guard error == 0 else { return (-1, error) }
+        error = run(.lock, path) { flock(descriptor, LOCK_SH | LOCK_NB) }
+        if error != 0 { close(descriptor) }
+        return (error == 0 ? descriptor : -1, error)
+    }
+
+    /// Makes an empty file with exactly these permissions, whatever the process leaves out otherwise.
+    func create(_ path: String, mode: mode_t) -> Int32 {
+        run(.create, path) {
+            let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode)
+            guard descriptor >= 0 else { return descriptor }
+            let result = fchmod(descriptor, mode)
+            let error = errno
+            close(descriptor)
+            errno = error
+            return result
+        }
+    }
+
+    func setMode(_ path: String, _ mode: mode_t) -> Int32 {
+        run(.setMode, path) { chmod(path, mode) }
     }
 
     func remove(_ path: String) -> Int32 {

@@ -20,7 +20,7 @@ struct FolderBackup {
                 throw DataSourceError(systemError: errno, path: files.main + suffix, while: "moving")
             }
         }
-        try StoreFiles(URL(filePath: target), files.calls).syncFolder()
+        try StoreFiles(URL(filePath: target), files.calls, mode: Int(files.mode)).syncFolder()
         try files.syncFolder()
         return URL(filePath: target)
     }

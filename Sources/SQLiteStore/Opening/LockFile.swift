@@ -60,7 +60,7 @@ final class LockFile: Sendable {
     private static func take(_ files: StoreFiles) throws(DataSourceError) -> Lock {
         // Again if somebody removes the file between its opening and its locking, but not for ever.
         for _ in 0..<100 {
-            let (descriptor, error) = files.calls.lock(files.lock)
+            let (descriptor, error) = files.calls.lock(files.lock, mode: files.mode)
             guard error != EWOULDBLOCK else { break }
             guard error == 0 else { throw DataSourceError(systemError: error, path: files.lock, while: "locking") }
             do throws(DataSourceError) {

@@ -55,11 +55,19 @@ struct StoreForecast {
             case .proceed, .resetEntities, .migrate:
                 // The keys of data sources are known to the app alone, so here they change nothing.
                 try probe.check(schema)
-                return StoreStartup(reason: .current, rowsDropped: countsRows ? try probe.rowCount() : 0)
+                return countsRows ? try startup(.current, probe) : StoreStartup(reason: .current)
             case .reset(let reason, _):
-                return StoreStartup(reason: reason, rowsDropped: try probe.rowCount())
+                return try startup(reason, probe)
             }
         } ?? StoreStartup(reason: .firstLaunch)
+    }
+
+    private func startup(
+        _ reason: StoreStartup.Reason, _ probe: StoreProbe
+    ) throws(DataSourceError) -> StoreStartup {
+        var startup = StoreStartup(reason: reason)
+        (startup.rowsDropped, startup.countFailure) = try probe.droppedRows()
+        return startup
     }
 
     func migration() throws(DataSourceError) -> MigrationForecast? {

@@ -14,7 +14,7 @@ extension SQLiteStore {
         _ options: Options, onlyIfNeeded: Bool = false, backupFolder: URL? = nil
     ) throws(DataSourceError) -> StoreStartup {
         let schema = try StoreSchema(options.layout)
-        let files = try StoreFiles(options.url, options.calls)
+        let files = try StoreFiles(options.url, options.calls, mode: options.fileMode)
         guard try files.mainExists() else { return StoreStartup(reason: .firstLaunch) }
         let lock = try LockFile(files)
         return try withExtendedLifetime(lock) { () throws(DataSourceError) in

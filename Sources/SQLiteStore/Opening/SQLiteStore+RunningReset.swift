@@ -9,6 +9,8 @@ enum WriterState {
     ///
     /// - Parameter isEmptied: Whether the old files are gone, so that the store may be made anew.
     case lost(isEmptied: Bool)
+    /// The store is only read.
+    case reading
     case closed
 
     var current: Writer? {
@@ -64,6 +66,7 @@ extension SQLiteStore {
     func openWriter(_ writer: inout WriterState) throws(DataSourceError) -> Writer {
         switch writer {
         case .open(let writer): return writer
+        case .reading: throw DataSourceError.storeReadOnly
         case .closed: throw SQLiteStore.closed
         case .lost(let isEmptied):
             if !isEmptied {

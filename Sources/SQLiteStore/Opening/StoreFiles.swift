@@ -7,24 +7,64 @@ struct StoreFiles: Sendable {
     let main: String
     let folder: String
     let calls: FileCalls
+    /// The permissions of files that are made.
+    let mode: mode_t
 
     var lock: String { main + ".lock" }
     var log: String { main + "-wal" }
     var sharedMemory: String { main + "-shm" }
     var journal: String { main + "-journal" }
 
+    /// Follows symbolic links, also one that has the store's own name: SQLite refuses those anywhere in the path, and the
+    /// log, the lock and the backups belong beside the file itself.
+    ///
+    /// - Parameter mode: The permissions of files that are made.
     /// - Throws: `notAFile` if the folder is missing or the file is something else than a file; `permissionDenied`.
-    init(_ url: URL, _ calls: FileCalls) throws(DataSourceError) {
-        let name = url.lastPathComponent
-        guard url.isFileURL, !url.path.utf8.contains(0), !name.isEmpty, name != "/", name != "..", name != "." else {
+    init(_ url: URL, _ calls: FileCalls, mode: Int = 0o600) throws(DataSourceError) {
+        guard url.isFileURL, !url.path.utf8.contains(0), StoreFiles.isName(url.lastPathComponent) else {
             throw DataSourceError(.notAFile, "A store needs a file URL that names a file.")
         }
-        // SQLite refuses symbolic links anywhere in the path; those of the folder are the system's business.
-        let (folder, error) = calls.resolve(url.deletingLastPathComponent().path)
-        guard error == 0 else { throw DataSourceError(systemError: error, path: url.path, while: "opening") }
         self.calls = calls
-        self.folder = folder
-        main = folder == "/" ? "/" + name : folder + "/" + name
+        // Without these two it could not be opened again.
+        self.mode = mode_t(mode & 0o777 | 0o600)
+        var folder = url.deletingLastPathComponent().path
+        var name = url.lastPathComponent
+        // As often as Linux follows links.
+        for _ in 0..<40 {
+            let (resolved, error) = calls.resolve(folder)
+            guard error == 0 else { throw DataSourceError(systemError: error, path: url.path, while: "opening") }
+            let path = resolved == "/" ? "/" + name : resolved + "/" + name
+            guard let target = try StoreFiles.target(of: path, calls) else {
+                self.folder = resolved
+                main = path
+                return
+            }
+            folder = StoreFiles.folder(of: target, in: resolved)
+            name = (target as NSString).lastPathComponent
+            guard StoreFiles.isName(name) else { break }
+        }
+        throw DataSourceError(
+            .notAFile, "\(url.path) is a symbolic link that leads to no file. Choose another path.")
+    }
+
+    private static func isName(_ name: String) -> Bool { !["", "/", ".", ".."].contains(name) }
+
+    private static func folder(of target: String, in folder: String) -> String {
+        let outer = (target as NSString).deletingLastPathComponent
+        return target.utf8.first == UInt8(ascii: "/") ? outer : folder + "/" + outer
+    }
+
+    /// What a symbolic link says; nil for what is none.
+    private static func target(of path: String, _ calls: FileCalls) throws(DataSourceError) -> String? {
+        var state = stat()
+        let looking = calls.look(at: path, &state)
+        guard looking == 0 || looking == ENOENT else {
+            throw DataSourceError(systemError: looking, path: path, while: "opening")
+        }
+        guard looking == 0, state.st_mode & S_IFMT == S_IFLNK else { return nil }
+        let (target, error) = calls.readLink(path)
+        guard error == 0 else { throw DataSourceError(systemError: error, path: path, while: "opening") }
+        return target
     }
 
     /// Whether the main file is there.
@@ -52,15 +92,26 @@ struct StoreFiles: Sendable {
         return state
     }
 
-    /// Makes an empty main file that nobody else may read.
+    /// Makes an empty main file.
     func makeMain() throws(DataSourceError) {
         try make(main)
         try syncFolder()
     }
 
-    /// Makes an empty file that nobody else may read.
+    /// Makes an empty file.
     func make(_ path: String) throws(DataSourceError) {
-        try check(calls.create(path), path, "creating")
+        try check(calls.create(path, mode: mode), path, "creating")
+    }
+
+    /// Gives the permissions of files that are made to an empty file that was there, and to what is beside it.
+    func adopt() throws(DataSourceError) {
+        for path in [main, log, sharedMemory] {
+            guard let state = try state(path), state.st_mode & 0o777 != mode else { continue }
+            guard state.st_mode & S_IFMT == S_IFREG else {
+                throw DataSourceError(systemError: EISDIR, path: path, while: "opening")
+            }
+            try check(calls.setMode(path, mode), path, "opening")
+        }
     }
 
     /// Removes a file; one that is not there is removed.

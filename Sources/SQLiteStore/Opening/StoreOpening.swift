@@ -51,6 +51,7 @@ struct StoreOpening {
         let connection = probe.connection
         switch decision {
         case .create:
+            try files.adopt()
             return try create(StoreStartup(reason: .firstLaunch), connection)
         case .proceed(let metadata):
             try probe.check(schema)
@@ -111,7 +112,11 @@ struct StoreOpening {
         _ connection: Connection, _ startup: StoreStartup, onRemoval: () -> Void = {}
     ) throws(DataSourceError) -> StoreStartup {
         var startup = startup
-        startup.rowsDropped = try StoreProbe(connection).rowCount()
+        do throws(DataSourceError) {
+            (startup.rowsDropped, startup.countFailure) = try StoreProbe(connection).droppedRows()
+        } catch  where error.code == .storeCorrupt {
+            startup.countFailure = error.cause ?? error.message
+        }
         if let backup {
             startup.backup = try backup.move(connection, onRemoval: onRemoval)
         } else {
@@ -131,9 +136,10 @@ struct StoreOpening {
             schema: schema, probe: probe, found: found, identity: options.identity, dropped: entities)
         let outcome = try reset.run()
         try probe.connection.settleWriter(options.synchronous)
-        let startup = StoreStartup(
+        var startup = StoreStartup(
             reason: reason, rowsDropped: outcome.rowsDropped, backup: copy, entitiesReset: outcome.entities,
             fallback: fallback)
+        startup.countFailure = outcome.countFailure
         let metadata = try probe.connection.checkKeys(outcome.metadata, schema)
         return Result(connection: probe.connection, metadata: metadata, startup: startup)
     }

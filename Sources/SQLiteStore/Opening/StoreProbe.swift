@@ -50,6 +50,23 @@ struct StoreProbe {
         return total
     }
 
+    /// Counts the objects in tables that will be dropped. A damaged table is no reason to keep it.
+    ///
+    /// - Returns: How many objects could be counted, and what the store said if those were not all.
+    /// - Throws: What has nothing to do with damage, and may be otherwise the next time.
+    func droppedRows(in tables: [String]? = nil) throws(DataSourceError) -> (count: Int, failure: String?) {
+        var total = 0
+        var failure: String?
+        for table in tables ?? contents.filter({ $0.type == "table" }).map(\.name) {
+            do throws(DataSourceError) {
+                total += try rowCount(in: [table])
+            } catch  where error.code == .storeCorrupt {
+                failure = error.cause ?? error.message
+            }
+        }
+        return (total, failure)
+    }
+
     /// Checks that the tables are the ones that this library made for the model, and that no trigger acts behind them.
     func check(_ schema: StoreSchema) throws(DataSourceError) {
         let tables = Set(contents.lazy.filter { $0.type == "table" }.map(\.sql))

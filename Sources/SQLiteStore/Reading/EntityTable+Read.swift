@@ -41,11 +41,11 @@ extension EntityTable {
                 case .integer:
                     let value = sqlite3_column_int64(statement, result)
                     slots[column.index] = UInt64(bitPattern: value)
-                    isNull = value == 0 && sqlite3_column_type(statement, result) == SQLITE_NULL
+                    isNull = value == 0 && readsNull(statement, result, column.index, SQLITE_INTEGER)
                 case .real:
                     let value = sqlite3_column_double(statement, result)
                     slots[column.index] = value.bitPattern
-                    isNull = value == 0 && sqlite3_column_type(statement, result) == SQLITE_NULL
+                    isNull = value == 0 && readsNull(statement, result, column.index, SQLITE_FLOAT)
                 case .text, .blob:
                     isNull = run.pointee.count == 0 && sqlite3_column_type(statement, result) == SQLITE_NULL
                     slots[column.index] = isNull ? 0 : UInt64(end) << 32 | UInt64(run.pointee.count)
@@ -58,6 +58,14 @@ extension EntityTable {
             initialized = end
         }
         return RowSnapshot(packed: words)
+    }
+
+    /// Whether a column whose number reads as zero is null. Texts and blobs read as zero too, and are damage.
+    @inline(never)
+    private func readsNull(_ statement: OpaquePointer, _ result: Int32, _ column: Int, _ wanted: Int32) -> Bool {
+        let type = sqlite3_column_type(statement, result)
+        if type != SQLITE_NULL && type != wanted { layout.noteDamage(column) }
+        return type == SQLITE_NULL
     }
 
     /// - Returns: How many words all bytes of the row take.

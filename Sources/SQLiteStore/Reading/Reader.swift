@@ -13,9 +13,13 @@ final class Reader: @unchecked Sendable {
     /// The number of the read that it is used for.
     var readNumber: UInt64 = 0
 
-    init(_ files: StoreFiles, _ schema: StoreSchema, _ counters: StoreCounters) throws(DataSourceError) {
+    /// - Parameter isUnchanging: Whether nobody can write the file.
+    init(
+        _ files: StoreFiles, _ schema: StoreSchema, _ counters: StoreCounters, isUnchanging: Bool
+    ) throws(DataSourceError) {
         guard try files.mainExists() else { throw DataSourceError(storeMoved: files.main) }
-        connection = try Connection(path: files.main, isReader: true, vfs: files.calls.sqliteVFS)
+        connection = try Connection(
+            path: files.main, isReader: true, isUnchanging: isUnchanging, vfs: files.calls.sqliteVFS)
         try connection.configure()
         try connection.settleReader()
         connection.endsWithItsTask()

@@ -41,6 +41,7 @@ final class ReaderPool: Sendable {
     private let files: StoreFiles
     private let schema: StoreSchema
     private let counters: StoreCounters
+    private let isUnchanging: Bool
     private let state = Guarded(State())
     private let isGateClosed = Atomic(false)
     private let permits = DispatchSemaphore(value: ReaderPool.limit)
@@ -48,10 +49,12 @@ final class ReaderPool: Sendable {
     /// Two that waited for all permits could each hold some of them for ever.
     private let exclusive = DispatchSemaphore(value: 1)
 
-    init(_ files: StoreFiles, _ schema: StoreSchema, _ counters: StoreCounters) {
+    /// - Parameter isUnchanging: Whether nobody can write the file.
+    init(_ files: StoreFiles, _ schema: StoreSchema, _ counters: StoreCounters, isUnchanging: Bool = false) {
         self.files = files
         self.schema = schema
         self.counters = counters
+        self.isUnchanging = isUnchanging
     }
 
     /// A reader for the caller alone, until it gives it back.
@@ -72,7 +75,7 @@ final class ReaderPool: Sendable {
         do throws(DataSourceError) {
             guard !isClosed else { throw SQLiteStore.closed }
             try prepare()
-            let reader = if let idle { idle } else { try Reader(files, schema, counters) }
+            let reader = if let idle { idle } else { try Reader(files, schema, counters, isUnchanging: isUnchanging) }
             reader.isMains = isMains
             reader.readNumber = number
             return reader

@@ -78,11 +78,15 @@ final class RawDatabase {
     private var failure: Failure { Failure(message: String(cString: sqlite3_errmsg(handle))) }
 }
 
-/// Overwrites the root page of a table, in a store that nobody has open.
+/// Overwrites the root pages of a table and its indexes, in a store that nobody has open.
 func damage(_ table: String, of folder: TemporaryFolder) throws {
-    let root = try RawDatabase(folder.store).run("SELECT rootpage FROM sqlite_schema WHERE name = '\(table)'")
-    let offset = (Int(root.first ?? "") ?? 0) * 4096 - 4096
-    var data = try Data(contentsOf: folder.store)
-    data.replaceSubrange(offset..<offset + 4096, with: Data(repeating: 0xA5, count: 4096))
-    try data.write(to: folder.store)
+    let raw = try RawDatabase(folder.store)
+    let roots = try raw.run("SELECT rootpage FROM sqlite_schema WHERE tbl_name = '\(table)'").compactMap(Int.init)
+    try raw.run("PRAGMA wal_checkpoint(TRUNCATE)")
+    let file = try FileHandle(forUpdating: folder.store)
+    for root in roots {
+        try file.seek(toOffset: UInt64(root - 1) * 4096)
+        file.write(Data(repeating: 0xA5, count: 4096))
+    }
+    try file.close()
 }

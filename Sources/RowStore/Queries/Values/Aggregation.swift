@@ -15,6 +15,8 @@ package struct Aggregation: Sendable {
     private var whole: Int128 = 0
     private var real = ExactSum()
     private var decimal: DecimalSum
+    /// Whether there was a decimal number that is none.
+    package private(set) var isDamaged = false
     /// The row that has the least or the greatest value.
     private var extreme: RowSnapshot?
 
@@ -33,6 +35,10 @@ package struct Aggregation: Sendable {
         }
         if row.isNull(column) { return }
         count += 1
+        if order.isDecimal, operation != .count, !row.withBytes(column, { DecimalText($0) != nil }) {
+            isDamaged = true
+            return
+        }
         switch operation {
         case .count: return
         case .min:

@@ -1,0 +1,129 @@
+internal import Foundation
+internal import RowStore
+
+/// Opens a store without making or changing a file.
+struct ReadOnlyOpening {
+    struct Result {
+        let metadata: Metadata
+        let longestValue: Int
+        let watch: ReadOnlyWatch
+    }
+
+    let files: StoreFiles
+    let schema: StoreSchema
+    let identity: StoreIdentity
+
+    /// - Throws: `notAFile` if there is no store, `modelChanged` if it would have to be reset or migrated, `storeReadOnly`
+    ///   if it has to be opened for writing first.
+    func run() throws(DataSourceError) -> Result {
+        guard try files.mainExists() else {
+            throw DataSourceError(
+                .notAFile, "There is no store at \(files.main), and none is made for a container that only reads.")
+        }
+        let watch = try ReadOnlyWatch(files)
+        let connection = try Connection(
+            path: files.main, isReader: true, isUnchanging: watch.isUnchanging, vfs: files.calls.sqliteVFS)
+        defer { connection.close() }
+        try connection.configure()
+        let probe = try StoreProbe(connection)
+        let decision: StartupDecision
+        do throws(DataSourceError) {
+            decision = try StartupDecision(probe.found(), identity, .ask)
+        } catch  where error.code == .modelChanged {
+            throw DataSourceError(
+                .modelChanged,
+                "The store was made for another model or database key, and is open for reading only, so that it can be "
+                    + "neither reset nor migrated. Open it for writing first.", cause: error.cause)
+        }
+        guard case .proceed(let metadata) = decision else {
+            throw DataSourceError(
+                .storeReadOnly, "\(files.main) is empty, and open for reading only. Open it for writing first.")
+        }
+        try probe.check(schema)
+        return Result(metadata: metadata, longestValue: connection.longestValue, watch: watch)
+    }
+}
+
+/// Keeps those out who would write a store while it is only read, as far as that goes without making a file, and notices
+/// if somebody did.
+final class ReadOnlyWatch: Sendable {
+    private struct State: Equatable {
+        let identity: FileIdentity
+        let size: Int64
+        let seconds: Int
+        let nanoseconds: Int
+    }
+
+    /// Whether the main file is the whole store. SQLite then needs neither a log nor shared memory, which it would make.
+    let isUnchanging: Bool
+    private let files: StoreFiles
+    private let main: State?
+    private let lock: SharedLock?
+
+    /// - Throws: `storeInUse` if a container or process has the store open for writing.
+    init(_ files: StoreFiles) throws(DataSourceError) {
+        self.files = files
+        lock = try SharedLock(files)
+        isUnchanging = try !files.hasLog()
+        main = try ReadOnlyWatch.state(of: files)
+        let hasSharedMemory = try files.state(files.sharedMemory) != nil
+        guard isUnchanging || hasSharedMemory else {
+            throw DataSourceError(
+                .storeReadOnly,
+                "\(files.main) has a write-ahead log that is not copied into it yet. Open the store for writing once, or "
+                    + "copy it after it was closed.")
+        }
+    }
+
+    /// - Throws: `storeMoved` if the store is not as it was.
+    func check() throws(DataSourceError) {
+        guard isUnchanging else { return }
+        let isSame = try ReadOnlyWatch.state(of: files) == main
+        let hasLog = try files.hasLog()
+        if !isSame || hasLog {
+            throw DataSourceError(
+                .storeMoved,
+                "\(files.main) was changed while it was open for reading only. Close the container and open the store anew."
+            )
+        }
+    }
+
+    private static func state(of files: StoreFiles) throws(DataSourceError) -> State? {
+        try files.state(files.main).map { state in
+            #if canImport(Darwin)
+                let time = state.st_mtimespec
+            #else
+                let time = state.st_mtim
+            #endif
+            return State(
+                identity: FileIdentity(state), size: Int64(state.st_size), seconds: Int(time.tv_sec),
+                nanoseconds: Int(time.tv_nsec))
+        }
+    }
+}
+
+/// A lock that others can have too who only read.
+private final class SharedLock: Sendable {
+    private let descriptor: Int32
+
+    /// Nil without a lock file, which is not made: nobody has the store open then, or it is a copy.
+    ///
+    /// - Throws: `storeInUse`.
+    init?(_ files: StoreFiles) throws(DataSourceError) {
+        let (descriptor, error) = files.calls.lockForReading(files.lock)
+        switch error {
+        case 0: break
+        case ENOENT, EACCES: return nil
+        case EWOULDBLOCK:
+            throw DataSourceError(
+                .storeInUse, "Another container or process writes \(files.main). Close that one first.")
+        default: throw DataSourceError(systemError: error, path: files.lock, while: "locking")
+        }
+        self.descriptor = descriptor
+    }
+
+    deinit {
+        flock(descriptor, LOCK_UN)
+        close(descriptor)
+    }
+}

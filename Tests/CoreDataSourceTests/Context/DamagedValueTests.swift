@@ -1,0 +1,122 @@
+import CoreDataSource
+import Foundation
+import RowStore
+import Testing
+
+/// A stored value that is none of its attribute's type reads as another one, which is reported.
+@MainActor
+struct DamagedValueTests {
+    /// A store of one object, in which another program has changed an attribute.
+    private func withDamage(
+        _ attribute: String, _ sql: String,
+        _ body: (PersistentContainer, EveryType) throws -> Void
+    ) async throws {
+        let directory = try TemporaryDirectory()
+        var container = try await PersistentContainer(model: .allTypes, store: .sqlite(directory.store))
+        try await container.dataSource(BoundedDataSource.self).perform { context in
+            let object = try context.insert(EveryType.self)
+            object.binaryRequired = Data()
+            object.uriRequired = try #require(URL(string: "https://example.org"))
+            object.uuidRequired = UUID()
+        }
+        try await container.close()
+        try RawConnection(directory.store).execute("UPDATE EveryType SET \(attribute) = \(sql), uuidOptional = x'01'")
+        container = try await PersistentContainer(model: .allTypes, store: .sqlite(directory.store))
+        let (failures, continuation) = AsyncStream<DataSourceError>.makeStream()
+        container.stack.root.store.report { continuation.yield($0) }
+        let object = try #require(try container.main.fetch(EveryType.self).first)
+        try body(container, object)
+        // They are reported in their order, so that this one is the last.
+        _ = object.uuidOptional
+        try await container.close()
+        var reported: [String?] = []
+        for await failure in failures {
+            #expect(failure.code == .damagedValue && failure.entityName == "EveryType")
+            reported.append(failure.attributeName)
+            if failure.attributeName == "uuidOptional" { break }
+        }
+        #expect(reported == [attribute, "uuidOptional"], "\(sql) is reported once")
+    }
+
+    private func expectThrown(_ body: () throws -> Void, sourceLocation: SourceLocation = #_sourceLocation) {
+        let error = #expect(throws: DataSourceError.self, sourceLocation: sourceLocation) { try body() }
+        #expect(error?.code == .damagedValue, sourceLocation: sourceLocation)
+    }
+
+    @Test(arguments: ["'abc'", "'12abc'", "''", "'1e'", "x'ff'"])
+    func aDecimalIsReportedAndThrownWhereItCanBe(sql: String) async throws {
+        try await withDamage("decimalRequired", sql) { container, object in
+            for _ in 0..<3 { #expect(object.decimalRequired == 0) }
+            let request = FetchRequest(EveryType.self)
+            expectThrown { _ = try container.main.values(request, \.integer16Required, \.decimalRequired) }
+            expectThrown { _ = try container.main.aggregate(request, .count(), .sum(\.decimalRequired)) }
+            expectThrown { _ = try container.main.aggregate(request, .average(\.decimalRequired)) }
+            expectThrown { _ = try container.main.aggregate(request, .count(), .max(\.decimalRequired)) }
+            expectThrown { _ = try container.main.aggregate(request, groupBy: \.decimalRequired, .count()) }
+            // What does not read it goes on.
+            let counts = try container.main.aggregate(request, .count(), .count(\.decimalRequired))
+            #expect(counts.0 == 1 && counts.1 == 1)
+            let values = try container.main.values(request, \.integer16Required)
+            #expect(values.count == 1)
+        }
+    }
+
+    @Test(arguments: ["x'00112233'", "'0011223344556677889900112233445566'", "x''"])
+    func aUUIDIsReported(sql: String) async throws {
+        try await withDamage("uuidRequired", sql) { container, object in
+            #expect(object.uuidRequired == UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)))
+            expectThrown { _ = try container.main.values(FetchRequest(EveryType.self), \.uuidRequired) }
+        }
+    }
+
+    @Test(arguments: ["''"])
+    func aURLIsReported(sql: String) async throws {
+        try await withDamage("uriRequired", sql) { container, object in
+            #expect(object.uriRequired.absoluteString == "about:blank")
+            expectThrown { _ = try container.main.values(FetchRequest(EveryType.self), \.uriRequired) }
+        }
+    }
+
+    @Test(arguments: ["CAST(x'61ff62' AS TEXT)", "CAST(x'f09f98' AS TEXT)"])
+    func aStringThatIsNotUTF8IsReported(sql: String) async throws {
+        try await withDamage("stringRequired", sql) { container, object in
+            #expect(object.stringRequired.contains("\u{FFFD}"))
+            expectThrown { _ = try container.main.values(FetchRequest(EveryType.self), \.stringRequired) }
+        }
+    }
+
+    @Test(arguments: ["integer16Required", "integer32Required"])
+    func aNumberThatDoesNotFitIsReported(attribute: String) async throws {
+        try await withDamage(attribute, "5000000000") { container, object in
+            let request = FetchRequest(EveryType.self)
+            if attribute == "integer16Required" {
+                _ = object.integer16Required
+                expectThrown { _ = try container.main.values(request, \.integer16Required) }
+            } else {
+                _ = object.integer32Required
+                expectThrown { _ = try container.main.values(request, \.integer32Required) }
+            }
+        }
+    }
+
+    @Test(arguments: ["integer64Required", "doubleRequired", "dateRequired"], ["'many'", "x'00'"])
+    func aStringWhereANumberIsToBeIsReported(attribute: String, sql: String) async throws {
+        try await withDamage(attribute, sql) { _, _ in }
+    }
+
+    /// Nil reads as zero where the type is no optional, and that is none.
+    @Test func nilIsNoDamage() async throws {
+        let directory = try TemporaryDirectory()
+        let container = try await PersistentContainer(model: .allTypes, store: .sqlite(directory.store))
+        let (failures, continuation) = AsyncStream<DataSourceError>.makeStream()
+        container.stack.root.store.report { continuation.yield($0) }
+        try await container.dataSource(BoundedDataSource.self).perform { context in
+            let object = try context.insert(EveryType.self)
+            _ = (object.uuidRequired, object.uriRequired, object.decimalOptional, object.stringOptional)
+            context.delete(object)
+        }
+        try await container.close()
+        continuation.finish()
+        for await failure in failures { Issue.record("\(failure)") }
+    }
+}
