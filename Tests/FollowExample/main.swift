@@ -1,11 +1,10 @@
 import CoreDataSource
 import Foundation
 
-final class NameDataSource: DataSource {
+final class NameDataSource: DataSource<String> {
     override class var entities: [ManagedObject.Type] { [ContactEntity.self] }
 
-    override func onAdd(_ object: any Sendable, in context: isolated PrivateContext) throws -> ManagedObject? {
-        guard let name = object as? String else { return nil }
+    override func onAdd(_ name: String, in context: PrivateContext) throws -> ManagedObject? {
         let contact = try context.findOrInsert(ContactEntity.self, where: \.uid, equals: name)
         contact.name = name
         return contact

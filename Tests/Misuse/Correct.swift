@@ -15,26 +15,24 @@ struct ContactName: ManagedObjectConvertible {
     }
 }
 
-final class AddressBook: DataSource {
+final class AddressBook: DataSource<ContactData> {
     override class var entities: [ManagedObject.Type] { [Contact.self] }
 
     // State of the data source itself is main's, for the user interface.
     var lastRefresh = 0
 
-    override func onAdd(_ object: any Sendable, in context: isolated PrivateContext) throws -> ManagedObject? {
-        guard let data = object as? ContactData else { return nil }
+    override func onAdd(_ data: ContactData, in context: PrivateContext) throws -> ManagedObject? {
         let contact = try context.findOrInsert(Contact.self, where: \.name, equals: data.name)
         if try context.count(Contact.self) == 0 { contact.name = normalized(data.name) }
         return contact
     }
 
-    override func onDelete(_ object: any Sendable, in context: isolated PrivateContext) throws {
-        guard let data = object as? ContactData else { return }
-        if let contact = try context.first(Contact.self, where: \.name, equals: data.name) { context.delete(contact) }
+    override func onDelete(_ data: ContactData, in context: PrivateContext) throws {
+        try context.delete(Contact.self, where: \.name == data.name)
     }
 
     func names() throws -> [String] {
-        try fetch(Contact.self, sortBy: [SortDescriptor(\.name)]).map(\.name)
+        try fetch(Contact.self, order: [SortDescriptor(\.name)]).map(\.name)
     }
 
     func refresh(_ list: [ContactData]) async throws {
@@ -56,7 +54,7 @@ func importContacts(_ names: [String], into book: AddressBook) async throws -> [
     let added = Task.detached { try await book.add(ContactData(name: "Zhang Fei")).inserted }
     print(ids.count, try await added.value)
     let wanted = "Guan Yu"
-    print(try await book.fetch(as: ContactName.self, where: #Predicate { $0.name == wanted }))
-    print(try await book.first(as: ContactName.self, where: \.name == wanted)?.name ?? "")
+    print(try await book.fetch(as: ContactName.self, where: FetchPredicate(#Predicate { $0.name == wanted })))
+    print(try await book.fetch(as: ContactName.self, where: \.name == wanted, limit: 1).first?.name ?? "")
     return try await book.names()
 }

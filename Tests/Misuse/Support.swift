@@ -13,11 +13,10 @@ class Contact: ManagedObject {
     }
 }
 
-final class ContactDataSource: DataSource {
+final class ContactDataSource: DataSource<String> {
     override class var entities: [ManagedObject.Type] { [Contact.self] }
 
-    override func onAdd(_ object: any Sendable, in context: isolated PrivateContext) throws -> ManagedObject? {
-        guard let name = object as? String else { return nil }
-        return try context.findOrInsert(Contact.self, where: \.name, equals: name)
+    override func onAdd(_ name: String, in context: PrivateContext) throws -> ManagedObject? {
+        try context.findOrInsert(Contact.self, where: \.name, equals: name)
     }
 }

@@ -1,26 +1,22 @@
 import CoreDataSource
 import Foundation
 
-struct Contact {
+struct Contact: Sendable {
     var uid: String
     var name: String
 }
 
-final class ContactDataSource: DataSource {
+final class ContactDataSource: DataSource<Contact> {
     override class var entities: [ManagedObject.Type] { [ContactEntity.self] }
 
-    override func onAdd(_ object: any Sendable, in context: isolated PrivateContext) throws -> ManagedObject? {
-        guard let data = object as? Contact else { return nil }
-        let contact = try context.findOrInsert(ContactEntity.self, where: \.uid, equals: data.uid)
-        contact.name = data.name
-        return contact
+    override func onAdd(_ contact: Contact, in context: PrivateContext) throws -> ManagedObject? {
+        let entity = try context.findOrInsert(ContactEntity.self, where: \.uid, equals: contact.uid)
+        entity.name = contact.name
+        return entity
     }
 
-    override func onDelete(_ object: any Sendable, in context: isolated PrivateContext) throws {
-        guard let data = object as? Contact else { return }
-        if let contact = try context.first(ContactEntity.self, where: \.uid, equals: data.uid) {
-            context.delete(contact)
-        }
+    override func onDelete(_ contact: Contact, in context: PrivateContext) throws {
+        try context.delete(ContactEntity.self, where: \.uid == contact.uid)
     }
 }
 
@@ -31,7 +27,7 @@ print("startup: \(container.startup.reason), \(try contacts.count(ContactEntity.
 
 let report = try await contacts.add([Contact(uid: "1", name: "Guan Yu"), Contact(uid: "2", name: "Zhang Fei")])
 print("added: \(report.inserted)")
-for contact in try contacts.fetch(ContactEntity.self, sortBy: [SortDescriptor(\.name)]) {
+for contact in try contacts.fetch(ContactEntity.self, order: [.ascending(\.name)]) {
     print(contact.uid, contact.name)
 }
 

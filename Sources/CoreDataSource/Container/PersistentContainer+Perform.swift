@@ -43,7 +43,8 @@ extension PersistentContainer {
         for source in sources {
             precondition(
                 source.tier.stack === stack,
-                "A \(source.tier.owner) of another container was passed to perform(in:). Use the data sources of this one.")
+                "A \(source.tier.owner) of another container was passed to perform(in:). Use the data sources of this one."
+            )
         }
         return try await PrivateTier.perform(in: sources.map(\.tier), waitFor: level, work).result
     }

@@ -129,7 +129,9 @@ final class EntityBinding {
 
     func isAbsent(_ value: RowValue, _ constraint: Int) -> Bool { absentValues[constraint]?.contains(value) ?? false }
 
-    func noteAbsent(_ values: Set<RowValue>, _ constraint: Int) { absentValues[constraint, default: []].formUnion(values) }
+    func noteAbsent(_ values: Set<RowValue>, _ constraint: Int) {
+        absentValues[constraint, default: []].formUnion(values)
+    }
 
     /// The registered object with that value in the one column of a uniqueness constraint.
     func find(_ constraint: Int, _ column: Int, _ value: RowValue) -> ManagedObject? {

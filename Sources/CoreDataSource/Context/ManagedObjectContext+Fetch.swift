@@ -49,7 +49,7 @@ extension ManagedObjectContext {
     }
 
     /// What a look-up by a unique value or a key finds, for a request that asks for no more; nil for others.
-    private func known(_ plan: FetchPlan) throws(DataSourceError) -> [ManagedObject]? {
+    func known(_ plan: FetchPlan) throws(DataSourceError) -> [ManagedObject]? {
         guard plan.family.count == 1 else { return nil }
         let entity = plan.family[0]
         let layout = bindings[entity].layout

@@ -92,19 +92,26 @@ extension ManagedObjectContext {
         try count(FetchRequest(type, where: predicate))
     }
 
-    /// Whether any object matches. At most one row is read.
+    /// Whether a request gives any object. At most one row is read.
+    ///
+    /// - Throws: As ``fetch(_:)``.
+    public func exists<Object: ManagedObject>(_ request: FetchRequest<Object>) throws -> Bool {
+        try reading(request) { () throws(DataSourceError) in
+            var plan = try plan(request)
+            if owner != nil, plan.tests == nil, let found = try known(plan) { return !plan.query.window(found).isEmpty }
+            plan.query.isOrdered = false
+            plan.query.limit = min(1, plan.query.limit ?? 1)
+            return try !rows(plan, columns: []).isEmpty
+        }
+    }
+
+    /// Whether any object matches.
     ///
     /// - Throws: As ``fetch(_:)``.
     public func exists<Object: ManagedObject>(
         _ type: Object.Type, where predicate: FetchPredicate<Object>? = nil
     ) throws -> Bool {
-        let request = FetchRequest(type, where: predicate)
-        return try reading(request) { () throws(DataSourceError) in
-            var plan = try plan(request)
-            plan.query.isOrdered = false
-            plan.query.limit = 1
-            return try !rows(plan, columns: []).isEmpty
-        }
+        try exists(FetchRequest(type, where: predicate))
     }
 
     /// The object of that id, or nil if it has been deleted.
@@ -131,9 +138,23 @@ extension ManagedObjectContext {
     ///
     /// - Throws: As ``fetch(_:)``, and what the value's initializer throws.
     public func fetch<Value: ManagedObjectConvertible>(
-        as type: Value.Type, _ request: FetchRequest<Value.Object> = FetchRequest()
+        as type: Value.Type, _ request: FetchRequest<Value.Object>
     ) throws -> [Value] {
         try fetch(request).map { try Value($0) }
+    }
+
+    /// The values of the objects that match, in order.
+    ///
+    /// ```swift
+    /// let grown = try context.fetch(as: ContactValue.self, where: \.age >= 18)
+    /// ```
+    ///
+    /// - Throws: As ``fetch(_:)``, and what the value's initializer throws.
+    public func fetch<Value: ManagedObjectConvertible>(
+        as type: Value.Type, where predicate: FetchPredicate<Value.Object>? = nil,
+        order: [FetchOrder<Value.Object>] = [], limit: Int? = nil
+    ) throws -> [Value] {
+        try fetch(as: type, FetchRequest(where: predicate, order: order, limit: limit))
     }
 
     // MARK: Entering and leaving

@@ -1,3 +1,5 @@
+public import Foundation
+
 /// Reading what main shows: the most frequent verbs of ``main``, and values from anywhere.
 extension AnyDataSource {
     /// The objects of a request, as ``ManagedObjectContext/fetch(_:)`` of ``main``.
@@ -12,6 +14,15 @@ extension AnyDataSource {
     /// ```
     public func fetch<Object: ManagedObject>(
         _ type: Object.Type, where predicate: FetchPredicate<Object>? = nil, order: [FetchOrder<Object>] = [],
+        limit: Int? = nil, offset: Int = 0
+    ) throws -> [Object] {
+        try main.fetch(type, where: predicate, order: order, limit: limit, offset: offset)
+    }
+
+    /// The objects that match, in the order of Foundation's sort descriptors.
+    @_disfavoredOverload
+    public func fetch<Object: ManagedObject>(
+        _ type: Object.Type, where predicate: FetchPredicate<Object>? = nil, order: [SortDescriptor<Object>],
         limit: Int? = nil, offset: Int = 0
     ) throws -> [Object] {
         try main.fetch(type, where: predicate, order: order, limit: limit, offset: offset)
@@ -49,8 +60,20 @@ extension AnyDataSource {
     ///
     /// - Throws: As `fetch`, and what the value's initializer throws.
     public nonisolated func fetch<Value: ManagedObjectConvertible>(
-        as type: Value.Type, _ request: FetchRequest<Value.Object> = FetchRequest()
+        as type: Value.Type, _ request: FetchRequest<Value.Object>
     ) async throws -> [Value] {
         try await tier.perform(waitFor: .store, values: 0) { try $0.fetch(as: type, request) }.result
+    }
+
+    /// The values of the objects that match, in order, from anywhere; as ``fetch(as:_:)``.
+    ///
+    /// ```swift
+    /// let grown = try await contacts.fetch(as: ContactValue.self, where: \.age >= 18)
+    /// ```
+    public nonisolated func fetch<Value: ManagedObjectConvertible>(
+        as type: Value.Type, where predicate: FetchPredicate<Value.Object>? = nil,
+        order: [FetchOrder<Value.Object>] = [], limit: Int? = nil
+    ) async throws -> [Value] {
+        try await fetch(as: type, FetchRequest(where: predicate, order: order, limit: limit))
     }
 }

@@ -27,6 +27,14 @@ package actor PrivateTier {
 
     package var context: PrivateContext { held.context }
 
+    // MARK: For tests
+
+    package var registeredObjectCount: Int { context.registeredObjectCount }
+    package var registeredByteCount: Int { context.registeredByteCount }
+    package var registeredByteCounts: (counted: Int, present: Int) { context.registeredByteCounts }
+    package var rowsTested: Int { context.rowsTested }
+    package func forgetObjects() { context.forgetObjects() }
+
     package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 }
 

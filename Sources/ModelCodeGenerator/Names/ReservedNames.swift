@@ -20,20 +20,24 @@ enum ReservedNames {
 
     /// Every public type that `import CoreDataSource` brings, and the modules. A test compares them with the sources.
     private static let libraryTypes: Set<String> = [
-        "AttributeBounds", "AttributeDescription", "AttributeRange", "AttributeStorable", "AttributeType",
+        "AnyDataSource", "AttributeBounds", "AttributeDescription", "AttributeRange", "AttributeStorable",
+        "AttributeType",
         "AttributeValue", "CodeGeneration", "ColumnDescription", "CompositeDescription", "CoreDataSource",
         "DataSource", "DataSourceBinding", "DataSourceDelegate", "DataSourceDiagnostic", "DataSourceError",
         "DataSourceKeys", "DeleteRule",
-        "EntityDescription", "FetchAggregate", "FetchAssignment", "FetchCollation", "FetchCondition", "FetchCursor",
+        "EntityDescription", "FetchAggregate", "FetchAssignment", "FetchCollation", "FetchCursor",
         "FetchExplanation", "FetchIndexDescription", "FetchOrder", "FetchPredicate", "FetchRequest",
         "FetchRequestTemplate", "FetchedPropertyDescription", "ListBuffering", "ListChangeType", "ListDifference",
-        "ListReason", "ListRow", "ListSection", "ListSnapshot", "ListUpdate", "ListUpdates", "LiveList", "MainContext",
-        "MainReader", "ManagedModel", "ManagedObject", "ManagedObjectConvertible", "ManagedObjectID",
+        "KeyedDataSource", "ListReason", "ListRow", "ListSection", "ListSnapshot", "ListUpdate", "ListUpdates",
+        "LiveList", "MainContext",
+        "ManagedModel", "ManagedObject", "ManagedObjectContext", "ManagedObjectConvertible", "ManagedObjectID",
         "ManagedObjectModel", "ManagedObjectSeed", "MigrationProgress", "MigrationReport", "ModelConfiguration",
-        "ModelDifference", "ModelError", "ModelHash", "PersistentContainer", "PrivateContext",
+        "ModelDifference", "ModelError", "ModelHash", "ObjectKey", "PersistentContainer", "PrivateContext",
+        "ReadContext",
         "RelationshipDescription", "ResetPolicy", "SaveLevel", "SaveReport", "StoreFailure", "StoreLocation",
         "StoreStartup",
-        "StoredValue", "SummableAttribute", "SyncReport", "SynchronousLevel", "TextAttribute", "TextMatching",
+        "StoredValue", "SummableAttribute", "SyncDeletion", "SyncOperations", "SyncOptions", "SyncReport",
+        "SynchronousLevel", "TextAttribute", "TextMatching",
         "TextSorting",
     ]
 

@@ -11,9 +11,9 @@ struct ListFilter: Equatable {
 extension Catalog {
     /// Prints the packages, sorted by name, a line each.
     func list(_ filter: ListFilter) throws {
-        let inSection = filter.section.map { FetchPredicate.compare(\Package.section, .equal, $0) }
+        let inSection = filter.section.map { \Package.section == $0 }
         let found = try packages.fetch(
-            Package.self, where: inSection, sortBy: [SortDescriptor(\.name), SortDescriptor(\.key)],
+            Package.self, where: inSection, order: [SortDescriptor(\.name), SortDescriptor(\.key)],
             limit: filter.search == nil ? filter.limit : nil)
         for package in found.lazy.filter({ $0.matches(filter.search) }).prefix(filter.limit ?? .max) {
             let columns = [package.name, package.version, package.architecture, package.section, package.summary]

@@ -31,7 +31,7 @@ struct Catalog {
 
         // Packages may all be without a maintainer, so here an empty list is no mistake.
         let records = MaintainerRecord.all(of: list.packages)
-        let others = try await maintainers.sync(records, entity: Maintainer.self, allowsEmpty: true)
+        let others = try await maintainers.sync(records, entity: Maintainer.self, options: .allowsEmpty)
         try await packages.showSaves()
         return [line, SyncLine("maintainers", others, broken: 0, rows: try maintainers.count(Maintainer.self))]
     }
@@ -44,9 +44,9 @@ struct Catalog {
 
     /// Deletes packages, and their maintainers who have none left; returns what was deleted, and what was not there.
     func remove(_ names: [String]) async throws -> (line: String, missing: CatalogError?) {
-        let missing = try names.filter { try !packages.exists(Package.self, where: \.name, equals: $0) }
+        let missing = try names.filter { try !packages.exists(Package.self, where: \.name == $0) }
         let keys = try packages.fetch(Package.self, where: .isIn(\Package.name, names)).map(\.maintainerKey)
-        let report = try await packages.delete(names)
+        let report = try await packages.delete(Package.self, where: .isIn(\.name, names))
         try await maintainers.remove(packagesOf: keys)
         try await packages.showSaves()
         let line = "packages: deleted=\(report.deleted) rows=\(try packages.count(Package.self))"

@@ -2,16 +2,13 @@ internal import CoreDataSource
 internal import DebianControl
 
 /// The maintainers, to whom packages are linked by `maintainerKey`.
-final class MaintainerDataSource: DataSource {
-    override class var entities: [ManagedObject.Type] { [Maintainer.self] }
+final class MaintainerDataSource: KeyedDataSource<MaintainerRecord, Maintainer> {
+    override class var key: ObjectKey<MaintainerRecord, Maintainer> { ObjectKey(\.key, \.key) }
 
-    override func onAdd(_ object: any Sendable, in context: isolated PrivateContext) throws -> ManagedObject? {
-        guard let record = object as? MaintainerRecord else { return nil }
-        let maintainer = try context.findOrInsert(Maintainer.self, where: \.key, equals: record.key)
+    override func update(_ maintainer: Maintainer, from record: MaintainerRecord) {
         maintainer.name = record.name
         maintainer.email = record.email
         maintainer.packageCount = Int32(clamping: record.packageCount)
-        return maintainer
     }
 
     /// Sets how many packages each maintainer has, by key.

@@ -2,13 +2,11 @@ internal import CoreDataSource
 internal import DebianControl
 internal import Foundation
 
-/// The packages. It is given a `PackageRecord` to add, and the name of a package to delete.
-final class PackageDataSource: DataSource {
-    override class var entities: [ManagedObject.Type] { [Package.self] }
+/// The packages, which are known by name, architecture and version.
+final class PackageDataSource: KeyedDataSource<PackageRecord, Package> {
+    override class var key: ObjectKey<PackageRecord, Package> { ObjectKey(\.key, \.key) }
 
-    override func onAdd(_ object: any Sendable, in context: isolated PrivateContext) throws -> ManagedObject? {
-        guard let record = object as? PackageRecord else { return nil }
-        let package = try context.findOrInsert(Package.self, where: \.key, equals: record.key)
+    override func update(_ package: Package, from record: PackageRecord) {
         package.name = record.name
         package.architecture = record.architecture
         package.version = record.version
@@ -23,16 +21,10 @@ final class PackageDataSource: DataSource {
         package.depends = record.depends
         package.status = record.status
         ProgressBar.standardError.advance()
-        return package
     }
 
     /// Returns once main shows what was saved, and lists have said so.
     func showSaves() async throws {
         try await perform(waitFor: .main) { _ in }
-    }
-
-    override func onDelete(_ object: any Sendable, in context: isolated PrivateContext) throws {
-        guard let name = object as? String else { return }
-        for package in try context.fetch(Package.self, where: \.name, equals: name) { context.delete(package) }
     }
 }

@@ -40,9 +40,10 @@ final class WatchedList: DataSourceDelegate {
         self.packages = packages
         self.view = view
         try packages.register(
-            self, dataKey: Self.dataKey, entity: Package.self,
-            where: section.map { FetchPredicate.compare(\Package.section, .equal, $0) },
-            sortBy: [SortDescriptor(\.name), SortDescriptor(\.key)], sectionBy: \.section)
+            self, dataKey: Self.dataKey,
+            FetchRequest(
+                Package.self, where: section.map { \Package.section == $0 },
+                order: [SortDescriptor(\.name), SortDescriptor(\.key)]), sectionBy: \.section)
     }
 
     /// Shows the list as it is.

@@ -39,7 +39,7 @@ struct ContainerMigrationTests {
         #expect(!container.startup.isReset && container.startup.rowsDropped == 0)
         #expect(rows.load(ordering: .relaxed) == 5)
         let contacts = try container.dataSource(ContactDataSource.self)
-        let found = try contacts.fetch(ContactEntity.self, sortBy: [SortDescriptor(\.uid)])
+        let found = try contacts.fetch(ContactEntity.self, order: [SortDescriptor(\.uid)])
         #expect(found.map(\.uid) == contactList(0..<5).map(\.uid))
         #expect(found.map(\.phone) == contactList(0..<5).map(\.phone))
         // They are found by their keys, and new ones get other keys.

@@ -32,7 +32,7 @@ struct ContainerResetTests {
             for _ in 0..<3 {
                 try await container.reset()
                 #expect(try await contacts.add(contactList(0..<5)) == SaveReport(inserted: 5))
-                let shown = try contacts.fetch(ContactEntity.self, sortBy: [SortDescriptor(\.uid)])
+                let shown = try contacts.fetch(ContactEntity.self, order: [SortDescriptor(\.uid)])
                 #expect(shown.map(\.name) == (0..<5).map { "name \($0)" })
                 #expect(Set(shown.map(\.objectID.key)).isDisjoint(with: keys), "a key was given twice")
                 try await contacts.add(ContactData(uid: "uid-0", name: "new"), waitFor: .main)
@@ -74,7 +74,7 @@ struct ContainerResetTests {
 
     /// Runs work in a private context whose batch is begun before a reset and ended after it; returns what it throws.
     private func error(
-        ofWorkDuringAReset work: @escaping @Sendable (isolated PrivateContext) throws -> Void,
+        ofWorkDuringAReset work: @escaping @Sendable (PrivateContext) throws -> Void,
         in container: PersistentContainer
     ) async throws -> DataSourceError? {
         let contacts = try container.dataSource(ContactDataSource.self)
@@ -210,7 +210,7 @@ struct ContainerResetTests {
 
 /// Adds rows that bear the number of resets begun when their batch began; a reset is the only thing that may be thrown.
 private func addUntilOver<Object: Item>(
-    _ type: Object.Type, _ source: DataSource, _ begun: Shared<Int64>, _ isOver: Shared<Bool>
+    _ type: Object.Type, _ source: AnyDataSource, _ begun: Shared<Int64>, _ isOver: Shared<Bool>
 ) async throws {
     var batch = 0
     while !isOver.value {

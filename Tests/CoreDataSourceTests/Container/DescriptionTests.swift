@@ -39,8 +39,9 @@ struct DescriptionTests {
             let contacts = try container.dataSource(ContactDataSource.self)
             try await contacts.add(contactList(0..<3))
             #expect("\(container.main)" == "MainContext of Contacts (0 pending saves)")
-            #expect("\(contacts.context)" == "PrivateContext of ContactDataSource (ContactEntity)")
-            let list = try contacts.list(ContactEntity.self, sortBy: [SortDescriptor(\.name)], sectionBy: \.phone)
+            #expect(try await contacts.perform { "\($0)" } == "PrivateContext of ContactDataSource (ContactEntity)")
+            let list = try contacts.list(
+                FetchRequest(ContactEntity.self, order: [SortDescriptor(\.name)]), sectionBy: \.phone)
             #expect("\(list)" == "LiveList of ContactEntity (3 rows in 3 sections)")
             #expect("\(list.snapshot)" == "ListSnapshot of ContactEntity (3 rows in 3 sections)")
             #expect("\(list.snapshot[0])".contains("uid \"uid-1\""))

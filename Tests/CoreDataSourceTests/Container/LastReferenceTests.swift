@@ -69,7 +69,7 @@ struct LastReferenceTests {
             delegate.contacts = try container.dataSource(ContactDataSource.self)
             delegate.container = container
             try delegate.contacts?.register(
-                delegate, dataKey: "list", request: FetchRequest(ContactEntity.self, order: [.ascending(\.uid)]))
+                delegate, dataKey: "list", FetchRequest(ContactEntity.self, order: [.ascending(\.uid)]))
         }
         let contacts = try #require(delegate.contacts)
         Task { try await contacts.add(contactList(0..<3)) }

@@ -42,12 +42,12 @@ struct OutsideWritesTests {
     /// `first` and `values` disagreed, and adding the app's value again lost it.
     @Test func anUpdateIsSeenAndOverwritten() async throws {
         try await withSaved { container, contacts, raw in
-            let held = try #require(try contacts.first(ContactEntity.self, where: \.uid, equals: "uid-1"))
+            let held = try #require(try contacts.first(ContactEntity.self, where: \.uid == "uid-1"))
             try raw.execute("UPDATE \"ContactEntity\" SET \"name\" = 'changed' WHERE \"uid\" = 'uid-1'")
-            #expect(try contacts.first(ContactEntity.self, where: \.uid, equals: "uid-1")?.name == "changed")
+            #expect(try contacts.first(ContactEntity.self, where: \.uid == "uid-1")?.name == "changed")
             #expect(held.name == "changed")
             let request = FetchRequest(ContactEntity.self, where: \.uid == "uid-1")
-            #expect(try contacts.values(request, \.name).first == "changed")
+            #expect(try contacts.main.values(request, \.name).first == "changed")
             #expect(try await contacts.add(contactList(1..<2)) == SaveReport(updated: 1))
             #expect(held.name == "name 1")
             #expect(try raw.column("SELECT \"name\" FROM \"ContactEntity\" WHERE \"uid\" = 'uid-1'") == ["name 1"])
@@ -57,7 +57,7 @@ struct OutsideWritesTests {
     /// `add` reported that nothing had to be done, and the row was gone.
     @Test func aDeletedRowIsInsertedAgain() async throws {
         try await withSaved { container, contacts, raw in
-            let held = try #require(try contacts.first(ContactEntity.self, where: \.uid, equals: "uid-1"))
+            let held = try #require(try contacts.first(ContactEntity.self, where: \.uid == "uid-1"))
             try raw.execute("DELETE FROM \"ContactEntity\" WHERE \"uid\" = 'uid-1'")
             #expect(try await contacts.add(contactList(1..<2)) == SaveReport(inserted: 1))
             #expect(held.isDeleted)
@@ -104,7 +104,7 @@ struct OutsideWritesTests {
             #expect(container.pendingSaveCount == 0)
             #expect(try await groups.add(GroupData(gid: "1", name: "one")) == SaveReport(inserted: 1))
             #expect(try await contacts.add(contactList(5..<6)) == SaveReport(inserted: 1))
-            #expect(try contacts.first(ContactEntity.self, where: \.uid, equals: "outside")?.name == "name 0")
+            #expect(try contacts.first(ContactEntity.self, where: \.uid == "outside")?.name == "name 0")
             #expect(root.pendingSaveCount == 0)
         }
     }
@@ -146,7 +146,7 @@ struct OutsideWritesTests {
             try raw.execute("UPDATE \"ContactEntity\" SET \"name\" = 'theirs', \"phone\" = '1' WHERE \"uid\" = 'uid-1'")
             gate.open()
             try await updating.value
-            let found = try contacts.first(ContactEntity.self, where: \.uid, equals: "uid-1")
+            let found = try contacts.first(ContactEntity.self, where: \.uid == "uid-1")
             #expect(found?.name == "ours")
             #expect(found?.phone == "1")
         }

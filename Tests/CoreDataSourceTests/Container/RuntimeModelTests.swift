@@ -18,10 +18,10 @@ struct RuntimeModelTests {
         ])
         #expect(report == SaveReport(inserted: 2))
 
-        let found = try books.fetch(BookEntity.self, sortBy: [SortDescriptor(\.title)])
+        let found = try books.fetch(BookEntity.self, order: [SortDescriptor(\.title)])
         #expect(found.map(\.isbn) == ["1", "2"])
         #expect(found.map(\.pages) == [7, nil])
-        #expect(try books.first(BookEntity.self, where: \.isbn, equals: "2")?.title == "B")
+        #expect(try books.first(BookEntity.self, where: \.isbn == "2")?.title == "B")
         try await container.close()
     }
 
@@ -90,10 +90,10 @@ private final class BookEntity: ManagedObject {
     }
 }
 
-private final class BookDataSource: DataSource {
+private final class BookDataSource: DataSource<any Sendable> {
     override class var entities: [ManagedObject.Type] { [BookEntity.self] }
 
-    override func onAdd(_ object: any Sendable, in context: isolated PrivateContext) throws -> ManagedObject? {
+    override func onAdd(_ object: any Sendable, in context: PrivateContext) throws -> ManagedObject? {
         guard let data = object as? Book else { return nil }
         let book = try context.findOrInsert(BookEntity.self, where: \.isbn, equals: data.isbn)
         book.title = data.title

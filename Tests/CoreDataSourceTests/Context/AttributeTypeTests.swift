@@ -63,7 +63,7 @@ struct AttributeTypeTests {
 
     @Test(arguments: StoreKind.allCases)
     func compositesAndTransformablesComeBack(kind: StoreKind) async throws {
-        final class Places: DataSource {
+        final class Places: DataSource<any Sendable> {
             override class var entities: [ManagedObject.Type] { [Place.self, Special.self] }
         }
         let address = Address(
@@ -81,7 +81,7 @@ struct AttributeTypeTests {
             try context.insert(Place.self).title = "2"
             try context.insert(Special.self).tags = ["x", "y"]
         }
-        let found = try container.main.fetch(Place.self, sortBy: [SortDescriptor(\.title)])
+        let found = try container.main.fetch(Place.self, order: [SortDescriptor(\.title)])
         #expect(found.map(\.address) == [address, nil])
         #expect(found.map(\.origin.latitude) == [4, 0])
         #expect(try container.main.fetch(Special.self).map(\.tags) == [["x", "y"]])

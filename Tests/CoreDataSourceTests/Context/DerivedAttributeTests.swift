@@ -8,7 +8,7 @@ struct DerivedAttributeTests {
         override class var entityName: String { "Entry" }
     }
 
-    private final class EntryDataSource: DataSource {
+    private final class EntryDataSource: DataSource<any Sendable> {
         override class var entities: [ManagedObject.Type] { [Entry.self] }
     }
 

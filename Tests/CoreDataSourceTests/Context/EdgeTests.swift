@@ -56,7 +56,7 @@ struct EdgeTests {
                 let other = try context.first(ContactEntity.self, where: \.uid, equals: "uid-1")
                 #expect(one === other)
                 #expect(other?.name == "kept")
-                return try context.count(ContactEntity.self, where: .compare(\ContactEntity.name, .equal, "kept"))
+                return try context.count(ContactEntity.self, where: \ContactEntity.name == "kept")
             }
             #expect(report == 1)
         }
@@ -67,8 +67,8 @@ struct EdgeTests {
         try await withContainer(kind) { container, _ in
             let contacts = try container.dataSource(ContactDataSource.self)
             try await contacts.add(contactList(0..<3))
-            var wanted = FetchPredicate.compare(\ContactEntity.uid, .equal, "uid-1")
-            for number in 0..<5_000 { wanted = wanted || .compare(\ContactEntity.uid, .equal, "x\(number)") }
+            var wanted = \ContactEntity.uid == "uid-1"
+            for number in 0..<5_000 { wanted = wanted || \ContactEntity.uid == "x\(number)" }
             let predicate = wanted
             #expect(try contacts.count(ContactEntity.self, where: predicate) == 1)
             let count = try await contacts.perform { try $0.fetch(ContactEntity.self, where: predicate).count }

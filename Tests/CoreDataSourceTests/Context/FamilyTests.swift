@@ -5,7 +5,7 @@ import Testing
 /// Entities with entities below them.
 @MainActor
 struct FamilyTests {
-    private final class Everything: DataSource {
+    private final class Everything: DataSource<any Sendable> {
         override class var entities: [ManagedObject.Type] { [Item.self] }
     }
 
@@ -72,7 +72,7 @@ struct FamilyTests {
         override class var entityName: String { "Employee" }
     }
 
-    private final class People: DataSource {
+    private final class People: DataSource<any Sendable> {
         override class var entities: [ManagedObject.Type] { [Person.self, Employee.self] }
     }
 

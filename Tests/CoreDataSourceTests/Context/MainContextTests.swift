@@ -21,8 +21,8 @@ struct MainContextTests {
         try await withContainer { container, _ in
             let contacts = try container.dataSource(ContactDataSource.self)
             try await contacts.add(contactList(0..<3))
-            let one = try contacts.first(ContactEntity.self, where: \.uid, equals: "uid-1")
-            let other = try contacts.fetch(ContactEntity.self, where: \.name, equals: "name 1").first
+            let one = try contacts.first(ContactEntity.self, where: \.uid == "uid-1")
+            let other = try contacts.fetch(ContactEntity.self, where: \.name == "name 1").first
             #expect(one != nil)
             #expect(one === other)
         }

@@ -38,7 +38,7 @@ struct OverlayTests {
             }
             #expect(edited == expected, "before the save, seed \(seed), round \(round)")
             let shown = try container.main.fetch(
-                Sender.self, where: query.predicate, sortBy: query.sort, limit: query.limit, offset: query.offset)
+                Sender.self, where: query.predicate, order: query.sort, limit: query.limit, offset: query.offset)
             #expect(shown.map(\.key) == expected, "on main, seed \(seed), round \(round)")
             #expect(try container.main.count(Sender.self) == oracle.count)
             let fresh = try container.dataSource(RoomDataSource.self)
@@ -62,14 +62,14 @@ struct OverlayTests {
         var limit: Int?
         var offset: Int
 
-        var predicate: FetchPredicate { .compare(\Sender.number, .greaterOrEqual, least) }
+        var predicate: FetchPredicate<Sender> { \Sender.number >= least }
 
         var sort: [SortDescriptor<Sender>] {
             [SortDescriptor(\.number, order: isAscending ? .forward : .reverse), SortDescriptor(\.key)]
         }
 
-        func run(in context: isolated PrivateContext) throws -> [String] {
-            try context.fetch(Sender.self, where: predicate, sortBy: sort, limit: limit, offset: offset).map(\.key)
+        func run(in context: PrivateContext) throws -> [String] {
+            try context.fetch(Sender.self, where: predicate, order: sort, limit: limit, offset: offset).map(\.key)
         }
 
         func answer(_ rows: [String: Row]) -> [String] {

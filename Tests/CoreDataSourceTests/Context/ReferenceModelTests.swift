@@ -57,7 +57,7 @@ struct ReferenceModelTests {
                     expected = after
                 } catch is Poison {}
             }
-            let shown = try senders.fetch(Sender.self, sortBy: [SortDescriptor(\.key)])
+            let shown = try senders.fetch(Sender.self, order: [SortDescriptor(\.key)])
             #expect(shown.map(\.key) == expected.keys.sorted(), "step \(step)")
             #expect(shown.allSatisfy { expected[$0.key] == Content(number: $0.number, text: $0.text) }, "step \(step)")
         }
@@ -65,20 +65,20 @@ struct ReferenceModelTests {
     }
 
     /// Asks the context in several ways in the middle of a batch.
-    private static func compare(
-        _ state: [String: Content], _ edit: Edit, in context: isolated PrivateContext
+    private nonisolated static func compare(
+        _ state: [String: Content], _ edit: Edit, in context: PrivateContext
     ) throws {
-        let few = FetchPredicate.compare(\Sender.number, .less, 3)
+        let few = \Sender.number < 3
         let wanted = state.filter { $0.value.number < 3 }.keys.sorted()
-        let found = try context.fetch(Sender.self, where: few, sortBy: [SortDescriptor(\.key)]).map(\.key)
+        let found = try context.fetch(Sender.self, where: few, order: [SortDescriptor(\.key)]).map(\.key)
         #expect(found == wanted, "after \(edit)")
         let window = try context.fetch(
-            Sender.self, where: few, sortBy: [SortDescriptor(\.key, order: .reverse)], limit: 2, offset: 1
+            Sender.self, where: few, order: [SortDescriptor(\.key, order: .reverse)], limit: 2, offset: 1
         ).map(\.key)
         #expect(window == Array(wanted.reversed().dropFirst().prefix(2)), "after \(edit)")
         #expect(try context.count(Sender.self, where: few) == wanted.count, "after \(edit)")
         #expect(try context.count(Item.self) == state.count, "after \(edit)")
-        let rest = try context.fetch(Item.self, sortBy: [SortDescriptor(\.key)], offset: 1)
+        let rest = try context.fetch(Item.self, order: [SortDescriptor(\.key)], offset: 1)
         #expect(rest.count == max(0, state.count - 1), "after \(edit)")
         for key in ["k1", "k2"] {
             #expect(try context.first(Sender.self, where: \.key, equals: key)?.number == state[key]?.number)
@@ -101,9 +101,10 @@ struct ReferenceModelTests {
         }
         var after = expected.filter { $0.value.number < bound }
         for item in list { after[item.key] = Content(number: item.number, text: item.text) }
-        let scope = FetchPredicate.compare(\Sender.number, .greaterOrEqual, bound)
-        let plan = try await senders.planSync(list, entity: Sender.self, scope: scope, allowsEmpty: true)
-        let report = try await senders.sync(list, entity: Sender.self, scope: scope, allowsEmpty: true, waitFor: level)
+        let scope = \Sender.number >= bound
+        let plan = try await senders.planSync(list, entity: Sender.self, scope: scope, options: .allowsEmpty)
+        let report = try await senders.sync(
+            list, entity: Sender.self, scope: scope, options: .allowsEmpty, waitFor: level)
         #expect(plan == report)
         #expect(report.inserted == after.keys.count { expected[$0] == nil })
         #expect(report.deleted == expected.keys.count { after[$0] == nil })
@@ -147,7 +148,7 @@ struct ReferenceModelTests {
             }
         }
 
-        func apply(in context: isolated PrivateContext) throws {
+        func apply(in context: PrivateContext) throws {
             switch self {
             case .put(let key, let content): try put(key, content, in: context)
             case .delete(let key): try find(key, in: context).map { context.delete($0) }
@@ -164,11 +165,11 @@ struct ReferenceModelTests {
             }
         }
 
-        private func find(_ key: String, in context: isolated PrivateContext) throws -> Sender? {
+        private func find(_ key: String, in context: PrivateContext) throws -> Sender? {
             try context.first(Sender.self, where: \.key, equals: key)
         }
 
-        private func put(_ key: String, _ content: Content, in context: isolated PrivateContext) throws {
+        private func put(_ key: String, _ content: Content, in context: PrivateContext) throws {
             let sender = try context.findOrInsert(Sender.self, where: \.key, equals: key)
             sender.number = content.number
             sender.text = content.text

@@ -21,13 +21,13 @@ struct RegisteredBytesTests {
                     let contact = try context.findOrInsert(ContactEntity.self, where: \.uid, equals: "\(number)")
                     contact.note = Self.megabyte
                 }
-                most = max(most, await contacts.context.registeredByteCount)
+                most = max(most, await contacts.tier.registeredByteCount)
                 // Reading them, and editing them, registers them too.
                 if number % 10 == 9 {
                     try await contacts.perform { context in
-                        for contact in try context.fetch(ContactEntity.self, sortBy: [], limit: 20) { contact.age += 1 }
+                        for contact in try context.fetch(ContactEntity.self, order: [], limit: 20) { contact.age += 1 }
                     }
-                    most = max(most, await contacts.context.registeredByteCount)
+                    most = max(most, await contacts.tier.registeredByteCount)
                 }
             }
             #expect(most > limit / 2 && most <= limit)
@@ -57,13 +57,13 @@ struct RegisteredBytesTests {
                 if step % 7 == 0 {
                     try await contacts.update(
                         ContactEntity.self, set: [.set(\.note, String(repeating: "u", count: step * 9))])
-                    try await contacts.delete(ContactEntity.self, where: .compare(\ContactEntity.uid, .less, "2"))
+                    try await contacts.delete(ContactEntity.self, where: \ContactEntity.uid < "2")
                 }
-                let counts = await contacts.context.registeredByteCounts
+                let counts = await contacts.tier.registeredByteCounts
                 #expect(counts.counted == counts.present, "step \(step)")
             }
-            await contacts.context.forgetObjects()
-            #expect(await contacts.context.registeredByteCount == 0)
+            await contacts.tier.forgetObjects()
+            #expect(await contacts.tier.registeredByteCount == 0)
         }
     }
 }

@@ -47,8 +47,8 @@ struct UniquenessTests {
                 one?.uid = "b"
                 two?.uid = "a"
             }
-            #expect(try contacts.first(ContactEntity.self, where: \.uid, equals: "a")?.name == "2")
-            #expect(try contacts.first(ContactEntity.self, where: \.uid, equals: "b")?.name == "1")
+            #expect(try contacts.first(ContactEntity.self, where: \.uid == "a")?.name == "2")
+            #expect(try contacts.first(ContactEntity.self, where: \.uid == "b")?.name == "1")
         }
     }
 
@@ -89,7 +89,7 @@ struct UniquenessTests {
 
     /// The constraint is the parent's, so it holds across the tables of its sub-entities.
     @Test func aParentsConstraintHoldsInTheWholeFamily() async throws {
-        final class Everything: DataSource {
+        final class Everything: DataSource<any Sendable> {
             override class var entities: [ManagedObject.Type] { [Item.self] }
         }
         let container = try await PersistentContainer(model: .chat, store: .inMemory)
@@ -110,7 +110,7 @@ struct UniquenessTests {
                 ContactData(uid: "\u{E9}", name: "composed"), ContactData(uid: "e\u{301}", name: "decomposed"),
             ])
             #expect(try contacts.count(ContactEntity.self) == 2)
-            #expect(try contacts.first(ContactEntity.self, where: \.uid, equals: "e\u{301}")?.name == "decomposed")
+            #expect(try contacts.first(ContactEntity.self, where: \.uid == "e\u{301}")?.name == "decomposed")
         }
     }
 }

@@ -2,7 +2,7 @@ import CoreDataSource
 import Foundation
 import Testing
 
-final class BoundedDataSource: DataSource {
+final class BoundedDataSource: DataSource<any Sendable> {
     override class var entities: [ManagedObject.Type] { [Bounded.self, EveryType.self] }
 }
 

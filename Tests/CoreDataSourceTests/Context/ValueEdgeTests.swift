@@ -8,7 +8,7 @@ struct ValueEdgeTests {
         override class var entityName: String { "Entry" }
     }
 
-    private final class Entries: DataSource {
+    private final class Entries: DataSource<any Sendable> {
         override class var entities: [ManagedObject.Type] { [Entry.self] }
     }
 

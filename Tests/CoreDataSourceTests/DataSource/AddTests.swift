@@ -10,7 +10,7 @@ struct AddTests {
             let contacts = try container.dataSource(ContactDataSource.self)
             let report = try await contacts.add(contactList(0..<10))
             #expect(report == SaveReport(inserted: 10))
-            let found = try contacts.fetch(ContactEntity.self, sortBy: [SortDescriptor(\.name)])
+            let found = try contacts.fetch(ContactEntity.self, order: [SortDescriptor(\.name)])
             #expect(found.map(\.name) == (0..<10).map { "name \($0)" })
             #expect(found.map(\.phone) == (0..<10).map { $0 % 2 == 0 ? "\($0)" : nil })
         }
@@ -23,7 +23,7 @@ struct AddTests {
             try await contacts.add(contactList(0..<10))
             let report = try await contacts.add(contactList(5..<15) { $0 == 7 ? "new" : "name \($0)" })
             #expect(report == SaveReport(inserted: 5, updated: 1))
-            #expect(try contacts.first(ContactEntity.self, where: \.uid, equals: "uid-7")?.name == "new")
+            #expect(try contacts.first(ContactEntity.self, where: \.uid == "uid-7")?.name == "new")
         }
     }
 

@@ -4,18 +4,18 @@ import Testing
 /// D7: in the ancestor, "one data source an entity" was a sentence in the README.
 @MainActor
 struct OwnershipTests {
-    final class SecondContacts: DataSource {
+    final class SecondContacts: DataSource<any Sendable> {
         override class var entities: [ManagedObject.Type] { [ContactEntity.self] }
     }
 
-    final class EveryEntity: DataSource {
+    final class EveryEntity: DataSource<any Sendable> {
         override class var entities: [ManagedObject.Type] { [BaseEntity.self] }
     }
 
-    final class Intruder: DataSource {
+    final class Intruder: DataSource<any Sendable> {
         override class var entities: [ManagedObject.Type] { [] }
 
-        override func onAdd(_ object: any Sendable, in context: isolated PrivateContext) throws -> ManagedObject? {
+        override func onAdd(_ object: any Sendable, in context: PrivateContext) throws -> ManagedObject? {
             switch object as? String {
             case "insert": return try context.insert(ContactEntity.self)
             case "edit":
@@ -54,7 +54,7 @@ struct OwnershipTests {
     }
 
     @Test func aRefusedOwnerClaimsNothing() async throws {
-        final class Both: DataSource {
+        final class Both: DataSource<any Sendable> {
             override class var entities: [ManagedObject.Type] { [GroupEntity.self, ContactEntity.self] }
         }
         try await withContainer { container, _ in

@@ -50,7 +50,7 @@ struct RollbackTests {
                 }
             }
             let found = try await contacts.perform { context in
-                try ["a", "b", "c"].map { try context.exists(ContactEntity.self, where: \.uid, equals: $0) }
+                try ["a", "b", "c"].map { try context.exists(ContactEntity.self, where: \.uid == $0) }
             }
             #expect(found == [true, false, false])
         }

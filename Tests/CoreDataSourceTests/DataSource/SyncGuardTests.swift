@@ -21,7 +21,7 @@ struct SyncGuardTests {
                 #expect(error?.code == .emptySync)
             }
             #expect(try contacts.count(ContactEntity.self) == 3)
-            let report = try await contacts.sync([1, 2, 3], entity: ContactEntity.self, allowsEmpty: true)
+            let report = try await contacts.sync([1, 2, 3], entity: ContactEntity.self, options: .allowsEmpty)
             #expect(report.deleted == 3)
             #expect(report.ignored == 3)
         }
@@ -31,10 +31,10 @@ struct SyncGuardTests {
         override class var entityName: String { "Note" }
     }
 
-    private final class Notes: DataSource {
+    private final class Notes: DataSource<any Sendable> {
         override class var entities: [ManagedObject.Type] { [Note.self] }
 
-        override func onAdd(_ object: any Sendable, in context: isolated PrivateContext) throws -> ManagedObject? {
+        override func onAdd(_ object: any Sendable, in context: PrivateContext) throws -> ManagedObject? {
             try context.insert(Note.self)
         }
     }

@@ -57,7 +57,7 @@ struct SyncTests {
             #expect(error?.code == .emptySync)
             #expect(try contacts.count(ContactEntity.self) == 3)
             let report = try await contacts.sync(
-                [ContactData](), entity: ContactEntity.self, allowsEmpty: true)
+                [ContactData](), entity: ContactEntity.self, options: .allowsEmpty)
             #expect(report.deleted == 3)
             #expect(try contacts.count(ContactEntity.self) == 0)
         }
@@ -75,7 +75,7 @@ struct SyncTests {
         try await withContainer { container, _ in
             let contacts = try container.dataSource(ContactDataSource.self)
             try await contacts.add(contactList(0..<10) { $0 < 5 ? "low" : "high" })
-            let scope = FetchPredicate.compare(\ContactEntity.name, .equal, "low")
+            let scope = \ContactEntity.name == "low"
             let report = try await contacts.sync(
                 contactList(0..<2) { _ in "low" }, entity: ContactEntity.self, scope: scope)
             #expect(report.deleted == 3)
@@ -103,9 +103,9 @@ struct SyncTests {
         try await withContainer { container, _ in
             let contacts = try container.dataSource(ContactDataSource.self)
             try await contacts.add(ContactData(uid: "local", name: "x"))
-            let scope = FetchPredicate.compare(\ContactEntity.name, .notEqual, "x")
+            let scope = \ContactEntity.name != "x"
             try await contacts.sync([ContactData(uid: "a", name: "y")], entity: ContactEntity.self, scope: scope)
-            #expect(try contacts.fetch(ContactEntity.self, sortBy: [SortDescriptor(\.uid)]).map(\.syncFlag) == [1, 0])
+            #expect(try contacts.fetch(ContactEntity.self, order: [SortDescriptor(\.uid)]).map(\.syncFlag) == [1, 0])
         }
     }
 
@@ -117,7 +117,7 @@ struct SyncTests {
             // The flag makes an update of every row that has not been synced before.
             let plan = try await contacts.planSync(list, entity: ContactEntity.self)
             #expect(try contacts.count(ContactEntity.self) == 10)
-            #expect(try contacts.first(ContactEntity.self, where: \.uid, equals: "uid-6")?.name == "name 6")
+            #expect(try contacts.first(ContactEntity.self, where: \.uid == "uid-6")?.name == "name 6")
             #expect(container.stack.root.newestSave == 1)
             #expect(try await contacts.sync(list, entity: ContactEntity.self) == plan)
             #expect(plan.inserted == 2)

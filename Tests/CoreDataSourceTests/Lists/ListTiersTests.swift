@@ -62,7 +62,7 @@ struct ListTiersTests: ItemListSuite {
         try await withChat(kind) { container, senders in
             try await senders.add(items(0..<3))
             let delegate = try register(senders, "list")
-            var updates = senders.updates(Item.self).makeAsyncIterator()
+            var updates = senders.updates(FetchRequest(Item.self)).makeAsyncIterator()
             _ = await updates.next()
             try await container.reset()
             #expect(delegate.takeCalls() == ["will", "delete [0, 2] -", "delete [0, 1] -", "delete [0, 0] -", "did"])
@@ -117,8 +117,8 @@ struct ListTiersTests: ItemListSuite {
         try await senders.add(items(0..<3))
         let delegate = try register(senders, "list")
         store.failReads(with: noRoom)
-        container.main.readListsAnew()
-        await container.main.listsAreSettled()
+        container.mainTier.readListsAnew()
+        await container.mainTier.listsAreSettled()
         #expect(delegate.failures.map(\.code) == [.diskFull])
         #expect(senders.why(dataKey: "list")?.failure?.code == .diskFull)
         #expect(senders.numberOfItems("list", inSection: 0) == 3)
@@ -135,13 +135,13 @@ struct ListTiersTests: ItemListSuite {
         let delegate = try register(senders, "list")
         delegate.onFailure = { store.failReads(with: nil) }
         let read = store.holdNextRead()
-        container.main.readListsAnew()
+        container.mainTier.readListsAnew()
         for await _ in read.arrived {}
         try senders.performAndWait { try $0.insert(Sender.self).key = "heard" }
-        container.main.merge()
+        container.mainTier.merge()
         store.failReads(with: noRoom)
         read.release()
-        await container.main.listsAreSettled()
+        await container.mainTier.listsAreSettled()
         #expect(delegate.failures.count == 1)
         #expect(senders.numberOfItems("list", inSection: 0) == 4)
         #expect(listed(senders, "list") == (try fetched(senders)))
@@ -157,7 +157,7 @@ struct ListTiersTests: ItemListSuite {
         var random = SeededRandom(seed: seed)
         try await withChat(kind) { container, senders in
             let rooms = try container.dataSource(RoomDataSource.self)
-            let few = FetchPredicate.compare(\Item.number, .less, 5)
+            let few = \Item.number < 5
             try await senders.add([ItemData(key: "s3", number: 4), ItemData(key: "s4", number: 6)])
             let (early, late) = (try cursor(senders, "s3"), try cursor(senders, "s4"))
             let delegates = [
@@ -171,7 +171,7 @@ struct ListTiersTests: ItemListSuite {
                 let list = (0..<(isLarge ? 280 : 1 + random.next(below: 4))).map { _ in
                     ItemData(key: "\(random.next(below: isLarge ? 320 : 12))", number: Int64(random.next(below: 10)))
                 }
-                let source: DataSource = step % 3 == 0 ? rooms : senders
+                let source: DataSource<any Sendable> = step % 3 == 0 ? rooms : senders
                 let prefixed = list.map { ItemData(key: "\(step % 3 == 0 ? "r" : "s")\($0.key)", number: $0.number) }
                 let level: SaveLevel = random.next(below: 3) == 0 ? .store : .main
                 if random.next(below: 3) == 0 {
@@ -200,7 +200,7 @@ struct ListTiersTests: ItemListSuite {
             let follower = Task {
                 var last: [String] = []
                 for await update in senders.updates(
-                    Item.self, sortBy: [SortDescriptor(\.number), SortDescriptor(\.key)])
+                    FetchRequest(Item.self, order: [SortDescriptor(\.number), SortDescriptor(\.key)]))
                 {
                     last = update.snapshot.map { "\($0.key) \($0.number)" }
                     if last.last == "end 1000" { break }
@@ -210,7 +210,7 @@ struct ListTiersTests: ItemListSuite {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for task in 0..<64 {
                     group.addTask {
-                        let source: DataSource = task % 2 == 0 ? senders : rooms
+                        let source: DataSource<any Sendable> = task % 2 == 0 ? senders : rooms
                         for number in Int64(1)...8 {
                             let own = ItemData(key: "\(task)-\(number)", number: number)
                             try await source.add([own, ItemData(key: "last-\(task)", number: -number)])

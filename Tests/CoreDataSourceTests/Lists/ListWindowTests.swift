@@ -25,7 +25,7 @@ struct ListWindowTests: ItemListSuite {
         store.fail(with: nil)
         read.release()
         try await saving.value
-        await container.main.listsAreSettled()
+        await container.mainTier.listsAreSettled()
         #expect(listed(senders, "list") == (try fetched(senders, limit: 10)))
         #expect(delegate.complaints == [])
     }
@@ -125,10 +125,10 @@ struct ListWindowTests: ItemListSuite {
             let place = FetchCursor(try #require(try rooms.fetch(Room.self).first))
             let delegate = RecordingDelegate()
             let error = #expect(throws: DataSourceError.self) {
-                try senders.register(delegate, dataKey: "list", entity: Sender.self, after: place)
+                try senders.register(delegate, dataKey: "list", FetchRequest(Sender.self, after: place))
             }
             #expect(error?.code == .invalidPredicate)
-            try senders.register(delegate, dataKey: "list", entity: Sender.self)
+            try senders.register(delegate, dataKey: "list", FetchRequest(Sender.self))
             #expect(throws: DataSourceError.self) { try senders.moveWindow(dataKey: "list", after: place) }
             #expect(senders.dataKeys == ["list"])
         }
@@ -142,18 +142,18 @@ struct ListWindowTests: ItemListSuite {
         try await senders.add(items(0..<200))
         let delegate = RecordingDelegate()
         try senders.register(
-            delegate, dataKey: "list", entity: Sender.self, sortBy: [SortDescriptor(\.number)], limit: 10)
+            delegate, dataKey: "list", FetchRequest(Sender.self, order: [SortDescriptor(\.number)], limit: 10))
         delegate.follow(senders, "list")
         try senders.performAndWait { context in
             for sender in try context.fetch(Sender.self) where sender.number < 35 { context.delete(sender) }
         }
         _ = store.takeQueries()
         let read = store.holdNextRead()
-        container.main.merge()
+        container.mainTier.merge()
         for await _ in read.arrived {}
         #expect(senders.numberOfItems("list", inSection: 0) == 10)
         try senders.performAndWait { context in
-            for sender in try context.fetch(Sender.self, where: .compare(\Sender.number, .less, 60)) {
+            for sender in try context.fetch(Sender.self, where: \Sender.number < 60) {
                 switch sender.number {
                 case 36: context.delete(sender)
                 case 37: sender.number = 50
@@ -170,14 +170,14 @@ struct ListWindowTests: ItemListSuite {
         }
         _ = store.takeQueries()
         read.release()
-        await container.main.listsAreSettled()
+        await container.mainTier.listsAreSettled()
         // 42 rows are held at most, of which 7 were left.
         let query = try #require(store.takeQueries().first)
         #expect(query.predicate.last == 41)
         #expect(query.limit.map { $0 < 42 + 16 && $0 >= 35 } == true)
         #expect(senders.why(dataKey: "list")?.isRead == true)
         #expect(delegate.complaints == [])
-        let found = try senders.fetch(Sender.self, sortBy: [SortDescriptor(\.number)], limit: 10)
+        let found = try senders.fetch(Sender.self, order: [SortDescriptor(\.number)], limit: 10)
         #expect(senders.allObjects(dataKey: "list", as: Sender.self).map(\.key) == found.map(\.key))
         try await senders.delete(items(39..<150), waitFor: .main)
         #expect(listed(senders, "list").count == 10)

@@ -16,7 +16,7 @@ struct LiveListTests {
 
     @Test func itShowsEverySave() async throws {
         try await withContacts { contacts in
-            let list = try contacts.list(ContactEntity.self, sortBy: [SortDescriptor(\.name)])
+            let list = try contacts.list(FetchRequest(ContactEntity.self, order: [SortDescriptor(\.name)]))
             #expect(list.snapshot.map(\.name) == ["name 0", "name 1", "name 2"])
             try await contacts.add(ContactData(uid: "a", name: "a"), waitFor: .main)
             #expect(list.count == 4)
@@ -29,7 +29,7 @@ struct LiveListTests {
 
     @Test func whoeverObservesItHears() async throws {
         try await withContacts { contacts in
-            let list = try contacts.list(ContactEntity.self)
+            let list = try contacts.list(FetchRequest(ContactEntity.self))
             let heard = Shared(0)
             withObservationTracking {
                 _ = list.snapshot
@@ -43,7 +43,7 @@ struct LiveListTests {
 
     @Test func aPausedListCatchesUpAtOnce() async throws {
         try await withContacts { contacts in
-            let list = try contacts.list(ContactEntity.self)
+            let list = try contacts.list(FetchRequest(ContactEntity.self))
             list.pause()
             try await contacts.add(contactList(3..<5), waitFor: .main)
             try await contacts.add(contactList(5..<6), waitFor: .main)
@@ -57,7 +57,7 @@ struct LiveListTests {
     @Test func itsWindowCanBeMoved() async throws {
         try await withContacts { contacts in
             try await contacts.add(contactList(3..<9), waitFor: .main)
-            let list = try contacts.list(ContactEntity.self, sortBy: [SortDescriptor(\.name)], limit: 4)
+            let list = try contacts.list(FetchRequest(ContactEntity.self, order: [SortDescriptor(\.name)], limit: 4))
             #expect(list.snapshot.map(\.name) == ["name 0", "name 1", "name 2", "name 3"])
             let third = list.snapshot[2]
             try list.moveWindow(after: FetchCursor(third))
@@ -74,7 +74,7 @@ struct LiveListTests {
             #expect(list.snapshot.map(\.name) == ["name 5", "name 6", "name 8"])
             try list.moveWindow(after: nil)
             #expect(list.snapshot.map(\.name) == ["name 0", "name 1", "name 2", "name 3"])
-            #expect(contacts.main.followedQueryCount == 1)
+            #expect(contacts.mainTier.followedQueryCount == 1)
         }
     }
 
@@ -82,9 +82,9 @@ struct LiveListTests {
         try await withContainer(.inMemory) { container, _ in
             let contacts = try container.dataSource(ContactDataSource.self)
             try await contacts.add(contactList(0..<3))
-            let list = try contacts.list(ContactEntity.self)
+            let list = try contacts.list(FetchRequest(ContactEntity.self))
             let delegate = RecordingDelegate()
-            try contacts.register(delegate, dataKey: "list", entity: ContactEntity.self)
+            try contacts.register(delegate, dataKey: "list", FetchRequest(ContactEntity.self))
             let said = AsyncStream<Void>.makeStream()
             withObservationTracking {
                 _ = list.why
@@ -102,19 +102,19 @@ struct LiveListTests {
 
     @Test func itGoesWhenNobodyHoldsIt() async throws {
         try await withContacts { contacts in
-            var list: LiveList<ContactEntity>? = try contacts.list(ContactEntity.self)
+            var list: LiveList<ContactEntity>? = try contacts.list(FetchRequest(ContactEntity.self))
             weak let probe = list
-            #expect(contacts.main.followedQueryCount == 1)
+            #expect(contacts.mainTier.followedQueryCount == 1)
             list = nil
             #expect(probe == nil)
-            #expect(contacts.main.followedQueryCount == 0)
+            #expect(contacts.mainTier.followedQueryCount == 0)
         }
     }
 
     @Test func aDiffableSnapshotGetsSectionsIdsAndWhatToDrawAgain() async throws {
         try await withContacts { contacts in
             var updates = contacts.updates(
-                ContactEntity.self, sortBy: [SortDescriptor(\.name)], sectionBy: \.phone
+                FetchRequest(ContactEntity.self, order: [SortDescriptor(\.name)]), sectionBy: \.phone
             ).makeAsyncIterator()
             _ = await updates.next()
             try await contacts.add(ContactData(uid: "uid-0", name: "new", phone: "0"))

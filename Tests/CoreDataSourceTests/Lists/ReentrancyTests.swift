@@ -15,7 +15,7 @@ struct ReentrancyTests {
 
     private func register(_ delegate: RecordingDelegate, _ dataKey: String, _ contacts: ContactDataSource) throws {
         try contacts.register(
-            delegate, dataKey: dataKey, entity: ContactEntity.self, sortBy: [SortDescriptor(\.name)])
+            delegate, dataKey: dataKey, FetchRequest(ContactEntity.self, order: [SortDescriptor(\.name)]))
     }
 
     /// A fetch in a call merges what was saved meanwhile; that is reported after this report.

@@ -15,7 +15,7 @@ struct RegisterTests {
             try await contacts.add(contactList(0..<names.count) { names[$0] })
             let delegate = RecordingDelegate()
             try contacts.register(
-                delegate, dataKey: "list", entity: ContactEntity.self, sortBy: [SortDescriptor(\.name)],
+                delegate, dataKey: "list", FetchRequest(ContactEntity.self, order: [SortDescriptor(\.name)]),
                 sectionBy: \.firstLetter)
             delegate.follow(contacts, "list")
             try await body(contacts, delegate, container)
@@ -52,11 +52,13 @@ struct RegisterTests {
     /// What a row is compared with may be its object itself, which a save must be asked with too.
     @Test func aListMayBeOfCertainObjectsOrOfAFormat() async throws {
         try await withList(["Al", "Ann", "Bob"]) { contacts, _, _ in
-            let ann = try #require(try contacts.first(ContactEntity.self, where: \.name, equals: "Ann"))
+            let ann = try #require(try contacts.first(ContactEntity.self, where: \.name == "Ann"))
             let chosen = RecordingDelegate()
             try contacts.register(
-                chosen, dataKey: "chosen", entity: ContactEntity.self,
-                where: FetchPredicate(format: "SELF == %@ OR name BEGINSWITH[c] %@", ann.objectID, "c"))
+                chosen, dataKey: "chosen",
+                FetchRequest(
+                    ContactEntity.self,
+                    where: FetchPredicate(format: "SELF == %@ OR name BEGINSWITH[c] %@", ann.objectID, "c")))
             #expect(contacts.allObjects(dataKey: "chosen", as: ContactEntity.self).map(\.name) == ["Ann"])
             try await contacts.add([contact(1, "Anna"), contact(2, "Bobby"), contact(3, "Cem")], waitFor: .main)
             #expect(contacts.allObjects(dataKey: "chosen", as: ContactEntity.self).map(\.name) == ["Anna", "Cem"])
@@ -68,12 +70,12 @@ struct RegisterTests {
     @Test(arguments: StoreKind.allCases)
     func aPredicateThatAsksTheObjectsIsAskedAgainAfterEachSave(kind: StoreKind) async throws {
         try await withList(["Al", "bob", "cem"], on: kind) { contacts, _, container in
-            let predicate = FetchPredicate(
+            let predicate = FetchPredicate<ContactEntity>(
                 #Predicate<ContactEntity> { $0.name.contains { $0.isUppercase } && $0.name < "x" })
             let delegate = RecordingDelegate()
             try contacts.register(
-                delegate, dataKey: "asking", entity: ContactEntity.self, where: predicate,
-                sortBy: [SortDescriptor(\.name)], limit: 2)
+                delegate, dataKey: "asking",
+                FetchRequest(ContactEntity.self, where: predicate, order: [SortDescriptor(\.name)], limit: 2))
             delegate.follow(contacts, "asking")
             @MainActor func names() -> [String] {
                 contacts.allObjects(dataKey: "asking", as: ContactEntity.self).map(\.name)
@@ -105,7 +107,7 @@ struct RegisterTests {
             try await contacts.delete(contact(1, ""), waitFor: .main)
             let delegate = RecordingDelegate()
             let predicate = FetchPredicate(#Predicate<ContactEntity> { $0.phone!.count < 3 })
-            try contacts.register(delegate, dataKey: "asking", entity: ContactEntity.self, where: predicate)
+            try contacts.register(delegate, dataKey: "asking", FetchRequest(ContactEntity.self, where: predicate))
             #expect(contacts.numberOfItems("asking", inSection: 0) == 1)
             try await contacts.add(contact(3, "no phone"), waitFor: .main)
             #expect(delegate.failures.map(\.code) == [.predicateFailed])
@@ -182,8 +184,8 @@ struct RegisterTests {
             try await contacts.add(contactList(0..<4))
             let delegate = RecordingDelegate()
             try contacts.register(
-                delegate, dataKey: "list", entity: ContactEntity.self,
-                where: .compare(\ContactEntity.phone, .notEqual, nil), sortBy: [SortDescriptor(\.name)])
+                delegate, dataKey: "list",
+                FetchRequest(ContactEntity.self, where: \ContactEntity.phone != nil, order: [SortDescriptor(\.name)]))
             delegate.follow(contacts, "list")
             try await contacts.add([contact(1, "name 1", "1"), contact(3, "other")], waitFor: .main)
             #expect(delegate.takeCalls() == ["will", "insert - [0, 1]", "did"])
@@ -246,8 +248,10 @@ struct RegisterTests {
         try await withList(["Al", "Bob"]) { contacts, delegate, _ in
             let other = RecordingDelegate()
             try contacts.register(
-                other, dataKey: "list", entity: ContactEntity.self, where: .compare(\ContactEntity.name, .less, "B"),
-                sortBy: [SortDescriptor(\.name, order: .reverse)])
+                other, dataKey: "list",
+                FetchRequest(
+                    ContactEntity.self, where: \ContactEntity.name < "B",
+                    order: [SortDescriptor(\.name, order: .reverse)]))
             #expect(contacts.numberOfSections("list") == 1)
             #expect(names(contacts) == ["Al"])
             try await contacts.add([contact(2, "Ann"), contact(3, "Cem")], waitFor: .main)
@@ -271,30 +275,30 @@ struct RegisterTests {
         try await withContainer(.inMemory) { container, _ in
             let contacts = try container.dataSource(ContactDataSource.self)
             var delegate: RecordingDelegate? = RecordingDelegate()
-            try contacts.register(try #require(delegate), dataKey: "list", entity: ContactEntity.self)
+            try contacts.register(try #require(delegate), dataKey: "list", FetchRequest(ContactEntity.self))
             #expect(contacts.dataKeys == ["list"])
-            #expect(container.main.followedQueryCount == 1)
+            #expect(container.mainTier.followedQueryCount == 1)
             delegate = nil
             #expect(contacts.numberOfSections("list") == 0)
             #expect(contacts.dataKeys == [])
-            #expect(container.main.followedQueryCount == 0)
+            #expect(container.mainTier.followedQueryCount == 0)
         }
     }
 
     @Test func theListOfADeadDelegateGoesWithTheNextSave() async throws {
         try await withContainer(.inMemory) { container, _ in
             let contacts = try container.dataSource(ContactDataSource.self)
-            try contacts.register(RecordingDelegate(), dataKey: "list", entity: ContactEntity.self)
-            #expect(container.main.followedQueryCount == 1)
+            try contacts.register(RecordingDelegate(), dataKey: "list", FetchRequest(ContactEntity.self))
+            #expect(container.mainTier.followedQueryCount == 1)
             try await contacts.add(contactList(0..<1), waitFor: .main)
-            #expect(container.main.followedQueryCount == 0)
+            #expect(container.mainTier.followedQueryCount == 0)
         }
     }
 
     @Test func aDataKeyIsANameOfItsDataSource() async throws {
         try await withList(["Al"]) { contacts, delegate, container in
             let groups = try container.dataSource(GroupDataSource.self)
-            try groups.register(delegate, dataKey: "list", entity: GroupEntity.self)
+            try groups.register(delegate, dataKey: "list", FetchRequest(GroupEntity.self))
             #expect(groups.numberOfItems("list", inSection: 0) == 0)
             #expect(contacts.numberOfItems("list", inSection: 0) == 1)
         }
@@ -323,11 +327,12 @@ struct RegisterTests {
             let delegate = RecordingDelegate()
             for key in ["a", "b"] {
                 try contacts.register(
-                    delegate, dataKey: key, entity: ContactEntity.self,
-                    where: .compare(\ContactEntity.name, .greater, "x"), sortBy: [SortDescriptor(\.name)])
+                    delegate, dataKey: key,
+                    FetchRequest(ContactEntity.self, where: \ContactEntity.name > "x", order: [SortDescriptor(\.name)]))
             }
-            try contacts.register(delegate, dataKey: "c", entity: ContactEntity.self, sortBy: [SortDescriptor(\.name)])
-            #expect(container.main.followedQueryCount == 2)
+            try contacts.register(
+                delegate, dataKey: "c", FetchRequest(ContactEntity.self, order: [SortDescriptor(\.name)]))
+            #expect(container.mainTier.followedQueryCount == 2)
         }
     }
 
@@ -336,12 +341,12 @@ struct RegisterTests {
             let contacts = try container.dataSource(ContactDataSource.self)
             let delegate = RecordingDelegate()
             let error = #expect(throws: DataSourceError.self) {
-                try contacts.register(delegate, dataKey: "list", entity: Sender.self)
+                try contacts.register(delegate, dataKey: "list", FetchRequest(Sender.self))
             }
             #expect(error?.code == .unknownEntity)
             let sort = #expect(throws: DataSourceError.self) {
                 try contacts.register(
-                    delegate, dataKey: "list", entity: ContactEntity.self, sortBy: [SortDescriptor(\.firstLetter)])
+                    delegate, dataKey: "list", FetchRequest(ContactEntity.self, order: [SortDescriptor(\.firstLetter)]))
             }
             #expect(sort?.code == .unknownAttribute)
             #expect(contacts.dataKeys == [])

@@ -20,7 +20,7 @@ struct SectionEvaluationTests {
             func letter(_ number: Int) -> String { "\(UnicodeScalar(UInt8(65 + number * 7 % 26))) \(number)" }
             try await contacts.add(contactList(0..<2000, name: letter))
             let list = try contacts.list(
-                ContactEntity.self, sortBy: [SortDescriptor(\.name)], sectionBy: \.countedLetter)
+                FetchRequest(ContactEntity.self, order: [SortDescriptor(\.name)]), sectionBy: \.countedLetter)
             #expect(list.sections.map(\.name) == (0..<26).map { "\(UnicodeScalar(UInt8(65 + $0)))" })
             #expect(evaluations.value == 2000)
 

@@ -23,8 +23,10 @@ struct UpdatesTests {
     @Test(arguments: StoreKind.allCases)
     func theFirstUpdateIsTheListAsItIs(kind: StoreKind) async throws {
         try await withContacts(kind) { contacts, _ in
-            var updates = contacts.updates(ContactEntity.self, sortBy: [SortDescriptor(\.name, order: .reverse)])
-                .makeAsyncIterator()
+            var updates = contacts.updates(
+                FetchRequest(ContactEntity.self, order: [SortDescriptor(\.name, order: .reverse)])
+            )
+            .makeAsyncIterator()
             let first = try #require(await updates.next())
             #expect(first.snapshot.map(\.name) == ["name 2", "name 1", "name 0"])
             #expect(first.snapshot.map(\.phone) == ["2", nil, "0"])
@@ -36,7 +38,8 @@ struct UpdatesTests {
 
     @Test func eachSaveIsAnUpdateForOneThatKeepsUp() async throws {
         try await withContacts { contacts, _ in
-            var updates = contacts.updates(ContactEntity.self, sortBy: [SortDescriptor(\.name)]).makeAsyncIterator()
+            var updates = contacts.updates(FetchRequest(ContactEntity.self, order: [SortDescriptor(\.name)]))
+                .makeAsyncIterator()
             let first = try #require(await updates.next())
             try await contacts.add(contact(1, "a"))
             let second = try #require(await updates.next())
@@ -51,7 +54,8 @@ struct UpdatesTests {
 
     @Test func oneThatIsSlowGetsTheLatestWithOneDifference() async throws {
         try await withContacts { contacts, _ in
-            var updates = contacts.updates(ContactEntity.self, sortBy: [SortDescriptor(\.name)]).makeAsyncIterator()
+            var updates = contacts.updates(FetchRequest(ContactEntity.self, order: [SortDescriptor(\.name)]))
+                .makeAsyncIterator()
             _ = await updates.next()
             try await contacts.add(contact(3, "name 3"), waitFor: .main)
             try await contacts.add(contact(4, "name 4"), waitFor: .main)
@@ -66,7 +70,7 @@ struct UpdatesTests {
 
     @Test func whatComesAndGoesUnseenIsNoUpdate() async throws {
         try await withContacts { contacts, _ in
-            var updates = contacts.updates(ContactEntity.self).makeAsyncIterator()
+            var updates = contacts.updates(FetchRequest(ContactEntity.self)).makeAsyncIterator()
             _ = await updates.next()
             try await contacts.add(contact(3, "name 3"), waitFor: .main)
             try await contacts.delete(contact(3, ""), waitFor: .main)
@@ -78,8 +82,10 @@ struct UpdatesTests {
 
     @Test func everyChangeIsToldOneByOne() async throws {
         try await withContacts { contacts, _ in
-            var updates = contacts.updates(ContactEntity.self, sortBy: [SortDescriptor(\.name)], buffering: .every())
-                .makeAsyncIterator()
+            var updates = contacts.updates(
+                FetchRequest(ContactEntity.self, order: [SortDescriptor(\.name)]), buffering: .every()
+            )
+            .makeAsyncIterator()
             _ = await updates.next()
             // Main merges these at once.
             await MainActor.run { for number in 3..<6 { try? contacts.addNow(contact(number, "name \(number)")) } }
@@ -94,7 +100,8 @@ struct UpdatesTests {
 
     @Test func whatFindsNoRoomIsJoinedToTheLast() async throws {
         try await withContacts { contacts, _ in
-            var updates = contacts.updates(ContactEntity.self, buffering: .every(bound: 2)).makeAsyncIterator()
+            var updates = contacts.updates(FetchRequest(ContactEntity.self), buffering: .every(bound: 2))
+                .makeAsyncIterator()
             _ = await updates.next()
             for number in 3..<10 { try await contacts.add(contact(number, ""), waitFor: .main) }
             #expect(await updates.next()?.difference.changes.count == 1)
@@ -107,7 +114,7 @@ struct UpdatesTests {
     @Test func sectionsAreInTheSnapshot() async throws {
         try await withContacts { contacts, _ in
             var updates = contacts.updates(
-                ContactEntity.self, sortBy: [SortDescriptor(\.name)], sectionBy: \.phone
+                FetchRequest(ContactEntity.self, order: [SortDescriptor(\.name)]), sectionBy: \.phone
             ).makeAsyncIterator()
             let first = try #require(await updates.next()).snapshot
             #expect(first.sections.map(\.name) == ["", "0", "2"])
@@ -121,7 +128,7 @@ struct UpdatesTests {
 
     @Test func rowsAreReadAsObjectsAre() async throws {
         try await withContacts { contacts, _ in
-            var updates = contacts.updates(ContactEntity.self).makeAsyncIterator()
+            var updates = contacts.updates(FetchRequest(ContactEntity.self)).makeAsyncIterator()
             let row = try #require(await updates.next()?.snapshot.first)
             #expect(row.shout == "NAME 0")
             #expect(row.read { "\($0.uid)/\($0.name)" } == "uid-0/name 0")
@@ -134,7 +141,7 @@ struct UpdatesTests {
             let begun = AsyncStream<Void>.makeStream()
             let loop = Task {
                 var count = 0
-                for await _ in contacts.updates(ContactEntity.self) {
+                for await _ in contacts.updates(FetchRequest(ContactEntity.self)) {
                     count += 1
                     begun.continuation.finish()
                 }
@@ -143,14 +150,14 @@ struct UpdatesTests {
             for await _ in begun.stream {}
             loop.cancel()
             #expect(await loop.value == 1)
-            #expect(await container.main.followedQueryCount == 0)
+            #expect(await container.mainTier.followedQueryCount == 0)
         }
     }
 
     @Test(arguments: StoreKind.allCases)
     func aLoopEndsWhenTheContainerIsClosed(kind: StoreKind) async throws {
         try await withContacts(kind) { contacts, container in
-            let updates = contacts.updates(ContactEntity.self)
+            let updates = contacts.updates(FetchRequest(ContactEntity.self))
             var waiting = updates.makeAsyncIterator()
             _ = await waiting.next()
             let begun = AsyncStream<Void>.makeStream()
@@ -168,7 +175,7 @@ struct UpdatesTests {
             #expect(await loop.value.last == 4)
             #expect(await waiting.next()?.snapshot.count == 4)
             #expect(await waiting.next() == nil)
-            #expect(await container.main.followedQueryCount == 0)
+            #expect(await container.mainTier.followedQueryCount == 0)
             var late: [ListReason] = []
             for await update in updates { late.append(update.reason) }
             #expect(late.map(\.failure?.code) == [.storeClosed])
@@ -179,7 +186,9 @@ struct UpdatesTests {
         try await withContacts(count: 9) { contacts, _ in
             func page(after row: ListRow<ContactEntity>?) async -> ListSnapshot<ContactEntity>? {
                 var updates = contacts.updates(
-                    ContactEntity.self, sortBy: [SortDescriptor(\.name)], limit: 4, after: row.map { FetchCursor($0) }
+                    FetchRequest(
+                        ContactEntity.self, order: [SortDescriptor(\.name)], limit: 4,
+                        after: row.map { FetchCursor($0) })
                 ).makeAsyncIterator()
                 return await updates.next()?.snapshot
             }
@@ -196,7 +205,7 @@ struct UpdatesTests {
     @Test func aWrongQueryIsAFailureAndTheEnd() async throws {
         try await withContacts { contacts, _ in
             var reasons: [ListReason] = []
-            for await update in contacts.updates(Sender.self) { reasons.append(update.reason) }
+            for await update in contacts.updates(FetchRequest(Sender.self)) { reasons.append(update.reason) }
             #expect(reasons.map(\.kind) == [.failure])
             #expect(reasons.first?.failure?.code == .unknownEntity)
         }
@@ -204,11 +213,11 @@ struct UpdatesTests {
 
     @Test func loopsOfOneQueryShareTheirWork() async throws {
         try await withContacts { contacts, container in
-            let updates = contacts.updates(ContactEntity.self, sortBy: [SortDescriptor(\.name)])
+            let updates = contacts.updates(FetchRequest(ContactEntity.self, order: [SortDescriptor(\.name)]))
             var one = updates.makeAsyncIterator()
             var other = updates.makeAsyncIterator()
             _ = await (one.next(), other.next())
-            #expect(await container.main.followedQueryCount == 1)
+            #expect(await container.mainTier.followedQueryCount == 1)
             try await contacts.add(contact(3, "name 3"))
             #expect(await one.next()?.snapshot.count == 4)
             #expect(await other.next()?.snapshot.count == 4)

@@ -35,7 +35,7 @@ private func saveUntilKilled(in path: String, milliseconds: Int) async throws {
         [
             try container.dataSource(SenderDataSource.self), try container.dataSource(RoomDataSource.self),
             try container.dataSource(MessageDataSource.self),
-        ] as [DataSource]
+        ] as [DataSource<any Sendable>]
     let acknowledgements = open(directory.appending(path: "acknowledged").path, O_WRONLY | O_APPEND | O_CREAT, 0o600)
     DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(milliseconds)) { kill(getpid(), SIGKILL) }
     let run = UUID().uuidString

@@ -15,7 +15,7 @@ struct BatchLookupTests {
     /// Runs the work in one batch and counts what it takes.
     private func cost(
         _ container: PersistentContainer, _ contacts: ContactDataSource,
-        _ work: @escaping @Sendable (isolated PrivateContext) throws -> Void
+        _ work: @escaping @Sendable (PrivateContext) throws -> Void
     ) async throws -> Cost {
         let counters = try #require(container.stack.root.store as? SQLiteStore).counters
         return try await contacts.perform { context in
@@ -25,7 +25,7 @@ struct BatchLookupTests {
         }
     }
 
-    private static func findOrInsert(_ range: Range<Int>, in context: isolated PrivateContext) throws {
+    private nonisolated static func findOrInsert(_ range: Range<Int>, in context: PrivateContext) throws {
         for number in range {
             let contact = try context.findOrInsert(ContactEntity.self, where: \.phone, equals: "\(number)")
             if contact.isInserted { contact.uid = "phone-\(number)" }
@@ -48,7 +48,7 @@ struct BatchLookupTests {
         try await withContainer { container, _ in
             let contacts = try container.dataSource(ContactDataSource.self)
             try await contacts.add(contactList(0..<300))
-            await contacts.context.forgetObjects()
+            await contacts.tier.forgetObjects()
             let cost = try await cost(container, contacts) { try Self.findOrInsert(0..<1000, in: $0) }
             #expect(cost.statements <= 70 && cost.rowsTested <= 1000, "\(cost)")
             // The even ones of the first 300 were there.
@@ -73,7 +73,7 @@ struct BatchLookupTests {
         try await withContainer { container, _ in
             let contacts = try container.dataSource(ContactDataSource.self)
             try await contacts.add(contactList(0..<300))
-            await contacts.context.forgetObjects()
+            await contacts.tier.forgetObjects()
             let cost = try await cost(container, contacts) { context in
                 for number in 300..<1000 {
                     let contact = try context.insert(ContactEntity.self)
@@ -94,7 +94,7 @@ struct BatchLookupTests {
         try await withContainer { container, _ in
             let contacts = try container.dataSource(ContactDataSource.self)
             try await contacts.add(contactList(0..<300))
-            await contacts.context.forgetObjects()
+            await contacts.tier.forgetObjects()
             let registered = try await contacts.perform { context in
                 for number in 300..<700 { try context.insert(ContactEntity.self).uid = "uid-\(number)" }
                 let before = context.registeredObjectCount
@@ -132,11 +132,11 @@ struct BatchLookupTests {
             _ = try await contacts.perform { try $0.first(ContactEntity.self, where: \.name, equals: "name 1")?.uid }
             #expect(contacts.diagnostics.isEmpty)
             try await contacts.perform { try Self.findOrInsert(0..<10, in: $0) }
-            _ = try contacts.first(ContactEntity.self, where: \.phone, equals: "1")
-            _ = try contacts.first(ContactEntity.self, where: \.age, equals: 1)
+            _ = try contacts.first(ContactEntity.self, where: \.phone == "1")
+            _ = try contacts.first(ContactEntity.self, where: \.age == 1)
             #expect(contacts.diagnostics.map(\.attributeName) == ["phone", "age"])
             #expect(contacts.diagnostics.allSatisfy { $0.entityName == "ContactEntity" })
-            let plan = try contacts.explain(FetchRequest(ContactEntity.self, where: \.phone == "1"))
+            let plan = try contacts.main.explain(FetchRequest(ContactEntity.self, where: \.phone == "1"))
             #expect(plan.warnings == [contacts.diagnostics[0].message])
         }
     }
@@ -172,7 +172,7 @@ struct BatchQueryEqualityTests {
             contents.filter { isWanted($0.value) }.keys.sorted().map { "u\($0)" }
         }
 
-        mutating func edit(in context: isolated PrivateContext) throws {
+        mutating func edit(in context: PrivateContext) throws {
             let known = contents.keys.sorted()
             switch random.next(below: known.count > 60 ? 7 : 5) {
             case 0, 1:
@@ -197,7 +197,7 @@ struct BatchQueryEqualityTests {
             }
         }
 
-        mutating func compare(in context: isolated PrivateContext) throws {
+        mutating func compare(in context: PrivateContext) throws {
             let (name, phone, age) = (
                 "n\(random.next(below: 5))", "p\(random.next(below: 5))", Int32(random.next(below: 6))
             )

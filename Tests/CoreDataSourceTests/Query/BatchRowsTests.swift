@@ -48,7 +48,7 @@ struct BatchRowsTests {
         try await container.close()
     }
 
-    private let odd = FetchPredicate.compare(\Part.label, .equal, "l1")
+    private let odd = \Part.label == "l1"
 
     @Test func noObjectsAreMade() async throws {
         try await withParts { parts, _ in
@@ -84,7 +84,7 @@ struct BatchRowsTests {
         try await withParts { parts, _ in
             try await parts.perform { try $0.first(Part.self, where: \.code, equals: "code 0")?.size = 3 }
             try await parts.update(Part.self, set: [.set(property, 3)])
-            let found = try parts.fetch(Part.self, where: .compare(\Part.code, .notEqual, "code 0"))
+            let found = try parts.fetch(Part.self, where: \Part.code != "code 0")
             #expect(found.count == Self.count - 1 && found.allSatisfy { $0.size == 3 && $0.weight == 1 })
         }
     }
@@ -93,7 +93,7 @@ struct BatchRowsTests {
     func derivedAttributesFollow(kind: StoreKind) async throws {
         try await withParts(kind) { parts, _ in
             try await parts.update(Part.self, where: odd, set: [.set(\.label, "new")])
-            let found = try parts.fetch(Part.self, where: .compare(\Part.label, .equal, "new"))
+            let found = try parts.fetch(Part.self, where: \Part.label == "new")
             #expect(found.count == 100)
             #expect(found.allSatisfy { $0.attribute(at: 4) as String? == "NEW" })
         }
@@ -134,7 +134,7 @@ struct BatchRowsTests {
     @Test(arguments: StoreKind.allCases)
     func aPredicateThatAsksTheObjectsIsAskedOfThem(kind: StoreKind) async throws {
         try await withParts(kind) { parts, _ in
-            let isFirst = FetchPredicate(
+            let isFirst = FetchPredicate<Part>(
                 .custom(ObjectTest("ends in 1") { ($0 as? Part)?.code.hasSuffix("1") == true }))
             let updated = try await parts.update(Part.self, where: isFirst, set: [.set(\.weight, 1)])
             let deleted = try await parts.delete(Part.self, where: isFirst)
@@ -151,9 +151,9 @@ struct BatchRowsTests {
                 try await parts.update(Part.self, set: [.set(\.weight, 1), .set(\.code, "same")])
             }
             #expect(error?.code == .uniquenessViolated)
-            let one = FetchPredicate.compare(\Part.code, .equal, "code 7")
+            let one = \Part.code == "code 7"
             try await parts.update(Part.self, where: one, set: [.set(\.code, "same")])
-            #expect(try parts.first(Part.self, where: \.code, equals: "same")?.weight == nil)
+            #expect(try parts.first(Part.self, where: \.code == "same")?.weight == nil)
         }
     }
 
@@ -193,16 +193,16 @@ struct BatchRowsTests {
             try await contacts.add(contactList(0..<100) { _ in "old" })
             store.fail(with: noRoom)
             try await contacts.add(contactList(50..<150) { _ in "pending" }, waitFor: .main)
-            let pending = FetchPredicate.compare(\ContactEntity.name, .equal, "pending")
+            let pending = \ContactEntity.name == "pending"
             let report = try await contacts.update(
                 ContactEntity.self, where: pending, set: [.set(\.name, "new")], waitFor: .main)
             #expect(report == SaveReport(updated: 100))
-            let old = FetchPredicate.compare(\ContactEntity.name, .equal, "old")
+            let old = \ContactEntity.name == "old"
             #expect(
                 try await contacts.delete(ContactEntity.self, where: old, waitFor: .main) == SaveReport(deleted: 50))
             try await contacts.add(contactList(0..<10) { _ in "pending" }, waitFor: .main)
             #expect(try stored(store, container) == ["old": 100])
-            #expect(try contacts.count(ContactEntity.self, where: .compare(\ContactEntity.name, .equal, "new")) == 100)
+            #expect(try contacts.count(ContactEntity.self, where: \ContactEntity.name == "new") == 100)
             await #expect(throws: DataSourceError.self) { try await container.flush() }
             store.fail(with: nil)
             try await container.flush()
@@ -239,7 +239,7 @@ struct BatchRowsTests {
                 let all = try context.fetch(ContactEntity.self)
                 #expect(all.allSatisfy { $0.name == "new" })
             }
-            try await contacts.delete(ContactEntity.self, where: .compare(\ContactEntity.phone, .equal, nil))
+            try await contacts.delete(ContactEntity.self, where: \ContactEntity.phone == nil)
             try await contacts.perform { context in
                 #expect(try context.fetch(ContactEntity.self).isEmpty)
                 #expect(try context.first(ContactEntity.self, where: \.uid, equals: "uid-4") == nil)
@@ -256,9 +256,9 @@ struct BatchRowsTests {
             try await contacts.add(contactList(0..<100) { "\($0 % 2)" })
             let delegate = RecordingDelegate()
             try contacts.register(
-                delegate, dataKey: "list", entity: ContactEntity.self, sortBy: [SortDescriptor(\.name)])
+                delegate, dataKey: "list", FetchRequest(ContactEntity.self, order: [SortDescriptor(\.name)]))
             delegate.follow(contacts, "list")
-            let even = FetchPredicate.compare(\ContactEntity.name, .equal, "0")
+            let even = \ContactEntity.name == "0"
             try await contacts.update(ContactEntity.self, where: even, set: [.set(\.name, "2")], waitFor: .main)
             let names = contacts.allObjects(dataKey: "list", as: ContactEntity.self).map(\.name)
             #expect(names == Array(repeating: "1", count: 50) + Array(repeating: "2", count: 50))
@@ -343,7 +343,7 @@ private final class Part: ManagedObject {
     }
 }
 
-private final class PartDataSource: DataSource {
+private final class PartDataSource: DataSource<any Sendable> {
     override class var entities: [ManagedObject.Type] { [Part.self] }
 }
 
@@ -363,7 +363,7 @@ private final class Page: ManagedObject {
     }
 }
 
-private final class PageDataSource: DataSource {
+private final class PageDataSource: DataSource<any Sendable> {
     override class var entities: [ManagedObject.Type] { [Page.self] }
 }
 

@@ -15,7 +15,7 @@ struct BatchTests {
         }
     }
 
-    private let third = FetchPredicate.compare(\ContactEntity.name, .equal, "n3")
+    private let third = \ContactEntity.name == "n3"
 
     @Test(arguments: StoreKind.allCases)
     func everythingThatShowsTheRowsSeesTheUpdate(kind: StoreKind) async throws {
@@ -28,15 +28,15 @@ struct BatchTests {
             #expect(try contacts.count(ContactEntity.self, where: third) == 0)
             let elsewhere = try container.dataSource(GroupDataSource.self)
             let inPrivate = try await contacts.perform {
-                try $0.fetch(ContactEntity.self, where: \.name, equals: "new").count
+                try $0.fetch(ContactEntity.self, where: \.name == "new").count
             }
             let inOther = try await elsewhere.perform {
-                try $0.fetch(ContactEntity.self, where: \.name, equals: "new").count
+                try $0.fetch(ContactEntity.self, where: \.name == "new").count
             }
             #expect((inPrivate, inOther) == (10, 10))
             // The same again changes nothing, so nothing is saved.
             let again = try await contacts.update(
-                ContactEntity.self, where: .compare(\ContactEntity.name, .equal, "new"), set: [.set(\.name, "new")])
+                ContactEntity.self, where: \ContactEntity.name == "new", set: [.set(\.name, "new")])
             #expect(again == SaveReport())
         }
     }
@@ -62,7 +62,7 @@ struct BatchTests {
             }
             #expect(error?.code == .uniquenessViolated)
             #expect(try contacts.count(ContactEntity.self, where: third) == 10)
-            #expect(try contacts.first(ContactEntity.self, where: \.uid, equals: "same") == nil)
+            #expect(try contacts.first(ContactEntity.self, where: \.uid == "same") == nil)
             let groups = try container.dataSource(GroupDataSource.self)
             for work in [
                 { try await groups.update(ContactEntity.self, set: [.set(\.name, "x")]) },

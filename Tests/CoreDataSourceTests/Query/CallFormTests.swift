@@ -13,10 +13,10 @@ import Testing
     }
 
     private let wanted = "name 7"
-    private let sort = [SortDescriptor(\ContactEntity.uid)]
+    private let sort = [FetchOrder<ContactEntity>.ascending(\.uid)]
 
     private func withContacts(
-        _ body: @MainActor (ContactDataSource, FetchPredicate) async throws -> Void
+        _ body: @MainActor (ContactDataSource, FetchPredicate<ContactEntity>) async throws -> Void
     ) async throws {
         try await withContainer(.inMemory) { container, _ in
             let contacts = try container.dataSource(ContactDataSource.self)
@@ -29,21 +29,23 @@ import Testing
         try await withContacts { contacts, format in
             let wanted = wanted
             let found = [
-                try contacts.first(ContactEntity.self, where: format, sortBy: sort),
+                try contacts.first(ContactEntity.self, where: format, order: sort),
                 try contacts.first(ContactEntity.self, where: \.name == wanted),
-                try contacts.first(ContactEntity.self, where: #Predicate { $0.name == wanted }),
+                try contacts.first(ContactEntity.self, where: FetchPredicate(#Predicate { $0.name == wanted })),
             ]
             #expect(found.map { $0?.uid } == ["uid-7", "uid-7", "uid-7"])
             #expect(try contacts.first(ContactEntity.self)?.uid == "uid-0")
             #expect(try contacts.first(ContactEntity.self, where: nil)?.uid == "uid-0")
-            #expect(try contacts.first(ContactEntity.self, where: \.name != "", sortBy: sort.reversed)?.uid == "uid-9")
+            #expect(
+                try contacts.first(ContactEntity.self, where: \.name != "", order: [.descending(\.uid)])?.uid == "uid-9"
+            )
             #expect(try contacts.first(ContactEntity.self, where: \.name == "?") == nil)
             let inContext = try await contacts.perform { context in
                 [
                     try context.first(ContactEntity.self)?.uid,
                     try context.first(ContactEntity.self, where: format)?.uid,
                     try context.first(ContactEntity.self, where: \.name == wanted)?.uid,
-                    try context.first(ContactEntity.self, where: #Predicate { $0.name == wanted })?.uid,
+                    try context.first(ContactEntity.self, where: FetchPredicate(#Predicate { $0.name == wanted }))?.uid,
                 ]
             }
             #expect(inContext == ["uid-0", "uid-7", "uid-7", "uid-7"])
@@ -57,13 +59,13 @@ import Testing
             #expect(try contacts.exists(ContactEntity.self, where: nil))
             #expect(try contacts.exists(ContactEntity.self, where: format))
             #expect(try contacts.exists(ContactEntity.self, where: \.name == wanted))
-            #expect(try !contacts.exists(ContactEntity.self, where: #Predicate { $0.name == "?" }))
+            #expect(try !contacts.exists(ContactEntity.self, where: FetchPredicate(#Predicate { $0.name == "?" })))
             let inContext = try await contacts.perform { context in
                 [
                     try context.exists(ContactEntity.self),
                     try context.exists(ContactEntity.self, where: format),
                     try context.exists(ContactEntity.self, where: \.name == wanted),
-                    try context.exists(ContactEntity.self, where: #Predicate { $0.name == "?" }),
+                    try context.exists(ContactEntity.self, where: FetchPredicate(#Predicate { $0.name == "?" })),
                 ]
             }
             #expect(inContext == [true, true, true, false])
@@ -77,18 +79,18 @@ import Testing
         try await withContacts { contacts, format in
             let wanted = wanted
             let requests: [FetchRequest<ContactEntity>] = [
-                FetchRequest(ContactEntity.self, where: format, sortBy: sort),
-                FetchRequest(ContactEntity.self, where: \.name == wanted, sortBy: sort),
-                FetchRequest(ContactEntity.self, where: #Predicate { $0.name == wanted }, sortBy: sort),
-                FetchRequest(where: \.name == wanted, sortBy: sort, limit: 3),
+                FetchRequest(ContactEntity.self, where: format, order: sort),
+                FetchRequest(ContactEntity.self, where: \.name == wanted, order: sort),
+                FetchRequest(ContactEntity.self, where: FetchPredicate(#Predicate { $0.name == wanted }), order: sort),
+                FetchRequest(where: \.name == wanted, order: sort, limit: 3),
                 FetchRequest(where: format, order: [.descending(\.uid)]),
                 FetchRequest(where: \.name == wanted, order: [.descending(\.uid)]),
-                FetchRequest(where: #Predicate { $0.name == wanted }, order: [.descending(\.uid)]),
+                FetchRequest(where: FetchPredicate(#Predicate { $0.name == wanted }), order: [.descending(\.uid)]),
             ]
             let found = try requests.map { try contacts.fetch($0).map(\.uid) }
             #expect(found == Array(repeating: ["uid-7"], count: requests.count))
-            #expect(try contacts.count(FetchRequest(ContactEntity.self, where: nil)) == 20)
-            #expect(try contacts.count(FetchRequest(ContactEntity.self, where: nil, sortBy: sort)) == 20)
+            #expect(try contacts.main.count(FetchRequest(ContactEntity.self, where: nil)) == 20)
+            #expect(try contacts.main.count(FetchRequest(ContactEntity.self, where: nil, order: sort)) == 20)
         }
     }
 
@@ -97,22 +99,17 @@ import Testing
             let wanted = wanted
             var found = try await contacts.fetch(as: Uid.self, where: format)
             found += try await contacts.fetch(as: Uid.self, where: \.name == wanted)
-            found += try await contacts.fetch(as: Uid.self, where: #Predicate { $0.name == wanted })
+            found += try await contacts.fetch(as: Uid.self, where: FetchPredicate(#Predicate { $0.name == wanted }))
             found += try contacts.main.fetch(as: Uid.self, where: format)
             found += try contacts.main.fetch(as: Uid.self, where: \.name == wanted)
-            found += try contacts.main.fetch(as: Uid.self, where: #Predicate { $0.name == wanted })
+            found += try contacts.main.fetch(as: Uid.self, where: FetchPredicate(#Predicate { $0.name == wanted }))
             found += try await contacts.perform { context in
                 try context.fetch(as: Uid.self, where: format) + context.fetch(as: Uid.self, where: \.name == wanted)
-                    + context.fetch(as: Uid.self, where: #Predicate { $0.name == wanted })
+                    + context.fetch(as: Uid.self, where: FetchPredicate(#Predicate { $0.name == wanted }))
             }
             #expect(found.map(\.uid) == Array(repeating: "uid-7", count: 9))
             #expect(try await contacts.fetch(as: Uid.self, where: nil).count == 20)
             #expect(try await contacts.fetch(as: Uid.self).count == 20)
-            #expect(try await contacts.first(as: Uid.self, where: format)?.uid == "uid-7")
-            #expect(try contacts.main.first(as: Uid.self, where: format)?.uid == "uid-7")
-            #expect(try contacts.main.first(as: Uid.self, where: \.name == wanted)?.uid == "uid-7")
-            let first = try await contacts.perform { try $0.first(as: Uid.self, where: format)?.uid }
-            #expect(first == "uid-7")
         }
     }
 
@@ -123,7 +120,8 @@ import Testing
                 try await contacts.update(ContactEntity.self, where: format, set: [.set(\.phone, "1")]),
                 try await contacts.update(ContactEntity.self, where: \.name == wanted, set: [.set(\.phone, "2")]),
                 try await contacts.update(
-                    ContactEntity.self, where: #Predicate { $0.name == wanted }, set: [.set(\.phone, "3")]),
+                    ContactEntity.self, where: FetchPredicate(#Predicate { $0.name == wanted }),
+                    set: [.set(\.phone, "3")]),
             ]
             #expect(reports == Array(repeating: SaveReport(updated: 1), count: 3))
             #expect(try contacts.first(ContactEntity.self, where: \.name == wanted)?.phone == "3")
@@ -141,7 +139,7 @@ import Testing
             let reports = [
                 try await contacts.delete(ContactEntity.self, where: format),
                 try await contacts.delete(ContactEntity.self, where: \.name == "name 8", waitFor: .main),
-                try await contacts.delete(ContactEntity.self, where: #Predicate { $0.name == other }),
+                try await contacts.delete(ContactEntity.self, where: FetchPredicate(#Predicate { $0.name == other })),
             ]
             #expect(reports == Array(repeating: SaveReport(deleted: 1), count: 3))
             #expect(try contacts.count(ContactEntity.self) == 17)
@@ -155,13 +153,15 @@ import Testing
             let plans = [
                 try await contacts.planSync(list, entity: ContactEntity.self, scope: format),
                 try await contacts.planSync(list, entity: ContactEntity.self, scope: \.name == wanted),
-                try await contacts.planSync(list, entity: ContactEntity.self, scope: #Predicate { $0.name == wanted }),
+                try await contacts.planSync(
+                    list, entity: ContactEntity.self, scope: FetchPredicate(#Predicate { $0.name == wanted })),
             ]
             #expect(plans.map(\.deleted) == [1, 1, 1])
             let syncs = [
                 try await contacts.sync(list, entity: ContactEntity.self, scope: format),
                 try await contacts.sync(list, entity: ContactEntity.self, scope: \.name == "name 8", waitFor: .main),
-                try await contacts.sync(list, entity: ContactEntity.self, scope: #Predicate { $0.name == other }),
+                try await contacts.sync(
+                    list, entity: ContactEntity.self, scope: FetchPredicate(#Predicate { $0.name == other })),
             ]
             #expect(syncs.map(\.deleted) == [1, 1, 1])
             let later = try await withCheckedThrowingContinuation { done in
@@ -169,7 +169,9 @@ import Testing
             }
             #expect(later.deleted == 1)
             let last = try await withCheckedThrowingContinuation { done in
-                contacts.sync(list, entity: ContactEntity.self, scope: #Predicate { $0.name == "name 6" }) {
+                contacts.sync(
+                    list, entity: ContactEntity.self, scope: FetchPredicate(#Predicate { $0.name == "name 6" })
+                ) {
                     done.resume(with: $0)
                 }
             }
@@ -182,40 +184,35 @@ import Testing
         try await withContacts { contacts, format in
             let wanted = wanted
             let lists = [
-                try contacts.list(ContactEntity.self, where: format),
-                try contacts.list(ContactEntity.self, where: \.name == wanted, limit: 3),
-                try contacts.list(ContactEntity.self, where: #Predicate { $0.name == wanted }, sortBy: sort),
+                try contacts.list(FetchRequest(ContactEntity.self, where: format)),
+                try contacts.list(FetchRequest(ContactEntity.self, where: \.name == wanted, limit: 3)),
+                try contacts.list(
+                    FetchRequest(
+                        ContactEntity.self, where: FetchPredicate(#Predicate { $0.name == wanted }), order: sort)),
             ]
             for list in lists { #expect(list.snapshot.map(\.uid) == ["uid-7"]) }
-            #expect(try contacts.list(ContactEntity.self, where: nil).count == 20)
+            #expect(try contacts.list(FetchRequest(ContactEntity.self, where: nil)).count == 20)
             for updates in [
-                contacts.updates(ContactEntity.self, where: format),
-                contacts.updates(ContactEntity.self, where: \.name == wanted, sortBy: sort, sectionBy: \.initial),
-                contacts.updates(ContactEntity.self, where: #Predicate { $0.name == wanted }, buffering: .every()),
+                contacts.updates(FetchRequest(ContactEntity.self, where: format)),
+                contacts.updates(
+                    FetchRequest(ContactEntity.self, where: \.name == wanted, order: sort), sectionBy: \.initial),
+                contacts.updates(
+                    FetchRequest(ContactEntity.self, where: FetchPredicate(#Predicate { $0.name == wanted })),
+                    buffering: .every()),
             ] {
                 var iterator = updates.makeAsyncIterator()
                 #expect(await iterator.next()?.snapshot.map(\.uid) == ["uid-7"])
             }
             let delegate = RecordingDelegate()
-            try contacts.register(delegate, dataKey: "1", entity: ContactEntity.self, where: format)
-            try contacts.register(delegate, dataKey: "2", entity: ContactEntity.self, where: \.name == wanted)
+            try contacts.register(delegate, dataKey: "1", FetchRequest(ContactEntity.self, where: format))
+            try contacts.register(delegate, dataKey: "2", FetchRequest(ContactEntity.self, where: \.name == wanted))
             try contacts.register(
-                delegate, dataKey: "3", entity: ContactEntity.self, where: #Predicate { $0.name == wanted },
-                sortBy: sort, sectionBy: \.initial)
+                delegate, dataKey: "3",
+                FetchRequest(ContactEntity.self, where: FetchPredicate(#Predicate { $0.name == wanted }), order: sort),
+                sectionBy: \.initial)
             for key in ["1", "2", "3"] {
                 #expect(contacts.allObjects(dataKey: key, as: ContactEntity.self).map(\.uid) == ["uid-7"])
             }
-        }
-    }
-}
-
-extension [SortDescriptor<ContactEntity>] {
-    /// The same in the other direction.
-    fileprivate var reversed: Self {
-        map {
-            var descriptor = $0
-            descriptor.order = .reverse
-            return descriptor
         }
     }
 }

@@ -4,7 +4,7 @@ import Testing
 
 /// Conditions that operators on key paths make.
 @Suite struct ConditionTests {
-    private func form(_ condition: FetchCondition<ContactEntity>) -> String { condition.predicate.predicateFormat }
+    private func form(_ condition: FetchPredicate<ContactEntity>) -> String { condition.predicateFormat }
 
     @Test func operatorsCompareAttributes() {
         #expect(form(\.age == 1) == "age == 1")
@@ -66,32 +66,33 @@ import Testing
     }
 
     @Test func aConditionDescribesItselfAsItsFormat() {
-        let condition: FetchCondition<ContactEntity> = \.age > 3 && \.name != "x"
+        let condition: FetchPredicate<ContactEntity> = \.age > 3 && \.name != "x"
         #expect("\(condition)" == "age > 3 AND name != \"x\"")
     }
 
     @Test func bothSidesOfAChainAreOneList() {
-        let one: FetchCondition<ContactEntity> = \.age > 1 && \.age > 2
-        let other: FetchCondition<ContactEntity> = \.age > 3 && \.age > 4
+        let one: FetchPredicate<ContactEntity> = \.age > 1 && \.age > 2
+        let other: FetchPredicate<ContactEntity> = \.age > 3 && \.age > 4
         #expect(form(one && other) == "age > 1 AND age > 2 AND age > 3 AND age > 4")
         #expect(form(\.age > 0 && other) == "age > 0 AND age > 3 AND age > 4")
         #expect(form((\.age > 0 || other) || (one || \.age > 5)).hasSuffix("(age > 1 AND age > 2) OR age > 5"))
         #expect(form((\.age > 0 || \.age > 1) && other) == "(age > 0 OR age > 1) AND age > 3 AND age > 4")
     }
 
-    private static let growth: [@Sendable (FetchPredicate, FetchPredicate) -> FetchPredicate] = [
-        { $0 || $1 }, { $1 || $0 }, { $0 && $1 }, { $1 && $0 },
-    ]
+    private static let growth:
+        [@Sendable (FetchPredicate<ContactEntity>, FetchPredicate<ContactEntity>) -> FetchPredicate] = [
+            { $0 || $1 }, { $1 || $0 }, { $0 && $1 }, { $1 && $0 },
+        ]
 
     /// - Parameter length: Of the chain that is added each time.
     @Test(arguments: growth.indices, [1, 2, 31, 40, 64])
     func aChainMayGrowOnEitherSide(growth: Int, length: Int) throws {
         let add = ConditionTests.growth[growth]
-        var chain = FetchPredicate.compare(\ContactEntity.age, .notEqual, -1)
+        var chain = \ContactEntity.age != -1
         var numbers: [Int] = []
         for first in stride(from: 0, to: 5_000, by: length) {
             let terms = (first..<first + length).map {
-                FetchPredicate.compare(\ContactEntity.age, .notEqual, Int32($0))
+                \ContactEntity.age != Int32($0)
             }
             chain = add(chain, terms.dropFirst().reduce(terms[0], growth < 2 ? { $0 || $1 } : { $0 && $1 }))
             numbers = growth % 2 == 0 ? numbers + (first..<first + length) : Array(first..<first + length) + numbers

@@ -18,15 +18,18 @@ import Testing
             try await contacts.add(contactList(0..<20))
             let sort = [SortDescriptor(\ContactEntity.uid)]
             let wanted = "name 7"
-            let format = try FetchPredicate(format: "name == %@", wanted)
-            var found = try contacts.fetch(ContactEntity.self, where: format, sortBy: sort)
-            found += try contacts.fetch(ContactEntity.self, where: \.name == wanted, sortBy: sort)
-            found += try contacts.fetch(ContactEntity.self, where: #Predicate { $0.name == wanted }, sortBy: sort)
+            let format = try FetchPredicate<ContactEntity>(format: "name == %@", wanted)
+            var found = try contacts.fetch(ContactEntity.self, where: format, order: sort)
+            found += try contacts.fetch(ContactEntity.self, where: \.name == wanted, order: sort)
+            found += try contacts.fetch(
+                ContactEntity.self, where: FetchPredicate(#Predicate { $0.name == wanted }), order: sort)
             found += try contacts.fetch(FetchRequest(ContactEntity.self, where: \.name == wanted))
-            found += try contacts.fetch(FetchRequest(ContactEntity.self, where: #Predicate { $0.name == wanted }))
+            found += try contacts.fetch(
+                FetchRequest(ContactEntity.self, where: FetchPredicate(#Predicate { $0.name == wanted })))
             #expect(found.map(\.uid) == Array(repeating: "uid-7", count: 5))
             #expect(try contacts.count(ContactEntity.self, where: \.name != wanted) == 19)
-            #expect(try contacts.count(ContactEntity.self, where: #Predicate { $0.name != wanted }) == 19)
+            #expect(
+                try contacts.count(ContactEntity.self, where: FetchPredicate(#Predicate { $0.name != wanted })) == 19)
             let inContext = try await contacts.perform { context in
                 [
                     try context.fetch(ContactEntity.self, where: \.name == wanted).count,
@@ -35,8 +38,10 @@ import Testing
             }
             #expect(inContext == [1, 1])
             let byMacro = try await contacts.perform { context in
-                let found = try context.fetch(ContactEntity.self, where: #Predicate { $0.name == wanted })
-                return try found.count + context.count(ContactEntity.self, where: #Predicate { $0.name == wanted })
+                let found = try context.fetch(
+                    ContactEntity.self, where: FetchPredicate(#Predicate { $0.name == wanted }))
+                return try found.count
+                    + context.count(ContactEntity.self, where: FetchPredicate(#Predicate { $0.name == wanted }))
             }
             #expect(byMacro == 2)
             let request = FetchRequest(
@@ -58,7 +63,7 @@ import Testing
                 == .descending(\ContactEntity.phone))
     }
 
-    private final class PlaceDataSource: DataSource {
+    private final class PlaceDataSource: DataSource<any Sendable> {
         override class var entities: [ManagedObject.Type] { [Place.self] }
     }
 
@@ -95,7 +100,7 @@ import Testing
             }
         }
         func find(_ predicate: Predicate<Item>) throws -> [String] {
-            try rooms.fetch(Item.self, where: predicate, sortBy: [SortDescriptor(\.key)]).map(\.key)
+            try rooms.fetch(Item.self, where: FetchPredicate(predicate), order: [SortDescriptor(\.key)]).map(\.key)
         }
         #expect(try find(#Predicate { $0 is Room && $0.number > 1 }) == ["room 2", "room 3"])
         #expect(try find(#Predicate { !($0 is Room) && $0.number > 2 }) == ["message 3"])

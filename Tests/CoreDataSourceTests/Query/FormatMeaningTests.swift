@@ -9,7 +9,7 @@ import Testing
         try await withFiveContacts(kind) { container in
             for (format, expected) in Self.formats {
                 let found = try container.main.fetch(
-                    ContactEntity.self, where: FetchPredicate(format: format), sortBy: [SortDescriptor(\.uid)])
+                    ContactEntity.self, where: FetchPredicate(format: format), order: [SortDescriptor(\.uid)])
                 #expect(found.map(\.uid).joined() == expected, "\(format)")
             }
         }
@@ -19,8 +19,8 @@ import Testing
     func argumentsAndVariablesAreValues(_ kind: StoreKind) async throws {
         try await withFiveContacts(kind) { container in
             @MainActor func find(_ format: String, _ arguments: (any Sendable)?...) throws -> String {
-                let predicate = try FetchPredicate(format: format, arguments: arguments)
-                return try container.main.fetch(ContactEntity.self, where: predicate, sortBy: [SortDescriptor(\.uid)])
+                let predicate = try FetchPredicate<ContactEntity>(format: format, arguments: arguments)
+                return try container.main.fetch(ContactEntity.self, where: predicate, order: [SortDescriptor(\.uid)])
                     .map(\.uid).joined()
             }
             let day = Date(timeIntervalSinceReferenceDate: 0)
@@ -31,8 +31,8 @@ import Testing
             #expect(try find("age IN %@", [30, 25] as Set) == "13")
             #expect(try find("phone IN %@", ["138", nil] as [String?]) == "12")
             #expect(try find("note == %@", "' OR 1 == 1 --") == "")
-            #expect(try find("NOT %@", FetchPredicate.compare(\ContactEntity.age, .greater, 0)) == "45")
-            let template = try FetchPredicate(format: "age > $AGE AND name BEGINSWITH $START")
+            #expect(try find("NOT %@", \ContactEntity.age > 0) == "45")
+            let template = try FetchPredicate<ContactEntity>(format: "age > $AGE AND name BEGINSWITH $START")
             let predicate = try template.substituting(["AGE": 20, "START": "Z"])
             #expect(try container.main.fetch(ContactEntity.self, where: predicate).map(\.uid) == ["3"])
         }

@@ -13,9 +13,9 @@ import Testing
     @Test func everyTreeIsReadAsItIsWritten() throws {
         var trees = RandomPredicate(random: SeededRandom(seed: seed))
         for number in 0..<cases {
-            let predicate = FetchPredicate(trees.node())
+            let predicate = FetchPredicate<ManagedObject>(trees.node())
             let format = predicate.predicateFormat
-            let isSame = try FetchPredicate(format: format) == predicate
+            let isSame = try FetchPredicate<ManagedObject>(format: format) == predicate
             try #require(isSame, "seed \(seed), number \(number): \(format)")
         }
     }
@@ -23,9 +23,9 @@ import Testing
     @Test func everyTreeSurvivesJSON() throws {
         var trees = RandomPredicate(random: SeededRandom(seed: seed))
         for number in 0..<cases / 4 {
-            let predicate = FetchPredicate(trees.node())
+            let predicate = FetchPredicate<ManagedObject>(trees.node())
             let data = try JSONEncoder().encode([predicate])
-            let isSame = try JSONDecoder().decode([FetchPredicate].self, from: data) == [predicate]
+            let isSame = try JSONDecoder().decode([FetchPredicate<ManagedObject>].self, from: data) == [predicate]
             try #require(isSame, "seed \(seed), number \(number): \(predicate)")
         }
     }
@@ -36,13 +36,13 @@ import Testing
         let pieces =
             Array("'\"()[]{}<>=!&|,.:%@#$\\-+*/ \0\n9eéA").map(String.init) + ["AND", "NOT ", "%K", "IN", "0x"]
         for _ in 0..<cases {
-            var format = Array(FetchPredicate(trees.node()).predicateFormat)
+            var format = Array(FetchPredicate<ManagedObject>(trees.node()).predicateFormat)
             for _ in 0..<Int.random(in: 1...3, using: &trees.random) where !format.isEmpty {
                 let place = Int.random(in: 0..<format.count, using: &trees.random)
                 format.replaceSubrange(place...place, with: pieces.randomElement(using: &trees.random) ?? "")
             }
             do {
-                let predicate = try FetchPredicate(format: String(format), "x", 1, nil)
+                let predicate = try FetchPredicate<ManagedObject>(format: String(format), "x", 1, nil)
                 _ = predicate.predicateFormat
             } catch let error as DataSourceError {
                 #expect(error.code == .unreadablePredicate)
@@ -60,9 +60,9 @@ import Testing
                 let middle = String(repeating: left, count: depth) + condition + String(repeating: right, count: depth)
                 let format = condition == "a" ? middle + " == 1" : middle
                 do {
-                    let predicate = try FetchPredicate(format: format)
+                    let predicate = try FetchPredicate<ManagedObject>(format: format)
                     #expect(depth <= 205)
-                    #expect(try FetchPredicate(format: predicate.predicateFormat) == predicate)
+                    #expect(try FetchPredicate<ManagedObject>(format: predicate.predicateFormat) == predicate)
                 } catch let error as DataSourceError {
                     #expect(depth > 40)
                     #expect(error.message.contains("nested"), "\(error.message)")
@@ -70,7 +70,7 @@ import Testing
             }
         }
         #expect(throws: DataSourceError.self) {
-            try FetchPredicate(format: "a" + String(repeating: " + 1", count: 100_000) + " == 1")
+            try FetchPredicate<ManagedObject>(format: "a" + String(repeating: " + 1", count: 100_000) + " == 1")
         }
     }
 
@@ -80,50 +80,53 @@ import Testing
     ])
     func aLiteralIsOneLevel(_ literal: String) throws {
         let deepest = String(repeating: "-(", count: 97) + literal + String(repeating: ")", count: 97)
-        let predicate = try FetchPredicate(format: "b - \(deepest) == b")
-        #expect(try FetchPredicate(format: predicate.predicateFormat) == predicate)
-        #expect(throws: DataSourceError.self) { try FetchPredicate(format: "b - -\(deepest) == b") }
+        let predicate = try FetchPredicate<ManagedObject>(format: "b - \(deepest) == b")
+        #expect(try FetchPredicate<ManagedObject>(format: predicate.predicateFormat) == predicate)
+        #expect(throws: DataSourceError.self) { try FetchPredicate<ManagedObject>(format: "b - -\(deepest) == b") }
     }
 
     @Test func longFormatsAreRead() throws {
         let numbers = (0..<10_000).map(String.init)
-        let isIn = try FetchPredicate(format: "a IN {\(numbers.joined(separator: ", "))}")
-        #expect(isIn == (try FetchPredicate(format: "a IN %@", Array(0..<10_000))))
-        let any = try FetchPredicate(format: numbers.map { "a == \($0)" }.joined(separator: " OR "))
-        #expect(try FetchPredicate(format: any.predicateFormat) == any)
+        let isIn = try FetchPredicate<ManagedObject>(format: "a IN {\(numbers.joined(separator: ", "))}")
+        #expect(isIn == (try FetchPredicate<ManagedObject>(format: "a IN %@", Array(0..<10_000))))
+        let any = try FetchPredicate<ManagedObject>(format: numbers.map { "a == \($0)" }.joined(separator: " OR "))
+        #expect(try FetchPredicate<ManagedObject>(format: any.predicateFormat) == any)
         let text = String(repeating: "é'", count: 500_000)
         #expect(
-            try FetchPredicate(format: FetchPredicate(format: "a == %@", text).predicateFormat)
-                == FetchPredicate(format: "a == %@", text))
+            try FetchPredicate<ManagedObject>(
+                format: FetchPredicate<ManagedObject>(format: "a == %@", text).predicateFormat)
+                == FetchPredicate<ManagedObject>(format: "a == %@", text))
     }
 
     /// Chains that were joined in code are nested, and yet they can be written and read.
     @Test func chainsOfManyAreWrittenAndRead() throws {
-        let one = FetchPredicate.compare(\ContactEntity.name, .equal, "x")
+        let one = \ContactEntity.name == "x"
         let chain = (0..<5000).reduce(one) { chain, _ in chain || one }
-        #expect(try FetchPredicate(format: chain.predicateFormat) == chain)
+        #expect(try FetchPredicate<ManagedObject>(format: chain.predicateFormat).tree == chain.tree)
     }
 
     @Test(arguments: [
         "[]", "{}", "5", "null", "\"\"", "\"a ==\"", "{\"node\":{}}", "\"\\u0000\"",
     ])
     func hostileJSONIsAnError(_ json: String) {
-        #expect(throws: (any Error).self) { try JSONDecoder().decode(FetchPredicate.self, from: Data(json.utf8)) }
+        #expect(throws: (any Error).self) {
+            try JSONDecoder().decode(FetchPredicate<ManagedObject>.self, from: Data(json.utf8))
+        }
     }
 
     @Test func whatIsEncodedIsDecoded() throws {
-        func copy(_ predicate: FetchPredicate) throws -> FetchPredicate {
-            try JSONDecoder().decode(FetchPredicate.self, from: JSONEncoder().encode(predicate))
+        func copy(_ predicate: PredicateTree) throws -> PredicateTree {
+            try JSONDecoder().decode(PredicateTree.self, from: JSONEncoder().encode(predicate))
         }
-        let one = FetchPredicate.compare(\ContactEntity.name, .equal, "x")
+        let one = (\ContactEntity.name == "x").tree
         var predicates = [
             (0..<10_000).reduce(one) { chain, _ in chain || one },
             (0..<97).reduce(one) { predicate, _ in !predicate },
-            .compare(\EveryType.decimalRequired, .equal, Decimal.nan), .compare(\EveryType.doubleRequired, .less, .nan),
-            .compare(\EveryType.dateRequired, .equal, Date(timeIntervalSinceReferenceDate: .nan)),
+            (\EveryType.decimalRequired == Decimal.nan).tree, (\EveryType.doubleRequired < .nan).tree,
+            (\EveryType.dateRequired == Date(timeIntervalSinceReferenceDate: .nan)).tree,
         ]
         if let base = URL(string: "https://a.example/b/"), let url = URL(string: "c", relativeTo: base) {
-            predicates.append(.compare(\EveryType.uriRequired, .equal, url))
+            predicates.append((\EveryType.uriRequired == url).tree)
         }
         for predicate in predicates { #expect(try copy(predicate) == predicate) }
         let error = #expect(throws: DataSourceError.self) {
@@ -133,7 +136,9 @@ import Testing
     }
 
     @Test func equalPredicatesSayTheSame() throws {
-        func format(_ text: String) throws -> FetchPredicate { try FetchPredicate(format: text) }
+        func format(_ text: String) throws -> FetchPredicate<ManagedObject> {
+            try FetchPredicate<ManagedObject>(format: text)
+        }
         #expect(try format("(a == 1 AND b == 2) AND c == 3") == format("a == 1 AND (b == 2 AND c == 3)"))
         #expect(try format("(a == 1 OR b == 2) AND c == 3") != format("a == 1 OR (b == 2 AND c == 3)"))
         #expect(try format("a == 1 AND b == 2") != format("b == 2 AND a == 1"))
@@ -144,12 +149,16 @@ import Testing
             0...Int64.max, 0..<Int.max, Int128(1) << 100, -(Int128(1) << 100), 0..<1_000_001,
         ]
         for argument in arguments {
-            let error = #expect(throws: DataSourceError.self) { try FetchPredicate(format: "a IN %@", argument) }
+            let error = #expect(throws: DataSourceError.self) {
+                try FetchPredicate<ManagedObject>(format: "a IN %@", argument)
+            }
             #expect(error?.code == .unreadablePredicate)
         }
-        #expect(try FetchPredicate(format: "a IN %@", 0..<3) == FetchPredicate(format: "a IN {0, 1, 2}"))
         #expect(
-            try FetchPredicate(format: "a == %@", UInt64.max).predicateFormat
+            try FetchPredicate<ManagedObject>(format: "a IN %@", 0..<3)
+                == FetchPredicate<ManagedObject>(format: "a IN {0, 1, 2}"))
+        #expect(
+            try FetchPredicate<ManagedObject>(format: "a == %@", UInt64.max).predicateFormat
                 == "a == DECIMAL(\"18446744073709551615\")")
     }
 

@@ -49,9 +49,9 @@ import Testing
         ("été.名前 == 1", "été.名前 == 1"),
     ])
     func aFormatIsReadAndWritten(_ format: String, _ written: String) throws {
-        let predicate = try FetchPredicate(format: format)
+        let predicate = try FetchPredicate<ManagedObject>(format: format)
         #expect(predicate.predicateFormat == written)
-        #expect(try FetchPredicate(format: written) == predicate)
+        #expect(try FetchPredicate<ManagedObject>(format: written) == predicate)
     }
 
     @Test func argumentsAreValuesWhateverTheyHold() throws {
@@ -67,17 +67,17 @@ import Testing
             ("ab".dropFirst(), "\"b\""),
         ]
         for (argument, written) in cases {
-            let predicate = try FetchPredicate(format: "x == %@", argument)
+            let predicate = try FetchPredicate<ManagedObject>(format: "x == %@", argument)
             #expect(predicate.predicateFormat == "x == \(written)")
         }
     }
 
     @Test func keyPathsNumbersAndPredicatesAreArguments() throws {
-        let inner = try FetchPredicate(format: "a == 1 OR b == 2")
-        let predicate = try FetchPredicate(
+        let inner = try FetchPredicate<ManagedObject>(format: "a == 1 OR b == 2")
+        let predicate = try FetchPredicate<ManagedObject>(
             format: "%K == %d AND %K < %f AND %@", "x.y", 3, \ContactEntity.name, 2.5, inner)
         #expect(predicate.predicateFormat == "x.y == 3 AND name < 2.5 AND (a == 1 OR b == 2)")
-        let kept = try FetchPredicate(format: "%K == %ld AND %K == %lu", "in", Int32(1), "a b", UInt(2))
+        let kept = try FetchPredicate<ManagedObject>(format: "%K == %ld AND %K == %lu", "in", Int32(1), "a b", UInt(2))
         #expect(kept.predicateFormat == "#in == 1 AND #\"a b\" == 2")
     }
 
@@ -102,7 +102,7 @@ import Testing
         ("a[x] == 1", 1, 3, "FIRST"),
     ])
     func anErrorSaysWhereItIs(_ format: String, _ line: Int, _ column: Int, _ words: String) throws {
-        let error = try #require(throws: DataSourceError.self) { try FetchPredicate(format: format) }
+        let error = try #require(throws: DataSourceError.self) { try FetchPredicate<ManagedObject>(format: format) }
         #expect(error.code == .unreadablePredicate)
         #expect(error.message.contains("line \(line), column \(column):"), "\(error.message)")
         #expect(error.message.contains(words), "\(error.message)")
@@ -110,22 +110,24 @@ import Testing
 
     @Test func anErrorMarksThePlace() throws {
         let error = try #require(throws: DataSourceError.self) {
-            try FetchPredicate(format: "é == 1\n\tAND name CONTAIN 'x'")
+            try FetchPredicate<ManagedObject>(format: "é == 1\n\tAND name CONTAIN 'x'")
         }
         #expect(error.message.hasSuffix("\n     AND name CONTAIN 'x'\n              ^^^^^^^"), "\(error.message)")
     }
 
     @Test(arguments: [
         ("a == %d", 2.5 as any Sendable), ("a == %d", "1"), ("a == %f", "1"), ("%K == 1", 3), ("a == %@", ["k": 1]),
-        ("a == 1", 1), ("a == '%@'", 1), ("%@ == 1", FetchPredicate.compare(\ContactEntity.name, .equal, "")),
+        ("a == 1", 1), ("a == '%@'", 1), ("%@ == 1", \ContactEntity.name == ""),
     ])
     func argumentsHaveToFit(_ format: String, _ argument: any Sendable) throws {
-        let error = try #require(throws: DataSourceError.self) { try FetchPredicate(format: format, argument) }
+        let error = try #require(throws: DataSourceError.self) {
+            try FetchPredicate<ManagedObject>(format: format, argument)
+        }
         #expect(error.code == .unreadablePredicate)
     }
 
     @Test func variablesGetTheirValues() throws {
-        let template = try FetchPredicate(
+        let template = try FetchPredicate<ManagedObject>(
             format: "name BEGINSWITH $START AND (age > $AGE OR age IN {$AGE, 1}) AND $LEFT == 1")
         #expect(template.variables == ["START", "AGE", "LEFT"])
         let predicate = try template.substituting(["START": "G", "AGE": nil, "OTHER": 1])

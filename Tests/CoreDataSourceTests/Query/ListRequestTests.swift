@@ -4,11 +4,11 @@ import Testing
 
 /// Lists of what a request asks for.
 @MainActor @Suite struct ListRequestTests {
-    private final class ParentDataSource: DataSource {
+    private final class ParentDataSource: DataSource<any Sendable> {
         override class var entities: [ManagedObject.Type] { [Parent.self] }
     }
 
-    private final class EveryTypeDataSource: DataSource {
+    private final class EveryTypeDataSource: DataSource<any Sendable> {
         override class var entities: [ManagedObject.Type] { [EveryType.self] }
     }
 
@@ -50,7 +50,7 @@ import Testing
             let request = FetchRequest(ContactEntity.self, where: \.age > 1, order: order)
             let list = try contacts.list(request)
             let delegate = RecordingDelegate()
-            try contacts.register(delegate, dataKey: "list", request: request)
+            try contacts.register(delegate, dataKey: "list", request)
             var updates = contacts.updates(request).makeAsyncIterator()
             let first = try #require(await updates.next())
             let expected = try contacts.fetch(request).map(\.uid)
@@ -133,9 +133,9 @@ import Testing
             let request = FetchRequest(ContactEntity.self, where: \.age > 1, order: [.ascending(\.age)], limit: 3)
             let list = try contacts.list(request)
             let same = try contacts.list(
-                ContactEntity.self, where: \.age > 1, sortBy: [SortDescriptor(\.age)], limit: 3)
+                FetchRequest(ContactEntity.self, where: \.age > 1, order: [SortDescriptor(\.age)], limit: 3))
             #expect(list.snapshot.ids == same.snapshot.ids)
-            #expect(contacts.main.followedQueryCount == 1)
+            #expect(contacts.mainTier.followedQueryCount == 1)
         }
     }
 
@@ -150,7 +150,7 @@ import Testing
             ListRequestTests.refused[index](&request)
             let ofList = #expect(throws: DataSourceError.self) { try contacts.list(request) }
             let ofDelegate = #expect(throws: DataSourceError.self) {
-                try contacts.register(RecordingDelegate(), dataKey: "list", request: request)
+                try contacts.register(RecordingDelegate(), dataKey: "list", request)
             }
             var updates = contacts.updates(request).makeAsyncIterator()
             let ofUpdates = await updates.next()?.reason.failure

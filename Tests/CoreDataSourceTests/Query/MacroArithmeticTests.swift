@@ -17,7 +17,7 @@ import Testing
                 #expect(FetchPredicate(stored).needsObjects == nil, "\(number)")
                 #expect(FetchPredicate(asked).needsObjects != nil, "\(number)")
                 for predicate in [stored, asked] {
-                    let found = try container.main.count(EveryType.self, where: predicate)
+                    let found = try container.main.count(EveryType.self, where: FetchPredicate(predicate))
                     #expect(found == (answer ? 1 : 0), "\(number): \(FetchPredicate(predicate))")
                 }
             }

@@ -18,11 +18,13 @@ import Testing
             for _ in 0..<rounds {
                 for (number, predicate) in predicates(&values).enumerated() {
                     let expected = try objects.filter { try predicate.evaluate($0) }.map(\.objectID)
-                    let found = try container.main.fetch(EveryType.self, where: predicate).map(\.objectID)
+                    let found = try container.main.fetch(EveryType.self, where: FetchPredicate(predicate)).map(
+                        \.objectID)
                     try #require(
                         found == expected,
                         "seed \(seed), predicate \(number): \(predicate) as \(FetchPredicate(predicate))")
-                    #expect(try container.main.count(EveryType.self, where: predicate) == expected.count)
+                    #expect(
+                        try container.main.count(EveryType.self, where: FetchPredicate(predicate)) == expected.count)
                 }
             }
         }
@@ -34,9 +36,10 @@ import Testing
         try await withRows(kind, 1) { container in
             let predicate = #Predicate<EveryType> { $0.stringRequired.count > 1 && $0.integer32Required >= 0 }
             let sort = [SortDescriptor(\EveryType.integer32Required), SortDescriptor(\EveryType.stringRequired)]
-            let all = try container.main.fetch(EveryType.self, where: predicate, sortBy: sort)
+            let all = try container.main.fetch(EveryType.self, where: FetchPredicate(predicate), order: sort)
             #expect(all.count > 4)
-            let page = try container.main.fetch(EveryType.self, where: predicate, sortBy: sort, limit: 3, offset: 1)
+            let page = try container.main.fetch(
+                EveryType.self, where: FetchPredicate(predicate), order: sort, limit: 3, offset: 1)
             #expect(page.map(\.objectID) == all.dropFirst().prefix(3).map(\.objectID))
         }
     }
@@ -47,23 +50,23 @@ import Testing
                 $0.integer64Required + $0.integer64Required != 0 || $0.stringRequired.count < 0
             }
             let stored = #Predicate<EveryType> { $0.integer64Required + $0.integer64Required != 0 }
-            let found = try container.main.count(EveryType.self, where: stored)
+            let found = try container.main.count(EveryType.self, where: FetchPredicate(stored))
             #expect(found > 0)
-            #expect(try container.main.count(EveryType.self, where: sums) == found)
+            #expect(try container.main.count(EveryType.self, where: FetchPredicate(sums)) == found)
             let zero: Int32 = 0
             let divided = #Predicate<EveryType> { $0.integer32Required / zero == 1 }
-            #expect(try container.main.fetch(EveryType.self, where: divided).isEmpty)
+            #expect(try container.main.fetch(EveryType.self, where: FetchPredicate(divided)).isEmpty)
         }
     }
 
     @Test func aForcedUnwrapOfNilIsNilOrAnError() async throws {
         try await withRows(.sqlite, 1) { container in
             let stored = #Predicate<EveryType> { $0.stringOptional! == "a" }
-            let found = try container.main.fetch(EveryType.self, where: stored)
+            let found = try container.main.fetch(EveryType.self, where: FetchPredicate(stored))
             #expect(found.allSatisfy { $0.stringOptional == "a" })
             let asked = #Predicate<EveryType> { $0.stringOptional!.count == 1 }
             let error = try #require(throws: DataSourceError.self) {
-                try container.main.fetch(EveryType.self, where: asked)
+                try container.main.fetch(EveryType.self, where: FetchPredicate(asked))
             }
             #expect(error.code == .predicateFailed)
         }

@@ -37,7 +37,7 @@ import Testing
         ]
         try await withOne { container in
             for (number, predicate) in predicates.enumerated() {
-                let found = try container.main.count(EveryType.self, where: predicate)
+                let found = try container.main.count(EveryType.self, where: FetchPredicate(predicate))
                 #expect(found == 0, "predicate \(number)")
             }
             let error = failure(container, #Predicate { object in places[0..<object.stringRequired.count + 5].isEmpty })
@@ -71,12 +71,12 @@ import Testing
             let none = #Predicate<EveryType> {
                 $0.decimalRequired * small > small || $0.decimalRequired * small <= small
             }
-            let found = try container.main.count(EveryType.self, where: none)
+            let found = try container.main.count(EveryType.self, where: FetchPredicate(none))
             #expect(found == 0)
             let larger = Decimal(sign: .minus, exponent: -63, significand: 1)
             let product = Decimal(sign: .minus, exponent: -128, significand: 1)
             let some = #Predicate<EveryType> { $0.decimalRequired * larger == product }
-            let foundLarger = try container.main.count(EveryType.self, where: some)
+            let foundLarger = try container.main.count(EveryType.self, where: FetchPredicate(some))
             #expect(foundLarger == 1)
         }
     }
@@ -95,7 +95,7 @@ import Testing
             let predicate = #Predicate<EveryType> {
                 $0.decimalRequired * other > low && $0.decimalRequired * other < high
             }
-            let found = try container.main.count(EveryType.self, where: predicate)
+            let found = try container.main.count(EveryType.self, where: FetchPredicate(predicate))
             #expect(found == 1)
         }
     }
@@ -111,7 +111,7 @@ import Testing
                     $0.decimalRequired * other > other || $0.decimalRequired + other < other
                         || $0.decimalRequired - other == other || -$0.decimalRequired * $0.decimalRequired > other
                 }
-                _ = try container.main.fetch(EveryType.self, where: predicate)
+                _ = try container.main.fetch(EveryType.self, where: FetchPredicate(predicate))
             }
         }
     }
@@ -130,7 +130,7 @@ import Testing
                 #Predicate { wide.contains($0.integer64Zero) && half.contains($0.integer64Zero) },
                 #Predicate { (0..<5).contains(wide.count) || $0.integer64Zero == 5 },
             ] {
-                let found = try container.main.count(EveryType.self, where: predicate)
+                let found = try container.main.count(EveryType.self, where: FetchPredicate(predicate))
                 #expect(found == 1)
             }
         }
@@ -169,7 +169,9 @@ import Testing
     }
 
     private func failure(_ container: PersistentContainer, _ predicate: Predicate<EveryType>) -> DataSourceError? {
-        #expect(throws: DataSourceError.self) { try container.main.fetch(EveryType.self, where: predicate) }
+        #expect(throws: DataSourceError.self) {
+            try container.main.fetch(EveryType.self, where: FetchPredicate(predicate))
+        }
     }
 
     private func withOne(_ body: @MainActor (PersistentContainer) throws -> Void) async throws {

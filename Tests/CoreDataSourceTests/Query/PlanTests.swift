@@ -16,23 +16,23 @@ struct PlanTests {
 
     @Test func aRangeIsFoundByItsIndexInWhateverOrder() async throws {
         try await withContacts { contacts in
-            let above = FetchRequest(ContactEntity.self, where: .compare(\ContactEntity.uid, .greater, "uid-97"))
-            let plan = try contacts.explain(above)
+            let above = FetchRequest(ContactEntity.self, where: \ContactEntity.uid > "uid-97")
+            let plan = try contacts.main.explain(above)
             #expect(plan.steps.contains { $0.hasPrefix("SEARCH") }, "\(plan)")
             #expect(plan.warnings.isEmpty, "\(plan)")
             #expect(try contacts.fetch(above).map(\.uid) == ["uid-98", "uid-99"])
             // A whole table, and one object of it, are read in order.
-            #expect(try contacts.explain(FetchRequest(ContactEntity.self)).warnings.isEmpty)
+            #expect(try contacts.main.explain(FetchRequest(ContactEntity.self)).warnings.isEmpty)
         }
     }
 
     @Test func sortingIsWarnedOfOnlyIfItWasAskedFor() async throws {
         try await withContacts { contacts in
-            let some = FetchPredicate(
+            let some = FetchPredicate<ContactEntity>(
                 .isIn(.keyPath(["uid"]), .list([.constant(.text("uid-1")), .constant(.text("uid-2"))]), []))
-            #expect(try contacts.explain(FetchRequest(ContactEntity.self, where: some)).warnings.isEmpty)
-            let sorted = FetchRequest(ContactEntity.self, where: some, sortBy: [SortDescriptor(\.age)])
-            let plan = try contacts.explain(sorted)
+            #expect(try contacts.main.explain(FetchRequest(ContactEntity.self, where: some)).warnings.isEmpty)
+            let sorted = FetchRequest(ContactEntity.self, where: some, order: [SortDescriptor(\.age)])
+            let plan = try contacts.main.explain(sorted)
             #expect(plan.warnings.count == 1)
         }
     }
@@ -40,8 +40,8 @@ struct PlanTests {
     @Test func aStoreInMemoryIsNotToldOfIndexes() async throws {
         try await withContainer(.inMemory) { container, _ in
             let contacts = try container.dataSource(ContactDataSource.self)
-            let request = FetchRequest(ContactEntity.self, where: .compare(\ContactEntity.uid, .equal, "1"))
-            #expect(try contacts.explain(request).warnings.isEmpty)
+            let request = FetchRequest(ContactEntity.self, where: \ContactEntity.uid == "1")
+            #expect(try contacts.main.explain(request).warnings.isEmpty)
         }
     }
 
@@ -51,22 +51,22 @@ struct PlanTests {
             #expect(negative.predicateFormat == "age == -1")
             for format in ["uid == lowercase('UID-7')", "uid == CAST('uid-7', 'NSString')"] {
                 let request = FetchRequest(ContactEntity.self, where: try FetchPredicate(format: format))
-                #expect(try contacts.explain(request).warnings.isEmpty, "\(format)")
+                #expect(try contacts.main.explain(request).warnings.isEmpty, "\(format)")
                 #expect(try contacts.fetch(request).map(\.uid) == ["uid-7"], "\(format)")
             }
-            let none = try FetchPredicate(format: "age == 1 / 0 OR age > 9223372036854775807 + 1")
+            let none = try FetchPredicate<ContactEntity>(format: "age == 1 / 0 OR age > 9223372036854775807 + 1")
             #expect(try contacts.count(ContactEntity.self, where: none) == 0)
         }
     }
 
     @Test func aRequiredAttributeIsNotAskedForNil() async throws {
         try await withContacts { contacts in
-            let optional = try FetchPredicate(format: "phone > 'x' OR phone == nil")
-            let required = try FetchPredicate(format: "name > 'name 298' OR name == nil")
-            let noOther = try FetchPredicate(format: "name == nil OR uid == nil")
-            let asked = try contacts.explain(FetchRequest(ContactEntity.self, where: optional))
+            let optional = try FetchPredicate<ContactEntity>(format: "phone > 'x' OR phone == nil")
+            let required = try FetchPredicate<ContactEntity>(format: "name > 'name 298' OR name == nil")
+            let noOther = try FetchPredicate<ContactEntity>(format: "name == nil OR uid == nil")
+            let asked = try contacts.main.explain(FetchRequest(ContactEntity.self, where: optional))
             #expect(asked.sql[0].contains("NULL"))
-            let plan = try contacts.explain(FetchRequest(ContactEntity.self, where: required))
+            let plan = try contacts.main.explain(FetchRequest(ContactEntity.self, where: required))
             #expect(!plan.sql[0].contains("NULL") && plan.steps.contains { $0.hasPrefix("SEARCH") }, "\(plan)")
             #expect(try contacts.count(ContactEntity.self, where: optional) == 150)
             #expect(
@@ -80,21 +80,21 @@ struct PlanTests {
     @Test func noMoreObjectsAreAskedThanAreWanted() async throws {
         try await withContacts { contacts in
             let asked = Shared(0)
-            let test = FetchPredicate(
+            let test = FetchPredicate<ContactEntity>(
                 .custom(
                     ObjectTest("counts") { object in
                         asked.value += 1
                         return (object as? ContactEntity)?.uid.hasSuffix("7") ?? false
                     }))
             var request = FetchRequest(
-                ContactEntity.self, where: test, sortBy: [SortDescriptor(\.name)], limit: 3, offset: 1)
-            let all = try contacts.fetch(ContactEntity.self, where: test, sortBy: [SortDescriptor(\.name)]).map(\.uid)
+                ContactEntity.self, where: test, order: [SortDescriptor(\.name)], limit: 3, offset: 1)
+            let all = try contacts.fetch(ContactEntity.self, where: test, order: [SortDescriptor(\.name)]).map(\.uid)
             #expect(all.count == 30)
             asked.value = 0
             #expect(try contacts.fetch(request).map(\.uid) == Array(all[1..<4]))
             #expect(asked.value <= 64)
             asked.value = 0
-            #expect(try contacts.exists(request))
+            #expect(try contacts.main.exists(request))
             #expect(asked.value <= 64)
             // Several batches, and the last one.
             request.limit = 20
@@ -133,9 +133,9 @@ struct PlanTests {
 
     @Test func readingAllRowsInOrderIsWarnedOf() async throws {
         try await withContacts { contacts in
-            let phone = FetchPredicate.compare(\ContactEntity.phone, .equal, "2")
-            let request = FetchRequest(ContactEntity.self, where: phone, sortBy: [SortDescriptor(\.uid)])
-            let plan = try contacts.explain(request)
+            let phone = \ContactEntity.phone == "2"
+            let request = FetchRequest(ContactEntity.self, where: phone, order: [SortDescriptor(\.uid)])
+            let plan = try contacts.main.explain(request)
             #expect(plan.steps.contains { $0.contains("USING INDEX") } && plan.warnings.count == 1, "\(plan)")
         }
     }
@@ -143,10 +143,11 @@ struct PlanTests {
     @Test func whatCannotBeTestedIsAnErrorWhereverItStands() async throws {
         try await withContacts { contacts in
             try await contacts.add(ContactData(uid: "long", name: String(repeating: "a", count: 40) + "!", phone: "x"))
-            let slow = try FetchPredicate(format: "name MATCHES '(a+)+b'")
+            let slow = try FetchPredicate<ContactEntity>(format: "name MATCHES '(a+)+b'")
             let predicates = [
-                slow, !slow, try FetchPredicate(format: "name CONTAINS TERNARY(name MATCHES '(a+)+b', uid, phone)"),
-                FetchPredicate(.custom(ObjectTest("never") { _ in false })) || slow,
+                slow, !slow,
+                try FetchPredicate<ContactEntity>(format: "name CONTAINS TERNARY(name MATCHES '(a+)+b', uid, phone)"),
+                FetchPredicate<ContactEntity>(.custom(ObjectTest("never") { _ in false })) || slow,
             ]
             for predicate in predicates {
                 let error = #expect(throws: DataSourceError.self) {
@@ -159,15 +160,15 @@ struct PlanTests {
             }
             #expect(error?.code == .invalidPredicate)
             #expect(try contacts.count(ContactEntity.self) == 301)
-            #expect(throws: DataSourceError.self) { try contacts.list(ContactEntity.self, where: slow) }
+            #expect(throws: DataSourceError.self) { try contacts.list(FetchRequest(ContactEntity.self, where: slow)) }
         }
     }
 
     @Test(arguments: [(45, 20), (100, 18), (1700, 3), (2, 90)])
     func wideAndDeepTreesAreAnswered(width: Int, depth: Int) async throws {
         try await withContacts { contacts in
-            let none = FetchPredicate.compare(\ContactEntity.phone, .equal, "none")
-            var tree = FetchPredicate.compare(\ContactEntity.name, .equal, "name 7")
+            let none = \ContactEntity.phone == "none"
+            var tree = \ContactEntity.name == "name 7"
             for level in 0..<depth {
                 let terms = Array(repeating: level % 2 == 0 ? none : !none, count: width - 1)
                 tree = terms.reversed().reduce(tree) { tree, term in level % 2 == 0 ? term || tree : term && tree }

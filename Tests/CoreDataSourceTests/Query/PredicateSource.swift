@@ -59,7 +59,7 @@ struct PredicateSource {
         }
     }
 
-    private mutating func comparison() -> FetchPredicate.Node {
+    private mutating func comparison() -> PredicateTree.Node {
         switch below(5) {
         case 0: return .compare(number(2), relation(), number(2), [])
         case 1: return .compare(text(2), relation(), text(2), options())
@@ -76,7 +76,7 @@ struct PredicateSource {
         }
     }
 
-    mutating func node(_ depth: Int) -> FetchPredicate.Node {
+    mutating func node(_ depth: Int) -> PredicateTree.Node {
         switch below(depth > 0 ? 18 : 13) {
         case 0...3: return comparison()
         case 4: return .text(text(1), pick([.contains, .beginsWith, .endsWith, .like]), text(1), options())

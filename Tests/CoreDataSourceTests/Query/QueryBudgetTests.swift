@@ -15,7 +15,7 @@ struct QueryBudgetTests {
         try await withContainer(kind) { container, _ in
             let contacts = try container.dataSource(ContactDataSource.self)
             try await contacts.add(list)
-            await contacts.context.forgetObjects()
+            await contacts.tier.forgetObjects()
             try await body(container, contacts)
         }
     }
@@ -49,19 +49,19 @@ struct QueryBudgetTests {
     func aSpentBudgetEndsTheQueryAtOnceAndNoOther(kind: StoreKind) async throws {
         try await withContacts(kind, slowList + [ContactData(uid: "quick", name: "aab")]) { _, contacts in
             let asked = Shared(0)
-            let counting = FetchPredicate(
+            let counting = FetchPredicate<ContactEntity>(
                 .custom(
                     ObjectTest("counts") { _ in
                         asked.value += 1
                         return false
                     }))
-            let slow = try FetchPredicate(format: "name MATCHES '(a+)+b'")
+            let slow = try FetchPredicate<ContactEntity>(format: "name MATCHES '(a+)+b'")
             let error = #expect(throws: DataSourceError.self) {
                 try contacts.fetch(ContactEntity.self, where: counting || slow)
             }
             #expect(error?.code == .invalidPredicate && asked.value == 1)
             // The same pattern, and rows that it can be asked of.
-            let quick = FetchPredicate.compare(\ContactEntity.uid, .equal, "quick")
+            let quick = \ContactEntity.uid == "quick"
             #expect(try contacts.fetch(ContactEntity.self, where: quick && slow).map(\.name) == ["aab"])
         }
     }
@@ -102,7 +102,7 @@ struct QueryBudgetTests {
     @Test func objectsAreNotAskedAfterTheTaskWasCancelled() async throws {
         try await withContacts(.sqlite, contactList(0..<Self.count)) { _, contacts in
             let asked = Shared(0)
-            let test = FetchPredicate(
+            let test = FetchPredicate<ContactEntity>(
                 .custom(
                     ObjectTest("cancels") { _ in
                         asked.value += 1

@@ -50,7 +50,7 @@ struct QueryEqualityTests {
     /// - Returns: How many rows matched.
     private func tryOne(_ source: inout PredicateSource, _ rows: [StoredRow], _ store: SQLiteStore) throws -> Int {
         let node = source.node(3)
-        let predicate = try FetchPredicate(node).resolved(layout)
+        let predicate = try PredicateTree(node).resolved(layout)
         var query = RowQuery(entity: 0, predicate: predicate, sort: source.sort())
         let all = try rows.filter { try predicate.evaluate($0, layout, QueryBudget()) }
             .sorted { $0.precedes($1, by: query.sort, layout) }
@@ -74,7 +74,7 @@ struct QueryEqualityTests {
         return all.count
     }
 
-    private func record(_ node: FetchPredicate.Node, _ query: RowQuery, _ found: [Int64], _ expected: [Int64]) {
+    private func record(_ node: PredicateTree.Node, _ query: RowQuery, _ found: [Int64], _ expected: [Int64]) {
         Issue.record("seed \(QueryEqualityTests.seed): \(found) and not \(expected) for \(node), as \(query)")
     }
 
@@ -86,12 +86,12 @@ struct QueryEqualityTests {
         for index in 0..<QueryEqualityTests.count {
             if index % 100 == 0 { rows = (0..<20).map { _ in QuerySamples.row(&source.random) } }
             let node = source.node(2)
-            let short = try FetchPredicate(node).resolved(layout)
-            let long = try FetchPredicate(node.spelledOut).resolved(layout)
+            let short = try PredicateTree(node).resolved(layout)
+            let long = try PredicateTree(node.spelledOut).resolved(layout)
             for row in rows {
                 let budget = QueryBudget()
                 if try short.evaluate(row, layout, budget) == long.evaluate(row, layout, budget) { continue }
-                Issue.record("seed \(QueryEqualityTests.seed): \(FetchPredicate(node)) is \(short) and not \(long)")
+                Issue.record("seed \(QueryEqualityTests.seed): \(PredicateTree(node)) is \(short) and not \(long)")
                 break
             }
         }
@@ -111,7 +111,7 @@ struct QueryEqualityTests {
                 let held = row.value(column, layout.columns[column].storage)
                 for value in wanted {
                     for relation in relations {
-                        let predicate = try FetchPredicate(
+                        let predicate = try PredicateTree(
                             .compare(.keyPath([name]), relation, .constant(value), [])
                         ).resolved(layout)
                         var order = ValueOrder.natural
@@ -128,7 +128,7 @@ struct QueryEqualityTests {
     }
 }
 
-extension FetchPredicate.Node {
+extension PredicateTree.Node {
     /// The same, said so that no short cut applies.
     fileprivate var spelledOut: Self {
         switch self {

@@ -7,7 +7,7 @@ import RowStore
 struct RandomPredicate {
     var random: SeededRandom
 
-    mutating func node(depth: Int = 4) -> FetchPredicate.Node {
+    mutating func node(depth: Int = 4) -> PredicateTree.Node {
         switch depth > 0 ? Int.random(in: 0..<11, using: &random) : 0 {
         case 1:
             .text(
@@ -27,7 +27,7 @@ struct RandomPredicate {
         }
     }
 
-    private mutating func nodes(_ depth: Int) -> [FetchPredicate.Node] {
+    private mutating func nodes(_ depth: Int) -> [PredicateTree.Node] {
         (0..<Int.random(in: 2...4, using: &random)).map { _ in node(depth: depth) }
     }
 

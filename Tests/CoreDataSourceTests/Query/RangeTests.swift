@@ -4,9 +4,9 @@ import Testing
 
 /// What lists and ranges of every type of numbers become, for attributes that are optional and for those that are not.
 @Suite struct RangeTests {
-    private func form(_ condition: FetchCondition<EveryType>) -> String { condition.predicate.predicateFormat }
+    private func form(_ condition: FetchPredicate<EveryType>) -> String { condition.predicateFormat }
 
-    private func form(of predicate: FetchPredicate) -> String { predicate.predicateFormat }
+    private func form(of predicate: FetchPredicate<EveryType>) -> String { predicate.predicateFormat }
 
     @Test func closedRangesHaveBothEnds() {
         #expect(form(.isIn(\.integer16Required, 2...5)) == "integer16Required BETWEEN {2, 5}")

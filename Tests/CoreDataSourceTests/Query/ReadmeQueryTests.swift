@@ -25,8 +25,10 @@ struct ReadmeQueryTests {
             }
         }
         let grown = try contacts.fetch(ContactEntity.self, where: \.age >= 18 && \.name != "")
-        let named = try await contacts.fetch(as: ContactValue.self, where: #Predicate { $0.name == "Guan Yu" })
-        let typed = try FetchPredicate(format: "name CONTAINS[cd] %@ AND age BETWEEN {%d, %d}", "guan", 17, 30)
+        let named = try await contacts.fetch(
+            as: ContactValue.self, where: FetchPredicate(#Predicate { $0.name == "Guan Yu" }))
+        let typed = try FetchPredicate<ContactEntity>(
+            format: "name CONTAINS[cd] %@ AND age BETWEEN {%d, %d}", "guan", 17, 30)
         #expect(grown.map(\.name) == ["Guan Yu", "Zhang Fei"])
         #expect(named.map(\.name) == ["Guan Yu"])
         #expect(try contacts.count(ContactEntity.self, where: typed) == 2)

@@ -58,21 +58,21 @@ struct RequestTests {
     func valuesComeWithoutObjects(kind: StoreKind) async throws {
         try await withContacts(kind) { contacts in
             var request = FetchRequest(
-                ContactEntity.self, where: .compare(\ContactEntity.name, .less, "n2"),
+                ContactEntity.self, where: \ContactEntity.name < "n2",
                 order: [.ascending(\.name)])
-            let values = try contacts.values(request, \.name, \.uid, \.phone)
+            let values = try contacts.main.values(request, \.name, \.uid, \.phone)
             #expect(values.map { $0.0 + $0.1 } == ["n00", "n05", "n010", "n015", "n11", "n16", "n111", "n116"])
             #expect(values.allSatisfy { $0.2 == nil })
             request.isDistinct = true
-            #expect(try contacts.values(request, \.name) == ["n0", "n1"])
+            #expect(try contacts.main.values(request, \.name) == ["n0", "n1"])
             request.offset = 1
-            #expect(try contacts.values(request, \.name) == ["n1"])
+            #expect(try contacts.main.values(request, \.name) == ["n1"])
             let inBatch = try await contacts.perform { context in
                 try context.insert(ContactEntity.self).name = "n1!"
-                try context.fetch(ContactEntity.self, where: \.uid, equals: "0").first?.name = "n"
+                try context.fetch(ContactEntity.self, where: \.uid == "0").first?.name = "n"
                 let values = try context.values(
                     FetchRequest(
-                        ContactEntity.self, where: .compare(\ContactEntity.name, .less, "n2"),
+                        ContactEntity.self, where: \ContactEntity.name < "n2",
                         order: [.ascending(\.name)]), \.name)
                 context.rollback()
                 return values
@@ -85,12 +85,12 @@ struct RequestTests {
     func valuesAreAddedUp(kind: StoreKind) async throws {
         try await withContacts(kind) { contacts in
             let all = FetchRequest(ContactEntity.self)
-            let (count, phones, least, most) = try contacts.aggregate(
+            let (count, phones, least, most) = try contacts.main.aggregate(
                 all, .count(), .count(\.phone), .min(\.name), .max(\.name))
             #expect((count, phones, least, most) == (20, 0, "n0", "n4"))
             var some = FetchRequest(ContactEntity.self, order: [.descending(\.name)])
             some.limit = 6
-            let groups = try contacts.aggregate(some, groupBy: \.name, .count(), .min(\.uid))
+            let groups = try contacts.main.aggregate(some, groupBy: \.name, .count(), .min(\.uid))
             #expect(groups.map(\.key) == ["n4", "n3"])
             #expect(groups.map(\.values.0) == [4, 2])
             #expect(groups.map(\.values.1) == ["14", "3"])
@@ -102,22 +102,23 @@ struct RequestTests {
         let senders = try container.dataSource(SenderDataSource.self)
         try await senders.add((0..<10).map { ItemData(key: "\($0)", number: Int64($0), text: nil) })
         let request = FetchRequest(Sender.self)
-        let (sum, average, most) = try senders.aggregate(request, .sum(\.number), .average(\.number), .max(\.number))
+        let (sum, average, most) = try senders.main.aggregate(
+            request, .sum(\.number), .average(\.number), .max(\.number))
         #expect(sum == 45)
         #expect(average == 4.5)
         #expect(most == 9)
         try await senders.add(ItemData(key: "much", number: .max, text: nil))
-        let error = #expect(throws: DataSourceError.self) { try senders.aggregate(request, .sum(\.number)) }
+        let error = #expect(throws: DataSourceError.self) { try senders.main.aggregate(request, .sum(\.number)) }
         #expect(error?.code == .numberOverflow)
     }
 
     @Test(arguments: StoreKind.allCases)
     func idsAreFetchedInTheirOrder(kind: StoreKind) async throws {
         try await withContacts(kind) { contacts in
-            let ids = try contacts.ids(FetchRequest(ContactEntity.self, order: [.descending(\.name)]))
+            let ids = try contacts.main.ids(FetchRequest(ContactEntity.self, order: [.descending(\.name)]))
             #expect(ids.count == 20)
             try await contacts.delete(ContactData(uid: "4", name: "", phone: nil))
-            #expect(try contacts.objects(ContactEntity.self, ids: ids).map(\.objectID) == Array(ids.dropFirst()))
+            #expect(try contacts.main.objects(ContactEntity.self, ids: ids).map(\.objectID) == Array(ids.dropFirst()))
             let here = try await contacts.perform { context in
                 let first = try context.objects(ContactEntity.self, ids: ids.prefix(3))
                 context.delete(first[0])
@@ -132,13 +133,13 @@ struct RequestTests {
         let senders = try container.dataSource(SenderDataSource.self)
         try await senders.add(ItemData(key: "a", number: 1, text: nil))
         var request = FetchRequest(Item.self)
-        #expect(try senders.count(request) == 1)
+        #expect(try senders.main.count(request) == 1)
         request.includesSubentities = false
-        #expect(try senders.count(request) == 0)
+        #expect(try senders.main.count(request) == 0)
         #expect(try senders.fetch(request).isEmpty)
     }
 
-    private static func isEven(_ asked: Shared<Int>) -> FetchPredicate {
+    private static func isEven(_ asked: Shared<Int>) -> FetchPredicate<ContactEntity> {
         let test = ObjectTest("a closure") { object in
             asked.update { $0 += 1 }
             return (object as? ContactEntity).flatMap { Int($0.uid) }?.isMultiple(of: 2) == true
@@ -149,17 +150,17 @@ struct RequestTests {
     @Test func whatOnlyObjectsKnowIsAskedOfThemBeforeTheWindow() async throws {
         try await withContacts(.sqlite) { contacts in
             let asked = Shared(0)
-            let few = FetchPredicate.compare(\ContactEntity.name, .less, "n2") && RequestTests.isEven(asked)
+            let few = \ContactEntity.name < "n2" && RequestTests.isEven(asked)
             #expect(few.needsObjects == "a closure")
             let page = try contacts.fetch(FetchRequest(ContactEntity.self, where: few, limit: 2, offset: 1))
             #expect(page.map(\.uid) == ["6", "10"])
             #expect(asked.value == 8)
-            let odd = !RequestTests.isEven(asked) || .compare(\ContactEntity.uid, .equal, "6")
+            let odd = !RequestTests.isEven(asked) || \ContactEntity.uid == "6"
             let request = FetchRequest(ContactEntity.self, where: odd)
             let found = try contacts.fetch(request).map(\.uid)
             #expect(found == ["1", "3", "5", "6", "7", "9", "11", "13", "15", "17", "19"])
-            #expect(try contacts.count(request) == 11)
-            #expect(try contacts.values(request, \.uid).first == "1")
+            #expect(try contacts.main.count(request) == 11)
+            #expect(try contacts.main.values(request, \.uid).first == "1")
         }
     }
 
@@ -175,17 +176,17 @@ struct RequestTests {
 
     @Test func explanationsNameFullScans() async throws {
         try await withContacts(.sqlite) { contacts in
-            let scan = try contacts.explain(
-                FetchRequest(ContactEntity.self, where: .compare(\ContactEntity.phone, .equal, "secret")))
+            let scan = try contacts.main.explain(
+                FetchRequest(ContactEntity.self, where: \ContactEntity.phone == "secret"))
             #expect(scan.warnings.count == 1)
             #expect(scan.sql.count == 1)
             #expect(!scan.sql[0].contains("secret"))
-            let found = try contacts.explain(
-                FetchRequest(ContactEntity.self, where: .compare(\ContactEntity.uid, .equal, "1")))
+            let found = try contacts.main.explain(
+                FetchRequest(ContactEntity.self, where: \ContactEntity.uid == "1"))
             #expect(found.warnings.isEmpty)
             #expect(found.steps.contains { $0.contains("INDEX") })
-            let prefix = FetchPredicate(.text(.keyPath(["uid"]), .beginsWith, .constant(.text("1")), []))
-            let range = try contacts.explain(
+            let prefix = FetchPredicate<ContactEntity>(.text(.keyPath(["uid"]), .beginsWith, .constant(.text("1")), []))
+            let range = try contacts.main.explain(
                 FetchRequest(ContactEntity.self, where: prefix, order: [.ascending(\.uid)]))
             #expect(range.warnings.isEmpty, "\(range)")
             #expect(range.steps.contains { $0.contains("INDEX") })

@@ -16,17 +16,17 @@ struct RequestWindowTests {
                 #expect(error?.code == .invalidRequest && error?.message.contains("negative") == true, "line \(line)")
             }
             refuses { _ = try contacts.fetch(request) }
-            refuses { _ = try contacts.count(request) }
-            refuses { _ = try contacts.exists(request) }
-            refuses { _ = try contacts.ids(request) }
-            refuses { _ = try contacts.values(request, \.uid) }
-            refuses { _ = try contacts.aggregate(request, .count()) }
-            refuses { _ = try contacts.explain(request) }
+            refuses { _ = try contacts.main.count(request) }
+            refuses { _ = try contacts.main.exists(request) }
+            refuses { _ = try contacts.main.ids(request) }
+            refuses { _ = try contacts.main.values(request, \.uid) }
+            refuses { _ = try contacts.main.aggregate(request, .count()) }
+            refuses { _ = try contacts.main.explain(request) }
             refuses { _ = try contacts.list(request) }
-            refuses { try contacts.register(RecordingDelegate(), dataKey: "list", request: request) }
+            refuses { try contacts.register(RecordingDelegate(), dataKey: "list", request) }
             if window.limit < 0 {
                 refuses { _ = try contacts.fetch(ContactEntity.self, limit: window.limit) }
-                refuses { _ = try contacts.list(ContactEntity.self, limit: window.limit) }
+                refuses { _ = try contacts.list(FetchRequest(ContactEntity.self, limit: window.limit)) }
             }
             var updates = contacts.updates(request).makeAsyncIterator()
             #expect(await updates.next()?.reason.failure?.code == .invalidRequest)
@@ -43,12 +43,12 @@ struct RequestWindowTests {
             let contacts = try container.dataSource(ContactDataSource.self)
             try await contacts.add(contactList(0..<3))
             let request = FetchRequest(ContactEntity.self)
-            #expect(Set(try contacts.values(request, \.uid)) == ["uid-0", "uid-1", "uid-2"])
-            let phones: [String?] = try contacts.values(request, \.phone)
+            #expect(Set(try contacts.main.values(request, \.uid)) == ["uid-0", "uid-1", "uid-2"])
+            let phones: [String?] = try contacts.main.values(request, \.phone)
             #expect(phones == ["0", nil, "2"])
             let known = try await contacts.perform { Set(try $0.values(request, \.name)) }
             #expect(known.count == 3)
-            #expect(try contacts.values(request, \.uid, \.age).map(\.0) == ["uid-0", "uid-1", "uid-2"])
+            #expect(try contacts.main.values(request, \.uid, \.age).map(\.0) == ["uid-0", "uid-1", "uid-2"])
         }
     }
 }

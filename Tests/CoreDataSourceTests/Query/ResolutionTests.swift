@@ -6,8 +6,8 @@ import Testing
 
 /// What a predicate by names becomes, and what is refused.
 struct ResolutionTests {
-    private func resolve(_ node: FetchPredicate.Node) throws -> RowPredicate {
-        try FetchPredicate(node).resolved(QuerySamples.sample)
+    private func resolve(_ node: PredicateTree.Node) throws -> RowPredicate {
+        try PredicateTree(node).resolved(QuerySamples.sample)
     }
 
     private func path(_ name: String) -> FetchExpression {
@@ -21,7 +21,7 @@ struct ResolutionTests {
     // MARK: What is refused
 
     private static let text = FetchExpression.constant(.text("a"))
-    private static let refused: [(FetchPredicate.Node, DataSourceError.Code)] = [
+    private static let refused: [(PredicateTree.Node, DataSourceError.Code)] = [
         (.compare(.keyPath(["nothing"]), .equal, text, []), .unknownAttribute),
         (.compare(.keyPath(["name", "length"]), .equal, text, []), .unknownAttribute),
         (.compare(.keyPath(["place"]), .equal, .constant(.null), []), .invalidPredicate),
@@ -55,7 +55,7 @@ struct ResolutionTests {
     }
 
     @Test func aTreeThatIsTooDeepIsRefused() throws {
-        var deep = FetchPredicate(.compare(path("short"), .equal, .constant(.integer(1)), []))
+        var deep = PredicateTree(.compare(path("short"), .equal, .constant(.integer(1)), []))
         for _ in 0..<900 { deep = !deep }
         #expect(try deep.resolved(QuerySamples.sample) != .constant(true))
         for _ in 0..<10_000 { deep = !deep }
@@ -64,7 +64,7 @@ struct ResolutionTests {
     }
 
     @Test func longChainsAreNotDeep() throws {
-        let one = FetchPredicate(.compare(path("short"), .greater, .constant(.integer(1)), []))
+        let one = PredicateTree(.compare(path("short"), .greater, .constant(.integer(1)), []))
         var (all, any) = (one, one)
         for _ in 0..<20_000 {
             all = all && one
@@ -84,7 +84,7 @@ struct ResolutionTests {
     @Test func manyEqualitiesAreOneLookUp() throws {
         let column = try column("short")
         let equalities = (0..<1100).map {
-            FetchPredicate.Node.compare(path("short"), .equal, .constant(.integer($0)), [])
+            PredicateTree.Node.compare(path("short"), .equal, .constant(.integer($0)), [])
         }
         let values = (0..<1100).map { RowValue.integer($0) }
         #expect(try resolve(.or(equalities)) == .or([.isMember(.column(column), ValueList(values, .natural))]))
@@ -133,7 +133,7 @@ struct ResolutionTests {
             #expect(
                 try !resolve(.compare(null, relation, path("name"), [])).evaluate(
                     row, QuerySamples.sample, QueryBudget()))
-            let relate = FetchPredicate.Node.compare(path("name"), relation, path("other"), .caseInsensitive)
+            let relate = PredicateTree.Node.compare(path("name"), relation, path("other"), .caseInsensitive)
             #expect(try !resolve(relate).evaluate(row, QuerySamples.sample, QueryBudget()))
         }
         #expect(

@@ -25,7 +25,7 @@ struct TierQueryTests {
         mutating func below(_ bound: Int) -> Int { Int.random(in: 0..<bound, using: &source.random) }
 
         /// Inserts, edits and deletes a few objects.
-        mutating func edit(in context: isolated PrivateContext) throws {
+        mutating func edit(in context: PrivateContext) throws {
             for _ in 0..<(1 + below(6)) {
                 let known = rows.keys.sorted()
                 switch known.count > 25 ? 2 : below(known.isEmpty ? 1 : 4) {
@@ -41,14 +41,14 @@ struct TierQueryTests {
             }
         }
 
-        private func object(_ key: Int64, in context: isolated PrivateContext) throws -> SampleEntity {
+        private func object(_ key: Int64, in context: PrivateContext) throws -> SampleEntity {
             let layout = hasParts ? QuerySamples.layoutWithParts : QuerySamples.layout
             let name = parts.contains(key) ? "Part" : "Sample"
             let id = ManagedObjectID(try #require(layout.entities.first { $0.name == name }), key: key)
             return try #require(try context.object(SampleEntity.self, id: id))
         }
 
-        private mutating func inserted(in context: isolated PrivateContext) throws -> SampleEntity {
+        private mutating func inserted(in context: PrivateContext) throws -> SampleEntity {
             guard hasParts, below(2) == 0 else { return try context.insert(SampleEntity.self) }
             let part = try context.insert(PartEntity.self)
             parts.insert(part.objectID.key)
@@ -70,8 +70,8 @@ struct TierQueryTests {
 
         /// Changes or deletes whatever passes a random predicate, all at once.
         mutating func batch() throws -> Batch {
-            let predicate = FetchPredicate(source.node(2))
-            let resolved = try predicate.resolved(QuerySamples.sample)
+            let predicate = FetchPredicate<SampleEntity>(source.node(2))
+            let resolved = try predicate.tree.resolved(QuerySamples.sample)
             let found = try rows.filter { try resolved.evaluate($1, key: $0, QuerySamples.sample, QueryBudget()) }
             if below(8) == 0 {
                 for key in found.keys { rows[key] = nil }
@@ -112,7 +112,7 @@ struct TierQueryTests {
             if below(2) == 0 { request.offset = below(5) }
             request.includesSubentities = below(4) > 0
             let layout = QuerySamples.sample
-            let predicate = try request.predicate?.resolved(layout) ?? .constant(true)
+            let predicate = try request.predicate?.tree.resolved(layout) ?? .constant(true)
             let all = try rows.map { StoredRow(key: $0, row: $1) }
                 .filter { request.includesSubentities || !parts.contains($0.key) }
                 .filter { try predicate.evaluate($0, layout, QueryBudget()) }
@@ -122,7 +122,7 @@ struct TierQueryTests {
     }
 
     private struct Batch: Sendable {
-        let predicate: FetchPredicate
+        let predicate: FetchPredicate<SampleEntity>
         /// Nil for a deletion.
         let values: [FetchAssignment<SampleEntity>]?
         /// How many rows change or go.
@@ -151,7 +151,7 @@ struct TierQueryTests {
         let container = PersistentContainer(
             layout, store, StoreStartup(reason: .firstLaunch),
             .init(registeredObjectByteLimit: TierQueryTests.seed % 2 == 0 ? 0 : 300_000))
-        let samples: DataSource =
+        let samples: AnyDataSource =
             hasParts
             ? try container.dataSource(SampleAndPartDataSource.self) : try container.dataSource(SampleDataSource.self)
         let source = PredicateSource(random: SeededRandom(seed: TierQueryTests.seed))

@@ -20,19 +20,23 @@ private struct ContactValue: ManagedObjectConvertible, Equatable {
         try await withContainer(kind) { container, _ in
             let contacts = try container.dataSource(ContactDataSource.self)
             try await contacts.add(contactList(0..<20))
-            let sort = [SortDescriptor(\ContactEntity.uid, order: .reverse)]
-            let all = try await contacts.fetch(as: ContactValue.self, sortBy: sort)
+            let sort = [FetchOrder<ContactEntity>.descending(\.uid)]
+            let all = try await contacts.fetch(as: ContactValue.self, order: sort)
             #expect(all.map(\.uid) == contactList(0..<20).map(\.uid).sorted().reversed())
             let some = try await contacts.fetch(
-                as: ContactValue.self, where: .isIn(\.uid, ["uid-3", "uid-4", "uid-5"]), sortBy: sort, limit: 1,
-                offset: 1)
+                as: ContactValue.self,
+                FetchRequest(where: .isIn(\.uid, ["uid-3", "uid-4", "uid-5"]), order: sort, limit: 1, offset: 1))
             #expect(some.map(\.uid) == ["uid-4"])
             #expect(
-                try await contacts.fetch(as: ContactValue.self, where: #Predicate { $0.name == "name 7" }).count == 1)
-            #expect(try await contacts.first(as: ContactValue.self, where: \.name == "name 8")?.uid == "uid-8")
-            #expect(try await contacts.first(as: ContactValue.self, where: #Predicate { $0.name == "?" }) == nil)
-            #expect(try container.main.fetch(as: ContactValue.self, sortBy: sort) == all)
-            #expect(try container.main.first(as: ContactValue.self, sortBy: sort) == all.first)
+                try await contacts.fetch(
+                    as: ContactValue.self, where: FetchPredicate(#Predicate { $0.name == "name 7" })
+                ).count == 1)
+            #expect(try await contacts.fetch(as: ContactValue.self, where: \.name == "name 8").first?.uid == "uid-8")
+            #expect(
+                try await contacts.fetch(as: ContactValue.self, where: FetchPredicate(#Predicate { $0.name == "?" }))
+                    .isEmpty)
+            #expect(try container.main.fetch(as: ContactValue.self, order: sort) == all)
+            #expect(try container.main.fetch(as: ContactValue.self, order: sort, limit: 1) == [all[0]])
         }
     }
 
@@ -53,7 +57,7 @@ private struct ContactValue: ManagedObjectConvertible, Equatable {
                 contact.uid = "1"
                 contact.name = "new"
                 return try context.fetch(as: ContactValue.self, where: \.name == "new")
-                    + [context.first(as: ContactValue.self, where: #Predicate { $0.uid == "1" })].compactMap { $0 }
+                    + context.fetch(as: ContactValue.self, where: FetchPredicate(#Predicate { $0.uid == "1" }))
             }
             #expect(values.map(\.uid) == ["1", "1"])
         }

@@ -47,7 +47,7 @@ struct ConcurrencyTests {
             #expect(count >= 0)
         } else if task % 8 == 1 {
             let sorted = try await messages.perform { context in
-                try context.fetch(Message.self, sortBy: [SortDescriptor(\.number)]).map(\.number)
+                try context.fetch(Message.self, order: [SortDescriptor(\.number)]).map(\.number)
             }
             #expect(sorted == sorted.sorted())
         }
@@ -109,6 +109,6 @@ struct ConcurrencyTests {
     }
 }
 
-extension DataSource {
+extension AnyDataSource {
     fileprivate func fetchCount() throws -> Int { try count(Item.self) }
 }

@@ -12,7 +12,7 @@ struct LevelTests {
         _ senders: SenderDataSource, _ body: (IdleDelegate) async throws -> Void
     ) async throws {
         let delegate = IdleDelegate()
-        try senders.register(delegate, dataKey: "list", request: FetchRequest(Sender.self, order: [.ascending(\.key)]))
+        try senders.register(delegate, dataKey: "list", FetchRequest(Sender.self, order: [.ascending(\.key)]))
         try await body(delegate)
         withExtendedLifetime(delegate) {}
     }
@@ -49,7 +49,7 @@ struct LevelTests {
         let (container, _) = PersistentContainer.faulty()
         let senders = try container.dataSource(SenderDataSource.self)
         try await senders.add(ItemData(key: "a", number: 1))
-        let held = try #require(try senders.first(Sender.self, where: \.key, equals: "a"))
+        let held = try #require(try senders.first(Sender.self, where: \.key == "a"))
         try await list(senders) { _ in
             try senders.performAndWait { try $0.first(Sender.self, where: \.key, equals: "a")?.number = 2 }
             #expect(held.number == 2)

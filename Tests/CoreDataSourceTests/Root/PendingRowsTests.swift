@@ -19,7 +19,7 @@ struct PendingRowsTests {
         }
         let before = container.stack.root.examinedPendingRows
         for number in stride(from: 0, to: count, by: count / 20) {
-            let found = try senders.first(Sender.self, where: \.key, equals: "k\(number)")
+            let found = try senders.first(Sender.self, where: \.key == "k\(number)")
             #expect(found?.number == Int64(number))
             #expect(try found.map { try container.main.object(Sender.self, id: $0.objectID)?.key } == "k\(number)")
         }
@@ -42,13 +42,13 @@ struct PendingRowsTests {
             }
         }
         let before = container.stack.root.examinedPendingRows
-        #expect(try senders.first(Sender.self, where: \.key, equals: "new1")?.number == 1)
-        #expect(try senders.first(Sender.self, where: \.key, equals: "old1") == nil)
-        #expect(try senders.first(Sender.self, where: \.key, equals: "old2") == nil)
-        #expect(try senders.first(Sender.self, where: \.key, equals: "new2999")?.number == 2_999)
+        #expect(try senders.first(Sender.self, where: \.key == "new1")?.number == 1)
+        #expect(try senders.first(Sender.self, where: \.key == "old1") == nil)
+        #expect(try senders.first(Sender.self, where: \.key == "old2") == nil)
+        #expect(try senders.first(Sender.self, where: \.key == "new2999")?.number == 2_999)
         #expect(container.stack.root.examinedPendingRows - before <= 20)
         try await senders.add(ItemData(key: "new2999", number: -1), waitFor: .main)
-        #expect(try senders.first(Sender.self, where: \.key, equals: "new2999")?.number == -1)
+        #expect(try senders.first(Sender.self, where: \.key == "new2999")?.number == -1)
         #expect(try senders.count(Sender.self) == 2_995)
         release()
         try await container.flush()
@@ -103,14 +103,16 @@ struct PendingRowsTests {
                 _ = try root.accept(ChangeSet(entities: [changes]), from: sources[place])
             }
             for row in Int64.random(in: 1...3_900, using: &random)..<4_001 where row % 50 == 0 {
-                let found = try root.row(entity: entity.index, key: row).row
+                let found = try root.rows.row(entity: entity.index, key: row).row
                 #expect(found.map { $0.text(key) } == shown[row], "seed \(seed), step \(step)")
                 guard let value = shown[row] else { continue }
-                let same = try root.row(entity: entity.index, constraint: constraint, values: [.text(value)], entity)
-                    .row
+                let same = try root.rows.row(
+                    entity: entity.index, constraint: constraint, values: [.text(value)], entity
+                )
+                .row
                 #expect(same?.key == row, "seed \(seed), step \(step)")
             }
-            let all = try root.rows(RowQuery(entity: entity.index), entity).rows
+            let all = try root.rows.rows(RowQuery(entity: entity.index), entity).rows
             #expect(Dictionary(all.map { ($0.key, $0.row.text(key)) }) { $1 } == shown, "seed \(seed), step \(step)")
         }
     }

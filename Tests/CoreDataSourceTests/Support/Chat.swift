@@ -8,10 +8,10 @@ struct ItemData: Sendable {
 }
 
 /// Three data sources that differ in their entity only.
-class ItemDataSource<Object: Item>: DataSource {
+class ItemDataSource<Object: Item>: DataSource<any Sendable> {
     override class var entities: [ManagedObject.Type] { [Object.self] }
 
-    override func onAdd(_ object: any Sendable, in context: isolated PrivateContext) throws -> ManagedObject? {
+    override func onAdd(_ object: any Sendable, in context: PrivateContext) throws -> ManagedObject? {
         guard let data = object as? ItemData else { return nil }
         let item = try context.findOrInsert(Object.self, where: \.key, equals: data.key)
         item.number = data.number
@@ -19,7 +19,7 @@ class ItemDataSource<Object: Item>: DataSource {
         return item
     }
 
-    override func onDelete(_ object: any Sendable, in context: isolated PrivateContext) throws {
+    override func onDelete(_ object: any Sendable, in context: PrivateContext) throws {
         guard let data = object as? ItemData else { return }
         if let item = try context.first(Object.self, where: \.key, equals: data.key) { context.delete(item) }
     }

@@ -8,10 +8,10 @@ struct ContactData: Sendable, Equatable {
 }
 
 /// The data source of the README.
-final class ContactDataSource: DataSource {
+final class ContactDataSource: DataSource<any Sendable> {
     override class var entities: [ManagedObject.Type] { [ContactEntity.self] }
 
-    override func onAdd(_ object: any Sendable, in context: isolated PrivateContext) throws -> ManagedObject? {
+    override func onAdd(_ object: any Sendable, in context: PrivateContext) throws -> ManagedObject? {
         guard let data = object as? ContactData else { return nil }
         if data.name == "poison" { throw Poison() }
         let contact = try context.findOrInsert(ContactEntity.self, where: \.uid, equals: data.uid)
@@ -20,7 +20,7 @@ final class ContactDataSource: DataSource {
         return contact
     }
 
-    override func onDelete(_ object: any Sendable, in context: isolated PrivateContext) throws {
+    override func onDelete(_ object: any Sendable, in context: PrivateContext) throws {
         guard let data = object as? ContactData else { return }
         if let contact = try context.first(ContactEntity.self, where: \.uid, equals: data.uid) {
             context.delete(contact)
@@ -36,10 +36,10 @@ struct GroupData: Sendable {
     var name: String
 }
 
-final class GroupDataSource: DataSource {
+final class GroupDataSource: DataSource<any Sendable> {
     override class var entities: [ManagedObject.Type] { [GroupEntity.self] }
 
-    override func onAdd(_ object: any Sendable, in context: isolated PrivateContext) throws -> ManagedObject? {
+    override func onAdd(_ object: any Sendable, in context: PrivateContext) throws -> ManagedObject? {
         guard let data = object as? GroupData else { return nil }
         let group = try context.findOrInsert(GroupEntity.self, where: \.gid, equals: data.gid)
         group.name = data.name

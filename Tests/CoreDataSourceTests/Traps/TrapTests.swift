@@ -9,7 +9,7 @@ struct TrapTests {
             let contacts = try await makeContacts()
             try await contacts.add(ContactData(uid: "1", name: "Guan Yu"))
             try await MainActor.run {
-                try contacts.first(ContactEntity.self, where: \.uid, equals: "1")?.name = "Zhang Fei"
+                try contacts.first(ContactEntity.self, where: \.uid == "1")?.name = "Zhang Fei"
             }
         }
         #expect(
@@ -22,7 +22,7 @@ struct TrapTests {
         let contacts = try await makeContacts()
         try await contacts.add(ContactData(uid: "1", name: "Guan Yu"))
         try await MainActor.run {
-            let contact = try #require(try contacts.first(ContactEntity.self, where: \.uid, equals: "1"))
+            let contact = try #require(try contacts.first(ContactEntity.self, where: \.uid == "1"))
             contact.name = "Guan Yu"
             #expect(!contact.hasChanges)
         }
@@ -65,7 +65,7 @@ struct TrapTests {
     @Test func editingOutsideOfABatchTraps() async throws {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let contacts = try await makeContacts()
-            try await insertByHand(contacts.context)
+            try await insertByHand(contacts.tier)
         }
         #expect(
             try #require(result).standardErrorText.contains(
@@ -75,16 +75,8 @@ struct TrapTests {
     @Test func editingAnObjectOfAnEndedBatchTraps() async throws {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let contacts = try await makeContacts()
-            try await contacts.perform { context in
-                let contact = try context.insert(ContactEntity.self)
-                contact.uid = "1"
-                Task {
-                    _ = context
-                    contact.name = "late"
-                }
-            }
-            try await contacts.perform { _ in }
-            try await contacts.perform { _ in }
+            try await contacts.add(ContactData(uid: "1", name: "early"))
+            try await renameByHand(contacts.tier)
         }
         #expect(
             try #require(result).standardErrorText.contains(
@@ -132,20 +124,24 @@ private func editAnOrphan() async throws {
     contact?.name = "Zhang Fei"
 }
 
-private func insertByHand(_ context: isolated PrivateContext) throws {
-    _ = try context.insert(ContactEntity.self)
+private func renameByHand(_ tier: isolated PrivateTier) throws {
+    try tier.context.first(ContactEntity.self)?.name = "late"
+}
+
+private func insertByHand(_ tier: isolated PrivateTier) throws {
+    _ = try tier.context.insert(ContactEntity.self)
 }
 
 /// Has no hooks.
-private final class SilentDataSource: DataSource {
+private final class SilentDataSource: DataSource<any Sendable> {
     override class var entities: [ManagedObject.Type] { [ContactEntity.self] }
 }
 
 /// Waits in its hook for the context that runs it.
-private final class WaitingDataSource: DataSource {
+private final class WaitingDataSource: DataSource<any Sendable> {
     override class var entities: [ManagedObject.Type] { [ContactEntity.self] }
 
-    override func onAdd(_ object: any Sendable, in context: isolated PrivateContext) throws -> ManagedObject? {
+    override func onAdd(_ object: any Sendable, in context: PrivateContext) throws -> ManagedObject? {
         try performAndWait { _ in }
         return nil
     }

@@ -9,7 +9,7 @@ public func takeOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     do {
         let places = format.utf8.count { $0 == UInt8(ascii: "%") }
         let taken = (0..<places).map { arguments[$0 % arguments.count] }
-        use(try FetchPredicate(format: format, arguments: taken))
+        use(try FetchPredicate<ManagedObject>(format: format, arguments: taken))
     } catch let error as DataSourceError {
         precondition(error.code == .unreadablePredicate, "Another error than is documented: \(error)")
         precondition(!error.message.isEmpty, "An error says nothing.")
@@ -22,10 +22,10 @@ public func takeOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
 /// Of every kind that a format takes.
 private let arguments: [(any Sendable)?] = ["name", 1, 2.5, nil, ["a", "b"]]
 
-private func use(_ predicate: FetchPredicate) {
+private func use(_ predicate: FetchPredicate<ManagedObject>) {
     let format = predicate.predicateFormat
     do {
-        let again = try FetchPredicate(format: format)
+        let again = try FetchPredicate<ManagedObject>(format: format)
         precondition(again == predicate, "Another predicate is read than was written: \(format)")
         precondition(again.hashValue == predicate.hashValue, "Equal predicates with different hashes.")
         _ = try predicate.substituting(["x": 1])

@@ -1,4 +1,4 @@
-// error: Say where: nil to delete all objects of a class.
+// error: cannot convert value of type 'Contact.Type' to expected argument type 'String'
 import CoreDataSource
 
 func clear(_ contacts: ContactDataSource) async throws {

@@ -1,10 +1,10 @@
-// error: call to actor-isolated instance method 'insert' in a synchronous actor-isolated context
+// error: stored property 'others' of 'Sendable'-conforming class 'Contacts' has non-Sendable type 'PrivateContext?'
 import CoreDataSource
 
-final class Contacts: DataSource {
+final class Contacts: DataSource<String> {
     nonisolated let others: PrivateContext? = nil
 
-    override func onAdd(_ object: any Sendable, in context: isolated PrivateContext) throws -> ManagedObject? {
+    override func onAdd(_ name: String, in context: PrivateContext) throws -> ManagedObject? {
         let contact = try context.insert(Contact.self)
         _ = try others?.insert(Contact.self)
         return contact

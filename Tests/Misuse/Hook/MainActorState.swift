@@ -1,10 +1,10 @@
 // error: main actor-isolated property 'added' can not be mutated
 import CoreDataSource
 
-final class Contacts: DataSource {
+final class Contacts: DataSource<String> {
     var added = 0
 
-    override func onAdd(_ object: any Sendable, in context: isolated PrivateContext) throws -> ManagedObject? {
+    override func onAdd(_ name: String, in context: PrivateContext) throws -> ManagedObject? {
         let contact = try context.insert(Contact.self)
         added += 1
         return contact

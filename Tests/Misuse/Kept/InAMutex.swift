@@ -2,10 +2,10 @@
 import CoreDataSource
 import Synchronization
 
-final class Contacts: DataSource {
+final class Contacts: DataSource<String> {
     nonisolated let kept = Mutex<Contact?>(nil)
 
-    override func onAdd(_ object: any Sendable, in context: isolated PrivateContext) throws -> ManagedObject? {
+    override func onAdd(_ name: String, in context: PrivateContext) throws -> ManagedObject? {
         let contact = try context.insert(Contact.self)
         kept.withLock { $0 = contact }
         return contact

@@ -1,10 +1,10 @@
 // error: main actor-isolated property 'last' can not be mutated
 import CoreDataSource
 
-final class Contacts: DataSource {
+final class Contacts: DataSource<String> {
     var last: Contact?
 
-    override func onAdd(_ object: any Sendable, in context: isolated PrivateContext) throws -> ManagedObject? {
+    override func onAdd(_ name: String, in context: PrivateContext) throws -> ManagedObject? {
         let contact = try context.insert(Contact.self)
         last = contact
         return contact

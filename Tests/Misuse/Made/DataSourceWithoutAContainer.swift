@@ -1,4 +1,4 @@
 // error: 'DataSourceBinding' initializer is inaccessible due to 'internal' protection level
 import CoreDataSource
 
-let makeBinding = DataSourceBinding.init(context:main:)
+let makeBinding = DataSourceBinding.init(tier:mainTier:)

@@ -1,4 +1,4 @@
-// error: non-Sendable '[Contact]'-typed result can not be returned from main actor-isolated instance method 'fetch(_:where:sortBy:limit:offset:)'
+// error: non-Sendable '[Contact]'-typed result can not be returned from main actor-isolated instance method 'fetch(_:where:order:limit:offset:)'
 import CoreDataSource
 
 @concurrent func count(_ contacts: ContactDataSource) async throws -> Int {

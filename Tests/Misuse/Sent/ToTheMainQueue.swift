@@ -2,8 +2,8 @@
 import CoreDataSource
 import Dispatch
 
-final class Contacts: DataSource {
-    override func onAdd(_ object: any Sendable, in context: isolated PrivateContext) throws -> ManagedObject? {
+final class Contacts: DataSource<String> {
+    override func onAdd(_ name: String, in context: PrivateContext) throws -> ManagedObject? {
         let contact = try context.insert(Contact.self)
         DispatchQueue.main.async { print(contact.name) }
         return contact

@@ -42,7 +42,7 @@ open class ManagedObject {
 @available(*, unavailable)
 extension ManagedObject: Sendable {}
 
-public struct FetchPredicate: Sendable {
+public struct FetchPredicate<Object: ManagedObject>: Sendable {
     public var format: String
     public var values: [String: (any Sendable)?] = [:]
 
@@ -50,7 +50,7 @@ public struct FetchPredicate: Sendable {
         self.format = format
     }
 
-    public func substituting(_ values: [String: (any Sendable)?]) throws -> FetchPredicate {
+    public func substituting(_ values: [String: (any Sendable)?]) throws -> Self {
         var predicate = self
         predicate.values = values
         return predicate
@@ -60,7 +60,7 @@ public struct FetchPredicate: Sendable {
 public struct FetchRequest<Object: ManagedObject>: Sendable {
     public var includesSubentities = true
 
-    public init(_ type: Object.Type, where predicate: FetchPredicate? = nil, limit: Int? = nil) {}
+    public init(_ type: Object.Type, where predicate: FetchPredicate<Object>? = nil, limit: Int? = nil) {}
 }
 
 extension Int16: AttributeStorable {}

@@ -10,10 +10,10 @@ struct RecordData: Sendable, Hashable {
 
 /// Three data sources that differ in their entity only. Keys of red and green records are unique among both, those of blue
 /// ones among themselves.
-class RecordDataSource<Object: Record>: DataSource {
+class RecordDataSource<Object: Record>: DataSource<any Sendable> {
     override class var entities: [ManagedObject.Type] { [Object.self] }
 
-    override func onAdd(_ object: any Sendable, in context: isolated PrivateContext) throws -> ManagedObject? {
+    override func onAdd(_ object: any Sendable, in context: PrivateContext) throws -> ManagedObject? {
         guard let data = object as? RecordData else { return nil }
         let record = try context.findOrInsert(Object.self, where: \.key, equals: data.key)
         record.task = data.task
@@ -22,7 +22,7 @@ class RecordDataSource<Object: Record>: DataSource {
         return record
     }
 
-    override func onDelete(_ object: any Sendable, in context: isolated PrivateContext) throws {
+    override func onDelete(_ object: any Sendable, in context: PrivateContext) throws {
         guard let data = object as? RecordData else { return }
         if let record = try context.first(Object.self, where: \.key, equals: data.key) { context.delete(record) }
     }
@@ -33,7 +33,7 @@ final class GreenDataSource: RecordDataSource<Green> {}
 final class BlueDataSource: RecordDataSource<Blue> {}
 
 /// One of the data sources, whichever entity it owns.
-protocol RecordKeeper: DataSource {
+protocol RecordKeeper: DataSource<any Sendable> {
     nonisolated func run(_ operation: Operation) async throws
     nonisolated func put(_ values: [RecordData]) async throws
     nonisolated func remove(_ values: [RecordData]) async throws
@@ -67,11 +67,11 @@ extension RecordDataSource: RecordKeeper {
             }
         case .replace(let records):
             try await sync(
-                operation.values(records), entity: Object.self, scope: .compare(\Object.task, .equal, task),
+                operation.values(records), entity: Object.self, scope: \Object.task == task,
                 waitFor: level)
         case .touch:
             try await update(
-                Object.self, where: .compare(\Object.task, .equal, task), set: [.set(\.revision, operation.number)],
+                Object.self, where: \Object.task == task, set: [.set(\.revision, operation.number)],
                 waitFor: level)
         }
     }

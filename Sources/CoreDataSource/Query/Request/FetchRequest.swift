@@ -30,14 +30,15 @@ public struct FetchRequest<Object: ManagedObject>: Sendable {
     public var isDistinct: Bool
 
     public init(
-        _ type: Object.Type = Object.self, where predicate: FetchPredicate<Object>? = nil, order: [FetchOrder<Object>] = [],
-        limit: Int? = nil, offset: Int = 0
+        _ type: Object.Type = Object.self, where predicate: FetchPredicate<Object>? = nil,
+        order: [FetchOrder<Object>] = [],
+        limit: Int? = nil, offset: Int = 0, after cursor: FetchCursor? = nil
     ) {
         self.predicate = predicate
         self.order = order
         self.limit = limit
         self.offset = offset
-        after = nil
+        after = cursor
         includesSubentities = true
         isDistinct = false
     }
@@ -46,9 +47,10 @@ public struct FetchRequest<Object: ManagedObject>: Sendable {
     @_disfavoredOverload
     public init(
         _ type: Object.Type = Object.self, where predicate: FetchPredicate<Object>? = nil,
-        order: [SortDescriptor<Object>], limit: Int? = nil, offset: Int = 0
+        order: [SortDescriptor<Object>], limit: Int? = nil, offset: Int = 0, after cursor: FetchCursor? = nil
     ) {
-        self.init(type, where: predicate, order: order.map { FetchOrder($0) }, limit: limit, offset: offset)
+        self.init(
+            type, where: predicate, order: order.map { FetchOrder($0) }, limit: limit, offset: offset, after: cursor)
     }
 
     /// - Throws: `invalidRequest` for a negative limit or offset.

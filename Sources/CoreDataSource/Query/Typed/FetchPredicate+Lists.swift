@@ -56,7 +56,9 @@ extension FetchPredicate {
         return named(keyPath) { attribute in
             if let lower, let upper, bounds.includesUpper { return .between(attribute, lower, upper, []) }
             let isReached = lower.map { PredicateTree.Node.compare(attribute, .greaterOrEqual, $0, []) }
-            let isLeft = upper.map { PredicateTree.Node.compare(attribute, bounds.includesUpper ? .lessOrEqual : .less, $0, []) }
+            let isLeft = upper.map {
+                PredicateTree.Node.compare(attribute, bounds.includesUpper ? .lessOrEqual : .less, $0, [])
+            }
             return .all([isReached, isLeft].compactMap { $0 })
         }
     }

@@ -12,7 +12,7 @@ extension Bench {
         try await ours.source.add(list.values)
         let store = raw_create(rawURL.path, schema, 1)
         raw_insert(store, list.raw, 0, list.values.count)
-        let isYoung = FetchPredicate.compare(\ContactEntity.age, .less, 30)
+        let isYoung = \ContactEntity.age < 30
         let young = list.values.count { $0.age < 30 }
         try expect(young > 0, "nobody is young")
         var score = 1000.0

@@ -78,7 +78,7 @@ extension Bench {
         try (0..<lists).map { index in
             let delegate = CountingDelegate()
             try ours.source.register(
-                delegate, dataKey: "list \(index)", entity: ContactEntity.self, sortBy: [SortDescriptor(\.name)])
+                delegate, dataKey: "list \(index)", FetchRequest(ContactEntity.self, order: [SortDescriptor(\.name)]))
             return delegate
         }
     }
@@ -86,7 +86,7 @@ extension Bench {
     @MainActor
     private func mergeTimes(_ ours: Ours, lists: Int, saves: Int) throws -> [UInt64] {
         let delegates = try register(ours, lists: lists)
-        let main = ours.container.main
+        let main = ours.container.mainTier
         var times: [UInt64] = []
         for save in 0..<saves {
             // Saved on this thread, so that main has no turn in which to merge it.
@@ -102,7 +102,7 @@ extension Bench {
     }
 
     /// An insert, an edit, a move or a delete.
-    private func change(_ save: Int, in context: isolated PrivateContext) throws {
+    private func change(_ save: Int, in context: PrivateContext) throws {
         let uid = ContactValue(save * 17).uid
         switch save % 4 {
         case 0:
@@ -122,7 +122,7 @@ extension Bench {
     /// Stops unless the list is what a fetch finds.
     @MainActor
     private func expectList(_ ours: Ours) throws {
-        let fetched = try ours.source.fetch(ContactEntity.self, sortBy: [SortDescriptor(\.name)]).map(\.objectID)
+        let fetched = try ours.source.fetch(ContactEntity.self, order: [SortDescriptor(\.name)]).map(\.objectID)
         let listed = ours.source.allObjects(dataKey: "list 0").map(\.objectID)
         try expect(fetched == listed, "a list of \(listed.count) rows differs from a fetch of \(fetched.count)")
     }
@@ -165,8 +165,8 @@ extension Bench {
             for value in values { _ = try ours.source.onAdd(value, in: context) }
         }
         let start = raw_now()
-        ours.container.main.merge()
-        await ours.container.main.listsAreSettled()
+        ours.container.mainTier.merge()
+        await ours.container.mainTier.listsAreSettled()
         return raw_now() - start
     }
 

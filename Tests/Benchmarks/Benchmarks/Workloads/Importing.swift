@@ -52,8 +52,8 @@ extension Bench {
     ) async throws -> Sample {
         let delegate = CountingDelegate()
         try ours.source.register(
-            delegate, dataKey: "list", entity: ContactEntity.self, where: .compare(\ContactEntity.score, .less, 100),
-            sortBy: [SortDescriptor(\.name)])
+            delegate, dataKey: "list",
+            FetchRequest(ContactEntity.self, where: \ContactEntity.score < 100, order: [SortDescriptor(\.name)]))
         let bound = ours.source.numberOfItems("list", inSection: 0)
         try expect(bound == count / 10, "\(bound) rows are bound")
         let turns = try await self.turns { try await work() }

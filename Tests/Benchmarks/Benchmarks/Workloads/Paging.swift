@@ -7,7 +7,7 @@ struct Page: Sendable {
     let id: String
     /// The tail of the statement; `{name}` and `{key}` stand for those of the contact before the page.
     let sql: String
-    var predicate: FetchPredicate?
+    var predicate: FetchPredicate<ContactEntity>?
     var start = Start.first
     /// How often it is fetched to be measured.
     var times = 1000
@@ -24,7 +24,7 @@ struct Page: Sendable {
         Page(id: "W7", sql: "ORDER BY name, _key LIMIT 50"),
         Page(
             id: "W7-filtered", sql: "WHERE score < 100 ORDER BY name, _key LIMIT 50",
-            predicate: .compare(\ContactEntity.score, .less, 100), times: 200),
+            predicate: \ContactEntity.score < 100, times: 200),
         Page(id: "W7-offset", sql: "ORDER BY name, _key LIMIT 50 OFFSET {offset}", start: .offset, times: 50),
         Page(
             id: "W7-after", sql: "WHERE (name, _key) > ('{name}', {key}) ORDER BY name, _key LIMIT 50",
@@ -67,7 +67,7 @@ extension Bench {
         _ page: Page, _ middle: Int, _ ours: Ours
     ) throws -> (request: FetchRequest<ContactEntity>, sql: String) {
         var request = FetchRequest(
-            ContactEntity.self, where: page.predicate, sortBy: [SortDescriptor(\.name)], limit: 50,
+            ContactEntity.self, where: page.predicate, order: [SortDescriptor(\.name)], limit: 50,
             offset: page.start == .offset ? middle : 0)
         if page.start != .cursor { return (request, page.sql.replacing("{offset}", with: String(middle))) }
         var before = request

@@ -1,15 +1,14 @@
 import CoreDataSource
 
-struct TagData {
+struct TagData: Sendable {
     var name: String
     var isPinned = false
 }
 
-final class TagDataSource: DataSource {
+final class TagDataSource: DataSource<TagData> {
     override class var entities: [ManagedObject.Type] { [Tag.self] }
 
-    override func onAdd(_ object: any Sendable, in context: isolated PrivateContext) throws -> ManagedObject? {
-        guard let data = object as? TagData else { return nil }
+    override func onAdd(_ data: TagData, in context: PrivateContext) throws -> ManagedObject? {
         let tag = try context.findOrInsert(Tag.self, where: \.name, equals: data.name)
         tag.isPinned = data.isPinned
         return tag

@@ -41,8 +41,8 @@ func check(_ container: PersistentContainer, _ expected: [NoteData]) throws {
     try expect("second start", container.startup.reason, .current)
     let source = try container.dataSource(NoteDataSource.self)
     try expect("notes", try source.all(), expected)
-    try expect("tagged", try source.fetch(Note.self, where: \.tagName, equals: "work").count, expected.count)
-    let titles = try container.dataSource(TagDataSource.self).fetch(Tag.self, sortBy: [SortDescriptor(\.name)]).map(
+    try expect("tagged", try source.fetch(Note.self, where: \.tagName == "work").count, expected.count)
+    let titles = try container.dataSource(TagDataSource.self).fetch(Tag.self, order: [SortDescriptor(\.name)]).map(
         \.title)
     try expect("tags", titles, ["home", "* work"])
 }

@@ -9,33 +9,35 @@ protocol ItemListSuite {}
 extension ItemListSuite {
     /// What a fetch finds, in the form of a list.
     func fetched(
-        _ source: DataSource, limit: Int? = nil, after cursor: FetchCursor? = nil,
-        where predicate: FetchPredicate? = nil
+        _ source: AnyDataSource, limit: Int? = nil, after cursor: FetchCursor? = nil,
+        where predicate: FetchPredicate<Item>? = nil
     ) throws -> [String] {
         var request = FetchRequest(
-            Item.self, where: predicate, sortBy: [SortDescriptor(\.number), SortDescriptor(\.key)], limit: limit)
+            Item.self, where: predicate, order: [SortDescriptor(\.number), SortDescriptor(\.key)], limit: limit)
         request.after = cursor
         return try source.fetch(request).map { "\($0.key) \($0.number)" }
     }
 
-    func listed(_ source: DataSource, _ dataKey: String) -> [String] {
+    func listed(_ source: AnyDataSource, _ dataKey: String) -> [String] {
         source.allObjects(dataKey: dataKey, as: Item.self).map { "\($0.key) \($0.number)" }
     }
 
     func register(
-        _ source: DataSource, _ dataKey: String, limit: Int? = nil, after cursor: FetchCursor? = nil,
-        where predicate: FetchPredicate? = nil
+        _ source: AnyDataSource, _ dataKey: String, limit: Int? = nil, after cursor: FetchCursor? = nil,
+        where predicate: FetchPredicate<Item>? = nil
     ) throws -> RecordingDelegate {
         let delegate = RecordingDelegate()
         try source.register(
-            delegate, dataKey: dataKey, entity: Item.self, where: predicate,
-            sortBy: [SortDescriptor(\.number), SortDescriptor(\.key)], limit: limit, after: cursor)
+            delegate, dataKey: dataKey,
+            FetchRequest(
+                Item.self, where: predicate, order: [SortDescriptor(\.number), SortDescriptor(\.key)], limit: limit,
+                after: cursor))
         delegate.follow(source, dataKey)
         return delegate
     }
 
-    func cursor(_ source: DataSource, _ key: String) throws -> FetchCursor {
-        FetchCursor(try #require(try source.first(Item.self, where: \.key, equals: key)))
+    func cursor(_ source: AnyDataSource, _ key: String) throws -> FetchCursor {
+        FetchCursor(try #require(try source.first(Item.self, where: \.key == key)))
     }
 
     func items(_ range: Range<Int>, times factor: Int64 = 1) -> [ItemData] {

@@ -16,13 +16,13 @@ final class RecordingDelegate: DataSourceDelegate {
     var onObject: @MainActor () -> Void = {}
     /// Called when rows could not be read.
     var onFailure: @MainActor () -> Void = {}
-    private var source: DataSource?
+    private var source: AnyDataSource?
     private var deletedSections: [Int] = []
     private var insertedSections: [Int] = []
     private var changes: [ShownList.Change] = []
 
     /// Begins to follow a list that is registered.
-    func follow(_ source: DataSource, _ dataKey: String) {
+    func follow(_ source: AnyDataSource, _ dataKey: String) {
         self.source = source
         table = source.shown(dataKey)
     }
@@ -78,7 +78,7 @@ final class RecordingDelegate: DataSourceDelegate {
     }
 }
 
-extension DataSource {
+extension AnyDataSource {
     /// What a list of contacts or items answers, cell by cell.
     func shown(_ dataKey: String) -> ShownList {
         ShownList(
