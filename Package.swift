@@ -76,11 +76,12 @@ let package = Package(
             ],
             plugins: ["ModelPlugin"]),
         .target(name: "TestSupport", path: "Tests/TestSupport"),
+        .target(name: "CTaskHooks", path: "Tests/CTaskHooks"),
         .executableTarget(
             name: "stress",
             dependencies: [
-                "CoreDataSource", "SQLiteStore", "RowStore", "ManagedModel", "CSQLite", "StoreFaults", "StoreTestModel",
-                "TestSupport",
+                "CoreDataSource", "SQLiteStore", "RowStore", "ManagedModel", "CSQLite", "CTaskHooks", "StoreFaults",
+                "StoreTestModel", "TestSupport",
             ], path: "Tests/Stress", plugins: ["ModelPlugin"]),
         .testTarget(name: "MisuseTests", dependencies: ["CoreDataSource", "TestSupport"]),
         .executableTarget(

@@ -48,12 +48,18 @@ func runApart(_ suite: Suite, _ arguments: Arguments) async throws -> Bool {
     process.arguments = [
         suite.rawValue, "--inside", "--size", arguments.size.rawValue, "--seed", "\(arguments.seed)",
     ]
+    let progress = FileManager.default.temporaryDirectory.appending(component: "stress-\(getpid())-progress")
+    defer { try? FileManager.default.removeItem(at: progress) }
+    // Orders of events are to depend on nothing but the seed.
+    process.environment = ProcessInfo.processInfo.environment.merging(
+        ["SWIFT_DETERMINISTIC_HASHING": "1", Progress.variable: progress.path]) { _, new in new }
     let ended = AsyncStream<Void>.makeStream()
     process.terminationHandler = { _ in ended.continuation.finish() }
     try process.run()
     for await _ in ended.stream {}
     if process.terminationReason == .uncaughtSignal {
-        say("  FAILED: 1 trap: the suite ended by signal \(process.terminationStatus)")
+        let last = (try? String(contentsOf: progress, encoding: .utf8)) ?? ""
+        say("  FAILED: 1 trap: the suite ended by signal \(process.terminationStatus) \(last)")
     } else if process.terminationStatus == Watchdog.exitCode {
         say("  FAILED: 1 hang")
     }

@@ -3,7 +3,7 @@ internal import Synchronization
 /// What a stress suite counts, and the promises that it saw broken.
 package final class Findings: Sendable {
     package enum Count: String, Sendable, CaseIterable {
-        case kills, images, faults, acknowledged, lost, half, stale, refused, hangs, traps
+        case kills, images, faults, schedules, acknowledged, lost, half, stale, refused, hangs, traps
     }
 
     private struct State {

@@ -13,6 +13,8 @@ enum Suite: String, CaseIterable {
     case outsideWrites = "outside-writes"
     /// Memory and the log stay bounded while main is blocked and readers overlap.
     case memory
+    /// Tasks, cancels, resets, closes and drops in an order that a seed decides.
+    case schedules
 
     /// Runs it in this process.
     @MainActor
@@ -23,6 +25,7 @@ enum Suite: String, CaseIterable {
         case .faults: try await FaultSuite(size, seed, findings).run()
         case .outsideWrites: try await OutsideWritesSuite(size, seed, findings).run()
         case .memory: try await MemorySuite(size, seed, findings).run()
+        case .schedules: ScheduleSuite(size, seed, findings).run()
         }
     }
 

@@ -1,0 +1,141 @@
+import CoreDataSource
+import Foundation
+import RowStore
+import Synchronization
+import TestSupport
+
+/// What stores keep their rows on: it outlives them, lets one of them in at a time, and fails now and then.
+final class SimulatedDisk: Sendable {
+    private struct State {
+        var isInUse = false
+        /// How many commits are still to fail.
+        var failing = 0
+        var isHealthy = false
+        var moment = PossibleStates.Moment()
+    }
+
+    let layout: ModelLayout
+    fileprivate let rows: InMemoryStore
+    fileprivate let simulation: Simulation
+    private let state = Mutex(State())
+
+    init(_ layout: ModelLayout, _ simulation: Simulation) {
+        self.layout = layout
+        self.simulation = simulation
+        rows = InMemoryStore(layout)
+    }
+
+    /// What has happened so far.
+    var moment: PossibleStates.Moment { state.withLock { $0.moment } }
+
+    /// Saves that were promised to main only may be taken back from now on.
+    func noteRisk() { state.withLock { $0.moment.risks += 1 } }
+
+    /// From now on nothing fails.
+    func heal() { state.withLock { ($0.isHealthy, $0.failing) = (true, 0) } }
+
+    /// A store on it; nil while another one is open.
+    func open() -> SimulatedStore? {
+        let isFree = state.withLock { state in
+            defer { state.isInUse = true }
+            return !state.isInUse
+        }
+        return isFree ? SimulatedStore(self) : nil
+    }
+
+    fileprivate func release() { state.withLock { $0.isInUse = false } }
+
+    fileprivate func reset() throws(DataSourceError) -> StoreStartup {
+        state.withLock { $0.moment.resetsBegun += 1 }
+        defer { state.withLock { $0.moment.resetsEnded += 1 } }
+        simulation.interleave()
+        if fails() { throw DataSourceError(.storeUnreadable, "The disk failed.") }
+        let startup = try rows.reset()
+        simulation.interleave()
+        return startup
+    }
+
+    /// Whether the next thing fails: now and then, and then for a while.
+    private func fails() -> Bool {
+        let number = simulation.random(below: 40)
+        return state.withLock { state in
+            if state.isHealthy { return false }
+            if state.failing == 0, number < 2 { state.failing = number == 0 ? 1 : 8 }
+            guard state.failing > 0 else { return false }
+            state.failing -= 1
+            return true
+        }
+    }
+
+    fileprivate func commit(_ group: [ChangeSet]) throws(DataSourceError) -> CommitOutcome {
+        simulation.interleave()
+        if fails() {
+            noteRisk()
+            throw DataSourceError(simulation.random(below: 2) == 0 ? .diskFull : .storeBusy, "The disk failed.")
+        }
+        var refusals = Refusals()
+        var taken: [ChangeSet] = []
+        for (place, set) in group.enumerated() where !refusals.refusesDependent(set, at: place) {
+            // As if another program had stored the same value.
+            if !state.withLock({ $0.isHealthy }), simulation.random(below: 30) == 0 {
+                refusals.refuse(set, at: place, DataSourceError(.uniquenessViolated, "Another program was here."))
+            } else {
+                taken.append(set)
+            }
+        }
+        if !refusals.errors.isEmpty { noteRisk() }
+        let outcome = try rows.commit(taken)
+        guard outcome.refused.isEmpty else {
+            throw DataSourceError(.storeCorrupt, "The tiers gave the store what cannot be: \(outcome.refused)")
+        }
+        simulation.interleave()
+        return CommitOutcome(refused: refusals.errors)
+    }
+}
+
+/// A store of a simulation.
+final class SimulatedStore: PersistentStore {
+    private let disk: SimulatedDisk
+    private let isOpen = Mutex(true)
+
+    fileprivate init(_ disk: SimulatedDisk) {
+        self.disk = disk
+    }
+
+    var firstFreeKey: Int64 { disk.rows.firstFreeKey }
+    var longestValue: Int { disk.rows.longestValue }
+
+    func commit(_ group: [ChangeSet]) throws(DataSourceError) -> CommitOutcome {
+        try check()
+        return try disk.commit(group)
+    }
+
+    func read<R>(_ isolation: ReadIsolation, _ body: (any StoreReader) throws(DataSourceError) -> R)
+        throws(DataSourceError) -> R
+    {
+        try check()
+        return try disk.rows.read(isolation, body)
+    }
+
+    func reset() throws(DataSourceError) -> StoreStartup {
+        try check()
+        return try disk.reset()
+    }
+
+    func closeIfIdle() -> Bool {
+        close()
+        return true
+    }
+
+    func close() {
+        let wasOpen = isOpen.withLock { isOpen in
+            defer { isOpen = false }
+            return isOpen
+        }
+        if wasOpen { disk.release() }
+    }
+
+    private func check() throws(DataSourceError) {
+        guard isOpen.withLock({ $0 }) else { throw DataSourceError(.storeClosed, "The store was closed.") }
+    }
+}
