@@ -83,6 +83,7 @@ let package = Package(
                 "CoreDataSource", "SQLiteStore", "RowStore", "ManagedModel", "CSQLite", "CTaskHooks", "StoreFaults",
                 "StoreTestModel", "TestSupport",
             ], path: "Tests/Stress", plugins: ["ModelPlugin"]),
+        .testTarget(name: "StressTests", dependencies: ["TestSupport"]),
         .testTarget(name: "MisuseTests", dependencies: ["CoreDataSource", "TestSupport"]),
         .executableTarget(
             name: "readme-example", dependencies: ["CoreDataSource"], path: "Tests/ReadmeExample",

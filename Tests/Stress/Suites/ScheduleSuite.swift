@@ -12,7 +12,7 @@ struct ScheduleSuite {
     private static let repeated: UInt64 = 50
 
     init(_ size: Size, _ seed: UInt64, _ findings: Findings) {
-        count = size.choose(200, 10_000)
+        count = size.choose(120, 10_000)
         self.seed = seed
         self.findings = findings
         watchdog = Watchdog(limit: .seconds(60), findings: findings)
