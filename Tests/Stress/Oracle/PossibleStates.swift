@@ -2,7 +2,7 @@ import TestSupport
 
 /// What the records of one task may be, as far as is known of what became of its saves.
 ///
-/// A save that was acknowledged as stored is there; one that threw is not. A save that was promised to main only is there
+/// A save that was acknowledged as stored is there; one that threw is not, unless its outcome is unknown. A save that was promised to main only is there
 /// until something may have taken it back: then it and those after it may be gone. A reset may have come before or after.
 struct PossibleStates {
     /// What has happened to the store so far.
@@ -25,14 +25,15 @@ struct PossibleStates {
     var count: Int { states.count }
 
     enum Outcome {
-        case stored, shown, threw
+        case stored, shown, threw, unknown
     }
 
     /// A save has come to an end.
     mutating func note(_ operation: Operation, _ outcome: Outcome, _ now: Moment) {
         takeIn(now)
         guard outcome != .threw else { return }
-        states = Set(states.map { operation.applied(to: $0) })
+        let after = Set(states.map { operation.applied(to: $0) })
+        states = outcome == .unknown ? states.union(after) : after
         if hasReset(now) {
             // It came before the reset, or after it.
             states.formUnion([[:], operation.applied(to: [:])])

@@ -18,14 +18,15 @@ enum Suite: String, CaseIterable {
 
     /// Runs it in this process.
     @MainActor
-    func run(_ size: Size, _ seed: UInt64, _ findings: Findings) async throws {
+    func run(_ arguments: Arguments, _ findings: Findings) async throws {
+        let (size, seed) = (arguments.size, arguments.seed)
         switch self {
         case .kill: try await KillSuite(size, seed, findings).run()
         case .powerCut: try PowerCutSuite(size, seed, findings).run()
         case .faults: try await FaultSuite(size, seed, findings).run()
         case .outsideWrites: try await OutsideWritesSuite(size, seed, findings).run()
         case .memory: try await MemorySuite(size, seed, findings).run()
-        case .schedules: ScheduleSuite(size, seed, findings).run()
+        case .schedules: ScheduleSuite(arguments, findings).run()
         }
     }
 

@@ -16,14 +16,23 @@ struct Schedule {
         world = ScheduleWorld(seed: seed, findings)
     }
 
-    /// - Returns: A number that tells whether two runs were the same.
+    enum Outcome: Sendable {
+        /// The number tells whether two runs were the same.
+        case ended(trace: UInt64, steps: Int)
+        /// Parts of it may still be about, so that no other can be run in this process.
+        case hung
+    }
+
     @MainActor
-    func run() -> UInt64 {
+    func run() -> Outcome {
         let (world, seed) = (world, seed)
-        if !world.simulation.run({ await Schedule.run(world, seed) }) {
-            world.violation("nothing goes on: \(world.simulation.summary): \(world.report)", .hangs)
+        let ending = world.simulation.run { await Schedule.run(world, seed) }
+        guard ending == .complete else {
+            world.violation("it is \(ending): \(world.simulation.summary): \(world.report)", .hangs)
+            return .hung
         }
-        return world.simulation.digest
+        if let leftovers = world.leftovers { world.violation("at the end \(leftovers)", .hangs) }
+        return .ended(trace: world.simulation.trace, steps: world.simulation.stepCount)
     }
 
     private static func run(_ world: ScheduleWorld, _ seed: UInt64) async {
@@ -54,6 +63,7 @@ struct Schedule {
             let number = random.next(below: 12)
             world.note("disturber", "does \(number)")
             switch number {
+            case _ where world.disk.isUnknown: await close(world)
             case 0..<3: _ = try? await world.current?.container.reset()
             case 3..<5:
                 world.disk.noteRisk()
@@ -89,6 +99,7 @@ struct Schedule {
     ) async {
         world.note("check", "flushes")
         world.disk.heal()
+        if world.disk.isUnknown { await close(world) }
         if world.current == nil { await world.open() }
         guard let opened = world.current else { return }
         do {
@@ -97,12 +108,12 @@ struct Schedule {
             var states = results
             try await look(opened, clients, &states, world)
             world.note("check", "closes and opens again")
-            _ = world.take()
+            _ = world.take(cancelsLists: false)
             try await opened.container.close()
             await world.open()
             guard let next = world.current else { return }
             try await look(next, clients, &states, world)
-            _ = world.take()
+            _ = world.take(cancelsLists: false)
             try await next.container.close()
         } catch {
             world.violation("the end threw \(error)")
@@ -119,9 +130,9 @@ struct Schedule {
             let moment = world.disk.moment
             let shown = try await keeper.shown()
             let kept = try await keeper.kept()
-            if Set(kept) != Set(shown) { world.violation("the context has other records than main", .stale) }
-            for _ in 0..<2_000 where Set(world.listed(number)) != Set(shown) { await world.simulation.pause() }
-            if Set(world.listed(number)) != Set(shown) { world.violation("a list is stale", .stale) }
+            let wanted = Set(shown)
+            if Set(kept) != wanted { world.violation("the context has other records than main", .stale) }
+            if !(await world.isListed(wanted, number)) { world.violation("a list is stale", .stale) }
             for client in clients where client.number % opened.keepers.count == number {
                 guard var possible = states[client.number] else { continue }
                 client.expect(shown, since: moment, "main, at the end,", &possible)

@@ -10,10 +10,10 @@ struct ScheduleClient: Sendable {
     let ledger: Ledger
     private var random: SeededRandom
 
-    /// What calls may throw. Nothing of such a call is left.
+    /// What calls may throw. Nothing of such a call is left, but for `outcomeUnknown`.
     private static let expected: Set<DataSourceError.Code> = [
         .diskFull, .storeBusy, .storeUnreadable, .uniquenessViolated, .saveTakenBack, .storeReset, .storeClosed,
-        .storeUnavailable, .pendingDiscarded,
+        .storeUnavailable, .pendingDiscarded, .outcomeUnknown,
     ]
 
     init(_ number: Int, _ world: ScheduleWorld, seed: UInt64) {
@@ -70,10 +70,12 @@ struct ScheduleClient: Sendable {
                 states.note(operation, operation.level == .store ? .stored : .shown, world.disk.moment)
             }
             world.findings.count(.acknowledged)
+            world.note(name, "made it")
         } catch {
+            world.note(name, "threw \((error as? DataSourceError)?.code.rawValue ?? "\(error)")")
             world.findings.count(.refused)
-            states.note(operation, .threw, world.disk.moment)
             let code = (error as? DataSourceError)?.code
+            states.note(operation, code == .outcomeUnknown ? .unknown : .threw, world.disk.moment)
             if !(error is CancellationError), code.map(ScheduleClient.expected.contains) != true {
                 world.violation("\(operation) threw \(error)")
             }
@@ -106,11 +108,18 @@ struct ScheduleClient: Sendable {
         _ records: [RecordData], since moment: PossibleStates.Moment, _ place: String, _ states: inout PossibleStates
     ) {
         let own = records.filter { Int($0.task) == number }
-        let before = states.states.map { cells in
+        world.note(name, "saw \(own.first { $0.key == ledger.key(0) }?.revision ?? 0) in \(place)")
+        let before = states.states
+        guard !states.see(own, ledger, between: moment, and: world.disk.moment) else { return }
+        // The first record tells which save is there.
+        let last = own.first { $0.key == ledger.key(0) }?.revision
+        let isHalf = before.contains { $0[0]?.revision == last }
+        let found = own.map { "\($0.key)=\($0.revision)" }.sorted().joined(separator: " ")
+        let possible = before.map { cells in
             cells.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value.revision)" }.joined(separator: " ")
         }
-        guard !states.see(own, ledger, between: moment, and: world.disk.moment) else { return }
-        let found = own.map { "\($0.key)=\($0.revision)" }.sorted().joined(separator: " ")
-        world.violation("\(place) has other records of task \(number) than can be: \(found); can be: \(before)", .lost)
+        world.violation(
+            "\(place) has other records of task \(number) than can be: \(found); can be: \(possible)",
+            isHalf ? .half : .lost)
     }
 }

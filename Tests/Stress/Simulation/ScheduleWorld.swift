@@ -18,7 +18,10 @@ final class ScheduleWorld: Sendable {
     private let activities = Mutex<[String: String]>([:])
     private let saves = Mutex<[Int: Task<Void, any Error>]>([:])
     private let lists = Mutex<[Task<Void, Never>]>([])
-    private let shown = Mutex<[Int: [RecordData]]>([:])
+    /// How many lists are followed.
+    private let followers = Mutex(0)
+    /// What the list of each data source shows, and how often that has changed.
+    private let shown = Mutex<[Int: (version: Int, records: [RecordData])]>([:])
     private let seed: UInt64
 
     init(seed: UInt64, _ findings: Findings) {
@@ -30,7 +33,10 @@ final class ScheduleWorld: Sendable {
 
     // MARK: What is going on
 
-    func note(_ part: String, _ activity: String?) { activities.withLock { $0[part] = activity } }
+    func note(_ part: String, _ activity: String?) {
+        simulation.note("\(part) \(activity ?? "has ended")")
+        activities.withLock { $0[part] = activity }
+    }
 
     /// What each part was doing.
     var report: String {
@@ -61,6 +67,7 @@ final class ScheduleWorld: Sendable {
             disk.layout, store, StoreStartup(reason: .current), configuration, scheduling: simulation.scheduling)
         do {
             let keepers = try await container.keepers
+            shown.withLock { $0 = [:] }
             for (number, keeper) in keepers.enumerated() { follow(keeper, number) }
             opened.withLock { $0 = Opened(container: container, keepers: keepers) }
         } catch {
@@ -69,24 +76,52 @@ final class ScheduleWorld: Sendable {
     }
 
     private func follow(_ keeper: any RecordKeeper, _ number: Int) {
+        followers.withLock { $0 += 1 }
         let task = Task.detached {
-            await keeper.follow { records in self.shown.withLock { $0[number] = records } }
+            await keeper.follow { records in self.show(records, number) }
+            self.followers.withLock { $0 -= 1 }
         }
         lists.withLock { $0.append(task) }
     }
 
-    /// What the list of a data source shows.
-    func listed(_ number: Int) -> [RecordData] { shown.withLock { $0[number] ?? [] } }
+    private func show(_ records: [RecordData], _ number: Int) {
+        shown.withLock { $0[number] = ($0[number, default: (0, [])].version + 1, records) }
+    }
+
+    /// Whether the list of a data source comes to show those records.
+    func isListed(_ records: Set<RecordData>, _ number: Int) async -> Bool {
+        var seen = -1
+        for _ in 0..<2_000 {
+            let latest = shown.withLock { $0[number] }
+            if let latest, latest.version != seen {
+                if Set(latest.records) == records { return true }
+                seen = latest.version
+            }
+            await simulation.pause()
+        }
+        return false
+    }
+
+    /// What is left when everybody has ended: lists that were not told of the end, a store that was not closed.
+    var leftovers: String? {
+        let followers = followers.withLock { $0 }
+        if followers > 0 { return "\(followers) lists have not ended" }
+        return disk.isInUse ? "the store was not closed" : nil
+    }
 
     /// Takes the container away from everybody.
-    func take() -> Opened? {
+    ///
+    /// - Parameter cancelsLists: Whether nobody follows its lists any more; otherwise they end with the container.
+    func take(cancelsLists: Bool = true) -> Opened? {
         let taken = opened.withLock { opened in
             defer { opened = nil }
             return opened
         }
-        for list in lists.withLock({ lists in
-            defer { lists = [] }; return lists
-        }) { list.cancel() }
+        let lists = lists.withLock { lists in
+            defer { lists = [] }
+            return lists
+        }
+        if cancelsLists { for list in lists { list.cancel() } }
         return taken
     }
 

@@ -11,6 +11,11 @@ final class SimulatedDisk: Sendable {
         /// How many commits are still to fail.
         var failing = 0
         var isHealthy = false
+        /// Whether the last commit failed so that nobody knows what is left of it: then there are no more until the store is
+        /// opened again.
+        var isUnknown = false
+        /// What turns out then to have been written.
+        var unnoticed: [ChangeSet] = []
         var moment = PossibleStates.Moment()
     }
 
@@ -43,14 +48,27 @@ final class SimulatedDisk: Sendable {
         return isFree ? SimulatedStore(self) : nil
     }
 
-    fileprivate func release() { state.withLock { $0.isInUse = false } }
+    var isInUse: Bool { state.withLock { $0.isInUse } }
+
+    var isUnknown: Bool { state.withLock { $0.isUnknown } }
+
+    fileprivate func release() {
+        let unnoticed = state.withLock { state in
+            defer { (state.isInUse, state.isUnknown, state.unnoticed) = (false, false, []) }
+            return state.unnoticed
+        }
+        _ = try? rows.commit(unnoticed)
+    }
 
     fileprivate func reset() throws(DataSourceError) -> StoreStartup {
         state.withLock { $0.moment.resetsBegun += 1 }
         defer { state.withLock { $0.moment.resetsEnded += 1 } }
+        simulation.note("reset begins")
         simulation.interleave()
         if fails() { throw DataSourceError(.storeUnreadable, "The disk failed.") }
         let startup = try rows.reset()
+        state.withLock { ($0.isUnknown, $0.unnoticed) = (false, []) }
+        simulation.note("the store is empty")
         simulation.interleave()
         return startup
     }
@@ -67,9 +85,38 @@ final class SimulatedDisk: Sendable {
         }
     }
 
+    /// Whether the commit fails, and is found after a restart or not.
+    private func becomesUnknown(_ group: [ChangeSet]) -> Bool {
+        let number = simulation.random(below: 300)
+        let isUnknown = state.withLock { state in
+            guard !state.isHealthy, number < 2 else { return false }
+            (state.isUnknown, state.unnoticed) = (true, number == 0 ? group : [])
+            return true
+        }
+        if isUnknown {
+            simulation.note("nobody knows what became of the commit")
+            noteRisk()
+        }
+        return isUnknown
+    }
+
+    /// Commits and all else may come before what is read and after it, not in the middle: that is one state.
+    fileprivate func read<R>(_ isolation: ReadIsolation, _ body: (any StoreReader) throws(DataSourceError) -> R)
+        throws(DataSourceError) -> R
+    {
+        // Private contexts read with the lock of the unique values that they share.
+        let isLocked = simulation.isInPrivateContext
+        simulation.interleave(isLocked: isLocked)
+        defer { simulation.interleave(isLocked: isLocked) }
+        return try rows.read(isolation, body)
+    }
+
     fileprivate func commit(_ group: [ChangeSet]) throws(DataSourceError) -> CommitOutcome {
+        simulation.note("commit of \(group.map { $0.number })")
         simulation.interleave()
+        if isUnknown || becomesUnknown(group) { throw DataSourceError(.outcomeUnknown, "The disk failed twice.") }
         if fails() {
+            simulation.note("commit fails")
             noteRisk()
             throw DataSourceError(simulation.random(below: 2) == 0 ? .diskFull : .storeBusy, "The disk failed.")
         }
@@ -85,6 +132,7 @@ final class SimulatedDisk: Sendable {
         }
         if !refusals.errors.isEmpty { noteRisk() }
         let outcome = try rows.commit(taken)
+        simulation.note("committed \(taken.map { $0.number }), refused \(refusals.errors.keys.sorted())")
         guard outcome.refused.isEmpty else {
             throw DataSourceError(.storeCorrupt, "The tiers gave the store what cannot be: \(outcome.refused)")
         }
@@ -114,7 +162,7 @@ final class SimulatedStore: PersistentStore {
         throws(DataSourceError) -> R
     {
         try check()
-        return try disk.rows.read(isolation, body)
+        return try disk.read(isolation, body)
     }
 
     func reset() throws(DataSourceError) -> StoreStartup {

@@ -1,5 +1,4 @@
 import CTaskHooks
-import CoreDataSource
 import Foundation
 import Synchronization
 import TestSupport
@@ -8,34 +7,12 @@ import TestSupport
 ///
 /// Everything that could run at a moment is a choice: the next job of the main actor, the next work of a queue, any job of
 /// the global executor, the next timer. Where a thread would wait for a disk, others are run meanwhile. So whatever order is
-/// found to be wrong can be had again. Time is virtual: it passes when a timer is run.
+/// found to be wrong can be had again. Time is virtual: it passes a little with each step, and where only timers are left.
+///
+/// What it cannot show: two threads inside of the same function at once (that is for the thread sanitizer), the blocking
+/// forms, for which there would have to be a second thread, and `Task.yield()` and `Task.sleep`, which the runtime keeps to
+/// itself; nothing here calls them.
 final class Simulation: Sendable {
-    private struct State {
-        var random: SeededRandom
-        var queues: [[@Sendable () -> Void]] = []
-        /// The queues of which a piece of work is under way.
-        var busy: Set<Int> = []
-        var main: [UnownedJob] = []
-        var isMainBusy = false
-        var global: [UnownedJob] = []
-        /// Tasks that let others run first.
-        var paused: [UnsafeContinuation<Void, Never>] = []
-        var timers: [(time: Duration, work: @Sendable () -> Void)] = []
-        var now = Duration.zero
-        var steps = 0
-        var depth = 0
-        var digest: UInt64 = 0
-    }
-
-    /// One thing that can be run.
-    private enum Choice {
-        case main(UnownedJob)
-        case global(UnownedJob)
-        case paused(UnsafeContinuation<Void, Never>)
-        case queue(Int, @Sendable () -> Void)
-        case timer(@Sendable () -> Void)
-    }
-
     private let state: Mutex<State>
     /// The one that takes the jobs of tasks.
     private static let current = Mutex<Simulation?>(nil)
@@ -44,13 +21,18 @@ final class Simulation: Sendable {
         state = Mutex(State(random: SeededRandom(seed: seed)))
     }
 
-    // MARK: Running
+    enum Ending: Sendable {
+        /// The work has ended, and so has everything that came of it.
+        case complete
+        /// Nothing is left to run, but the work has not ended: all wait for each other.
+        case stuck
+        /// There is always something to run, and no end of it.
+        case endless
+    }
 
-    /// Runs the work in a task, and everything that comes of it, until the work has ended.
-    ///
-    /// - Returns: False if there was nothing left to run before, or no end of it.
+    /// Runs the work in a task, and everything that comes of it.
     @MainActor
-    func run(_ work: @escaping @Sendable () async -> Void) -> Bool {
+    func run(_ work: @escaping @Sendable () async -> Void) -> Ending {
         Simulation.current.withLock { $0 = self }
         let main = unsafeBitCast(SimulatedMain.shared.asUnownedSerialExecutor(), to: (UInt, UInt).self)
         task_hooks_install(Simulation.hook, main.0, main.1)
@@ -63,38 +45,60 @@ final class Simulation: Sendable {
             await work()
             isRunning.clear()
         }
-        while isRunning.isSet {
-            guard step(), stepCount < Simulation.stepLimit else { return false }
+        while step() {
+            if stepCount > Simulation.stepLimit { return .endless }
         }
-        return true
+        return isRunning.isSet ? .stuck : .complete
     }
 
     private static let stepLimit = 300_000
 
     /// How many things were run.
     var stepCount: Int { state.withLock { $0.steps } }
-    /// A number that two runs share only if they ran the same things in the same order.
-    var digest: UInt64 { state.withLock { $0.digest } }
+    /// A number that two runs share only if the same things happened in the same order.
+    var trace: UInt64 { state.withLock { $0.trace } }
 
-    /// What waits, for a report.
-    var summary: String {
-        state.withLock { state in
-            "\(state.steps) steps, \(state.main.count) on main\(state.isMainBusy ? " (busy)" : ""), "
-                + "\(state.global.count + state.paused.count) tasks, queues \(state.queues.map(\.count)) busy \(state.busy.sorted()), "
-                + "\(state.timers.count) timers, depth \(state.depth)"
+    /// Takes something that has happened into the trace; with `STRESS_TRACE` in the environment it is printed.
+    func note(_ text: @autoclosure () -> String) {
+        let text = text()
+        let steps = state.withLock { state in
+            for byte in text.utf8 { state.mix(UInt64(byte)) }
+            return state.steps
         }
+        if Simulation.isPrinted { say("    \(steps): \(text)") }
     }
 
+    private static let isPrinted = ProcessInfo.processInfo.environment["STRESS_TRACE"] != nil
+
+    /// What waits, for a report.
+    var summary: String { state.withLock { $0.description } }
+
+    /// A number that follows from the seed, and from what was run before.
+    func random(below bound: Int) -> Int { state.withLock { $0.random.next(below: bound) } }
+
+    // MARK: Letting others run
+
     /// Runs some other things, as happens while a thread waits for a disk.
-    func interleave() {
+    ///
+    /// - Parameter isLocked: Whether it waits with a lock held that private contexts take; then they are not run.
+    func interleave(isLocked: Bool = false) {
         let count = state.withLock { state -> Int? in
             guard state.depth < 5 else { return nil }
             state.depth += 1
+            if isLocked { state.lockCount += 1 }
             return [0, 0, 1, 2, 5][state.random.next(below: 5)]
         }
         guard let count else { return }
         for _ in 0..<count { if !step() { break } }
-        state.withLock { $0.depth -= 1 }
+        state.withLock { state in
+            state.depth -= 1
+            if isLocked { state.lockCount -= 1 }
+        }
+    }
+
+    /// Whether what runs now is the work of a private context.
+    var isInPrivateContext: Bool {
+        state.withLock { state in state.running.last?.map { state.queues[$0].isPrivate } ?? false }
     }
 
     /// Lets others run, as `Task.yield()` does, whose jobs do not come here.
@@ -104,70 +108,35 @@ final class Simulation: Sendable {
         }
     }
 
-    /// A number that follows from the seed, and from what was run before.
-    func random(below bound: Int) -> Int { state.withLock { $0.random.next(below: bound) } }
-
     private func step() -> Bool {
-        guard let choice = state.withLock({ Simulation.choose(&$0) }) else { return false }
+        guard let choice = state.withLock({ $0.choose() }) else { return false }
         switch choice {
         case .main(let job):
+            state.withLock { $0.running.append(nil) }
             job.runSynchronously(on: SimulatedMain.shared.asUnownedSerialExecutor())
             state.withLock { $0.isMainBusy = false }
         case .global(let job):
+            state.withLock { $0.running.append(nil) }
             job.runSynchronously(on: Simulation.genericExecutor)
         case .paused(let continuation):
+            state.withLock { $0.running.append(nil) }
             continuation.resume()
         case .queue(let queue, let work):
+            state.withLock { $0.running.append(queue) }
             work()
-            state.withLock { _ = $0.busy.remove(queue) }
+            state.withLock { $0.queues[queue].isBusy = false }
         case .timer(let work):
+            state.withLock { $0.running.append(nil) }
             work()
         }
+        state.withLock { _ = $0.running.removeLast() }
         return true
     }
 
     /// The executor of code that has none.
     private static let genericExecutor = unsafeBitCast((0, 0) as (Int, Int), to: UnownedSerialExecutor.self)
 
-    private static func choose(_ state: inout State) -> Choice? {
-        let isMainReady = !state.main.isEmpty && !state.isMainBusy
-        let queues = state.queues.indices.filter { !state.queues[$0].isEmpty && !state.busy.contains($0) }
-        // Several tasks are as likely as one of them alone and all queues together.
-        let globalWeight = min(state.global.count + state.paused.count, 3)
-        let weight = (isMainReady ? 1 : 0) + queues.count + globalWeight
-        if !state.timers.isEmpty, weight == 0 || state.random.next(below: 24) == 0 { return takeTimer(&state) }
-        guard weight > 0 else { return nil }
-        var number = state.random.next(below: weight)
-        state.steps += 1
-        state.digest = (state.digest &* 0x100_0000_01B3) ^ UInt64(number << 8 | weight)
-        if isMainReady {
-            if number == 0 {
-                state.isMainBusy = true
-                return .main(state.main.removeFirst())
-            }
-            number -= 1
-        }
-        if number < queues.count {
-            state.busy.insert(queues[number])
-            return .queue(queues[number], state.queues[queues[number]].removeFirst())
-        }
-        number = state.random.next(below: state.global.count + state.paused.count)
-        return number < state.global.count
-            ? .global(state.global.remove(at: number)) : .paused(state.paused.remove(at: number - state.global.count))
-    }
-
-    private static func takeTimer(_ state: inout State) -> Choice? {
-        guard let next = state.timers.indices.min(by: { state.timers[$0].time < state.timers[$1].time }) else {
-            return nil
-        }
-        let timer = state.timers.remove(at: next)
-        state.steps += 1
-        state.now = max(state.now, timer.time)
-        state.digest = (state.digest &* 0x100_0000_01B3) ^ 0xFFFF
-        return .timer(timer.work)
-    }
-
-    // MARK: What is run
+    // MARK: What is to be run
 
     private static let hook: @Sendable @convention(c) (UnsafeMutableRawPointer?) -> Void = { take($0) }
 
@@ -177,74 +146,33 @@ final class Simulation: Sendable {
         simulation.state.withLock { $0.global.append(unowned) }
     }
 
-    fileprivate static func takeMain(_ job: UnownedJob) {
+    static func takeMain(_ job: UnownedJob) {
         current.withLock { $0 }?.state.withLock { $0.main.append(job) }
     }
 
-    fileprivate static var isMainBusy: Bool { current.withLock { $0 }?.state.withLock { $0.isMainBusy } ?? false }
+    static var isMainBusy: Bool { current.withLock { $0 }?.state.withLock { $0.isMainBusy } ?? false }
 
-    fileprivate func addQueue() -> Int {
+    func addQueue(isPrivate: Bool) -> Int {
         state.withLock { state in
-            state.queues.append([])
+            state.queues.append(Queue(isPrivate: isPrivate))
             return state.queues.count - 1
         }
     }
 
-    fileprivate func enqueue(_ work: @escaping @Sendable () -> Void, on queue: Int) {
-        state.withLock { $0.queues[queue].append(work) }
+    func enqueue(_ work: @escaping @Sendable () -> Void, on queue: Int) {
+        state.withLock { $0.queues[queue].waiting.append(work) }
     }
 
     /// Runs what waits in a queue, up to now.
-    fileprivate func drain(_ queue: Int) {
-        while let work = state.withLock({ $0.queues[queue].isEmpty ? nil : $0.queues[queue].removeFirst() }) { work() }
+    func drain(_ queue: Int) {
+        while let work = state.withLock({ state in
+            state.queues[queue].waiting.isEmpty ? nil : state.queues[queue].waiting.removeFirst()
+        }) { work() }
     }
 
-    fileprivate func isBusy(_ queue: Int) -> Bool { state.withLock { $0.busy.contains(queue) } }
+    func isBusy(_ queue: Int) -> Bool { state.withLock { $0.queues[queue].isBusy } }
 
-    fileprivate func after(_ delay: Duration, _ work: @escaping @Sendable () -> Void) {
+    func after(_ delay: Duration, _ work: @escaping @Sendable () -> Void) {
         state.withLock { $0.timers.append(($0.now + delay, work)) }
-    }
-}
-
-extension Simulation {
-    /// For a container that is to run in the simulation.
-    var scheduling: WorkScheduling {
-        WorkScheduling { _, _ in
-            SimulatedQueue(self)
-        } after: { delay, work in
-            self.after(delay, work)
-        }
-    }
-}
-
-/// The main actor of the simulation that runs.
-private final class SimulatedMain: SerialExecutor {
-    static let shared = SimulatedMain()
-
-    func enqueue(_ job: consuming ExecutorJob) { Simulation.takeMain(UnownedJob(job)) }
-
-    func checkIsolated() { precondition(Simulation.isMainBusy, "Code runs elsewhere than on the main actor.") }
-}
-
-/// A serial queue of a simulation.
-private final class SimulatedQueue: WorkQueue {
-    private let simulation: Simulation
-    private let number: Int
-
-    init(_ simulation: Simulation) {
-        self.simulation = simulation
-        number = simulation.addQueue()
-    }
-
-    func async(_ work: @escaping @Sendable () -> Void) { simulation.enqueue(work, on: number) }
-
-    func sync<R>(_ work: () throws -> R) rethrows -> R {
-        precondition(!simulation.isBusy(number), "A queue waits for itself.")
-        simulation.drain(number)
-        return try work()
-    }
-
-    func checkIsCurrent() {
-        precondition(simulation.isBusy(number), "Code runs on another queue than it has to.")
     }
 }
