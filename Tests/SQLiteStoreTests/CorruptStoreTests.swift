@@ -1,6 +1,7 @@
 import Foundation
 import RowStore
 import SQLiteStore
+import StoreFaults
 import StoreTestModel
 import Testing
 
