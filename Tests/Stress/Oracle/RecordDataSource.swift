@@ -16,6 +16,7 @@ class RecordDataSource<Object: Record>: DataSource {
     override func onAdd(_ object: any Sendable, in context: isolated PrivateContext) throws -> ManagedObject? {
         guard let data = object as? RecordData else { return nil }
         let record = try context.findOrInsert(Object.self, where: \.key, equals: data.key)
+        Simulation.interleave()
         record.task = data.task
         record.revision = data.revision
         record.text = data.text

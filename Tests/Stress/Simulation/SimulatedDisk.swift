@@ -8,6 +8,8 @@ import TestSupport
 final class SimulatedDisk: Sendable {
     private struct State {
         var isInUse = false
+        /// Whether a commit or a reset is under way: the tiers see to it that there is one at a time.
+        var isWriting = false
         /// How many commits are still to fail.
         var failing = 0
         var isHealthy = false
@@ -61,6 +63,8 @@ final class SimulatedDisk: Sendable {
     }
 
     fileprivate func reset() throws(DataSourceError) -> StoreStartup {
+        try beginWriting()
+        defer { endWriting() }
         state.withLock { $0.moment.resetsBegun += 1 }
         defer { state.withLock { $0.moment.resetsEnded += 1 } }
         simulation.note("reset begins")
@@ -72,6 +76,16 @@ final class SimulatedDisk: Sendable {
         simulation.interleave()
         return startup
     }
+
+    private func beginWriting() throws(DataSourceError) {
+        let isFree = state.withLock { state in
+            defer { state.isWriting = true }
+            return !state.isWriting
+        }
+        if !isFree { throw DataSourceError(.storeCorrupt, "The tiers write while they write.") }
+    }
+
+    private func endWriting() { state.withLock { $0.isWriting = false } }
 
     /// Whether the next thing fails: now and then, and then for a while.
     private func fails() -> Bool {
@@ -112,6 +126,8 @@ final class SimulatedDisk: Sendable {
     }
 
     fileprivate func commit(_ group: [ChangeSet]) throws(DataSourceError) -> CommitOutcome {
+        try beginWriting()
+        defer { endWriting() }
         simulation.note("commit of \(group.map { $0.number })")
         simulation.interleave()
         if isUnknown || becomesUnknown(group) { throw DataSourceError(.outcomeUnknown, "The disk failed twice.") }

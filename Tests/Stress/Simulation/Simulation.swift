@@ -96,6 +96,12 @@ final class Simulation: Sendable {
         }
     }
 
+    /// Runs some other things, as happens while the code of an app takes its time; elsewhere than in a simulation nothing.
+    static func interleave() {
+        let simulation = current.withLock { $0 }
+        simulation?.interleave()
+    }
+
     /// Whether what runs now is the work of a private context.
     var isInPrivateContext: Bool {
         state.withLock { state in state.running.last?.map { state.queues[$0].isPrivate } ?? false }
