@@ -62,7 +62,7 @@ final class SimulatedDisk: Sendable {
         _ = try? rows.commit(unnoticed)
     }
 
-    fileprivate func reset() throws(DataSourceError) -> StoreStartup {
+    fileprivate func reset(didEmpty: () -> Void) throws(DataSourceError) -> StoreStartup {
         try beginWriting()
         defer { endWriting() }
         state.withLock { $0.moment.resetsBegun += 1 }
@@ -70,7 +70,7 @@ final class SimulatedDisk: Sendable {
         simulation.note("reset begins")
         simulation.interleave()
         if fails() { throw DataSourceError(.storeUnreadable, "The disk failed.") }
-        let startup = try rows.reset()
+        let startup = try rows.reset(didEmpty: didEmpty)
         state.withLock { ($0.isUnknown, $0.unnoticed) = (false, []) }
         simulation.note("the store is empty")
         simulation.interleave()
@@ -181,9 +181,9 @@ final class SimulatedStore: PersistentStore {
         return try disk.read(isolation, body)
     }
 
-    func reset() throws(DataSourceError) -> StoreStartup {
+    func reset(didEmpty: () -> Void) throws(DataSourceError) -> StoreStartup {
         try check()
-        return try disk.reset()
+        return try disk.reset(didEmpty: didEmpty)
     }
 
     func closeIfIdle() -> Bool {
