@@ -7,8 +7,9 @@ import TestSupport
 struct PossibleStates {
     /// What has happened to the store so far.
     struct Moment: Sendable {
-        /// How often a save that was promised to main only may have been taken back.
-        var risks = 0
+        /// How often something began, and ended, by which a save that was promised to main only may be taken back.
+        var risksBegun = 0
+        var risksEnded = 0
         var resetsBegun = 0
         var resetsEnded = 0
     }
@@ -66,7 +67,7 @@ struct PossibleStates {
     }
 
     private mutating func takeIn(_ now: Moment) {
-        if now.risks != stored.risks { states.formUnion(sinceStored) }
+        if now.risksBegun > stored.risksEnded { states.formUnion(sinceStored) }
         if hasReset(now) {
             states.insert([:])
             sinceStored.insert([:])

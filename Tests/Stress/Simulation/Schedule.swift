@@ -66,8 +66,9 @@ struct Schedule {
             case _ where world.disk.isUnknown: await close(world)
             case 0..<3: _ = try? await world.current?.container.reset()
             case 3..<5:
-                world.disk.noteRisk()
+                world.disk.beginRisk()
                 _ = await world.current?.container.discardPending()
+                world.disk.endRisk()
             case 5: try? await world.current?.container.flush()
             case 6: await close(world)
             case 7: await drop(world)
@@ -79,18 +80,18 @@ struct Schedule {
 
     private static func close(_ world: ScheduleWorld) async {
         // What is pending may not be written.
-        world.disk.noteRisk()
+        world.disk.beginRisk()
         try? await world.take()?.container.close()
-        world.disk.noteRisk()
         await world.open()
+        world.disk.endRisk()
     }
 
     /// Lets go of the container. The last reference to it goes wherever that is, and closes the store.
     private static func drop(_ world: ScheduleWorld) async {
-        world.disk.noteRisk()
+        world.disk.beginRisk()
         _ = world.take()
         await world.open()
-        world.disk.noteRisk()
+        world.disk.endRisk()
     }
 
     /// Everybody has ended: now nothing fails, and what is shown is what is stored.

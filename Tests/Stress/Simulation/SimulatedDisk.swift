@@ -35,8 +35,14 @@ final class SimulatedDisk: Sendable {
     /// What has happened so far.
     var moment: PossibleStates.Moment { state.withLock { $0.moment } }
 
-    /// Saves that were promised to main only may be taken back from now on.
-    func noteRisk() { state.withLock { $0.moment.risks += 1 } }
+    /// Saves that were promised to main only may be taken back now, and until it ends.
+    func beginRisk() { state.withLock { $0.moment.risksBegun += 1 } }
+    func endRisk() { state.withLock { $0.moment.risksEnded += 1 } }
+
+    private func noteRisk() {
+        beginRisk()
+        endRisk()
+    }
 
     /// From now on nothing fails.
     func heal() { state.withLock { ($0.isHealthy, $0.failing) = (true, 0) } }
@@ -146,7 +152,10 @@ final class SimulatedDisk: Sendable {
                 taken.append(set)
             }
         }
-        if !refusals.errors.isEmpty { noteRisk() }
+        // They are taken back once this has returned.
+        let isRisk = !refusals.errors.isEmpty
+        if isRisk { beginRisk() }
+        defer { if isRisk { endRisk() } }
         let outcome = try rows.commit(taken)
         simulation.note("committed \(taken.map { $0.number }), refused \(refusals.errors.keys.sorted())")
         guard outcome.refused.isEmpty else {
