@@ -113,10 +113,7 @@ final class SimulatedDisk: Sendable {
             (state.isUnknown, state.unnoticed) = (true, number == 0 ? group : [])
             return true
         }
-        if isUnknown {
-            simulation.note("nobody knows what became of the commit")
-            noteRisk()
-        }
+        if isUnknown { simulation.note("nobody knows what became of the commit") }
         return isUnknown
     }
 
@@ -136,7 +133,10 @@ final class SimulatedDisk: Sendable {
         defer { endWriting() }
         simulation.note("commit of \(group.map { $0.number })")
         simulation.interleave()
-        if isUnknown || becomesUnknown(group) { throw DataSourceError(.outcomeUnknown, "The disk failed twice.") }
+        if isUnknown || becomesUnknown(group) {
+            noteRisk()
+            throw DataSourceError(.outcomeUnknown, "The disk failed twice.")
+        }
         if fails() {
             simulation.note("commit fails")
             noteRisk()
