@@ -3,23 +3,23 @@ internal import RowStore
 /// The data sources of one container, and who owns which entity.
 @MainActor
 final class DataSourceDirectory {
-    private var sources: [ObjectIdentifier: DataSource] = [:]
+    private var sources: [ObjectIdentifier: AnyDataSource] = [:]
     private var owners: [Int: String] = [:]
 
     nonisolated init() {}
 
-    func dataSource<Source: DataSource>(
-        _ type: Source.Type, _ stack: PersistentStack, _ main: MainContext
+    func dataSource<Source: AnyDataSource>(
+        _ type: Source.Type, _ stack: PersistentStack, _ mainTier: MainTier
     ) throws -> Source {
         if let source = sources[ObjectIdentifier(type)] as? Source { return source }
         let entities = try claim(type, stack)
-        let context = PrivateContext(stack, owner: "\(type)", ownedEntities: entities)
-        let source = type.init(DataSourceBinding(context: context, main: main))
+        let tier = PrivateTier(stack, owner: "\(type)", ownedEntities: entities)
+        let source = type.init(DataSourceBinding(tier: tier, mainTier: mainTier))
         sources[ObjectIdentifier(type)] = source
         return source
     }
 
-    private func claim(_ type: DataSource.Type, _ stack: PersistentStack) throws(DataSourceError) -> Set<Int> {
+    private func claim(_ type: AnyDataSource.Type, _ stack: PersistentStack) throws(DataSourceError) -> Set<Int> {
         let layout = stack.layout
         var claimed: Set<Int> = []
         for object in type.entities {

@@ -5,20 +5,20 @@ internal import RowStore
 /// As the database key is for all rows, the key of a data source is for the rows of its entities: change it, and at the
 /// next start they are gone and all others are there. It is kept in clear. No key and an empty one are the same.
 public struct DataSourceKeys: Sendable, ExpressibleByDictionaryLiteral {
-    private var keys: [(source: DataSource.Type, key: String)]
+    private var keys: [(source: AnyDataSource.Type, key: String)]
 
     /// Without any key.
     public init() {
         keys = []
     }
 
-    public init(dictionaryLiteral elements: (DataSource.Type, String)...) {
+    public init(dictionaryLiteral elements: (AnyDataSource.Type, String)...) {
         self.init()
         for (source, key) in elements { self[source] = key }
     }
 
     /// The key of a data source.
-    public subscript(source: DataSource.Type) -> String? {
+    public subscript(source: AnyDataSource.Type) -> String? {
         get { keys.first { $0.source == source }?.key }
         set {
             keys.removeAll { $0.source == source }

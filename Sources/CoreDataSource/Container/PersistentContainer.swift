@@ -82,8 +82,10 @@ public final class PersistentContainer: Sendable {
     /// What opening the store came to: why it is as it is, and what was dropped.
     public let startup: StoreStartup
     /// The context that the user interface reads.
-    public let main: MainContext
+    @MainActor public var main: MainContext { mainTier.context }
+    package let mainTier: MainTier
     package let stack: PersistentStack
+    let readers: ReadQueue
     private let sources: DataSourceDirectory
     private let appState: AppStateObserver
 
@@ -127,8 +129,9 @@ public final class PersistentContainer: Sendable {
         stack = PersistentStack(
             layout, root: root, mainWaker: waker,
             registeredObjectByteLimit: configuration.registeredObjectByteLimit)
-        main = MainContext(stack)
-        waker.connect(main)
+        mainTier = MainTier(stack)
+        waker.connect(mainTier)
+        readers = ReadQueue(stack)
         self.startup = startup
         sources = DataSourceDirectory()
         appState = AppStateObserver { [weak root] in try? root?.flushAndWait() }
@@ -157,8 +160,8 @@ public final class PersistentContainer: Sendable {
     ///
     /// - Throws: `entityAlreadyOwned` if another data source of this container owns one of its entities; `unknownEntity`.
     @MainActor
-    public func dataSource<Source: DataSource>(_ type: Source.Type) throws -> Source {
-        try sources.dataSource(type, stack, main)
+    public func dataSource<Source: AnyDataSource>(_ type: Source.Type) throws -> Source {
+        try sources.dataSource(type, stack, mainTier)
     }
 
     // MARK: Saves
@@ -228,7 +231,7 @@ public final class PersistentContainer: Sendable {
         defer {
             stack.root.store.close()
             stack.root.failures.finish()
-            Task { await main.finishLists() }
+            Task { await mainTier.finishLists() }
         }
         try await flush()
     }

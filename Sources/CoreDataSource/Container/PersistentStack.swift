@@ -48,6 +48,13 @@ package final class PersistentStack: Sendable {
         origins.withLock { $0.join(source, entities) }
     }
 
+    /// Lets saves of those data sources rest on each other from now on.
+    func unite(_ sources: [SaveSource]) {
+        origins.withLock { origins in
+            root.unite { origins.unite(sources) }
+        }
+    }
+
     /// The class of an entity's objects; the plain one if the model names none.
     func type(ofEntity entity: Int) -> ManagedObject.Type { types.withLock { $0[entity] } }
 

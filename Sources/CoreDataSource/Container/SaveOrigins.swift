@@ -1,7 +1,7 @@
 internal import RowStore
 
 /// Which data sources' saves rest on each other, because a uniqueness constraint holds for objects of both: they have one
-/// origin.
+/// origin. So have two data sources from the first save that was made over both of them.
 struct SaveOrigins {
     /// For each entity another one of the same origin, or itself.
     private var parents: [Int]
@@ -21,8 +21,30 @@ struct SaveOrigins {
         guard let first = entities.min() else { return }
         for entity in entities { unite(first, entity) }
         sources.append((source, first))
-        // 0 is for saves of nobody.
-        for (source, entity) in sources { source.origin = root(entity) + 1 }
+        _ = assign()
+    }
+
+    /// Gives data sources one origin.
+    ///
+    /// - Returns: The new origin for each old one that is different now.
+    mutating func unite(_ united: [SaveSource]) -> [Int: Int] {
+        let entities = sources.filter { entry in united.contains { $0 === entry.source } }.map(\.entity)
+        guard let first = entities.first else { return [:] }
+        for entity in entities.dropFirst() { unite(first, entity) }
+        return assign()
+    }
+
+    /// - Returns: The new origin for each old one that is different now.
+    private func assign() -> [Int: Int] {
+        var moved: [Int: Int] = [:]
+        for (source, entity) in sources {
+            // 0 is for saves of nobody.
+            let (old, new) = (source.origin, root(entity) + 1)
+            if old == new { continue }
+            if old != 0 { moved[old] = new }
+            source.origin = new
+        }
+        return moved
     }
 
     private func root(_ entity: Int) -> Int {

@@ -37,6 +37,9 @@ final class EntityBinding {
     private(set) var valueIndexes: [ValueIndex] = []
     /// How many rows were tested for their value in a column, to find out when an index is worth its cost.
     private var scannedRows: [Int: Int] = [:]
+    /// Values of constraints of one column that no row had when this batch asked for them, by the constraint. A row that the
+    /// batch gives such a value is found in the unique index first.
+    private var absentValues: [Int: Set<RowValue>] = [:]
     /// Columns without an index whose look-up was noted for the diagnostics.
     var notedColumns = ColumnSet()
 
@@ -92,6 +95,7 @@ final class EntityBinding {
         inserted.removeAll(keepingCapacity: inserted.count < 1024)
         touched.removeAll(keepingCapacity: touched.count < 1024)
         (insertedCount, deletedCount, misses) = (0, 0, 0)
+        if !absentValues.isEmpty { absentValues = [:] }
         for index in valueIndexes { index.endBatch() }
     }
 
@@ -122,6 +126,10 @@ final class EntityBinding {
     }
 
     // MARK: Unique values
+
+    func isAbsent(_ value: RowValue, _ constraint: Int) -> Bool { absentValues[constraint]?.contains(value) ?? false }
+
+    func noteAbsent(_ values: Set<RowValue>, _ constraint: Int) { absentValues[constraint, default: []].formUnion(values) }
 
     /// The registered object with that value in the one column of a uniqueness constraint.
     func find(_ constraint: Int, _ column: Int, _ value: RowValue) -> ManagedObject? {
@@ -166,5 +174,6 @@ final class EntityBinding {
         scannedRows.removeAll()
         holdsAllRows = false
         isEmptinessKnown = false
+        absentValues = [:]
     }
 }

@@ -18,19 +18,16 @@ extension DataSource {
     /// - Parameter level: How far the save must have come when the call returns.
     /// - Throws: What a hook throws; `validationFailed`, `uniquenessViolated`, `entityNotOwned`; what the store throws.
     @discardableResult
-    public nonisolated func add<Value: Sendable>(
-        _ values: [Value], waitFor level: SaveLevel = .store
-    ) async throws -> SaveReport {
-        try await context.perform(waitFor: level, values: max(1, values.count)) {
+    public nonisolated func add(_ values: [Value], waitFor level: SaveLevel = .store) async throws -> SaveReport {
+        try await tier.perform(waitFor: level, values: max(1, values.count)) {
             try self.onAdd(all: values, in: $0)
         }.reportWithIgnored
     }
 
     /// Adds one value.
+    @_disfavoredOverload
     @discardableResult
-    public nonisolated func add<Value: Sendable>(
-        _ value: Value, waitFor level: SaveLevel = .store
-    ) async throws -> SaveReport {
+    public nonisolated func add(_ value: Value, waitFor level: SaveLevel = .store) async throws -> SaveReport {
         try await add([value], waitFor: level)
     }
 
@@ -38,10 +35,10 @@ extension DataSource {
     ///
     /// - Parameter callback: Called on the main actor, in the order of the calls: when the rows are in the store and main's
     ///   objects and lists show them, or when the save has failed.
-    public nonisolated func add<Value: Sendable>(
+    public nonisolated func add(
         _ values: [Value], callback: @escaping @MainActor @Sendable (Result<SaveReport, any Error>) -> Void
     ) {
-        context.performLater(values: max(1, values.count)) {
+        tier.performLater(values: max(1, values.count)) {
             try self.onAdd(all: values, in: $0)
         } callback: {
             callback($0.map(\.reportWithIgnored))
@@ -49,7 +46,8 @@ extension DataSource {
     }
 
     /// Adds one value in the background.
-    public nonisolated func add<Value: Sendable>(
+    @_disfavoredOverload
+    public nonisolated func add(
         _ value: Value, callback: @escaping @MainActor @Sendable (Result<SaveReport, any Error>) -> Void
     ) {
         add([value], callback: callback)
@@ -60,30 +58,16 @@ extension DataSource {
     /// - Parameter level: How far the save must have come when the call returns.
     /// - Throws: What a hook throws; `entityNotOwned`; what the store throws.
     @discardableResult
-    public nonisolated func delete<Value: Sendable>(
-        _ values: [Value], waitFor level: SaveLevel = .store
-    ) async throws -> SaveReport {
-        try await context.perform(waitFor: level, values: max(1, values.count)) {
+    public nonisolated func delete(_ values: [Value], waitFor level: SaveLevel = .store) async throws -> SaveReport {
+        try await tier.perform(waitFor: level, values: max(1, values.count)) {
             try self.onDelete(all: values, in: $0)
         }.report
     }
 
-    /// Deletes nothing: a class is no value.
-    ///
-    /// - Throws: `classAsValue`.
-    @available(*, deprecated, message: "Say where: nil to delete all objects of a class.")
-    @discardableResult
-    public nonisolated func delete<Object: ManagedObject>(
-        _ type: Object.Type, waitFor level: SaveLevel = .store
-    ) async throws -> SaveReport {
-        try await delete([type], waitFor: level)
-    }
-
     /// Deletes the object of one value.
+    @_disfavoredOverload
     @discardableResult
-    public nonisolated func delete<Value: Sendable>(
-        _ value: Value, waitFor level: SaveLevel = .store
-    ) async throws -> SaveReport {
+    public nonisolated func delete(_ value: Value, waitFor level: SaveLevel = .store) async throws -> SaveReport {
         try await delete([value], waitFor: level)
     }
 
@@ -91,10 +75,10 @@ extension DataSource {
     ///
     /// - Parameter callback: Called on the main actor, in the order of the calls: when the rows are out of the store and of
     ///   main's lists, or when the save has failed.
-    public nonisolated func delete<Value: Sendable>(
+    public nonisolated func delete(
         _ values: [Value], callback: @escaping @MainActor @Sendable (Result<SaveReport, any Error>) -> Void
     ) {
-        context.performLater(values: max(1, values.count)) {
+        tier.performLater(values: max(1, values.count)) {
             try self.onDelete(all: values, in: $0)
         } callback: {
             callback($0.map(\.report))
@@ -102,16 +86,16 @@ extension DataSource {
     }
 
     /// Deletes the object of one value in the background.
-    public nonisolated func delete<Value: Sendable>(
+    @_disfavoredOverload
+    public nonisolated func delete(
         _ value: Value, callback: @escaping @MainActor @Sendable (Result<SaveReport, any Error>) -> Void
     ) {
         delete([value], callback: callback)
     }
 
     /// Gives the values to the hook one by one; returns for how many it made nothing.
-    private func onAdd<Value: Sendable>(
-        all values: [Value], in context: isolated PrivateContext
-    ) throws -> Int {
+    private nonisolated func onAdd(all values: [Value], in context: PrivateContext) throws -> Int {
+        try prepare(values, in: context)
         var ignored = 0
         for (index, value) in values.enumerated() {
             try checkCancellation(index)
@@ -120,35 +104,30 @@ extension DataSource {
         return ignored
     }
 
-    private func onDelete<Value: Sendable>(
-        all values: [Value], in context: isolated PrivateContext
-    ) throws {
+    private nonisolated func onDelete(all values: [Value], in context: PrivateContext) throws {
+        try prepare(values, in: context)
         for (index, value) in values.enumerated() {
             try checkCancellation(index)
-            try refuseClass(value, "deleted", "Say where: nil to delete all its objects.")
+            try refuseClass(value, "deleted", "Pass where: nil to delete all objects of the class.")
             try onDelete(value, in: context)
         }
     }
 
     /// Gives a value to the hook, which may pass over it unless it is a class.
-    func onAdd(checked value: some Sendable, in context: isolated PrivateContext) throws -> ManagedObject? {
+    nonisolated func onAdd(checked value: Value, in context: PrivateContext) throws -> ManagedObject? {
         if let object = try onAdd(value, in: context) { return object }
         try refuseClass(value, "added", "Give values to add, or insert an object in perform.")
         return nil
     }
 }
 
-/// A hook knows no class of objects, and would pass over it as over a value that is not for its data source.
+/// A hook for any kind of value knows no class of objects, and would pass over it as over a value that is not for its data
+/// source.
 private func refuseClass(_ value: some Sendable, _ done: String, _ advice: String) throws(DataSourceError) {
     guard let type = value as? ManagedObject.Type else { return }
     throw DataSourceError(
-        .classAsValue, "The class \(type) was to be \(done) as if it were a value. \(advice)",
+        .classAsValue, "The class \(type) cannot be \(done) as if it were a value. \(advice)",
         entityName: type.entityName)
-}
-
-/// A batch of a cancelled task ends early, with nothing saved.
-func checkCancellation(_ index: Int) throws {
-    if index & 0xFF == 0 { try Task.checkCancellation() }
 }
 
 extension SavedWork where Result == Int {

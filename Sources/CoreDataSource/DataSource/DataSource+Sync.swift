@@ -3,70 +3,74 @@ extension DataSource {
     /// Makes the objects in scope equal to the list: new ones are added through ``onAdd(_:in:)``, changed ones updated,
     /// missing ones deleted, all in one save.
     ///
-    /// Which objects the list stands for is known by what the hook returns. If the entity has a number `syncFlag`, the
-    /// objects of the list get 1.
+    /// Which objects the list stands for is known by what the hook returns. Objects that are already as the list says are
+    /// neither written nor reported to anyone. If the entity has a number `syncFlag`, the objects of the list get 1.
     ///
     /// ```swift
-    /// let report = try await contacts.sync(serverList, entity: ContactEntity.self)
+    /// let report = try await contacts.sync(serverList, entity: ContactEntity.self, deleting: .atMost(0.2))
     /// ```
+    ///
+    /// A list in which the hook ignored a value (returned nil for it) deletes nothing, since the objects of those values are
+    /// not known, unless ``SyncOptions/allowsIgnoredValues`` is given; the report counts what was ``SyncReport/kept``.
     ///
     /// - Parameters:
     ///   - entity: The entity to be made equal to the list. It has to be one of the data source's own.
     ///   - scope: Which of its objects the list is about; nil for all. Objects out of scope are never deleted.
-    ///   - allowsEmpty: Whether an empty list, or one of ignored values only, may delete everything in scope.
+    ///   - deleting: Whether objects that the list lacks are deleted, and at most how many.
+    ///   - operations: What the sync may do: what it may not is left as it is, and counted as ``SyncReport/skipped``.
     ///   - level: How far the save must have come when the call returns.
-    /// - Throws: `emptySync`, `syncEntityMismatch`, and as `add`; then nothing has happened.
+    /// - Throws: `emptySync` for an empty list, or one of ignored values only, that would delete everything in scope;
+    ///   `syncDeletesTooMuch`; `syncEntityMismatch`; and as `add`. Then nothing has happened.
     @discardableResult
-    public nonisolated func sync<Value: Sendable, Object: ManagedObject>(
-        _ values: [Value], entity: Object.Type, scope: FetchPredicate? = nil, allowsEmpty: Bool = false,
-        waitFor level: SaveLevel = .store
+    public nonisolated func sync<Object: ManagedObject>(
+        _ values: [Value], entity: Object.Type, scope: FetchPredicate<Object>? = nil, deleting: SyncDeletion = .all,
+        operations: SyncOperations = .all, options: SyncOptions = [], waitFor level: SaveLevel = .store
     ) async throws -> SyncReport {
-        let saved = try await context.perform(waitFor: level, values: max(1, values.count)) { context in
-            try self.reconcile(values, entity, scope, allowsEmpty, in: context)
-        }
-        return saved.result
+        let rules = SyncRules(deletion: deleting, operations: operations, options: options)
+        return try await tier.perform(waitFor: level, values: max(1, values.count)) { context in
+            try self.reconcile(values, entity, scope, rules, in: context)
+        }.result
     }
 
     /// Syncs in the background.
     ///
     /// - Parameter callback: Called on the main actor, in the order of the calls: when the rows are in the store and main's
     ///   objects and lists show them, or when the save has failed.
-    public nonisolated func sync<Value: Sendable, Object: ManagedObject>(
-        _ values: [Value], entity: Object.Type, scope: FetchPredicate? = nil, allowsEmpty: Bool = false,
+    public nonisolated func sync<Object: ManagedObject>(
+        _ values: [Value], entity: Object.Type, scope: FetchPredicate<Object>? = nil, deleting: SyncDeletion = .all,
+        operations: SyncOperations = .all, options: SyncOptions = [],
         callback: @escaping @MainActor @Sendable (Result<SyncReport, any Error>) -> Void
     ) {
-        context.performLater(values: max(1, values.count)) { context in
-            try self.reconcile(values, entity, scope, allowsEmpty, in: context)
+        let rules = SyncRules(deletion: deleting, operations: operations, options: options)
+        tier.performLater(values: max(1, values.count)) { context in
+            try self.reconcile(values, entity, scope, rules, in: context)
         } callback: {
             callback($0.map(\.result))
         }
     }
 
-    /// What ``sync(_:entity:scope:allowsEmpty:waitFor:)`` would do with the same arguments. Nothing is saved.
-    public nonisolated func planSync<Value: Sendable, Object: ManagedObject>(
-        _ values: [Value], entity: Object.Type, scope: FetchPredicate? = nil, allowsEmpty: Bool = false
+    /// What ``sync(_:entity:scope:deleting:operations:options:waitFor:)`` would do with the same arguments. Nothing is saved.
+    public nonisolated func planSync<Object: ManagedObject>(
+        _ values: [Value], entity: Object.Type, scope: FetchPredicate<Object>? = nil, deleting: SyncDeletion = .all,
+        operations: SyncOperations = .all, options: SyncOptions = []
     ) async throws -> SyncReport {
-        try await context.performRehearsal(values: max(1, values.count)) { context in
-            try self.reconcile(values, entity, scope, allowsEmpty, in: context)
+        let rules = SyncRules(deletion: deleting, operations: operations, options: options)
+        return try await tier.performRehearsal(values: max(1, values.count)) { context in
+            try self.reconcile(values, entity, scope, rules, in: context)
         }
     }
 
-    private func reconcile<Value: Sendable, Object: ManagedObject>(
-        _ values: [Value], _ entity: Object.Type, _ scope: FetchPredicate?, _ allowsEmpty: Bool,
-        in context: isolated PrivateContext
+    private nonisolated func reconcile<Object: ManagedObject>(
+        _ values: [Value], _ entity: Object.Type, _ scope: FetchPredicate<Object>?, _ rules: SyncRules,
+        in context: PrivateContext
     ) throws -> SyncReport {
-        let stored = try context.objects.scope(entity, scope)
-        var sweep = try SyncSweep(entity, in: context)
+        let stored = try context.scope(entity, scope)
+        var sweep = try SyncSweep(entity, rules, in: context)
+        try prepare(values, in: context)
         for (index, value) in values.enumerated() {
             try checkCancellation(index)
             try sweep.meet(onAdd(checked: value, in: context), in: context)
         }
-        if sweep.isEmpty && !stored.isEmpty && !allowsEmpty {
-            throw DataSourceError(
-                .emptySync,
-                "A list without a value for \(entity.entityName) was synced to it, which would delete \(stored.count) objects. Pass allowsEmpty: true if that is meant.",
-                entityName: entity.entityName)
-        }
-        return sweep.end(stored, in: context)
+        return try sweep.end(stored, in: context)
     }
 }

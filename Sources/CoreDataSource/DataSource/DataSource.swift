@@ -3,78 +3,59 @@
 /// Subclass it, list the entities, and say how a plain value becomes an object:
 ///
 /// ```swift
-/// final class ContactDataSource: DataSource {
+/// struct Contact: Sendable { var uid: String; var name: String }
+///
+/// final class ContactDataSource: DataSource<Contact> {
 ///     override class var entities: [ManagedObject.Type] { [ContactEntity.self] }
 ///
-///     override func onAdd(_ object: any Sendable, in context: isolated PrivateContext) throws -> ManagedObject? {
-///         guard let data = object as? ContactData else { return nil }
-///         let contact = try context.findOrInsert(ContactEntity.self, where: \.uid, equals: data.uid)
-///         contact.name = data.name
-///         return contact
+///     override func onAdd(_ contact: Contact, in context: PrivateContext) throws -> ManagedObject? {
+///         let entity = try context.findOrInsert(ContactEntity.self, where: \.uid, equals: contact.uid)
+///         entity.name = contact.name
+///         return entity
+///     }
+///
+///     override func onDelete(_ contact: Contact, in context: PrivateContext) throws {
+///         try context.delete(ContactEntity.self, where: \.uid == contact.uid)
 ///     }
 /// }
 /// ```
 ///
-/// ``PersistentContainer/dataSource(_:)`` makes the one instance of each subclass.
+/// ``PersistentContainer/dataSource(_:)`` makes the one instance of each subclass. Where values and objects have one key each,
+/// ``KeyedDataSource`` needs less. A data source of several kinds of values has an enum as its value, or `any Sendable`.
 ///
-/// **Isolation**: reading is on the main actor; adding, deleting and syncing may be called from anywhere; hooks run in the
-/// private context, where the compiler lets them touch nothing else.
+/// **Isolation**: reading is on the main actor; adding, deleting and syncing may be called from anywhere; hooks run on the
+/// queue of the private context, where the compiler lets them touch nothing else.
 @MainActor
-open class DataSource: MainReader {
-    /// The context in which the hooks run.
-    public nonisolated let context: PrivateContext
-    /// The context that ``fetch(_:where:sortBy:limit:offset:)`` reads.
-    public nonisolated let main: MainContext
-    /// The lists that are registered, by data key.
-    var boundLists: [String: BoundList] = [:]
-
-    /// A container makes data sources.
-    public required init(_ binding: borrowing DataSourceBinding) {
-        context = binding.context
-        main = binding.main
-        context.source.setHandler { [weak self] in self?.handleError($0) }
-    }
-
-    /// The classes of the entities that this data source alone may change.
-    ///
-    /// **Isolation**: none, since opening a store asks for it and never waits for the main actor.
-    nonisolated open class var entities: [ManagedObject.Type] { [] }
-
-    /// Called when something becomes of a save that no call waits for: one that was made with `waitFor: .main`. Once when it
-    /// is late, and once when it is taken back.
-    ///
-    /// It does nothing unless it is overridden. ``PersistentContainer/failures`` tells of all data sources.
-    ///
-    /// **Isolation**: none; it is called on a queue of its own, in the order of the failures, and may use the container.
-    open nonisolated func handleError(_ failure: StoreFailure) {}
-
+open class DataSource<Value: Sendable>: AnyDataSource {
     /// Makes or finds the object for a value, and gives it the value's content.
     ///
-    /// Called for each value of `add` and `sync`. Find the object by its key first, so that adding a value twice is the
-    /// same as adding it once.
+    /// Called for each value of `add` and `sync`, in their order. Find the object by its key first, so that adding a value
+    /// twice is the same as adding it once.
     ///
-    /// **Isolation**: the private context.
+    /// **Isolation**: the queue of the private context. Neither the context nor an object can be kept.
     ///
     /// - Returns: The object, or nil for a value that is not for this data source; reports count it.
     /// - Throws: Anything; then nothing of the whole batch is saved.
-    open func onAdd(_ object: any Sendable, in context: isolated PrivateContext) throws -> ManagedObject? {
+    open nonisolated func onAdd(_ value: Value, in context: PrivateContext) throws -> ManagedObject? {
         preconditionFailure("\(type(of: self)) was given a value to add. Override onAdd(_:in:).")
     }
 
     /// Deletes the object that stands for a value, if there is one.
     ///
-    /// Called for each value of `delete`.
+    /// Called for each value of `delete`, in their order.
     ///
-    /// **Isolation**: the private context.
+    /// **Isolation**: the queue of the private context. Neither the context nor an object can be kept.
     ///
     /// - Throws: Anything; then nothing of the whole batch is saved.
-    open func onDelete(_ object: any Sendable, in context: isolated PrivateContext) throws {
+    open nonisolated func onDelete(_ value: Value, in context: PrivateContext) throws {
         preconditionFailure("\(type(of: self)) was given a value to delete. Override onDelete(_:in:).")
     }
-}
 
-/// What a container makes a ``DataSource`` from. Only containers can make one, and nobody can keep it.
-public struct DataSourceBinding: ~Copyable {
-    let context: PrivateContext
-    let main: MainContext
+    /// Called once for each batch of values, before the first of them comes to its hook.
+    ///
+    /// Override it to read at once what the hooks will look for one by one, by
+    /// ``PrivateContext/preload(_:where:in:)``. It does nothing unless it is overridden.
+    ///
+    /// - Throws: Anything; then nothing of the whole batch is saved.
+    open nonisolated func prepare(_ values: [Value], in context: PrivateContext) throws {}
 }

@@ -9,10 +9,26 @@ public struct SyncReport: Sendable, Hashable {
     public var unchanged = 0
     /// Objects of the scope that the list lacks.
     public var deleted = 0
+    /// Objects of the scope that the list lacks and that were not deleted, because the sync may not, or because values were
+    /// ignored.
+    public var kept = 0
+    /// Objects of the list that were neither inserted nor updated, because the sync may not.
+    public var skipped = 0
     /// Values whose object an earlier value of the list had given already; the later value's content stands.
     public var duplicates = 0
     /// Values for which the hook returned nil.
     public var ignored = 0
+    /// The objects that were inserted, updated and deleted; nil unless ``SyncOptions/reportsIDs`` was given.
+    public var ids: IDs?
+
+    /// The objects that a sync changed, in the order of the list; deleted ones in no order.
+    public struct IDs: Sendable, Hashable {
+        public var inserted: [ManagedObjectID] = []
+        public var updated: [ManagedObjectID] = []
+        public var deleted: [ManagedObjectID] = []
+
+        public init() {}
+    }
 
     public init() {}
 }

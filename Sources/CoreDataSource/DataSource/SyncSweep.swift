@@ -4,34 +4,35 @@ internal import RowStore
 ///
 /// The mark is a number of the sync in the object, not a stored attribute: rows that did not change are not touched.
 struct SyncSweep {
-    private let entity: Int
+    private let entity: EntityLayout
+    private let rules: SyncRules
     private let mark: Int32
     private let flagColumn: Int?
     private var report = SyncReport()
     private var met: [ManagedObject] = []
 
-    init(_ type: ManagedObject.Type, in context: isolated PrivateContext) throws {
-        entity = try context.objects.entity(of: type)
-        try context.objects.checkOwned(entity)
-        mark = context.objects.nextSyncMark()
-        let layout = context.objects.bindings[entity].layout
+    init(_ type: ManagedObject.Type, _ rules: SyncRules, in context: PrivateContext) throws {
+        let index = try context.entity(of: type)
+        try context.checkOwned(index)
+        entity = context.bindings[index].layout
+        self.rules = rules
+        mark = context.nextSyncMark()
+        let layout = entity
         flagColumn = layout.column(named: "syncFlag").flatMap { layout.columns[$0].storage == .integer ? $0 : nil }
+        if rules.options.contains(.reportsIDs) { report.ids = SyncReport.IDs() }
     }
 
-    /// Whether no value of the list has given an object so far.
-    var isEmpty: Bool { met.isEmpty }
-
     /// Takes what the hook made of the next value.
-    mutating func meet(_ object: ManagedObject?, in context: isolated PrivateContext) throws {
+    mutating func meet(_ object: ManagedObject?, in context: PrivateContext) throws {
         report.read += 1
         guard let object else {
             report.ignored += 1
             return
         }
-        guard context.objects.bindings[entity].layout.concreteFamily.contains(object.layout.index) else {
+        guard entity.concreteFamily.contains(object.layout.index) else {
             throw DataSourceError(
                 .syncEntityMismatch,
-                "A sync of \(context.objects.bindings[entity].layout.name) got a \(object.layout.name) from onAdd(_:in:). Sync each entity with its own list.",
+                "A sync of \(entity.name) got a \(object.layout.name) from onAdd(_:in:). Sync each entity with its own list.",
                 entityName: object.layout.name)
         }
         if object.syncMark == mark {
@@ -44,21 +45,71 @@ struct SyncSweep {
     }
 
     /// Deletes what the list lacks, and counts.
-    func end(_ stored: [ManagedObject], in context: isolated PrivateContext) -> SyncReport {
-        var report = report
-        for object in met {
-            if object.state == .inserted {
-                report.inserted += 1
-            } else if object.hasEdits {
-                report.updated += 1
-            } else {
-                report.unchanged += 1
-            }
+    mutating func end(_ stored: [ManagedObject], in context: PrivateContext) throws -> SyncReport {
+        let isEmpty = met.isEmpty
+        for object in met { count(object, in: context) }
+        let missing = stored.filter { $0.syncMark != mark && !$0.isDeleted }
+        guard rules.deletes, !missing.isEmpty else {
+            report.kept = missing.count
+            return report
         }
-        for object in stored where object.syncMark != mark && !object.isDeleted {
+        if isEmpty && !rules.options.contains(.allowsEmpty) { throw emptyList(missing.count) }
+        if report.ignored > 0 && !rules.options.contains(.allowsIgnoredValues) {
+            report.kept = missing.count
+            return report
+        }
+        if rules.deletion.isChecked, Double(missing.count) > rules.deletion.share * Double(stored.count) {
+            throw tooMuch(missing.count, stored.count)
+        }
+        for object in missing {
+            report.ids?.deleted.append(object.objectID)
             context.delete(object)
-            report.deleted += 1
         }
+        report.deleted = missing.count
         return report
+    }
+
+    private mutating func count(_ object: ManagedObject, in context: PrivateContext) {
+        if object.state == .inserted {
+            guard rules.operations.contains(.insert) else { return skip(object, in: context) }
+            report.inserted += 1
+            report.ids?.inserted.append(object.objectID)
+        } else if object.hasEdits {
+            guard rules.operations.contains(.update) else { return skip(object, in: context) }
+            report.updated += 1
+            report.ids?.updated.append(object.objectID)
+        } else {
+            report.unchanged += 1
+        }
+    }
+
+    private mutating func skip(_ object: ManagedObject, in context: PrivateContext) {
+        context.undo(object)
+        report.skipped += 1
+    }
+
+    private func emptyList(_ count: Int) -> DataSourceError {
+        DataSourceError(
+            .emptySync,
+            "A list without a value for \(entity.name) was synced, which would delete all \(count) objects in scope. Pass options: .allowsEmpty if that is intended.",
+            entityName: entity.name)
+    }
+
+    private func tooMuch(_ missing: Int, _ count: Int) -> DataSourceError {
+        DataSourceError(
+            .syncDeletesTooMuch,
+            "The list lacks \(missing) of the \(count) objects of \(entity.name) in scope, more than deleting: .atMost(\(rules.deletion.share)) allows. Check the list, or allow a greater share.",
+            entityName: entity.name)
+    }
+}
+
+extension PrivateContext {
+    /// Takes back what the batch has done to one object.
+    fileprivate func undo(_ object: ManagedObject) {
+        if object.state == .inserted { return delete(object) }
+        object.revert()
+        let binding = bindings[object.layout.index]
+        for constraint in binding.layout.constraints.indices { binding.index(object, constraint) }
+        if hasValueIndexes { binding.noteValues(of: object) }
     }
 }

@@ -3,7 +3,7 @@ internal import RowStore
 /// Tells main that there are saves to merge: once for any number of them, without waiting for it.
 final class MainWaker: Sendable {
     private struct State {
-        weak var main: MainContext?
+        weak var main: MainTier?
         var isScheduled = false
         /// What is to be called on main, in its order.
         var callbacks: [Callback] = []
@@ -18,7 +18,7 @@ final class MainWaker: Sendable {
 
     private let state = Guarded(State())
 
-    func connect(_ main: MainContext) {
+    func connect(_ main: MainTier) {
         state.withLock { $0.main = main }
     }
 
@@ -37,7 +37,7 @@ final class MainWaker: Sendable {
 
     /// Merges what was saved up to now.
     @discardableResult
-    @MainActor func merge() -> MainContext? {
+    @MainActor func merge() -> MainTier? {
         let main = takeMain()
         main?.merge()
         return main
@@ -50,7 +50,7 @@ final class MainWaker: Sendable {
         Task { @MainActor in main.drainLists() }
     }
 
-    private func takeMain() -> MainContext? {
+    private func takeMain() -> MainTier? {
         state.withLock { state in
             state.isScheduled = false
             return state.main

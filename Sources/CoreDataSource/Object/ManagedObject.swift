@@ -13,9 +13,9 @@ internal import RowStore
 open class ManagedObject: CustomStringConvertible {
     final let layout: EntityLayout
     final let key: Int64
-    /// Nil for an object that was made from a row of a list, to be read once. Otherwise it outlives its objects, but for
-    /// those of main that an app still holds when the container is gone: they can be read.
-    final unowned let context: ObjectContext?
+    /// The context that the object belongs to; nil once the container is gone, and for an object of a list's snapshot, which
+    /// is made from a row to be read once.
+    public final weak let context: ManagedObjectContext?
     final var row: RowSnapshot
     /// The row as it was last saved, while the object has edits of a saved row.
     final var saved: RowSnapshot?
@@ -95,7 +95,7 @@ public struct ManagedObjectSeed: ~Copyable {
     let layout: EntityLayout
     let key: Int64
     let row: RowSnapshot
-    let context: ObjectContext?
+    let context: ManagedObjectContext?
     let state: ObjectState
     let isEditable: Bool
     let asOf: Int64

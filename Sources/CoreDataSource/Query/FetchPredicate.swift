@@ -1,119 +1,156 @@
-internal import ManagedModel
+public import Foundation
 internal import RowStore
 
-/// Which objects a fetch returns.
+/// Which objects of one class a fetch, a list or an update is about.
+///
+/// Operators on key paths make it, and so do predicates of Foundation and format strings:
 ///
 /// ```swift
-/// let grown = FetchPredicate.compare(\ContactEntity.age, .greaterOrEqual, 18)
-/// let named = FetchPredicate.compare(\ContactEntity.name, .notEqual, "")
-/// try contacts.fetch(ContactEntity.self, where: grown && named)
+/// try contacts.fetch(ContactEntity.self, where: \.age >= 18 && \.name != "" && 0.5...1 ~= \.score)
+/// try contacts.fetch(ContactEntity.self, where: .contains(\.name, "yu", [.caseInsensitive]) || \.phone == nil)
+/// try contacts.fetch(ContactEntity.self, where: FetchPredicate(#Predicate { $0.age >= 18 && $0.name != $0.uid }))
+/// try contacts.fetch(ContactEntity.self, where: FetchPredicate(format: "age >= %d", 18))
 /// ```
 ///
-/// A comparison with nil is false, but for `equal` and `notEqual`, for which nil is a value; `not` is plain negation. Text is
-/// compared byte by byte unless an option folds it. Numbers of all kinds are compared by their exact values; a real counts as
-/// the shortest decimal number that stands for it when it is compared with a decimal. What a calculation has no result for,
-/// such as a division by zero or an integer beyond 64 bits, is nil.
+/// A comparison with nil is false, but for `==` and `!=`, for which nil is a value; `!` is plain negation. Strings are compared
+/// byte by byte unless an option folds them. Numbers of all kinds are compared by their exact values; a real counts as the
+/// shortest decimal number that stands for it when it is compared with a decimal. What a calculation has no result for, such
+/// as a division by zero or an integer beyond 64 bits, is nil.
 ///
-/// A predicate is a tree of at most 1,000 levels. One that would be deeper is none: a fetch by it throws
-/// `invalidPredicate`.
-public struct FetchPredicate: Sendable, Hashable {
-    package let node: Node
-    /// How many levels the tree has.
-    private let depth: Int
+/// - A Boolean is compared, `\.isFavorite == true`, or negated, `!\.isFavorite`: a key path alone is no predicate.
+/// - Two attributes are compared by `#Predicate { $0.name == $0.uid }` or by `FetchPredicate(format: "name == uid")`.
+/// - A predicate that is "too complex to type-check" needs a type: `let predicate: FetchPredicate<ContactEntity> = ...`.
+/// - A predicate is a tree of at most 1,000 levels; a fetch by a deeper one throws `invalidPredicate`.
+public struct FetchPredicate<Object: ManagedObject>: Sendable, Hashable {
+    package let tree: PredicateTree
 
-    /// The most levels that a tree may have.
-    static let depthLimit = 1000
-    /// The longest list to which `&&` and `||` add; a longer one becomes a part of a new one.
-    private static let chainLength = 64
-
-    package init(_ node: Node) {
-        self.init(node, depth: node.depth)
+    package init(_ tree: PredicateTree) {
+        self.tree = tree
     }
 
-    private init(_ node: Node, depth: Int) {
-        let isTooDeep = depth > FetchPredicate.depthLimit
-        self.node = isTooDeep ? .invalid(InvalidPart(FetchPredicate.tooDeep)) : node
-        self.depth = isTooDeep ? 1 : depth
+    /// Every object matches.
+    public static var all: Self { Self(PredicateTree(.constant(true))) }
+
+    public static func && (one: Self, other: Self) -> Self { Self(one.tree && other.tree) }
+
+    public static func || (one: Self, other: Self) -> Self { Self(one.tree || other.tree) }
+
+    public static prefix func ! (predicate: Self) -> Self { Self(!predicate.tree) }
+
+    /// Why the rows alone do not answer the predicate; nil if they do.
+    ///
+    /// A fetch asks the objects then, after it has found those that the rest of an AND lets pass. What has rows only cannot
+    /// use such a predicate.
+    public var needsObjects: String? { tree.needsObjects }
+
+    // MARK: From Foundation
+
+    /// The same condition as a predicate of Foundation.
+    ///
+    /// ```swift
+    /// let grown = FetchPredicate(#Predicate<ContactEntity> { $0.age >= 18 && $0.name.starts(with: "G") })
+    /// ```
+    ///
+    /// What the store can answer, it answers: comparisons, ranges, arithmetic, optionals, texts, and closures over lists
+    /// from outside. What is joined to that by `&&` and has no such form is asked of the objects that are left, by
+    /// Foundation: the number of a text's characters, a property that is no attribute, the type of an object.
+    ///
+    /// Arithmetic at which Foundation would trap gives nil, whether the store answers or the objects are asked: a result
+    /// beyond the width of the attribute's type, a division of integers by zero. Nil has no order and equals nil only.
+    ///
+    /// A forced unwrap of nil, at which Foundation would throw, is nil too where the store answers. Where an object is asked,
+    /// a fetch throws `predicateFailed`, as it does for a place beyond the end of a list, an `as!` to another type, and a
+    /// closure over more than a hundred thousand numbers of a range.
+    public init(_ predicate: Predicate<Object>) {
+        tree = PredicateTree(predicate)
     }
 
-    /// How an attribute stands to a value.
-    public struct Relation: Sendable {
-        let comparison: ComparisonOperator
+    // MARK: From and to formats
 
-        public static let equal = Relation(comparison: .equal)
-        public static let notEqual = Relation(comparison: .notEqual)
-        public static let less = Relation(comparison: .less)
-        public static let lessOrEqual = Relation(comparison: .lessOrEqual)
-        public static let greater = Relation(comparison: .greater)
-        public static let greaterOrEqual = Relation(comparison: .greaterOrEqual)
+    /// The predicate that a format string says.
+    ///
+    /// ```swift
+    /// try FetchPredicate<ContactEntity>(format: "name CONTAINS[cd] %@ AND age BETWEEN {%d, %d}", "guan", 18, 30)
+    /// ```
+    ///
+    /// - Comparisons: `==` `=`, `!=` `<>`, `<`, `<=` `=<`, `>`, `>=` `=>`, `BETWEEN {a, b}`, `IN`.
+    /// - Texts: `CONTAINS`, `BEGINSWITH`, `ENDSWITH`, `LIKE` (`?` one character, `*` any number), `MATCHES` (a regular
+    ///   expression for the whole text); options in brackets: `[c]` without case, `[d]` without marks, `[n]` byte by byte,
+    ///   `[l]` as in a dictionary, `[u]` character by character as Swift compares.
+    /// - Conditions: `AND` `&&`, `OR` `||`, `NOT` `!`, `ANY` `SOME`, `ALL`, `NONE`, `TRUEPREDICATE`, `FALSEPREDICATE`.
+    /// - Values: `'text'`, `"text"`, numbers, `YES`, `NO`, `NIL`, `SELF`, lists in braces, key paths, `+ - * / % **`,
+    ///   `CAST(value, "type")` with a type of a model or a class as `"NSNumber"`, `TERNARY(condition, value, value)`,
+    ///   `COALESCE(value, value)`, `now()`; of texts `uppercase`, `lowercase`, `canonical` (without case and marks),
+    ///   `length`; of numbers `abs`, `floor`, `ceiling`, `trunc`, `sqrt`; of lists `sum`, `min`, `max`, `average`, `count`.
+    /// - `%@` stands for a value or a list of them, `%K` for a key path, `%d` and `%f` for numbers, `$NAME` for what
+    ///   ``substituting(_:)`` puts there. Nothing in quotes stands for anything.
+    ///
+    /// Words may be written in any case. A key that is one of them is written with a `#` before it.
+    ///
+    /// - Parameter arguments: Texts, numbers, flags, dates, data, UUIDs, URLs, ids of objects, other predicates; arrays and
+    ///   sets of values; nil. They are values, whatever they hold: never part of the format.
+    /// - Throws: `unreadablePredicate`, with the line and the column.
+    public init(format: String, _ arguments: (any Sendable)?...) throws {
+        tree = try PredicateTree(format: format, arguments: arguments)
     }
 
-    /// The attribute stands in that relation to the value.
-    public static func compare<Object: ManagedObject, Value: AttributeStorable>(
-        _ keyPath: KeyPath<Object, Value>, _ relation: Relation, _ value: Value
-    ) -> FetchPredicate {
-        named(keyPath, Object.self) { .compare($0, relation.comparison, .constant(FetchValue(value)), []) }
+    /// The predicate that a format string says, with its arguments in an array.
+    public init(format: String, arguments: [(any Sendable)?]) throws {
+        tree = try PredicateTree(format: format, arguments: arguments)
     }
 
-    public static func && (one: FetchPredicate, other: FetchPredicate) -> FetchPredicate {
-        chain(one, other, Node.and) { if case .and(let parts) = $0 { parts } else { nil } }
+    /// The predicate as a format, which is read as an equal predicate.
+    ///
+    /// A part that no format can say, such as one that only Foundation can evaluate, stands in angle brackets.
+    public var predicateFormat: String { tree.predicateFormat }
+
+    /// The predicate with values in the place of its variables.
+    ///
+    /// ```swift
+    /// let template = try FetchPredicate<ContactEntity>(format: "name BEGINSWITH $START AND age > $AGE")
+    /// let predicate = try template.substituting(["START": "G", "AGE": 18])
+    /// ```
+    ///
+    /// - Parameter values: By the names of the variables, without the `$`. A variable that is not among them stays one; a name
+    ///   that is none of its variables means nothing to it.
+    /// - Throws: `unreadablePredicate` if a value is none that an attribute can have.
+    public func substituting(_ values: [String: (any Sendable)?]) throws -> Self {
+        Self(try tree.substituting(values))
     }
 
-    public static func || (one: FetchPredicate, other: FetchPredicate) -> FetchPredicate {
-        chain(one, other, Node.or) { if case .or(let parts) = $0 { parts } else { nil } }
-    }
-
-    /// Both in one list, in their order, as long as there is room in the list of either; otherwise the deeper list takes
-    /// the other side in, so that a chain stays flat on whichever side it grows.
-    private static func chain(
-        _ one: FetchPredicate, _ other: FetchPredicate, _ list: ([Node]) -> Node, _ parts: (Node) -> [Node]?
-    ) -> FetchPredicate {
-        let (left, right) = (parts(one.node), parts(other.node))
-        if let left, let right, left.count + right.count <= chainLength {
-            return FetchPredicate(list(left + right), depth: max(one.depth, other.depth))
-        }
-        let leftHasRoom = left.map { $0.count < chainLength } ?? false
-        if let right, right.count < chainLength, !leftHasRoom || one.depth < other.depth {
-            return FetchPredicate(list([one.node] + right), depth: max(one.depth + 1, other.depth))
-        }
-        if let left, leftHasRoom {
-            return FetchPredicate(list(left + [other.node]), depth: max(one.depth, other.depth + 1))
-        }
-        return FetchPredicate(list([one.node, other.node]), depth: max(one.depth, other.depth) + 1)
-    }
-
-    public static prefix func ! (predicate: FetchPredicate) -> FetchPredicate {
-        FetchPredicate(.not(predicate.node), depth: predicate.depth + 1)
-    }
-
-    /// A predicate about the attribute that a key path leads to; if it leads to none, one whose use throws that.
-    static func named(
-        _ keyPath: AnyKeyPath, _ type: ManagedObject.Type, _ node: (FetchExpression) -> Node
-    ) -> FetchPredicate {
-        switch FetchExpression.attribute(keyPath, of: type) {
-        case .success(let attribute): FetchPredicate(node(attribute))
-        case .failure(let error): FetchPredicate(.invalid(InvalidPart(error)))
-        }
-    }
-
-    private static let tooDeep = DataSourceError(
-        .invalidPredicate,
-        "The predicate is nested deeper than \(depthLimit) levels. Put long lists into isIn, and chains of AND or OR into one level."
-    )
+    /// The names of the variables that have no values yet.
+    public var variables: Set<String> { tree.variables }
 }
 
-extension FetchExpression {
-    /// The attribute that a key path of a class leads to.
-    static func attribute(
-        _ keyPath: AnyKeyPath, of type: ManagedObject.Type
-    ) -> Result<FetchExpression, DataSourceError> {
-        guard let name = type.attributeKeyPaths[keyPath] else {
-            return .failure(
-                DataSourceError(
-                    .unknownAttribute,
-                    "A property of \(type) of the type \(Swift.type(of: keyPath).valueType) is not a stored attribute of \(type.entityName). Fetch by an attribute of the model.",
-                    entityName: type.entityName))
-        }
-        return .success(.keyPath(name.parts(separatedBy: ".", omittingEmpty: true)))
+/// A predicate of whatever class, as an argument of a format.
+protocol PredicateTreeConvertible {
+    var tree: PredicateTree { get }
+}
+
+extension FetchPredicate: PredicateTreeConvertible {}
+
+extension PredicateTree: PredicateTreeConvertible {
+    var tree: PredicateTree { self }
+}
+
+extension FetchPredicate: CustomStringConvertible {
+    /// ``predicateFormat``.
+    public var description: String { predicateFormat }
+}
+
+extension FetchPredicate: Codable {
+    /// Reads the format that ``encode(to:)`` wrote. What it costs depends on the length of that and on nothing else.
+    ///
+    /// - Throws: `unreadablePredicate`, and what the decoder throws.
+    public init(from decoder: any Decoder) throws {
+        tree = try PredicateTree(from: decoder)
+    }
+
+    /// Writes the predicate as its format.
+    ///
+    /// - Throws: `unsupportedQuery` for a predicate with a part that no format can say, or deeper than a format may be, and
+    ///   what the encoder throws.
+    public func encode(to encoder: any Encoder) throws {
+        try tree.encode(to: encoder)
     }
 }

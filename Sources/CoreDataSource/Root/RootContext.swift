@@ -59,10 +59,11 @@ package final class RootContext: Sendable {
     package func accept(
         _ changes: ChangeSet, from source: SaveSource? = nil, basis: FeedPosition? = nil, isAwaited: Bool = true
     ) throws(DataSourceError) -> Int64 {
-        let save = LoggedSave(changes, from: source, isAwaited: isAwaited)
+        var save = LoggedSave(changes, from: source, isAwaited: isAwaited)
         let block = PendingRows.block(changes, layout)
         let accepted = try state.withLock { (state) throws(DataSourceError) in
             if state.isClosed { throw RootContext.closed }
+            save.changes.origin = source?.origin ?? 0
             let basis = basis ?? FeedPosition(generation: state.log.generation, number: state.feed.position)
             if let refusal = state.refusal(save.changes.origin, basedOn: basis) { throw refusal }
             let number = state.log.append(save, block)
@@ -71,6 +72,18 @@ package final class RootContext: Sendable {
         admission.notePending(accepted.pending)
         if accepted.isMainListening { wakeMain() }
         return accepted.number
+    }
+
+    /// Lets saves of several origins have one, pending ones included.
+    ///
+    /// - Parameter unite: Gives data sources their new origins, and returns them by the old ones.
+    func unite(_ unite: () -> [Int: Int]) {
+        state.withLock { state in
+            let moved = unite()
+            if moved.isEmpty { return }
+            state.log.move(moved)
+            state.feed.move(moved)
+        }
     }
 
     func wakeMainIfListening() {

@@ -143,6 +143,13 @@ package struct SaveLog {
         return (taken, undoing)
     }
 
+    /// Lets the origins of saves be others.
+    mutating func move(_ moved: [Int: Int]) {
+        for place in entries.indices {
+            if let origin = moved[entries[place].changes.origin] { entries[place].changes.origin = origin }
+        }
+    }
+
     /// Marks pending saves as ones that somebody has been told are late.
     ///
     /// - Returns: Those that nobody had been told of.

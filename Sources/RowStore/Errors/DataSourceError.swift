@@ -81,6 +81,8 @@ extension DataSourceError.Code {
     public static let keysExhausted = Self(rawValue: "keysExhausted")
     /// A sync got an empty list for a scope that has objects.
     public static let emptySync = Self(rawValue: "emptySync")
+    /// A sync would delete a greater part of the objects in scope than it may.
+    public static let syncDeletesTooMuch = Self(rawValue: "syncDeletesTooMuch")
 
     /// A hook gave `sync` an object of another entity than the one to be synced.
     public static let syncEntityMismatch = Self(rawValue: "syncEntityMismatch")

@@ -9,18 +9,18 @@ final class BoundList: ListSubscriber {
     private(set) weak var delegate: (any DataSourceDelegate)?
     /// What the delegate has heard of last.
     private(set) var shown: ListState
-    private let main: MainContext
+    private let main: MainTier
     /// Where it is registered.
-    private weak var source: DataSource?
+    private weak var source: AnyDataSource?
     /// What was not reported, while the list is paused.
     private var missed: NetChanges?
     /// Whether it is still the one that is registered.
     private var isRegistered = true
 
-    init(_ engine: ListEngine, _ source: DataSource, _ dataKey: String, _ delegate: any DataSourceDelegate) {
+    init(_ engine: ListEngine, _ source: AnyDataSource, _ dataKey: String, _ delegate: any DataSourceDelegate) {
         self.engine = engine
         self.source = source
-        main = source.main
+        main = source.mainTier
         self.dataKey = dataKey
         self.delegate = delegate
         shown = engine.state

@@ -23,7 +23,7 @@
         /// What to apply to a diffable data source: sections, ids, and the items whose cells have to be drawn again.
         ///
         /// ```swift
-        /// for await update in contacts.updates(ContactEntity.self, sortBy: [SortDescriptor(\.name)]) {
+        /// for await update in contacts.updates(FetchRequest(ContactEntity.self, order: [.ascending(\.name)])) {
         ///     await dataSource.apply(update.diffableSnapshot)
         /// }
         /// ```

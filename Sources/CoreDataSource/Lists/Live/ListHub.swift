@@ -126,9 +126,9 @@ struct ListKey: Hashable {
     /// Where it begins.
     var start: RowCursor?
     /// What asks the objects.
-    let test: FetchPredicate?
+    let test: PredicateTree?
 
-    init(_ query: ListQuery, section: AnyKeyPath?, test: FetchPredicate?) {
+    init(_ query: ListQuery, section: AnyKeyPath?, test: PredicateTree?) {
         (entity, family, predicate) = (query.entity, query.family, query.predicate)
         (sort, limit) = (query.order.sort, query.limit)
         start = query.start.map(query.order.place)

@@ -38,15 +38,6 @@ struct ListRequest<Object: ManagedObject>: Sendable {
 }
 
 extension FetchRequest {
-    /// What the forms of lists ask for that name the parts of a request.
-    init(
-        listed type: Object.Type, _ predicate: FetchPredicate?, _ sort: [SortDescriptor<Object>], _ limit: Int?,
-        after cursor: FetchCursor?
-    ) {
-        self.init(type, where: predicate, sortBy: sort, limit: limit)
-        after = cursor
-    }
-
     /// The same request for all objects that match.
     var whole: FetchRequest {
         var request = self

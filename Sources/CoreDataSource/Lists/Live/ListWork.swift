@@ -161,11 +161,11 @@ extension ListQuery {
         _ rows: RowQuery, _ root: RootContext, _ layout: ModelLayout
     ) throws(DataSourceError) -> (rows: [ListedRow], asOf: Int64) {
         if let entity = family.first, family.count == 1 {
-            let (found, asOf) = try root.rows(rows.of(entity: entity), layout.entities[entity])
+            let (found, asOf) = try root.rows.rows(rows.of(entity: entity), layout.entities[entity])
             let listed = found.map { order.listed(entity, $0) }
             return (order.isComputed ? listed.sorted(by: order.precedes) : listed, asOf)
         }
-        let (found, asOf) = try root.firstRows(rows, ofEntities: family, layout)
+        let (found, asOf) = try root.rows.firstRows(rows, ofEntities: family, layout)
         var listed: [ListedRow] = []
         for (entity, rows) in found { listed += rows.map { order.listed(entity, $0) } }
         listed.sort(by: order.precedes)

@@ -1,11 +1,10 @@
-public import Foundation
 public import Observation
 internal import RowStore
 
 /// A list for SwiftUI, or whoever else observes: what it shows is always the newest state.
 ///
 /// ```swift
-/// @State private var list = try contacts.list(ContactEntity.self, sortBy: [SortDescriptor(\.name)])
+/// @State private var list = try contacts.list(FetchRequest(ContactEntity.self, order: [.ascending(\.name)]))
 ///
 /// List(list.snapshot) { contact in Text(contact.name) }
 /// ```
@@ -23,13 +22,13 @@ public final class LiveList<Object: ManagedObject> {
     /// What made the list change last.
     public private(set) var why: ListReason
 
-    @ObservationIgnored private let main: MainContext
+    @ObservationIgnored private let main: MainTier
     @ObservationIgnored private var engine: ListEngine
     @ObservationIgnored private let link = Link()
     /// What was not shown, while the list is paused.
     @ObservationIgnored private var missed: NetChanges?
 
-    init(_ request: ListRequest<Object>, _ main: MainContext) throws(DataSourceError) {
+    init(_ request: ListRequest<Object>, _ main: MainTier) throws(DataSourceError) {
         let (key, query) = try main.listQuery(request)
         main.prepareToFetch()
         self.main = main
@@ -128,23 +127,13 @@ public final class LiveList<Object: ManagedObject> {
     }
 }
 
-extension DataSource {
+extension AnyDataSource {
     /// A list to observe, filled at once: see ``LiveList``.
     ///
-    /// The arguments are those of ``register(_:dataKey:request:sectionBy:)``.
+    /// The arguments are those of ``register(_:dataKey:_:sectionBy:)``.
     public func list<Object: ManagedObject>(
         _ request: FetchRequest<Object>, sectionBy: PartialKeyPath<Object>? = nil
     ) throws -> LiveList<Object> {
-        try LiveList(ListRequest(request, sectionBy), main)
-    }
-
-    /// A list to observe, filled at once: see ``LiveList``.
-    ///
-    /// The arguments are those of ``register(_:dataKey:entity:where:sortBy:sectionBy:limit:after:)``.
-    public func list<Object: ManagedObject>(
-        _ entity: Object.Type, where predicate: FetchPredicate? = nil, sortBy: [SortDescriptor<Object>] = [],
-        sectionBy: PartialKeyPath<Object>? = nil, limit: Int? = nil, after cursor: FetchCursor? = nil
-    ) throws -> LiveList<Object> {
-        try list(FetchRequest(listed: entity, predicate, sortBy, limit, after: cursor), sectionBy: sectionBy)
+        try LiveList(ListRequest(request, sectionBy), mainTier)
     }
 }

@@ -1,4 +1,3 @@
-public import Foundation
 internal import RowStore
 
 /// Which updates one gets that is slower than the saves.
@@ -17,7 +16,7 @@ public struct ListBuffering: Sendable, Hashable {
 /// What a list shows and how it changes, as values for `for await`.
 ///
 /// ```swift
-/// for await update in contacts.updates(ContactEntity.self, sortBy: [SortDescriptor(\.name)]) {
+/// for await update in contacts.updates(FetchRequest(ContactEntity.self, order: [.ascending(\.name)])) {
 ///     print(update.snapshot.count, update.difference.changes.count, update.reason)
 /// }
 /// ```
@@ -28,7 +27,7 @@ public struct ListBuffering: Sendable, Hashable {
 /// **Isolation**: none; loop in a server's task, a command-line tool or on the main actor. Rows are read off the main actor,
 /// but updates are put together on it: while the main thread is blocked, none comes.
 public struct ListUpdates<Object: ManagedObject>: AsyncSequence, Sendable {
-    let main: MainContext
+    let main: MainTier
     let request: ListRequest<Object>
     let buffering: ListBuffering
 
@@ -89,7 +88,7 @@ extension ListMailbox.Letter {
     }
 }
 
-extension MainContext {
+extension MainTier {
     /// Has a mailbox follow a list; returns what makes objects of its rows.
     fileprivate func follow<Object: ManagedObject>(
         _ request: ListRequest<Object>, _ mailbox: ListMailbox
@@ -108,7 +107,7 @@ extension MainContext {
     }
 }
 
-extension DataSource {
+extension AnyDataSource {
     /// A list as values that follow every save: see ``ListUpdates``.
     ///
     /// ```swift
@@ -116,28 +115,13 @@ extension DataSource {
     /// for await update in contacts.updates(request, sectionBy: \.initial) { print(update.snapshot.count) }
     /// ```
     ///
-    /// The arguments are those of ``register(_:dataKey:request:sectionBy:)``. A wrong one, and rows that cannot be read, give
+    /// The arguments are those of ``register(_:dataKey:_:sectionBy:)``. A wrong one, and rows that cannot be read, give
     /// an update whose ``ListUpdate/reason`` is a ``ListReason/Kind/failure``.
     ///
     /// - Parameter buffering: Which updates one that is slower than the saves gets: the latest by default.
     public nonisolated func updates<Object: ManagedObject>(
         _ request: FetchRequest<Object>, sectionBy: PartialKeyPath<Object>? = nil, buffering: ListBuffering = .latest
     ) -> ListUpdates<Object> {
-        ListUpdates(main: main, request: ListRequest(request, sectionBy), buffering: buffering)
-    }
-
-    /// A list as values that follow every save: see ``ListUpdates``.
-    ///
-    /// The arguments are those of ``register(_:dataKey:entity:where:sortBy:sectionBy:limit:after:)``. A wrong one, and rows that
-    /// cannot be read, give an update whose ``ListUpdate/reason`` is a ``ListReason/Kind/failure``.
-    ///
-    /// - Parameter buffering: Which updates one that is slower than the saves gets: the latest by default.
-    public nonisolated func updates<Object: ManagedObject>(
-        _ entity: Object.Type, where predicate: FetchPredicate? = nil, sortBy: [SortDescriptor<Object>] = [],
-        sectionBy: PartialKeyPath<Object>? = nil, limit: Int? = nil, after cursor: FetchCursor? = nil,
-        buffering: ListBuffering = .latest
-    ) -> ListUpdates<Object> {
-        let request = FetchRequest(listed: entity, predicate, sortBy, limit, after: cursor)
-        return updates(request, sectionBy: sectionBy, buffering: buffering)
+        ListUpdates(main: mainTier, request: ListRequest(request, sectionBy), buffering: buffering)
     }
 }

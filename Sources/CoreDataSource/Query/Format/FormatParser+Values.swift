@@ -34,7 +34,7 @@ extension FormatParser {
         case .false, .no: return try constant(.boolean(false))
         case .truePredicate, .falsePredicate:
             try advance()
-            return try made(FetchPredicate.Node.constant(keyword == .truePredicate), [])
+            return try made(PredicateTree.Node.constant(keyword == .truePredicate), [])
         case .not: return try negation()
         case .any, .some: return try quantified(.any)
         case .all: return try quantified(.all)
@@ -70,7 +70,7 @@ extension FormatParser {
         return try made(.not(operand.node), [operand])
     }
 
-    private mutating func quantified(_ quantifier: FetchPredicate.Quantifier) throws(DataSourceError) -> FormatPart {
+    private mutating func quantified(_ quantifier: PredicateTree.Quantifier) throws(DataSourceError) -> FormatPart {
         try advance()
         let operand = try predicate(.comparison)
         return try made(.quantified(quantifier, operand.node), [operand])
@@ -110,8 +110,8 @@ extension FormatParser {
         let range = token.range
         if kind == .keyPath { return try keyPath() }
         let argument = try argument(kind)
-        if kind == .value, let predicate = argument as? FetchPredicate {
-            return try made(predicate.node, [])
+        if kind == .value, let predicate = argument as? any PredicateTreeConvertible {
+            return try made(predicate.tree.node, [])
         }
         guard let value = FetchExpression(argument: argument) else {
             throw error(

@@ -19,7 +19,7 @@ struct FormatParser {
 
     static func predicate(
         _ format: String, _ arguments: [(any Sendable)?]
-    ) throws(DataSourceError) -> FetchPredicate.Node {
+    ) throws(DataSourceError) -> PredicateTree.Node {
         guard format.utf8.count <= mostBytes else {
             throw DataSourceError(
                 .unreadablePredicate,
@@ -36,7 +36,7 @@ struct FormatParser {
         self.arguments = FormatArguments(arguments)
     }
 
-    private mutating func whole() throws(DataSourceError) -> FetchPredicate.Node {
+    private mutating func whole() throws(DataSourceError) -> PredicateTree.Node {
         if token.kind == .end { throw error("It is empty. Write TRUEPREDICATE for all objects.") }
         let part = try predicate(.disjunction)
         if token.kind != .end { throw error("Expected AND, OR or the end of the format.") }
@@ -188,7 +188,7 @@ struct FormatParser {
         return FormatExpressionPart(value: value, height: part.height)
     }
 
-    func made(_ node: FetchPredicate.Node, _ parts: [any FormatHeight]) throws(DataSourceError) -> FormatPart {
+    func made(_ node: PredicateTree.Node, _ parts: [any FormatHeight]) throws(DataSourceError) -> FormatPart {
         try made(.predicate(node), parts)
     }
 

@@ -3,7 +3,7 @@ internal import RowStore
 /// Something that was read: a condition or a value.
 struct FormatPart: FormatHeight {
     enum Content {
-        case predicate(FetchPredicate.Node)
+        case predicate(PredicateTree.Node)
         case expression(FetchExpression)
     }
 
@@ -14,7 +14,7 @@ struct FormatPart: FormatHeight {
 }
 
 struct FormatPredicatePart: FormatHeight {
-    var node: FetchPredicate.Node
+    var node: PredicateTree.Node
     var height: Int
 }
 

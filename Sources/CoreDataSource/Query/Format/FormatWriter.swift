@@ -8,7 +8,7 @@ struct FormatWriter {
     /// Whether there is a part that no format can say.
     private(set) var isPartial = false
 
-    mutating func write(_ node: FetchPredicate.Node) {
+    mutating func write(_ node: PredicateTree.Node) {
         switch node {
         case .constant(let answer): text += answer ? "TRUEPREDICATE" : "FALSEPREDICATE"
         case .compare(let one, let operation, let other, let options):
@@ -44,7 +44,7 @@ struct FormatWriter {
         writeOperand(other)
     }
 
-    private mutating func write(_ nodes: [FetchPredicate.Node], _ connective: String, none: String) {
+    private mutating func write(_ nodes: [PredicateTree.Node], _ connective: String, none: String) {
         if nodes.isEmpty { text += none }
         if nodes.count == 1 { return write(nodes[0]) }
         for (index, node) in nodes.enumerated() {
@@ -54,7 +54,7 @@ struct FormatWriter {
     }
 
     /// In parentheses, if it is made of several conditions.
-    private mutating func writeOperand(_ node: FetchPredicate.Node) {
+    private mutating func writeOperand(_ node: PredicateTree.Node) {
         switch node {
         case .and, .or, .not, .quantified: parenthesized { $0.write(node) }
         default: write(node)
@@ -213,7 +213,7 @@ extension TextOperator {
     }
 }
 
-extension FetchPredicate.Quantifier {
+extension PredicateTree.Quantifier {
     fileprivate var formatName: String {
         switch self {
         case .any: "ANY"

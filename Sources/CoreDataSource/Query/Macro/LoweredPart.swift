@@ -11,16 +11,16 @@ indirect enum LoweredPart {
     case value(FetchExpression, zero: FetchValue?)
     /// A calculated number of fewer bits than the store calculates with.
     case narrow(NarrowNumber)
-    case condition(FetchPredicate.Node)
+    case condition(PredicateTree.Node)
     /// A condition that may be nil; it is false where it is nil.
-    case optionalCondition(isNil: FetchPredicate.Node, FetchPredicate.Node)
+    case optionalCondition(isNil: PredicateTree.Node, PredicateTree.Node)
     /// A value from outside.
     case captured(Any)
     case range(LoweredPart, LoweredPart, isClosed: Bool)
 
     // MARK: As what it is needed
 
-    func condition() throws(NotQueryable) -> FetchPredicate.Node {
+    func condition() throws(NotQueryable) -> PredicateTree.Node {
         switch self {
         case .condition(let node): return node
         case .optionalCondition(_, let node): return node
@@ -34,7 +34,7 @@ indirect enum LoweredPart {
     }
 
     /// Whether it is nil, and whether it is true.
-    func optionalCondition() throws(NotQueryable) -> (isNil: FetchPredicate.Node, isTrue: FetchPredicate.Node) {
+    func optionalCondition() throws(NotQueryable) -> (isNil: PredicateTree.Node, isTrue: PredicateTree.Node) {
         switch self {
         case .optionalCondition(let isNil, let isTrue): return (isNil, isTrue)
         case .captured(let value):
@@ -46,7 +46,7 @@ indirect enum LoweredPart {
         }
     }
 
-    func isNil() throws(NotQueryable) -> FetchPredicate.Node {
+    func isNil() throws(NotQueryable) -> PredicateTree.Node {
         switch self {
         case .optionalCondition(let isNil, _): return isNil
         case .value(.constant(.null), nil): return .constant(true)
@@ -74,7 +74,7 @@ indirect enum LoweredPart {
     /// How it compares with a part of the same type. Nil equals nil, and has no order.
     func compared(
         _ operation: ComparisonOperator, _ other: LoweredPart, isText: Bool
-    ) throws(NotQueryable) -> FetchPredicate.Node {
+    ) throws(NotQueryable) -> PredicateTree.Node {
         if let node = try narrowlyCompared(operation, other) { return node }
         if case .captured = self, case .captured = other {
         } else {
@@ -103,7 +103,7 @@ indirect enum LoweredPart {
 
 extension FetchExpression {
     /// The value of a condition.
-    static func of(_ node: FetchPredicate.Node) -> FetchExpression {
+    static func of(_ node: PredicateTree.Node) -> FetchExpression {
         switch node {
         case .constant(let answer): .constant(.boolean(answer))
         default: .conditional(node, .constant(.boolean(true)), .constant(.boolean(false)))
@@ -121,12 +121,12 @@ extension FetchExpression {
         self = value
     }
 
-    var isNil: FetchPredicate.Node { .compare(self, .equal, .constant(.null), []) }
+    var isNil: PredicateTree.Node { .compare(self, .equal, .constant(.null), []) }
 
     /// The comparison in Swift's sense: texts by their characters, and nothing equals what is not a number.
     func compared(
         _ operation: ComparisonOperator, _ other: FetchExpression, isText: Bool
-    ) -> FetchPredicate.Node {
+    ) -> PredicateTree.Node {
         if isNotANumber || other.isNotANumber { return .constant(operation == .notEqual) }
         guard isText else { return .compare(self, operation, other, []) }
         if operation == .equal || operation == .notEqual {
@@ -137,16 +137,16 @@ extension FetchExpression {
     }
 
     /// Whether it is one of the texts, byte by byte, which an index can find.
-    private func isOne(of texts: [FetchExpression], _ operation: ComparisonOperator) -> FetchPredicate.Node {
+    private func isOne(of texts: [FetchExpression], _ operation: ComparisonOperator) -> PredicateTree.Node {
         if texts.count == 1 { return .compare(self, operation, texts[0], []) }
-        let node = FetchPredicate.Node.isIn(self, .list(texts), [])
+        let node = PredicateTree.Node.isIn(self, .list(texts), [])
         return operation == .equal ? node : .negation(node)
     }
 
     /// The same, for an attribute that is read as zero where it is nil.
     fileprivate func compared(
         _ operation: ComparisonOperator, _ constant: FetchValue, zero: FetchValue
-    ) -> FetchPredicate.Node {
+    ) -> PredicateTree.Node {
         let isText = if case .text = constant { true } else { false }
         let node = compared(operation, .constant(constant), isText: isText)
         if case .constant = node { return node }

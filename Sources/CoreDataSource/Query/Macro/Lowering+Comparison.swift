@@ -17,7 +17,7 @@ extension PredicateExpressions.NotEqual: QueryableExpression {
 
 private func lowerEquality<LHS: PredicateExpression, RHS: PredicateExpression>(
     _ lhs: LHS, _ rhs: RHS, _ scope: LoweringScope
-) throws(NotQueryable) -> FetchPredicate.Node {
+) throws(NotQueryable) -> PredicateTree.Node {
     let left = try scope.lower(lhs)
     let right = try scope.lower(rhs)
     if LHS.Output.self == Bool.self || LHS.Output.self == Bool?.self {
@@ -34,12 +34,12 @@ private func lowerEquality<LHS: PredicateExpression, RHS: PredicateExpression>(
     return try left.compared(.equal, right, isText: PlainType.isText(LHS.Output.self))
 }
 
-private typealias OptionalCondition = (isNil: FetchPredicate.Node, isTrue: FetchPredicate.Node)
+private typealias OptionalCondition = (isNil: PredicateTree.Node, isTrue: PredicateTree.Node)
 
 /// Whether both are nil, both true or both false.
-private func same(_ one: OptionalCondition, _ other: OptionalCondition) -> FetchPredicate.Node {
-    let isFalse = FetchPredicate.Node.any([one.isNil, one.isTrue])
-    let isOtherFalse = FetchPredicate.Node.any([other.isNil, other.isTrue])
+private func same(_ one: OptionalCondition, _ other: OptionalCondition) -> PredicateTree.Node {
+    let isFalse = PredicateTree.Node.any([one.isNil, one.isTrue])
+    let isOtherFalse = PredicateTree.Node.any([other.isNil, other.isTrue])
     return .any([
         .all([one.isNil, other.isNil]), .all([one.isTrue, other.isTrue]),
         .all([.negation(isFalse), .negation(isOtherFalse)]),
@@ -95,11 +95,11 @@ extension PredicateExpressions.RangeExpressionContains: QueryableExpression {
 
 private func lowerContainment(
     _ element: LoweredPart, _ low: LoweredPart?, _ high: LoweredPart?, _ isClosed: Bool, _ isText: Bool
-) throws(NotQueryable) -> FetchPredicate.Node {
+) throws(NotQueryable) -> PredicateTree.Node {
     let bounds: [(part: LoweredPart, operation: ComparisonOperator)] =
         (low.map { [($0, .greaterOrEqual)] } ?? []) + (high.map { [($0, isClosed ? .lessOrEqual : .less)] } ?? [])
     var isZeroInside = true
-    var nodes: [FetchPredicate.Node] = []
+    var nodes: [PredicateTree.Node] = []
     for bound in bounds {
         // As long as the bounds are constants, the row's value stands alone, so that an index can find it.
         guard case .value(let value, let zero?) = element, let constant = try bound.part.constant() else {

@@ -91,7 +91,7 @@ private func lowerCast<Input: PredicateExpression, Desired>(
     return try scope.lower(input)
 }
 
-extension FetchPredicate.Node {
+extension PredicateTree.Node {
     /// All of them, in one node and as few as are needed.
     static func all(_ nodes: [Self]) -> Self {
         var operands: [Self] = []

@@ -18,7 +18,7 @@ extension PredicateExpressions.SequenceContains: QueryableExpression {
         guard case .value(let value, let zero?) = element else {
             return .condition(.isIn(try element.expression(), .list(elements), options))
         }
-        let node = FetchPredicate.Node.isIn(value, .list(elements), options)
+        let node = PredicateTree.Node.isIn(value, .list(elements), options)
         // By their values: negative zero is zero.
         let isZeroIncluded = elements.contains {
             if case .constant(let constant) = $0 { zero.order(to: constant) == 0 } else { false }
@@ -42,13 +42,13 @@ extension PredicateExpressions.SequenceAllSatisfy: QueryableExpression {
 /// The test of each element of a list from outside.
 private func lowerEach<List: PredicateExpression>(
     _ scope: LoweringScope, _ list: List, _ variable: PredicateExpressions.VariableID, _ test: any PredicateExpression
-) throws(NotQueryable) -> [FetchPredicate.Node] where List.Output: Sequence {
+) throws(NotQueryable) -> [PredicateTree.Node] where List.Output: Sequence {
     let tooMany = NotQueryable(construct: "a closure over \(List.Output.self)")
     guard case .captured(let captured) = try scope.lower(list), let elements = captured as? List.Output else {
         throw tooMany
     }
     if let range = elements as? any EndlessRange, !range.hasNumbers(mostElements) { throw tooMany }
-    var nodes: [FetchPredicate.Node] = []
+    var nodes: [PredicateTree.Node] = []
     // A range may have more numbers than can be counted.
     for element in elements {
         if nodes.count == mostElements { throw tooMany }
@@ -88,7 +88,7 @@ extension PredicateExpressions.CollectionContainsCollection: QueryableExpression
 /// A test of a text by its characters, as Swift sees them.
 private func lowerText(
     _ text: LoweredPart, _ operation: TextOperator, _ other: FetchExpression
-) throws(NotQueryable) -> FetchPredicate.Node {
+) throws(NotQueryable) -> PredicateTree.Node {
     // Nil is read as an empty text, which begins with and contains an empty one only.
     if case .value(let value, .text?) = text, case .constant(.text(let constant)) = other, !constant.isEmpty {
         return .text(value, operation, other, .characters)

@@ -11,7 +11,7 @@ struct NarrowNumber {
     /// Between what it lies, where it has a value.
     private var range: ClosedRange<Int64>
     /// What holds where the numbers that it is made of have values.
-    private var checks: [FetchPredicate.Node] = []
+    private var checks: [PredicateTree.Node] = []
     /// What it has to be itself, to have a value.
     private var limits: [(operation: ComparisonOperator, bound: Int64)] = []
 
@@ -85,20 +85,20 @@ struct NarrowNumber {
         return nodes.isEmpty ? value : .conditional(.all(nodes), value, .constant(.null))
     }
 
-    private func limitNodes(besides implied: [ComparisonOperator]) -> [FetchPredicate.Node] {
+    private func limitNodes(besides implied: [ComparisonOperator]) -> [PredicateTree.Node] {
         limits.filter { !implied.contains($0.operation) }
             .map { .compare(value, $0.operation, .constant(.integer($0.bound)), []) }
     }
 
     /// How it compares with a number of its type.
-    fileprivate func compared(_ operation: ComparisonOperator, _ number: Int64) -> FetchPredicate.Node {
+    fileprivate func compared(_ operation: ComparisonOperator, _ number: Int64) -> PredicateTree.Node {
         let implied: [ComparisonOperator] =
             switch operation {
             case .equal, .notEqual: [.lessOrEqual, .greaterOrEqual]
             case .less, .lessOrEqual: [.lessOrEqual]
             case .greater, .greaterOrEqual: [.greaterOrEqual]
             }
-        let node = FetchPredicate.Node.compare(value, operation, .constant(.integer(number)), [])
+        let node = PredicateTree.Node.compare(value, operation, .constant(.integer(number)), [])
         return .all([node] + checks + limitNodes(besides: implied))
     }
 }
@@ -107,7 +107,7 @@ extension LoweredPart {
     /// How it compares, if one of the two is a calculated number of few bits, and the other a constant.
     func narrowlyCompared(
         _ operation: ComparisonOperator, _ other: LoweredPart
-    ) throws(NotQueryable) -> FetchPredicate.Node? {
+    ) throws(NotQueryable) -> PredicateTree.Node? {
         switch (self, other) {
         case (.narrow(let number), let other):
             guard operation != .notEqual, case .integer(let constant) = try other.constant() else { return nil }

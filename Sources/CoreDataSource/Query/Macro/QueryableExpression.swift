@@ -41,7 +41,7 @@ struct LoweringScope {
         return try expression.lowered(self)
     }
 
-    func condition(_ expression: any PredicateExpression) throws(NotQueryable) -> FetchPredicate.Node {
+    func condition(_ expression: any PredicateExpression) throws(NotQueryable) -> PredicateTree.Node {
         try lower(expression).condition()
     }
 

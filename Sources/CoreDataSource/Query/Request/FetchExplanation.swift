@@ -11,8 +11,15 @@ public struct FetchExplanation: Sendable, Hashable {
     public var warnings: [String]
 }
 
-extension ObjectContext {
-    func explain<Object: ManagedObject>(
+extension ManagedObjectContext {
+    /// How the store would find the objects of a request, and what is slow about it.
+    ///
+    /// - Throws: As ``fetch(_:)``.
+    public func explain<Object: ManagedObject>(_ request: FetchRequest<Object>) throws -> FetchExplanation {
+        try reading(request) { () throws(DataSourceError) in try explanation(request) }
+    }
+
+    private func explanation<Object: ManagedObject>(
         _ request: FetchRequest<Object>
     ) throws(DataSourceError) -> FetchExplanation {
         let plan = try plan(request)

@@ -21,7 +21,7 @@ struct FetchPlan {
         _ request: FetchRequest<Object>, entity: EntityLayout, in model: ModelLayout
     ) throws(DataSourceError) {
         try request.checkWindow()
-        let predicate = try request.predicate?.split(entity) ?? ResolvedPredicate(rows: .constant(true))
+        let predicate = try request.predicate?.tree.split(entity) ?? ResolvedPredicate(rows: .constant(true))
         query = RowQuery(entity: entity.index, predicate: predicate.rows)
         tests = predicate.objects
         for order in request.order { query.sort.append(try order.resolved(entity)) }

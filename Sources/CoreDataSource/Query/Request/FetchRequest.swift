@@ -15,7 +15,7 @@ internal import RowStore
 /// A request is a value: it can be kept, changed and sent anywhere. Nothing is checked before it is used.
 public struct FetchRequest<Object: ManagedObject>: Sendable {
     /// Nil for all objects.
-    public var predicate: FetchPredicate?
+    public var predicate: FetchPredicate<Object>?
     /// Objects that are equal by all of it come in the order of creation.
     public var order: [FetchOrder<Object>]
     /// The most objects; nil for all. A negative number makes the fetch throw `invalidRequest`.
@@ -30,7 +30,7 @@ public struct FetchRequest<Object: ManagedObject>: Sendable {
     public var isDistinct: Bool
 
     public init(
-        _ type: Object.Type = Object.self, where predicate: FetchPredicate? = nil, order: [FetchOrder<Object>] = [],
+        _ type: Object.Type = Object.self, where predicate: FetchPredicate<Object>? = nil, order: [FetchOrder<Object>] = [],
         limit: Int? = nil, offset: Int = 0
     ) {
         self.predicate = predicate
@@ -42,12 +42,13 @@ public struct FetchRequest<Object: ManagedObject>: Sendable {
         isDistinct = false
     }
 
+    /// A request in the order of Foundation's sort descriptors; see ``FetchOrder/init(_:)``.
+    @_disfavoredOverload
     public init(
-        _ type: Object.Type = Object.self, where predicate: FetchPredicate? = nil, sortBy: [SortDescriptor<Object>],
-        limit: Int? = nil, offset: Int = 0
+        _ type: Object.Type = Object.self, where predicate: FetchPredicate<Object>? = nil,
+        order: [SortDescriptor<Object>], limit: Int? = nil, offset: Int = 0
     ) {
-        self.init(
-            type, where: predicate, order: sortBy.map { FetchOrder($0) }, limit: limit, offset: offset)
+        self.init(type, where: predicate, order: order.map { FetchOrder($0) }, limit: limit, offset: offset)
     }
 
     /// - Throws: `invalidRequest` for a negative limit or offset.

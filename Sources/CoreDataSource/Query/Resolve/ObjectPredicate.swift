@@ -40,12 +40,12 @@ indirect enum ObjectPredicate: Sendable {
     }
 }
 
-extension FetchPredicate {
+extension PredicateTree {
     /// Why the rows alone do not answer the predicate; nil if they do.
     ///
     /// A fetch asks the objects then, after it has found those that the rest of an AND lets pass. What has rows only cannot
     /// use such a predicate.
-    public var needsObjects: String? {
+    package var needsObjects: String? {
         var rest = [Node.Part.node(node)]
         while let part = rest.popLast() {
             if case .node(.custom(let test)) = part { return test.reason }
@@ -68,7 +68,7 @@ extension FetchPredicate {
         var rows: [Node] = []
         var objects: [ObjectPredicate] = []
         for part in node.operands(isAnd: true) {
-            if FetchPredicate(part).needsObjects == nil {
+            if PredicateTree(part).needsObjects == nil {
                 rows.append(part)
             } else {
                 objects.append(try resolver.objectPredicate(part))
@@ -79,8 +79,8 @@ extension FetchPredicate {
 }
 
 extension PredicateResolver {
-    fileprivate func objectPredicate(_ node: FetchPredicate.Node) throws(DataSourceError) -> ObjectPredicate {
-        if FetchPredicate(node).needsObjects == nil { return .row(try resolve(node)) }
+    fileprivate func objectPredicate(_ node: PredicateTree.Node) throws(DataSourceError) -> ObjectPredicate {
+        if PredicateTree(node).needsObjects == nil { return .row(try resolve(node)) }
         switch node {
         case .custom(let test): return .custom(test)
         case .not(let inner): return .not(try objectPredicate(inner))
@@ -91,7 +91,7 @@ extension PredicateResolver {
         }
     }
 
-    private func objectPredicates(_ nodes: [FetchPredicate.Node]) throws(DataSourceError) -> [ObjectPredicate] {
+    private func objectPredicates(_ nodes: [PredicateTree.Node]) throws(DataSourceError) -> [ObjectPredicate] {
         var predicates: [ObjectPredicate] = []
         for node in nodes { predicates.append(try objectPredicate(node)) }
         return predicates

@@ -13,7 +13,7 @@ struct PredicateResolver {
         self.now = now.timeIntervalSinceReferenceDate
     }
 
-    func resolve(_ node: FetchPredicate.Node) throws(DataSourceError) -> RowPredicate {
+    func resolve(_ node: PredicateTree.Node) throws(DataSourceError) -> RowPredicate {
         switch node {
         case .constant(let answer): return .constant(answer)
         case .compare(let one, let relation, let other, let options):
@@ -36,7 +36,7 @@ struct PredicateResolver {
         }
     }
 
-    private func resolve(_ nodes: [FetchPredicate.Node]) throws(DataSourceError) -> [RowPredicate] {
+    private func resolve(_ nodes: [PredicateTree.Node]) throws(DataSourceError) -> [RowPredicate] {
         var predicates: [RowPredicate] = []
         predicates.reserveCapacity(nodes.count)
         for node in nodes { predicates.append(try resolve(node)) }
@@ -76,7 +76,7 @@ struct PredicateResolver {
     }
 }
 
-extension FetchPredicate.Node {
+extension PredicateTree.Node {
     /// What a chain of one connective joins, however deep it is nested: thousands of terms are no thousands of calls.
     func operands(isAnd: Bool) -> [Self] {
         var operands: [Self] = []

@@ -16,7 +16,7 @@ package indirect enum FetchExpression: Sendable, Hashable {
     case negated(FetchExpression)
     case function(FetchFunction, [FetchExpression])
     /// The second where the predicate holds, otherwise the third.
-    case conditional(FetchPredicate.Node, FetchExpression, FetchExpression)
+    case conditional(PredicateTree.Node, FetchExpression, FetchExpression)
     /// The first, or the second where the first is nil.
     case coalesce(FetchExpression, FetchExpression)
     case cast(FetchExpression, AttributeType)

@@ -31,6 +31,14 @@ package struct Feed: Sendable {
         for origin in origins { takeBacks[origin] = position }
     }
 
+    /// Lets origins be others.
+    mutating func move(_ moved: [Int: Int]) {
+        for (old, new) in moved {
+            guard let position = takeBacks.removeValue(forKey: old) else { continue }
+            takeBacks[new] = max(position, takeBacks[new] ?? 0)
+        }
+    }
+
     /// The events after a position.
     package func events(after start: Int64) -> [FeedEvent] {
         let count = Int(position - start)

@@ -1,0 +1,50 @@
+/// One save over several data sources.
+extension PersistentContainer {
+    /// Runs the work with the private contexts of two data sources, saves what it edited as one save, and returns its result
+    /// once the rows are in the store.
+    ///
+    /// ```swift
+    /// try await container.perform(in: contacts, messages) { contacts, messages in
+    ///     try contacts.delete(ContactEntity.self, where: \.uid == uid)
+    ///     try messages.delete(MessageEntity.self, where: \.sender == uid)
+    /// }
+    /// ```
+    ///
+    /// Each context edits the entities of its own data source; both see the rows of all. Batches of the data sources wait
+    /// meanwhile. From the first such save on, a save of one of them that is taken back takes later ones of both with it.
+    ///
+    /// **Isolation**: the queues of both private contexts, which are taken in one fixed order, so that calls never wait for
+    /// each other in a circle.
+    ///
+    /// - Throws: What the work throws, then nothing has happened; otherwise as ``DataSource/add(_:waitFor:)``.
+    @discardableResult
+    public func perform<Result: Sendable>(
+        in first: AnyDataSource, _ second: AnyDataSource, waitFor level: SaveLevel = .store,
+        _ work: @Sendable (PrivateContext, PrivateContext) throws -> Result
+    ) async throws -> Result {
+        try await perform(in: [first, second], waitFor: level) { try work($0[0], $0[1]) }
+    }
+
+    /// The same with three data sources.
+    @discardableResult
+    public func perform<Result: Sendable>(
+        in first: AnyDataSource, _ second: AnyDataSource, _ third: AnyDataSource, waitFor level: SaveLevel = .store,
+        _ work: @Sendable (PrivateContext, PrivateContext, PrivateContext) throws -> Result
+    ) async throws -> Result {
+        try await perform(in: [first, second, third], waitFor: level) { try work($0[0], $0[1], $0[2]) }
+    }
+
+    /// The same with any number of data sources, whose contexts come in the order of the data sources.
+    @discardableResult
+    public func perform<Result: Sendable>(
+        in sources: [AnyDataSource], waitFor level: SaveLevel = .store,
+        _ work: @Sendable ([PrivateContext]) throws -> Result
+    ) async throws -> Result {
+        for source in sources {
+            precondition(
+                source.tier.stack === stack,
+                "A \(source.tier.owner) of another container was passed to perform(in:). Use the data sources of this one.")
+        }
+        return try await PrivateTier.perform(in: sources.map(\.tier), waitFor: level, work).result
+    }
+}

@@ -1,0 +1,150 @@
+internal import RowStore
+
+/// Sums, counts and extremes.
+extension ManagedObjectContext {
+    /// Sums, counts and so on over the objects of a request.
+    ///
+    /// ```swift
+    /// let (count, oldest) = try context.aggregate(FetchRequest<ContactEntity>(), .count(), .max(\.age))
+    /// ```
+    ///
+    /// - Throws: As ``fetch(_:)``; `numberOverflow` for a sum that its type cannot hold; `damagedValue`.
+    public func aggregate<Object: ManagedObject, each Result: AttributeStorable>(
+        _ request: FetchRequest<Object>, _ aggregates: repeat FetchAggregate<Object, each Result>
+    ) throws -> (repeat each Result) {
+        try reading(request) { () throws(DataSourceError) in try results(request, repeat each aggregates) }
+    }
+
+    private func results<Object: ManagedObject, each Result: AttributeStorable>(
+        _ request: FetchRequest<Object>, _ aggregates: repeat FetchAggregate<Object, each Result>
+    ) throws(DataSourceError) -> (repeat each Result) {
+        var plan = try plan(request)
+        // Of all rows it does not matter in which order they come.
+        plan.query.isOrdered = plan.query.limit != nil || plan.query.offset > 0
+        let layout = bindings[plan.query.entity].layout
+        var empty = AggregationSet()
+        for aggregate in repeat each aggregates { try empty.add(aggregate, layout) }
+        let set = try gather(plan, columns: empty.columns, empty) { $0.add($1) }
+        let reader = RowValueReader(self, layout)
+        reader.row = try set.results(layout)
+        var next = 0..<set.count
+        let results = (repeat reader.read((each Result).self, next.popFirst()))
+        try reader.check(attributes: empty.attributes)
+        return results
+    }
+
+    /// The same for each group of objects that have one value in common, in the order in which the request first has one
+    /// of each group. Limit and offset are about objects, not about groups.
+    public func aggregate<Object: ManagedObject, Key: AttributeStorable, each Result: AttributeStorable>(
+        _ request: FetchRequest<Object>, groupBy keyPath: KeyPath<Object, Key>,
+        _ aggregates: repeat FetchAggregate<Object, each Result>
+    ) throws -> [(key: Key, values: (repeat each Result))] {
+        try reading(request) { () throws(DataSourceError) in
+            try groups(request, keyPath, repeat each aggregates)
+        }
+    }
+
+    private func groups<Object: ManagedObject, Key: AttributeStorable, each Result: AttributeStorable>(
+        _ request: FetchRequest<Object>, _ keyPath: KeyPath<Object, Key>,
+        _ aggregates: repeat FetchAggregate<Object, each Result>
+    ) throws(DataSourceError) -> [(key: Key, values: (repeat each Result))] {
+        let plan = try plan(request)
+        let layout = bindings[plan.query.entity].layout
+        let keyColumn = try column(keyPath, of: Object.self, layout)
+        let storage = layout.columns[keyColumn].storage
+        var empty = AggregationSet()
+        for aggregate in repeat each aggregates { try empty.add(aggregate, layout) }
+        let groups = try gather(plan, columns: empty.columns + [keyColumn], AggregationGroups(empty)) { groups, row in
+            groups.add(row, key: row.value(keyColumn, storage))
+        }
+        let reader = RowValueReader(self, layout)
+        var results: [(key: Key, values: (repeat each Result))] = []
+        for group in groups.all {
+            reader.row = group.first
+            let key = reader.read(Key.self, keyColumn)
+            try reader.check()
+            reader.row = try group.set.results(layout)
+            var next = 0..<empty.count
+            results.append((key, (repeat reader.read((each Result).self, next.popFirst()))))
+            try reader.check(attributes: empty.attributes)
+        }
+        return results
+    }
+
+    /// What comes of all rows that match, taken in one after the other, in order and with edits. Rows of the store are not
+    /// kept.
+    ///
+    /// - Parameter columns: The columns that are wanted; others may be null.
+    private func gather<Result>(
+        _ plan: FetchPlan, columns: [Int], _ empty: Result, _ add: (inout Result, RowSnapshot) -> Void
+    ) throws(DataSourceError) -> Result {
+        if let query = committedQuery(plan, columns: columns) {
+            var result = empty
+            if try source.forEachCommittedRow(query, { add(&result, $0.row) }) != nil { return result }
+        }
+        var result = empty
+        for row in try rows(plan, columns: columns) { add(&result, row.row) }
+        return result
+    }
+}
+
+/// Several aggregates over the same rows.
+private struct AggregationSet {
+    private var aggregations: [Aggregation] = []
+
+    var count: Int { aggregations.count }
+    var columns: [Int] { aggregations.compactMap(\.column) }
+    /// The column of each; nil for one that counts rows.
+    var attributes: [Int?] { aggregations.map(\.column) }
+
+    mutating func add<Object, Result>(
+        _ aggregate: FetchAggregate<Object, Result>, _ layout: EntityLayout
+    ) throws(DataSourceError) {
+        guard let attribute = aggregate.attribute else {
+            aggregations.append(Aggregation(aggregate.operation, column: nil, .integer))
+            return
+        }
+        let typed = try PredicateResolver(layout).expression(attribute.get())
+        guard case .column(let column) = typed.expression, let kind = typed.kind else { return }
+        aggregations.append(Aggregation(aggregate.operation, column: column, kind))
+    }
+
+    mutating func add(_ row: RowSnapshot) {
+        for index in aggregations.indices { aggregations[index].add(row) }
+    }
+
+    /// All results as the columns of one row.
+    ///
+    /// - Throws: `numberOverflow`, or `damagedValue` if a number among those that were gathered is none.
+    func results(_ layout: EntityLayout) throws(DataSourceError) -> RowSnapshot {
+        var row = RowSnapshot(columnCount: max(1, count))
+        for (index, aggregation) in aggregations.enumerated() {
+            if aggregation.isDamaged, let column = aggregation.column {
+                layout.noteDamage(column)
+                throw DataSourceError(damagedColumn: column, layout)
+            }
+            row.setValue(try aggregation.result(), index)
+        }
+        return row
+    }
+}
+
+/// The rows that have one value in common, for each such value in the order in which it was met.
+private struct AggregationGroups {
+    private(set) var all: [(first: RowSnapshot, set: AggregationSet)] = []
+    private var positions: [RowValue: Int] = [:]
+    private let empty: AggregationSet
+
+    init(_ empty: AggregationSet) {
+        self.empty = empty
+    }
+
+    mutating func add(_ row: RowSnapshot, key: RowValue) {
+        let position = positions[key] ?? all.count
+        if position == all.count {
+            positions[key] = position
+            all.append((row, empty))
+        }
+        all[position].set.add(row)
+    }
+}

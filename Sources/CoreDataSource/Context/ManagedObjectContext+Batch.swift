@@ -1,0 +1,134 @@
+internal import RowStore
+
+/// Changing or deleting many rows without making objects of them.
+///
+/// What was noted here is part of the batch's change set, and goes through everything that a save of objects does.
+extension ManagedObjectContext {
+    /// Notes that the next save deletes all rows that match.
+    ///
+    /// - Returns: Whether it could be noted: a predicate that asks the objects needs objects.
+    func deleteRows(_ plan: FetchPlan, _ checkCancellation: (Int) throws -> Void) throws -> Bool {
+        guard plan.tests == nil else { return false }
+        for entity in plan.family {
+            var changes = EntityChanges(entity: entity)
+            changes.deleted = try rows(plan, ofEntity: entity)
+            try checkCancellation(0)
+            note(changes)
+        }
+        return true
+    }
+
+    /// Notes that the next save gives all rows that match the same values; rows that have them already are left out.
+    ///
+    /// - Parameter assign: Does to an object what is to be done to all of them.
+    /// - Returns: Whether it could be noted. It cannot if the rows have to become objects: for a predicate that asks them, for
+    ///   values that have to be unique, and if a property does anything but set its own attribute.
+    func updateRows<Object: ManagedObject>(
+        _ plan: FetchPlan, _ values: [Int: RowValue], _ assign: (Object) -> Void,
+        _ checkCancellation: (Int) throws -> Void
+    ) throws -> Bool {
+        guard plan.tests == nil, plan.family.allSatisfy({ canUpdateRows(ofEntity: $0, values) }) else { return false }
+        for entity in plan.family {
+            let rows = try rows(plan, ofEntity: entity)
+            // A property may do more only where it changes something, so one is asked that lacks each value.
+            var probes = values.compactMap { column, value in rows.first { !$0.row.holds(value, column: column) } }
+            if probes.isEmpty { probes = Array(rows.prefix(1)) }
+            guard try probes.allSatisfy({ try setsOnly(values, assign, $0, entity) }) else {
+                noted.removeAll()
+                return false
+            }
+            note(try changes(rows, bindings[entity], values, checkCancellation))
+        }
+        return true
+    }
+
+    /// Whether nothing but those values is set when an object of that row is assigned to.
+    private func setsOnly<Object: ManagedObject>(
+        _ values: [Int: RowValue], _ assign: (Object) -> Void, _ stored: StoredRow, _ entity: Int
+    ) throws(DataSourceError) -> Bool {
+        let probe: Object = try typed(bindings[entity].lone(stored))
+        assign(probe)
+        let expected = stored.row.setting(values.map { (column: $0, value: $1) })
+        return probe.row.columnsChanged(since: expected, bindings[entity].layout).isEmpty
+    }
+
+    private func canUpdateRows(ofEntity entity: Int, _ values: [Int: RowValue]) -> Bool {
+        let layout = bindings[entity].layout
+        // Values that no store has are those of registered objects.
+        if layout.storedColumns.count < layout.columns.count { return false }
+        return values.allSatisfy { column, value in
+            value.fits(layout.columns[column].storage) && !layout.uniqueColumns.contains(column)
+                && layout.columns[column].attribute?.derivationExpression == nil
+        } && bindings[entity].derivations.allSatisfy { !layout.uniqueColumns.contains($0.column) }
+    }
+
+    private func changes(
+        _ rows: [StoredRow], _ binding: EntityBinding, _ values: [Int: RowValue],
+        _ checkCancellation: (Int) throws -> Void
+    ) throws -> EntityChanges {
+        let layout = binding.layout
+        var changes = EntityChanges(entity: layout.index)
+        var failures: [DataSourceError] = []
+        let values = values.map { (column: $0, value: $1) }
+        for (index, stored) in rows.enumerated() {
+            try checkCancellation(index)
+            guard values.contains(where: { !stored.row.holds($0.value, column: $0.column) }) else { continue }
+            var row = stored.row.setting(values)
+            for derivation in binding.derivations { derivation.apply(to: &row, layout) }
+            row.compact(layout)
+            try checkRules(row, binding, &failures)
+            changes.updated.append(
+                UpdatedRow(
+                    key: stored.key, row: row, previous: stored.row,
+                    columns: row.columnsChanged(since: stored.row, layout)))
+        }
+        try throwFailures(failures)
+        if binding.derivations.isEmpty {
+            changes.sharedColumns = values.reduce(into: ColumnSet()) { $0.insert($1.column) }
+        }
+        return changes
+    }
+
+    private func rows(_ plan: FetchPlan, ofEntity entity: Int) throws(DataSourceError) -> [StoredRow] {
+        try rows(FetchPlan(plan.query.of(entity: entity)), columns: nil)
+    }
+
+    private func note(_ changes: EntityChanges) {
+        if !changes.isEmpty { noted.append(changes) }
+    }
+
+    /// Lets registered objects be as what was noted has left their rows in the save of that number.
+    func didSaveNoted(_ number: Int64) {
+        for changes in noted where bindings[changes.entity].objects.count > 0 {
+            let binding = bindings[changes.entity]
+            for row in changes.updated {
+                if let object = binding.objects[row.key] { refresh(object, row.row, asOf: number) }
+            }
+            for row in changes.deleted {
+                guard let object = binding.objects[row.key] else { continue }
+                object.state = .gone
+                binding.registeredBytes -= object.row.byteCount + EntityBinding.objectBytes
+                binding.objects.remove(row.key)
+            }
+        }
+        noted.removeAll()
+    }
+}
+
+extension EntityBinding {
+    /// An object of a row that belongs to no context.
+    fileprivate func lone(_ stored: StoredRow) -> ManagedObject {
+        type.init(
+            ManagedObjectSeed(
+                layout: layout, key: stored.key, row: stored.row, context: nil, state: .saved, isEditable: true,
+                asOf: 0))
+    }
+}
+
+extension RowSnapshot {
+    fileprivate func setting(_ values: [(column: Int, value: RowValue)]) -> RowSnapshot {
+        var row = self
+        for (column, value) in values { row.setValue(value, column) }
+        return row
+    }
+}

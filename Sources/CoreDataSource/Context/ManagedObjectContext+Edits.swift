@@ -1,0 +1,122 @@
+internal import RowStore
+
+/// What the edits of a batch, and the registered objects, mean to a query.
+///
+/// A query in a batch is answered by the store, without the rows that the batch has changed or deleted, and with those
+/// edited objects that match. So it costs what the store takes and the edits that can matter: of a query for certain
+/// values of a column those that have or had one of the values.
+extension ManagedObjectContext {
+    /// The inserted and edited objects that match, in any order.
+    func editedObjects(_ query: RowQuery) throws(DataSourceError) -> [ManagedObject] {
+        let binding = bindings[query.entity]
+        let count = binding.inserted.count + binding.touched.count
+        if let (index, values) = index(for: query, insteadOf: count),
+            values.reduce(0, { $0 + index.bound($1) }) < count
+        {
+            return try matching(values.flatMap(index.all), query) { $0.state == .inserted || $0.state == .edited }
+        }
+        return try matching(binding.inserted, query) { $0.state == .inserted }
+            + matching(binding.touched, query) { $0.state == .edited }
+    }
+
+    /// How many rows match as they were saved, and were edited or deleted in this batch.
+    func countOfTouched(_ query: RowQuery) throws(DataSourceError) -> Int {
+        let binding = bindings[query.entity]
+        if query.predicate == .constant(true) || binding.touched.isEmpty { return binding.touched.count }
+        var touched = binding.touched
+        if let (index, values) = index(for: query, insteadOf: touched.count) {
+            touched = values.flatMap(index.wereSaved)
+        }
+        rowsTested += touched.count
+        var count = 0
+        for object in touched {
+            try query.budget.countRow()
+            if try query.predicate.evaluate(object.savedRow, key: object.key, binding.layout, query.budget) {
+                count += 1
+            }
+        }
+        return count
+    }
+
+    /// How many more rows of one entity match than are saved; fewer if it is negative.
+    func countOfEdits(_ query: RowQuery) throws(DataSourceError) -> Int {
+        let binding = bindings[query.entity]
+        if !binding.hasEdits { return 0 }
+        if query.predicate == .constant(true) { return binding.insertedCount - binding.deletedCount }
+        return try editedObjects(query).count - countOfTouched(query)
+    }
+
+    // MARK: Registered objects
+
+    /// Whether a query is answered by the registered objects. The store answers it if they are not all, or if it has an
+    /// index of use and there are few edits to be considered.
+    func isRegistered(_ query: RowQuery) -> Bool {
+        let binding = bindings[query.entity]
+        guard binding.holdsAllRows else { return false }
+        let count = binding.objects.count
+        let isIndexed =
+            count > 1024 && (binding.inserted.count + binding.touched.count) * 16 < count
+            && binding.layout.storedColumns.count == binding.layout.columns.count
+            && query.predicate.isInIndexedRange(binding.layout)
+        return !isIndexed || query.predicate.wantedValues(binding.layout) != nil
+    }
+
+    /// The registered objects that match, in any order; limit and offset do not count.
+    func registeredObjects(_ query: RowQuery) throws(DataSourceError) -> [ManagedObject] {
+        let binding = bindings[query.entity]
+        if let (index, values) = index(for: query, insteadOf: binding.objects.count) {
+            return try matching(values.flatMap(index.all), query) { !$0.isDeleted }
+        }
+        return try matching(binding.objects.objects, query) { !$0.isDeleted }
+    }
+
+    /// How many registered objects match.
+    func countOfRegistered(_ query: RowQuery) throws(DataSourceError) -> Int {
+        let binding = bindings[query.entity]
+        if query.predicate == .constant(true) { return binding.objects.count - binding.deletedCount }
+        if index(for: query, insteadOf: binding.objects.count) != nil { return try registeredObjects(query).count }
+        var count = 0
+        try forEachMatch(binding.objects.objects, query, where: { !$0.isDeleted }) { _ in count += 1 }
+        return count
+    }
+
+    // MARK: Parts
+
+    /// An index for the values that a predicate asks for, if it is worth its cost.
+    private func index(
+        for query: RowQuery, insteadOf count: Int
+    ) -> (index: ValueIndex, values: [RowValue])? {
+        let binding = bindings[query.entity]
+        guard count > 8, let (column, values) = query.predicate.wantedValues(binding.layout),
+            let index = valueIndex(binding, column, insteadOf: count)
+        else { return nil }
+        return (index, values)
+    }
+
+    private func matching(
+        _ objects: some Sequence<ManagedObject>, _ query: RowQuery, where isWanted: (ManagedObject) -> Bool
+    ) throws(DataSourceError) -> [ManagedObject] {
+        var matching: [ManagedObject] = []
+        try forEachMatch(objects, query, where: isWanted) { matching.append($0) }
+        return matching
+    }
+
+    private func forEachMatch(
+        _ objects: some Sequence<ManagedObject>, _ query: RowQuery, where isWanted: (ManagedObject) -> Bool,
+        _ body: (ManagedObject) -> Void
+    ) throws(DataSourceError) {
+        let (predicate, budget) = (query.predicate, query.budget)
+        let layout = bindings[query.entity].layout
+        let isEvery = predicate == .constant(true)
+        var tested = 0
+        defer { rowsTested += tested }
+        for object in objects where isWanted(object) {
+            if !isEvery {
+                tested += 1
+                if tested & 0x3F == 0 { try budget.checkCancellation() }
+                guard try predicate.evaluate(object.row, key: object.key, layout, budget) else { continue }
+            }
+            body(object)
+        }
+    }
+}

@@ -1,0 +1,29 @@
+internal import RowStore
+
+/// Taking in what others have done to registered objects. It is called between two batches only.
+extension ManagedObjectContext {
+    func take(_ event: FeedEvent) {
+        switch event {
+        case .changes(let changes):
+            for entity in changes.entities { take(entity, asOf: changes.number) }
+        case .unknown(let entities):
+            for entity in entities ?? Set(bindings.indices) { bindings[entity].forgetObjects() }
+        }
+    }
+
+    private func take(_ changes: EntityChanges, asOf number: Int64) {
+        let binding = bindings[changes.entity]
+        for change in changes.updated {
+            guard let object = binding.objects[change.key] else { continue }
+            object.row = change.row
+            object.checkedConstraint = -1
+            for constraint in binding.layout.constraints.indices { binding.index(object, constraint) }
+        }
+        for change in changes.deleted {
+            binding.objects[change.key]?.state = .gone
+            binding.objects.remove(change.key)
+        }
+        // They are in the store, but not registered.
+        if !changes.inserted.isEmpty { binding.holdsAllRows = false }
+    }
+}

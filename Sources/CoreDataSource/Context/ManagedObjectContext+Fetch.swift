@@ -1,0 +1,133 @@
+internal import RowStore
+
+/// Fetching many objects.
+extension ManagedObjectContext {
+    /// The objects that match, edits that are not saved yet included.
+    func objects(_ plan: FetchPlan) throws(DataSourceError) -> [ManagedObject] {
+        if let tests = plan.tests {
+            if let limit = plan.query.limit, let found = try first(plan.query.offset + limit, plan, tests) {
+                return plan.query.window(found)
+            }
+            return plan.query.window(try accepted(objects(plan.query.unlimited, plan.family), tests, plan.query.budget))
+        }
+        if let found = try known(plan) { return plan.query.window(found) }
+        return try objects(plan.query, plan.family)
+    }
+
+    private func accepted(
+        _ objects: [ManagedObject], _ tests: ObjectPredicate, _ budget: QueryBudget
+    ) throws(DataSourceError) -> [ManagedObject] {
+        var accepted: [ManagedObject] = []
+        for object in objects {
+            try budget.countRow()
+            if try tests.accepts(object, budget) { accepted.append(object) }
+        }
+        return accepted
+    }
+
+    /// The first objects that the tests accept, asked in batches until there are so many; nil if other saves came in
+    /// meanwhile, so that the batches do not fit together.
+    private func first(
+        _ count: Int, _ plan: FetchPlan, _ tests: ObjectPredicate
+    ) throws(DataSourceError) -> [ManagedObject]? {
+        let (newest, generation) = (source.newestSave, source.generation)
+        var query = plan.query.unlimited
+        query.isOrdered = true
+        var batch = query
+        batch.limit = max(count, 64)
+        var found: [ManagedObject] = []
+        while found.count < count, let size = batch.limit {
+            let objects = try objects(batch, plan.family)
+            guard source.newestSave == newest, source.generation == generation else { return nil }
+            found += try accepted(objects, tests, query.budget)
+            guard objects.count == size, let last = objects.last else { break }
+            let layout = bindings[query.entity].layout
+            batch = query.following(RowCursor(StoredRow(key: last.key, row: last.row), query.sort, layout))
+            batch.limit = size * 4
+        }
+        return Array(found.prefix(count))
+    }
+
+    /// What a look-up by a unique value or a key finds, for a request that asks for no more; nil for others.
+    private func known(_ plan: FetchPlan) throws(DataSourceError) -> [ManagedObject]? {
+        guard plan.family.count == 1 else { return nil }
+        let entity = plan.family[0]
+        let layout = bindings[entity].layout
+        switch plan.query.predicate {
+        case .compare(let column, .equal, let value) where value != .null:
+            guard layout.concreteFamily.count == 1, layout.constraint(onColumn: column) != nil,
+                value.fits(layout.columns[column].storage)
+            else { return nil }
+            return try find(entity: entity, column: column, value: value).map { [$0] } ?? []
+        case .compareKey(.equal, let key): return try find(entity: entity, key: key).map { [$0] } ?? []
+        default: return nil
+        }
+    }
+
+    private func objects(_ query: RowQuery, _ family: [Int]) throws(DataSourceError) -> [ManagedObject] {
+        try family.count == 1 ? objects(query, ofEntity: family[0]) : objects(query, ofEntities: family)
+    }
+
+    private func objects(_ query: RowQuery, ofEntity entity: Int) throws(DataSourceError) -> [ManagedObject] {
+        let query = query.of(entity: entity)
+        if isRegistered(query) { return sorted(try registeredObjects(query), query) }
+        if !bindings[entity].hasEdits, let objects = try readObjects(query) { return objects }
+        let (rows, asOf) = try readRows(query)
+        let objects = objects(rows, entity, asOf: asOf)
+        if query.isWhole && bindings[entity].isOwned { bindings[entity].holdsAllRows = true }
+        return objects
+    }
+
+    /// The objects of committed rows, made while they are read: a row is in the processor's cache then. Nil if newer saves
+    /// have to be laid over the rows.
+    private func readObjects(_ query: RowQuery) throws(DataSourceError) -> [ManagedObject]? {
+        let binding = bindings[query.entity]
+        // Of this time at least; should the rows be newer, they are read again below.
+        let start = source.newestSave
+        var objects: [ManagedObject] = []
+        let asOf = try source.forEachCommittedRow(query) {
+            objects.append(object($0, binding, asOf: start))
+        }
+        guard asOf != nil else { return nil }
+        if query.isWhole && binding.isOwned { binding.holdsAllRows = true }
+        return objects
+    }
+
+    /// The objects that match, in any order; limit and offset do not count.
+    func unsortedObjects(_ plan: FetchPlan) throws(DataSourceError) -> [ManagedObject] {
+        guard plan.tests == nil, plan.family.count == 1, isRegistered(plan.query.of(entity: plan.family[0])) else {
+            var plan = plan
+            plan.query = plan.query.unlimited
+            plan.query.isOrdered = false
+            return try objects(plan)
+        }
+        return try registeredObjects(plan.query.of(entity: plan.family[0]))
+    }
+
+    private func objects(_ query: RowQuery, ofEntities family: [Int]) throws(DataSourceError) -> [ManagedObject] {
+        let (rows, asOf) = try rows(query, ofEntities: family)
+        return rows.map { object($0.stored, bindings[$0.entity], asOf: asOf) }
+    }
+
+    /// How many objects match, edits that are not saved yet included; limit and offset do not count.
+    func count(_ plan: FetchPlan) throws(DataSourceError) -> Int {
+        if plan.tests != nil { return try unsortedObjects(plan).count }
+        var total = 0
+        for entity in plan.family {
+            let query = plan.query.unlimited.of(entity: entity)
+            if isRegistered(query) {
+                total += try countOfRegistered(query)
+            } else {
+                // The store counts what is saved, as the edits were before.
+                total += try source.count(query, bindings[entity].layout)
+                total += try countOfEdits(query)
+            }
+        }
+        return total
+    }
+}
+
+extension RowQuery {
+    /// Whether the query is for every row of its entity.
+    fileprivate var isWhole: Bool { predicate == .constant(true) && limit == nil && offset == 0 }
+}

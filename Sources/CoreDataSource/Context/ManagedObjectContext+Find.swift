@@ -1,0 +1,143 @@
+internal import RowStore
+
+/// Looking for one object.
+extension ManagedObjectContext {
+    /// The object of that key, or nil.
+    func find(entity: Int, key: Int64) throws(DataSourceError) -> ManagedObject? {
+        if bindings[entity].isOwned {
+            if let object = bindings[entity].objects[key] { return object.isDeleted ? nil : object }
+            if bindings[entity].holdsAllRows { return nil }
+        }
+        let (row, asOf) = try source.row(entity: entity, key: key)
+        return row.map { object(StoredRow(key: key, row: $0), bindings[entity], asOf: asOf) }
+    }
+
+    /// The first object, in the order of creation, whose column holds the value.
+    func find(entity: Int, column: Int, value: RowValue) throws(DataSourceError) -> ManagedObject? {
+        let family = bindings[entity].layout.concreteFamily
+        let isUnique = family.allSatisfy { bindings[$0].layout.constraint(onColumn: column) != nil }
+        guard isUnique, value != .null else { return try findFirst(entity, column, value) }
+        for concrete in family {
+            let binding = bindings[concrete]
+            guard let constraint = binding.layout.constraint(onColumn: column) else { continue }
+            if binding.isOwned {
+                if let object = binding.find(constraint, column, value) { return object }
+                if binding.holdsAllRows || binding.isAbsent(value, constraint) { continue }
+                if try registerAllIfFew(binding) {
+                    if let object = binding.find(constraint, column, value) { return object }
+                    continue
+                }
+            }
+            if let object = try findStored(binding, constraint, [value]) { return object }
+        }
+        return nil
+    }
+
+    /// The same for a column without a uniqueness constraint.
+    private func findFirst(_ entity: Int, _ column: Int, _ value: RowValue) throws(DataSourceError) -> ManagedObject? {
+        let layout = bindings[entity].layout
+        noteLookup(entity, column)
+        let isOwned = layout.concreteFamily.allSatisfy { bindings[$0].isOwned }
+        guard isOwned, layout.columns[column].isStored, value.fits(layout.columns[column].storage) else {
+            var plan = FetchPlan(
+                RowQuery(
+                    entity: entity, predicate: .compare(column: column, .equal, value), limit: 1,
+                    budget: QueryBudget(isCancellable: isCancellable)))
+            plan.family = layout.concreteFamily
+            return try objects(plan).first
+        }
+        var first: ManagedObject?
+        for concrete in layout.concreteFamily {
+            let found = try findFirst(bindings[concrete], column, value)
+            if let found, first.map({ found.key < $0.key }) ?? true { first = found }
+        }
+        return first
+    }
+
+    /// The object with the value and the lowest key. The store is asked only for rows that may come before the registered
+    /// object with the lowest key, and once in a batch for each of them.
+    private func findFirst(
+        _ binding: EntityBinding, _ column: Int, _ value: RowValue
+    ) throws(DataSourceError) -> ManagedObject? {
+        let index = valueIndex(binding, column)
+        var limit = 1
+        while true {
+            let found = index.first(value)
+            let registered = index[registeredThrough: value]
+            if binding.holdsAllRows || registered == .max || found.map({ $0.key <= registered }) ?? false {
+                return found
+            }
+            if limit == 1, try registerAllIfFew(binding) { continue }
+            var predicate = RowPredicate.compare(column: column, .equal, value)
+            if registered > .min { predicate = .and([predicate, .compareKey(.greater, registered)]) }
+            let query = RowQuery(
+                entity: binding.layout.index, predicate: predicate, limit: limit,
+                budget: QueryBudget(isCancellable: isCancellable))
+            let (rows, asOf) = try source.rows(query, binding.layout)
+            for row in rows { _ = object(row, binding, asOf: asOf) }
+            index[registeredThrough: value] = rows.count < limit ? .max : rows[limit - 1].key
+            // Rows that the batch has changed are among them; there may be more.
+            limit = min(limit * 4, 256)
+        }
+    }
+
+    /// The object of the row that the store has under those values of a uniqueness constraint.
+    private func findStored(
+        _ binding: EntityBinding, _ constraint: Int, _ values: [RowValue]
+    ) throws(DataSourceError) -> ManagedObject? {
+        let (stored, asOf) = try source.row(
+            entity: binding.layout.index, constraint: constraint, values: values, binding.layout)
+        guard let stored else { return nil }
+        if let registered = binding.objects[stored.key], registered.state != .saved {
+            // It was edited or deleted here: were it still to match, the index would have found it.
+            return nil
+        }
+        return object(stored, binding, asOf: asOf)
+    }
+
+    /// Notes a look-up for which the store has to read every row.
+    private func noteLookup(_ entity: Int, _ column: Int) {
+        let layout = bindings[entity].layout
+        guard !layout.indexedColumns.contains(column), !bindings[entity].notedColumns.contains(column) else { return }
+        bindings[entity].notedColumns.insert(column)
+        stack.noteLookup(layout, column, of: owner ?? stack.owner(ofEntity: entity))
+    }
+
+    /// Registers all rows of an entity, if look-ups keep missing and the rows are few enough to stay; an empty entity has
+    /// all its rows registered from the start.
+    ///
+    /// - Returns: Whether all rows are registered now.
+    private func registerAllIfFew(_ binding: EntityBinding) throws(DataSourceError) -> Bool {
+        let all = RowQuery(entity: binding.layout.index)
+        binding.misses += 1
+        if !binding.isEmptinessKnown {
+            binding.isEmptinessKnown = true
+            var first = all
+            first.limit = 1
+            binding.holdsAllRows = try source.rows(first, binding.layout).rows.isEmpty
+        } else if binding.misses == 64, registeredBytes < stack.registeredObjectByteLimit {
+            try registerAll(binding, source.count(all, binding.layout))
+        }
+        return binding.holdsAllRows
+    }
+
+    /// Registers all rows of an entity, a part at a time, unless they take more bytes than may stay registered.
+    ///
+    /// - Parameter count: How many rows there are.
+    private func registerAll(_ binding: EntityBinding, _ count: Int) throws(DataSourceError) {
+        var part = RowQuery(entity: binding.layout.index, limit: 64)
+        while let limit = part.limit {
+            let (rows, asOf) = try source.rows(part, binding.layout)
+            _ = objects(rows, binding.layout.index, asOf: asOf)
+            guard rows.count == limit, let last = rows.last else {
+                binding.holdsAllRows = true
+                return
+            }
+            let average = max(1, binding.registeredBytes / max(1, binding.objects.count))
+            let room = (stack.registeredObjectByteLimit - registeredBytes) / average
+            guard room > 0, count - binding.objects.count <= room else { return }
+            part.predicate = .compareKey(.greater, last.key)
+            part.limit = min(room, 8192)
+        }
+    }
+}

@@ -1,0 +1,163 @@
+public import Foundation
+internal import RowStore
+
+/// Reading objects.
+extension ManagedObjectContext {
+    /// The objects of a request, in its order; objects that are equal by all of it come in the order of creation.
+    ///
+    /// Off the main actor, a fetch that takes long ends when its task is cancelled.
+    ///
+    /// - Throws: `unknownEntity`, `unknownAttribute`, `invalidPredicate`, `invalidRequest`, `unsupportedQuery`,
+    ///   `predicateFailed`, what the store throws, and `CancellationError`.
+    public func fetch<Object: ManagedObject>(_ request: FetchRequest<Object>) throws -> [Object] {
+        try reading { () throws(DataSourceError) in
+            let plan = try plan(request)
+            return try typed(objects(plan), plan.family)
+        }
+    }
+
+    /// The objects that match, in order.
+    ///
+    /// ```swift
+    /// let grown = try context.fetch(ContactEntity.self, where: \.age >= 18, order: [.ascending(\.name)])
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - predicate: Which objects; nil for all. Wrap a predicate of Foundation or a format:
+    ///     `FetchPredicate(#Predicate { $0.age >= 18 })`.
+    ///   - order: Objects that are equal by all of it come in the order of creation.
+    ///   - limit: The most objects; nil for all.
+    ///   - offset: How many objects to leave out at the beginning. ``FetchRequest/after`` does not get slower with every page.
+    /// - Throws: As ``fetch(_:)``.
+    public func fetch<Object: ManagedObject>(
+        _ type: Object.Type, where predicate: FetchPredicate<Object>? = nil, order: [FetchOrder<Object>] = [],
+        limit: Int? = nil, offset: Int = 0
+    ) throws -> [Object] {
+        try fetch(FetchRequest(type, where: predicate, order: order, limit: limit, offset: offset))
+    }
+
+    /// The objects that match, in the order of Foundation's sort descriptors.
+    ///
+    /// - Throws: As ``fetch(_:)``.
+    @_disfavoredOverload
+    public func fetch<Object: ManagedObject>(
+        _ type: Object.Type, where predicate: FetchPredicate<Object>? = nil, order: [SortDescriptor<Object>],
+        limit: Int? = nil, offset: Int = 0
+    ) throws -> [Object] {
+        try fetch(FetchRequest(type, where: predicate, order: order, limit: limit, offset: offset))
+    }
+
+    /// The first object that matches, or nil.
+    ///
+    /// - Throws: As ``fetch(_:)``.
+    public func first<Object: ManagedObject>(
+        _ type: Object.Type, where predicate: FetchPredicate<Object>? = nil, order: [FetchOrder<Object>] = []
+    ) throws -> Object? {
+        try fetch(type, where: predicate, order: order, limit: 1).first
+    }
+
+    /// The first object, in the order of creation, whose attribute has that value; nil if there is none.
+    ///
+    /// In a private context, for an attribute with a uniqueness constraint, the cost is that of a look-up by key, and nothing
+    /// is read from the store while the object is registered.
+    ///
+    /// - Throws: As ``fetch(_:)``.
+    public func first<Object: ManagedObject, Value: AttributeStorable>(
+        _ type: Object.Type, where keyPath: KeyPath<Object, Value>, equals value: Value
+    ) throws -> Object? {
+        try reading { () throws(DataSourceError) in
+            let entity = try entity(of: type)
+            let column = try column(keyPath, of: type, bindings[entity].layout)
+            return try find(entity: entity, column: column, value: value.storedValue.value).map(typed)
+        }
+    }
+
+    /// How many objects a request gives.
+    ///
+    /// - Throws: As ``fetch(_:)``.
+    public func count<Object: ManagedObject>(_ request: FetchRequest<Object>) throws -> Int {
+        try reading(request) { () throws(DataSourceError) in
+            let plan = try plan(request)
+            let all = max(0, try count(plan) - plan.query.offset)
+            return plan.query.limit.map { min($0, all) } ?? all
+        }
+    }
+
+    /// How many objects match.
+    ///
+    /// - Throws: As ``fetch(_:)``.
+    public func count<Object: ManagedObject>(
+        _ type: Object.Type, where predicate: FetchPredicate<Object>? = nil
+    ) throws -> Int {
+        try count(FetchRequest(type, where: predicate))
+    }
+
+    /// Whether any object matches. At most one row is read.
+    ///
+    /// - Throws: As ``fetch(_:)``.
+    public func exists<Object: ManagedObject>(
+        _ type: Object.Type, where predicate: FetchPredicate<Object>? = nil
+    ) throws -> Bool {
+        let request = FetchRequest(type, where: predicate)
+        return try reading(request) { () throws(DataSourceError) in
+            var plan = try plan(request)
+            plan.query.isOrdered = false
+            plan.query.limit = 1
+            return try !rows(plan, columns: []).isEmpty
+        }
+    }
+
+    /// The object of that id, or nil if it has been deleted.
+    ///
+    /// - Throws: `unknownEntity` for an object of another class, and what the store throws.
+    public func object<Object: ManagedObject>(_ type: Object.Type, id: ManagedObjectID) throws -> Object? {
+        try reading { () throws(DataSourceError) in
+            guard isOfModel(id) else { return nil }
+            return try find(entity: id.layout.index, key: id.key).map(typed)
+        }
+    }
+
+    /// The objects of those ids, in their order; those that have been deleted are left out. Registered objects are not
+    /// read again, and all others in one go.
+    ///
+    /// - Throws: `unknownEntity` for an object of another class, and what the store throws.
+    public func objects<Object: ManagedObject>(
+        _ type: Object.Type, ids: some Sequence<ManagedObjectID>
+    ) throws -> [Object] {
+        try reading { () throws(DataSourceError) in try registeredOrRead(type, ids) }
+    }
+
+    /// The values of the objects of a request, in its order.
+    ///
+    /// - Throws: As ``fetch(_:)``, and what the value's initializer throws.
+    public func fetch<Value: ManagedObjectConvertible>(
+        as type: Value.Type, _ request: FetchRequest<Value.Object> = FetchRequest()
+    ) throws -> [Value] {
+        try fetch(request).map { try Value($0) }
+    }
+
+    // MARK: Entering and leaving
+
+    /// Reads for the app.
+    ///
+    /// - Throws: `CancellationError`, and what the body throws.
+    func reading<R>(
+        registersObjects: Bool = true, _ body: () throws(DataSourceError) -> R
+    ) throws -> R {
+        willRead(registersObjects: registersObjects)
+        defer { didRead() }
+        do throws(DataSourceError) {
+            return try body()
+        } catch {
+            if error.code == .cancelled { throw CancellationError() }
+            throw error
+        }
+    }
+
+    /// Reads what no objects come of, unless the predicate has to ask them.
+    func reading<Object: ManagedObject, R>(
+        _ request: FetchRequest<Object>, _ body: () throws(DataSourceError) -> R
+    ) throws -> R {
+        try reading(registersObjects: request.predicate?.needsObjects != nil, body)
+    }
+}

@@ -1,0 +1,84 @@
+internal import RowStore
+
+/// From requests by class and key path to entities and columns, and back to the classes of objects.
+extension ManagedObjectContext {
+    /// The request over the columns of the model.
+    func plan<Object: ManagedObject>(_ request: FetchRequest<Object>) throws(DataSourceError) -> FetchPlan {
+        var plan = try FetchPlan(request, entity: bindings[entity(of: Object.self)].layout, in: stack.layout)
+        plan.query.budget = QueryBudget(isCancellable: isCancellable)
+        return plan
+    }
+
+    /// The objects that match, in any order.
+    func scope<Object: ManagedObject>(
+        _ type: Object.Type, _ predicate: FetchPredicate<Object>?
+    ) throws(DataSourceError) -> [ManagedObject] {
+        try unsortedObjects(plan(FetchRequest(type, where: predicate)))
+    }
+
+    /// The objects of those ids, in their order; those that are gone are left out.
+    func registeredOrRead<Object: ManagedObject>(
+        _ type: Object.Type, _ ids: some Sequence<ManagedObjectID>
+    ) throws(DataSourceError) -> [Object] {
+        let ids = ids.filter { isOfModel($0) }
+        var found: [Int64: ManagedObject] = [:]
+        var missing: [Int: [RowValue]] = [:]
+        for id in ids {
+            let binding = bindings[id.layout.index]
+            if binding.isOwned, let object = binding.objects[id.key] {
+                if !object.isDeleted { found[id.key] = object }
+            } else if !(binding.isOwned && binding.holdsAllRows) {
+                missing[id.layout.index, default: []].append(.integer(id.key))
+            }
+        }
+        for (entity, keys) in missing {
+            let query = RowQuery(
+                entity: entity, predicate: .isMember(.key, ValueList(keys, .natural)))
+            for object in try objects(FetchPlan(query)) { found[object.key] = object }
+        }
+        var objects: [Object] = []
+        for id in ids {
+            if let object = found[id.key] { objects.append(try typed(object)) }
+        }
+        return objects
+    }
+
+    func isOfModel(_ id: ManagedObjectID) -> Bool {
+        stack.layout.entities.indices.contains(id.layout.index) && stack.layout.entities[id.layout.index] === id.layout
+    }
+
+    /// The object as the class that was asked for.
+    func typed<Object: ManagedObject>(_ object: ManagedObject) throws(DataSourceError) -> Object {
+        guard let typed = object as? Object else { throw wrongClass(object.layout.index, Object.self) }
+        return typed
+    }
+
+    /// Objects of an entity and those below it as the class that was asked for.
+    func typed<Object: ManagedObject>(
+        _ objects: [ManagedObject], _ family: [Int]
+    ) throws(DataSourceError) -> [Object] {
+        try checkClass(Object.self, family)
+        // Every object is of its entity's class, and all of these are Object or below it, as was just checked. To ask each
+        // object again would take longer than to make it.
+        return unsafeBitCast(objects, to: [Object].self)
+    }
+
+    /// Throws unless objects of the entities are of that class.
+    func checkClass<Object: ManagedObject>(_ type: Object.Type, _ family: [Int]) throws(DataSourceError) {
+        for entity in family where !(bindings[entity].type is Object.Type) { throw wrongClass(entity, type) }
+    }
+
+    func typed<Object: ManagedObject>(
+        _ objects: [ManagedObject], of entity: Int
+    ) throws(DataSourceError) -> [Object] {
+        try typed(objects, bindings[entity].layout.concreteFamily)
+    }
+
+    private func wrongClass(_ entity: Int, _ type: ManagedObject.Type) -> DataSourceError {
+        let binding = bindings[entity]
+        return DataSourceError(
+            .unknownEntity,
+            "Objects of \(binding.layout.name) are of the class \(binding.type), which is not a \(type). Ask for \(binding.type).",
+            entityName: binding.layout.name)
+    }
+}

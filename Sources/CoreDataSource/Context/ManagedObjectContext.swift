@@ -1,0 +1,293 @@
+internal import RowStore
+
+/// A scratch pad for managed objects, and every way to read them.
+///
+/// There are three kinds, and no other: the ``MainContext`` that the user interface reads, the ``PrivateContext`` of a data
+/// source, in which objects are edited, and the ``ReadContext`` of ``PersistentContainer/read(_:)``, which sees one state of
+/// all rows.
+///
+/// A fetch includes what is saved but not yet in the store, and, in a private context, the edits of the batch.
+///
+/// **Isolation**: a context and its objects stay where they are: neither is `Sendable`, and the compiler refuses to let them
+/// out of a hook, out of `perform` and `read`, or off the main actor.
+public class ManagedObjectContext {
+    let stack: PersistentStack
+    /// Where the rows come from.
+    let source: RowSource
+    /// One for each entity of the model, in its order.
+    let bindings: [EntityBinding]
+    /// Every object with changes, in the order of the first one.
+    var changed: [ManagedObject] = []
+    /// What the next save does to rows that were not made objects.
+    var noted: [EntityChanges] = []
+    /// The first edit that was refused since the last save; the save throws it.
+    private(set) var refusal: DataSourceError?
+    /// Whether a hook or `perform` is at work, which will save what is edited now.
+    var isInBatch = false
+    /// The other contexts whose edits are saved with those of this one.
+    var companions: [ManagedObjectContext] = []
+    /// What the context has taken in of the feed.
+    var position: FeedPosition
+    /// Whether a long query ends when its task is cancelled.
+    var isCancellable = false
+    /// The name of the data source's class; nil for a context that is for reading.
+    let owner: String?
+
+    /// Whether a uniqueness constraint holds for objects of this context together with those of another one.
+    private(set) lazy var sharesConstraints = hasSharedConstraints()
+
+    private var entitiesByType: [ObjectIdentifier: Int] = [:]
+    private var lastType: (type: ObjectIdentifier, entity: Int)?
+    private var keyPaths = KeyPathTable()
+    /// Whether any entity has a ``ValueIndex``.
+    private(set) var hasValueIndexes = false
+    /// How many rows were tested here and not by the store. For tests.
+    package var rowsTested = 0
+    private var lastSyncMark: Int32 = 0
+
+    init(_ stack: PersistentStack, _ source: RowSource, owner: String? = nil, ownedEntities: Set<Int> = []) {
+        self.stack = stack
+        self.source = source
+        self.owner = owner
+        position = stack.root.feedPosition
+        bindings = stack.layout.entities.map { layout in
+            EntityBinding(
+                layout, stack.type(ofEntity: layout.index), ValidationRules(layout),
+                isOwned: ownedEntities.contains(layout.index))
+        }
+    }
+
+    /// Called before the app reads.
+    func willRead(registersObjects: Bool) { isCancellable = true }
+
+    /// Called when the app has read.
+    func didRead() { isCancellable = false }
+
+    // MARK: Entities and attributes
+
+    /// The number of the entity that a class stands for.
+    func entity(of type: ManagedObject.Type) throws(DataSourceError) -> Int {
+        let identity = ObjectIdentifier(type)
+        if let lastType, lastType.type == identity { return lastType.entity }
+        if let entity = entitiesByType[identity] {
+            lastType = (identity, entity)
+            return entity
+        }
+        return try meet(type)
+    }
+
+    private func meet(_ type: ManagedObject.Type) throws(DataSourceError) -> Int {
+        guard let layout = stack.layout.entity(named: type.entityName) else {
+            throw DataSourceError(
+                .unknownEntity,
+                "\(type) stands for the entity \"\(type.entityName)\", which the model \(stack.layout.model.name) does not have. Give the container the model that \(type) was generated from.",
+                entityName: type.entityName)
+        }
+        entitiesByType[ObjectIdentifier(type)] = layout.index
+        // A model that was read at run time names no classes: the first one asked for is it.
+        bindings[layout.index].adopt(type)
+        return layout.index
+    }
+
+    /// The column that a key path leads to.
+    func column(
+        _ keyPath: AnyKeyPath, of type: ManagedObject.Type, _ layout: EntityLayout
+    ) throws(DataSourceError) -> Int {
+        if let column = keyPaths.column(keyPath, of: type, layout) { return column }
+        throw DataSourceError(
+            .unknownAttribute,
+            "A property of \(type) of the type \(Swift.type(of: keyPath).valueType) is not a stored attribute of \(layout.name). Fetch by an attribute of the model.",
+            entityName: layout.name)
+    }
+
+    /// Throws unless objects of the entity may be made and changed here.
+    func checkOwned(_ entity: Int) throws(DataSourceError) {
+        if !bindings[entity].isOwned { throw notOwned(bindings[entity].layout) }
+    }
+
+    private func notOwned(_ layout: EntityLayout) -> DataSourceError {
+        DataSourceError(
+            .entityNotOwned,
+            "\(owner ?? "A context for reading") does not own \(layout.name) and cannot insert, edit or delete its objects. Use the data source that lists \(layout.name) in its entities.",
+            entityName: layout.name)
+    }
+
+    // MARK: Edits
+
+    /// Edits belong to a batch; one that came between two would be saved with the wrong one.
+    func checkInBatch() {
+        precondition(
+            isInBatch,
+            "An object of \(owner ?? "a context for reading") was inserted, edited or deleted outside of a batch. Edit in a hook or in perform { }, and keep no object beyond its end."
+        )
+    }
+
+    /// An object that was as saved is about to be edited.
+    func willEdit(_ object: ManagedObject) {
+        checkInBatch()
+        let binding = bindings[object.layout.index]
+        if !binding.isOwned { refuse(notOwned(object.layout)) }
+        changed.append(object)
+        binding.noteTouch(object)
+    }
+
+    func refuseEditOfDeleted(_ object: ManagedObject, _ column: Int) {
+        refuse(
+            DataSourceError(
+                .objectGone,
+                "\(object.layout.name).\(object.layout.columns[column].name) was set on an object that had been deleted. Insert a new one.",
+                entityName: object.layout.name, attributeName: object.layout.columns[column].name))
+    }
+
+    func refuseNaN(_ object: ManagedObject, _ column: Int) {
+        refuse(
+            DataSourceError(
+                .validationFailed,
+                "\(object.layout.name).\(object.layout.columns[column].name) was set to what is not a number (NaN), which a store cannot hold. Use nil for no value.",
+                entityName: object.layout.name, attributeName: object.layout.columns[column].name))
+    }
+
+    /// Makes the next save throw, if no earlier edit did.
+    func refuse(_ error: DataSourceError) {
+        if refusal == nil { refusal = error }
+    }
+
+    /// Notes that an object has a new value in a column of a unique key.
+    func indexUniqueValue(of object: ManagedObject, _ column: Int) {
+        let binding = bindings[object.layout.index]
+        for constraint in binding.layout.constraints.indices
+        where binding.layout.constraints[constraint].contains(column) {
+            binding.index(object, constraint)
+        }
+    }
+
+    /// Notes that an object has a new value in a column.
+    func indexValue(of object: ManagedObject, _ column: Int) {
+        bindings[object.layout.index].noteValues(of: object, column)
+    }
+
+    /// The index of a column of an entity that this context owns; it is made now if there is none.
+    func valueIndex(_ binding: EntityBinding, _ column: Int) -> ValueIndex {
+        hasValueIndexes = true
+        return binding.valueIndex(column)
+    }
+
+    /// The same, if it is worth its cost.
+    func valueIndex(_ binding: EntityBinding, _ column: Int, insteadOf count: Int) -> ValueIndex? {
+        guard binding.isOwned, binding.layout.columns[column].isStored,
+            let index = binding.valueIndex(column, insteadOf: count)
+        else { return nil }
+        hasValueIndexes = true
+        return index
+    }
+
+    // MARK: Registering
+
+    /// The object of that row: the registered one, or a new one that is now registered.
+    func object(_ stored: StoredRow, _ binding: EntityBinding, asOf number: Int64) -> ManagedObject {
+        if let object = binding.objects[stored.key] {
+            if object.state == .saved { refresh(object, stored.row, asOf: number) }
+            return object
+        }
+        return register(stored, binding, .saved, asOf: number)
+    }
+
+    /// Lets a registered object take over a newer row from elsewhere.
+    func refresh(_ object: ManagedObject, _ row: RowSnapshot, asOf number: Int64) {
+        let binding = bindings[object.layout.index]
+        let isIndexed = hasValueIndexes && number > object.asOf && object.row.words != row.words
+        let bytes = object.row.byteCount
+        object.refresh(row, asOf: number)
+        if binding.isOwned { binding.registeredBytes += object.row.byteCount - bytes }
+        if isIndexed { binding.noteValues(of: object) }
+    }
+
+    /// The objects of those rows.
+    func objects(_ rows: [StoredRow], _ entity: Int, asOf number: Int64) -> [ManagedObject] {
+        let binding = bindings[entity]
+        binding.objects.reserve(rows.count)
+        return rows.map { object($0, binding, asOf: number) }
+    }
+
+    func register(
+        _ stored: StoredRow, _ binding: EntityBinding, _ state: ObjectState, asOf number: Int64
+    ) -> ManagedObject {
+        let object = binding.type.init(seed(stored, binding, state, asOf: number))
+        enter(object, binding)
+        return object
+    }
+
+    private func seed(
+        _ stored: StoredRow, _ binding: EntityBinding, _ state: ObjectState, asOf number: Int64
+    ) -> ManagedObjectSeed {
+        ManagedObjectSeed(
+            layout: binding.layout, key: stored.key, row: stored.row, context: self, state: state,
+            isEditable: owner != nil, asOf: number)
+    }
+
+    @inline(__always)
+    private func enter(_ object: ManagedObject, _ binding: EntityBinding) {
+        binding.objects.insert(object)
+        if binding.isOwned {
+            for constraint in binding.layout.constraints.indices { binding.index(object, constraint) }
+            if hasValueIndexes { binding.noteValues(of: object) }
+            // One that is inserted counts when it is saved.
+            if object.state == .saved { binding.registeredBytes += object.row.byteCount + EntityBinding.objectBytes }
+        }
+    }
+
+    /// A mark that no registered object bears.
+    func nextSyncMark() -> Int32 {
+        lastSyncMark &+= 1
+        if lastSyncMark == 0 { lastSyncMark = 1 }
+        return lastSyncMark
+    }
+
+    // MARK: Ends
+
+    /// Takes back everything since the last save.
+    ///
+    /// - Parameter isEnd: Whether the batch ends with it. If it goes on, what it knows stays registered.
+    func rollback(isEnd: Bool = true) {
+        for object in changed {
+            if object.state == .inserted { bindings[object.layout.index].objects.remove(object.key) }
+            object.revert()
+            if hasValueIndexes, object.state == .saved { bindings[object.layout.index].noteValues(of: object) }
+        }
+        for binding in bindings where binding.hasEdits { binding.endBatch() }
+        changed.removeAll(keepingCapacity: changed.count < 1024)
+        noted.removeAll()
+        refusal = nil
+        if isEnd { trim() }
+    }
+
+    /// The bytes that registered objects of owned entities take.
+    var registeredBytes: Int { bindings.reduce(0) { $0 + $1.registeredBytes } }
+
+    /// Forgets what is cached beyond the limit, and objects that another data source may change meanwhile.
+    func trim() {
+        for binding in bindings {
+            binding.endBatch()
+            guard binding.objects.count > 0 else { continue }
+            if !binding.isOwned || binding.isIndexStale { binding.forgetObjects() }
+        }
+        var bytes = registeredBytes
+        // The largest first, so that entities with few objects keep theirs.
+        while bytes > stack.registeredObjectByteLimit,
+            let largest = bindings.max(by: { $0.registeredBytes < $1.registeredBytes })
+        {
+            bytes -= largest.registeredBytes
+            largest.forgetObjects()
+        }
+        hasValueIndexes = bindings.contains { !$0.valueIndexes.isEmpty }
+    }
+
+    /// Forgets everything, because the rows underneath have changed.
+    func forgetAll() {
+        rollback()
+        for entity in bindings.indices { bindings[entity].forgetObjects() }
+    }
+}
+
+@available(*, unavailable)
+extension ManagedObjectContext: Sendable {}

@@ -1,0 +1,41 @@
+internal import RowStore
+
+/// Changing or deleting many objects at once.
+///
+/// Each call is one save like any other: rules of the model, uniqueness, derived attributes and ownership hold, and
+/// everything that shows the objects hears of it. Only rows that match and that really change are written: by one
+/// statement if there are more than a few, and no attribute is derived.
+///
+/// No objects are made of the rows, unless the predicate asks them, an attribute that has to be unique or is derived or
+/// transient is concerned, or a property does more than to set its attribute.
+extension AnyDataSource {
+    /// Gives every object that matches the same values.
+    ///
+    /// ```swift
+    /// try await mail.update(Message.self, where: !\.isRead, set: [.set(\.isRead, true)])
+    /// ```
+    ///
+    /// - Parameter level: How far the save must have come when the call returns.
+    /// - Throws: `validationFailed`, `uniquenessViolated`, `entityNotOwned`; what a fetch throws; what the store throws.
+    ///   Then nothing has happened.
+    @discardableResult
+    public nonisolated func update<Object: ManagedObject>(
+        _ type: Object.Type, where predicate: FetchPredicate<Object>? = nil, set assignments: [FetchAssignment<Object>],
+        waitFor level: SaveLevel = .store
+    ) async throws -> SaveReport {
+        try await tier.perform(waitFor: level) { try $0.updateAll(type, predicate, assignments) }.report
+    }
+
+    /// Deletes every object that matches.
+    ///
+    /// - Parameters:
+    ///   - predicate: Which objects; nil for all.
+    ///   - level: How far the save must have come when the call returns.
+    /// - Throws: `entityNotOwned`; what a fetch throws; what the store throws. Then nothing has happened.
+    @discardableResult
+    public nonisolated func delete<Object: ManagedObject>(
+        _ type: Object.Type, where predicate: FetchPredicate<Object>?, waitFor level: SaveLevel = .store
+    ) async throws -> SaveReport {
+        try await tier.perform(waitFor: level) { try $0.deleteAll(type, predicate) }.report
+    }
+}

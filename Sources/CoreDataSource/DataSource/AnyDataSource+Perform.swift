@@ -1,0 +1,24 @@
+/// Work of your own in the private context.
+extension AnyDataSource {
+    /// Runs the work in the private context, saves what it edited, and returns its result once the rows are in the store.
+    ///
+    /// - Throws: What the work throws, then nothing has happened; otherwise as `add`.
+    @discardableResult
+    public nonisolated func perform<Result: Sendable>(
+        waitFor level: SaveLevel = .store, _ work: @Sendable (PrivateContext) throws -> Result
+    ) async throws -> Result {
+        try await tier.perform(waitFor: level, work).result
+    }
+
+    /// Blocks the calling thread until the work has run and the rows are in the store.
+    ///
+    /// It may be called on the main thread: private contexts never wait for main. Fetches and objects of main show the save
+    /// when it returns, and lists do when the main actor is free. Calling it inside a private context is a programmer's error
+    /// and traps.
+    @discardableResult
+    public nonisolated func performAndWait<Result: Sendable>(
+        _ work: @Sendable (PrivateContext) throws -> Result
+    ) throws -> Result {
+        try tier.performAndWait(work).result
+    }
+}

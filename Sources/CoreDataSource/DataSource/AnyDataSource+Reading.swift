@@ -1,0 +1,56 @@
+/// Reading what main shows: the most frequent verbs of ``main``, and values from anywhere.
+extension AnyDataSource {
+    /// The objects of a request, as ``ManagedObjectContext/fetch(_:)`` of ``main``.
+    public func fetch<Object: ManagedObject>(_ request: FetchRequest<Object>) throws -> [Object] {
+        try main.fetch(request)
+    }
+
+    /// The objects that match, in order, as ``ManagedObjectContext/fetch(_:where:order:limit:offset:)`` of ``main``.
+    ///
+    /// ```swift
+    /// let found = try contacts.fetch(ContactEntity.self, where: \.name == "Guan Yu", order: [.ascending(\.name)])
+    /// ```
+    public func fetch<Object: ManagedObject>(
+        _ type: Object.Type, where predicate: FetchPredicate<Object>? = nil, order: [FetchOrder<Object>] = [],
+        limit: Int? = nil, offset: Int = 0
+    ) throws -> [Object] {
+        try main.fetch(type, where: predicate, order: order, limit: limit, offset: offset)
+    }
+
+    /// The first object that matches, or nil.
+    public func first<Object: ManagedObject>(
+        _ type: Object.Type, where predicate: FetchPredicate<Object>? = nil, order: [FetchOrder<Object>] = []
+    ) throws -> Object? {
+        try main.first(type, where: predicate, order: order)
+    }
+
+    /// How many objects match.
+    public func count<Object: ManagedObject>(
+        _ type: Object.Type, where predicate: FetchPredicate<Object>? = nil
+    ) throws -> Int {
+        try main.count(type, where: predicate)
+    }
+
+    /// Whether any object matches.
+    public func exists<Object: ManagedObject>(
+        _ type: Object.Type, where predicate: FetchPredicate<Object>? = nil
+    ) throws -> Bool {
+        try main.exists(type, where: predicate)
+    }
+
+    /// The values of the objects of a request, in its order, from anywhere: objects stay where they are.
+    ///
+    /// They are read in the data source's own context, after everything that was asked of it before. Beside a long batch,
+    /// ``PersistentContainer/read(_:)`` does not wait.
+    ///
+    /// ```swift
+    /// let grown = try await contacts.fetch(as: ContactValue.self, FetchRequest(where: \.age >= 18))
+    /// ```
+    ///
+    /// - Throws: As `fetch`, and what the value's initializer throws.
+    public nonisolated func fetch<Value: ManagedObjectConvertible>(
+        as type: Value.Type, _ request: FetchRequest<Value.Object> = FetchRequest()
+    ) async throws -> [Value] {
+        try await tier.perform(waitFor: .store, values: 0) { try $0.fetch(as: type, request) }.result
+    }
+}

@@ -1,0 +1,94 @@
+internal import RowStore
+
+/// A data source whose values stand for one object each, found by one key on either side.
+///
+/// Adding, deleting and syncing follow from the key, and the objects of a batch are looked up together.
+///
+/// ```swift
+/// final class ContactDataSource: KeyedDataSource<Contact, ContactEntity> {
+///     override class var key: ObjectKey<Contact, ContactEntity> { ObjectKey(\.uid, \.uid) }
+///
+///     override func update(_ entity: ContactEntity, from contact: Contact) {
+///         entity.name = contact.name
+///     }
+/// }
+/// ```
+///
+/// Give the attribute a uniqueness constraint in the model. It owns the entity of `Object`; override ``AnyDataSource/entities``
+/// to own others too.
+///
+/// **Isolation**: as ``DataSource``.
+@MainActor
+open class KeyedDataSource<Value: Sendable, Object: ManagedObject>: DataSource<Value> {
+    /// Which property of a value, and which attribute of an object, are the key.
+    nonisolated open class var key: ObjectKey<Value, Object> {
+        preconditionFailure("\(self) has no key. Override the class property key.")
+    }
+
+    /// Gives an object the content of its value. The key is set already.
+    ///
+    /// **Isolation**: the queue of the private context, which is the object's ``ManagedObject/context``.
+    ///
+    /// - Throws: Anything; then nothing of the whole batch is saved.
+    open nonisolated func update(_ object: Object, from value: Value) throws {
+        preconditionFailure("\(type(of: self)) was given a value to add. Override update(_:from:).")
+    }
+
+    nonisolated open override class var entities: [ManagedObject.Type] { [Object.self] }
+
+    open override nonisolated func onAdd(_ value: Value, in context: PrivateContext) throws -> ManagedObject? {
+        let object = try Self.key.findOrInsert(value, context)
+        try update(object, from: value)
+        return object
+    }
+
+    open override nonisolated func onDelete(_ value: Value, in context: PrivateContext) throws {
+        if let object = try Self.key.find(value, context) { context.delete(object) }
+    }
+
+    open override nonisolated func prepare(_ values: [Value], in context: PrivateContext) throws {
+        try Self.key.preload(values, context)
+    }
+
+    /// Makes the objects in scope equal to the list, as ``DataSource/sync(_:entity:scope:deleting:operations:options:waitFor:)``.
+    @discardableResult
+    public nonisolated func sync(
+        _ values: [Value], scope: FetchPredicate<Object>? = nil, deleting: SyncDeletion = .all,
+        operations: SyncOperations = .all, options: SyncOptions = [], waitFor level: SaveLevel = .store
+    ) async throws -> SyncReport {
+        try await sync(
+            values, entity: Object.self, scope: scope, deleting: deleting, operations: operations, options: options,
+            waitFor: level)
+    }
+}
+
+/// The property of a value and the attribute of an object by which they stand for the same.
+public struct ObjectKey<Value: Sendable, Object: ManagedObject>: Sendable {
+    let find: @Sendable (Value, PrivateContext) throws -> Object?
+    let findOrInsert: @Sendable (Value, PrivateContext) throws -> Object
+    let preload: @Sendable ([Value], PrivateContext) throws -> Void
+
+    /// - Parameters:
+    ///   - property: Of the value.
+    ///   - attribute: Of the object. It should have a uniqueness constraint in the model.
+    public init<Key: AttributeStorable>(
+        _ property: any KeyPath<Value, Key> & Sendable, _ attribute: any KeyPath<Object, Key> & Sendable
+    ) {
+        find = { try $1.first(Object.self, where: attribute, equals: $0[keyPath: property]) }
+        findOrInsert = { try $1.findOrInsert(Object.self, where: attribute, equals: $0[keyPath: property]) }
+        preload = { values, context in
+            try context.preload(Object.self, where: attribute, in: values.lazy.map { $0[keyPath: property] })
+        }
+    }
+
+    /// The same for an optional attribute.
+    public init<Key: AttributeStorable>(
+        _ property: any KeyPath<Value, Key> & Sendable, _ attribute: any KeyPath<Object, Key?> & Sendable
+    ) {
+        find = { try $1.first(Object.self, where: attribute, equals: $0[keyPath: property]) }
+        findOrInsert = { try $1.findOrInsert(Object.self, where: attribute, equals: $0[keyPath: property]) }
+        preload = { values, context in
+            try context.preload(Object.self, where: attribute, in: values.lazy.map { Optional($0[keyPath: property]) })
+        }
+    }
+}

@@ -1,0 +1,59 @@
+/// Whether a sync deletes the objects that the list lacks.
+public struct SyncDeletion: Sendable, Hashable {
+    /// The greatest part of the objects in scope that may be deleted, from 0 to 1.
+    let share: Double
+    /// Whether more than that is an error; otherwise nothing is deleted.
+    let isChecked: Bool
+
+    /// All of them.
+    public static let all = SyncDeletion(share: 1, isChecked: false)
+    /// None of them, as for a list that is a part of what the server has.
+    public static let none = SyncDeletion(share: 0, isChecked: false)
+
+    /// All of them, if they are at most that part of the objects in scope; otherwise the sync throws `syncDeletesTooMuch`.
+    ///
+    /// - Parameter share: From 0 to 1: `0.2` for a fifth.
+    public static func atMost(_ share: Double) -> SyncDeletion {
+        SyncDeletion(share: min(max(share, 0), 1), isChecked: true)
+    }
+}
+
+/// What a sync may do to objects.
+public struct SyncOperations: OptionSet, Sendable, Hashable {
+    public let rawValue: Int
+
+    public init(rawValue: Int) {
+        self.rawValue = rawValue
+    }
+
+    public static let insert = SyncOperations(rawValue: 1)
+    public static let update = SyncOperations(rawValue: 2)
+    public static let delete = SyncOperations(rawValue: 4)
+    public static let all: SyncOperations = [.insert, .update, .delete]
+}
+
+/// What a sync is allowed that it otherwise takes for a mistake, and what its report has in addition.
+public struct SyncOptions: OptionSet, Sendable, Hashable {
+    public let rawValue: Int
+
+    public init(rawValue: Int) {
+        self.rawValue = rawValue
+    }
+
+    /// An empty list, or one of ignored values only, may delete everything in scope.
+    public static let allowsEmpty = SyncOptions(rawValue: 1)
+    /// A list with values that the hook ignored deletes what it lacks all the same.
+    public static let allowsIgnoredValues = SyncOptions(rawValue: 2)
+    /// The report names the objects: ``SyncReport/ids``.
+    public static let reportsIDs = SyncOptions(rawValue: 4)
+}
+
+/// The arguments of a sync that say what it may do.
+struct SyncRules: Sendable {
+    let deletion: SyncDeletion
+    let operations: SyncOperations
+    let options: SyncOptions
+
+    /// Whether objects that the list lacks are deleted at all.
+    var deletes: Bool { operations.contains(.delete) && deletion != .none }
+}

@@ -1,0 +1,62 @@
+public import Foundation
+
+/// Reading the lists that were registered, as they were last reported.
+///
+/// For a name that is not registered, or whose delegate is gone, the answers are those of an empty list.
+extension AnyDataSource {
+    /// How many sections a list has; 1 without a section key, even if it is empty.
+    public func numberOfSections(_ dataKey: String) -> Int {
+        boundList(dataKey)?.shown.sectionCount ?? 0
+    }
+
+    /// How many objects a section has; 0 for one that is not there.
+    public func numberOfItems(_ dataKey: String, inSection section: Int) -> Int {
+        guard let shown = boundList(dataKey)?.shown, section >= 0, section < shown.sectionCount else { return 0 }
+        return shown.range(ofSection: section).count
+    }
+
+    /// The object at a place of a list; nil if there is none, or if it is not of that class.
+    ///
+    /// ```swift
+    /// let contact = contacts.object(at: indexPath, dataKey: "list", as: ContactEntity.self)
+    /// ```
+    public func object<Object: ManagedObject>(
+        at indexPath: IndexPath, dataKey: String, as type: Object.Type = ManagedObject.self
+    ) -> Object? {
+        boundList(dataKey)?.object(at: indexPath) as? Object
+    }
+
+    /// The place of an object in a list; nil if it is not shown.
+    public func indexPath(of id: ManagedObjectID, dataKey: String) -> IndexPath? {
+        guard let shown = boundList(dataKey)?.shown else { return nil }
+        return shown.index(ofKey: id.key).map(shown.indexPath)
+    }
+
+    /// A section of a list, with its name; nil if there is none.
+    public func sectionInfo(at section: Int, dataKey: String) -> ListSection? {
+        guard let shown = boundList(dataKey)?.shown, section >= 0, section < shown.sectionCount else { return nil }
+        return ListSection(section, of: shown)
+    }
+
+    /// All objects of a list in their order.
+    public func allObjects<Object: ManagedObject>(
+        dataKey: String, as type: Object.Type = ManagedObject.self
+    ) -> [Object] {
+        boundList(dataKey)?.allObjects.compactMap { $0 as? Object } ?? []
+    }
+
+    /// A title for each section, as an index along the list shows them; see
+    /// ``DataSourceDelegate/sectionIndexTitle(forSectionName:dataKey:)``.
+    public func sectionIndexTitles(dataKey: String) -> [String] {
+        guard let list = boundList(dataKey), let delegate = list.delegate else { return [] }
+        return list.shown.sections.compactMap {
+            delegate.sectionIndexTitle(forSectionName: $0.name, dataKey: dataKey)
+        }
+    }
+
+    /// What made a list say something last: which saves, of whom, what they changed, and what it cost; and whether the list
+    /// has to ask the store after each save.
+    public func why(dataKey: String) -> ListReason? {
+        boundList(dataKey)?.engine.why
+    }
+}

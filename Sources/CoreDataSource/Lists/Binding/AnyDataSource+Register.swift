@@ -1,0 +1,97 @@
+/// Lists that follow every save, bound to a delegate by a name.
+///
+/// ```swift
+/// let request = FetchRequest(ContactEntity.self, order: [.ascending(\.name)])
+/// try contacts.register(self, dataKey: "list", request, sectionBy: \.initial)
+/// ```
+extension AnyDataSource {
+    /// Binds a list to a delegate: it is filled at once, and the delegate hears of every change from now on.
+    ///
+    /// A save is looked at row by row, and the store is not asked again: the cost follows what changed. Several saves that
+    /// main merges at once make one report. Large changes are prepared off the main actor; until then the list shows what
+    /// it did. Only a list whose predicate has to ask the objects asks the store after each save, off the main actor: see
+    /// ``ListReason/asksStore``.
+    ///
+    /// Data keys are names of this data source: registering one again swaps query and delegate, without a report. The
+    /// delegate is held weakly, and its list goes with it. Lists of one query share their work.
+    ///
+    /// - Parameters:
+    ///   - request: What to show, in which order, at most how many, and after which place. The entity may be another data
+    ///     source's. Others follow when some leave; the place stays where it is when its object is changed or deleted.
+    ///   - sectionBy: Objects with the same value are in one section. The list is sorted by it first: in the direction of
+    ///     the request's order if that begins with the same attribute, otherwise ascending. A property that is no stored
+    ///     attribute has to be computed from the object's attributes alone.
+    /// - Throws: `unknownEntity`, `unknownAttribute`, `invalidPredicate`, and what the store throws; `unsupportedQuery` also
+    ///   for a request with an offset, with a limit below 1, or for distinct values.
+    public func register<Object: ManagedObject>(
+        _ delegate: any DataSourceDelegate, dataKey: String, _ request: FetchRequest<Object>,
+        sectionBy: PartialKeyPath<Object>? = nil
+    ) throws {
+        let (key, query) = try mainTier.listQuery(ListRequest(request, sectionBy))
+        mainTier.prepareToFetch()
+        let engine = try mainTier.lists.engine(key, query)
+        unregister(dataKey: dataKey)
+        boundLists[dataKey] = BoundList(engine, self, dataKey, delegate)
+    }
+
+    /// Has a list begin elsewhere, as at another page. Only what it shows then is read, from its place on, and some more;
+    /// but all that matches if a section is computed, or a part of the predicate asks the objects.
+    ///
+    /// ```swift
+    /// let last = contacts.allObjects(dataKey: "list").last
+    /// try contacts.moveWindow(dataKey: "list", after: last.map { FetchCursor($0) })
+    /// ```
+    ///
+    /// As when it is registered again there is no report, and it is not paused. The page before begins at the cursor that
+    /// it had. Does nothing if the key is not registered.
+    ///
+    /// - Parameter cursor: It begins with what comes after that place; nil to begin with the first.
+    /// - Throws: `invalidPredicate` for the place of an object that the list cannot have, and what the store throws; then
+    ///   the list stays where it is.
+    public func moveWindow(dataKey: String, after cursor: FetchCursor?) throws {
+        guard let list = boundList(dataKey), let delegate = list.delegate else { return }
+        let engine = try mainTier.moved(list.engine, after: cursor)
+        unregister(dataKey: dataKey)
+        boundLists[dataKey] = BoundList(engine, self, dataKey, delegate)
+    }
+
+    /// Ends a list: its delegate hears no more of it. Does nothing if the key is not registered.
+    public func unregister(dataKey: String) {
+        removeListsWithoutDelegate()
+        boundLists.removeValue(forKey: dataKey)?.end()
+    }
+
+    /// The names of the lists whose delegates are there, in alphabetical order.
+    public var dataKeys: [String] {
+        removeListsWithoutDelegate()
+        return boundLists.keys.sorted()
+    }
+
+    /// Reports nothing until ``resume(dataKey:)``, as for a list that is off the screen. It goes on showing what it did.
+    public func pause(dataKey: String) {
+        boundList(dataKey)?.pause()
+    }
+
+    /// Reports at once, as one group, what changed since ``pause(dataKey:)``, and then every change again.
+    public func resume(dataKey: String) {
+        boundList(dataKey)?.resume()
+    }
+
+    /// The list of that name, if its delegate is there.
+    func boundList(_ dataKey: String) -> BoundList? {
+        guard let list = boundLists[dataKey] else { return nil }
+        if list.delegate == nil {
+            removeListsWithoutDelegate()
+            return nil
+        }
+        return list
+    }
+
+    /// Ends the lists that nobody hears of.
+    func removeListsWithoutDelegate() {
+        for (dataKey, list) in boundLists where list.delegate == nil {
+            list.end()
+            boundLists[dataKey] = nil
+        }
+    }
+}

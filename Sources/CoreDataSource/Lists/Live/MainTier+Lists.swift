@@ -1,0 +1,143 @@
+internal import Foundation
+internal import RowStore
+
+/// What lists need of main.
+extension MainTier {
+    /// A query for a list, and its key.
+    ///
+    /// - Throws: `unknownEntity`, `unknownAttribute`, `invalidPredicate`, `unsupportedQuery`.
+    func listQuery<Object: ManagedObject>(
+        _ list: ListRequest<Object>
+    ) throws(DataSourceError) -> (key: ListKey, query: ListQuery) {
+        let request = try list.checked
+        let plan = try context.plan(request.whole)
+        let layout = stack.layout.entities[plan.query.entity]
+        try context.checkClass(Object.self, plan.family)
+        let section = list.section.map { sectionKey($0, layout) }
+        let order = ListOrder(layout, sort: plan.query.sort, section: section)
+        let test = plan.tests.map { self.test($0) }
+        let query = ListQuery(
+            layout, family: plan.family, predicate: plan.query.predicate, order: order,
+            limit: request.limit.map { min($0, ListRequest<Object>.mostRows) },
+            start: try request.after?.row(of: order, in: stack.layout), test: test)
+        let tested = test == nil ? nil : request.predicate?.tree
+        return (ListKey(query, section: list.section?.keyPath, test: tested), query)
+    }
+
+    private func test(_ predicate: ObjectPredicate) -> ListTest {
+        let reader = detachedObjects
+        return ListTest { row, budget throws(DataSourceError) in
+            try predicate.accepts(reader.object(row), budget)
+        }
+    }
+
+    /// The engine of the same list that begins elsewhere.
+    func moved(_ engine: ListEngine, after cursor: FetchCursor?) throws(DataSourceError) -> ListEngine {
+        prepareToFetch()
+        var (key, query) = (engine.key, engine.query)
+        query.start = try cursor?.row(of: query.order, in: stack.layout)
+        key.start = query.start.map(query.order.place)
+        return try lists.engine(key, query)
+    }
+
+    /// Brings the lists up to the last save, and ends them.
+    func finishLists() async {
+        merge()
+        await lists.settle()
+        lists.finish()
+    }
+
+    private func sectionKey<Object: ManagedObject>(
+        _ path: SectionPath<Object>, _ layout: EntityLayout
+    ) -> SectionKey {
+        if let column = try? context.column(path.keyPath, of: Object.self, layout) { return .column(column) }
+        let reader = detachedObjects
+        return .computed(
+            SectionKey.ComputedSection { row in
+                guard let object = reader.object(row) as? Object else { return .null }
+                return sectionValue(object[keyPath: path.keyPath])
+            })
+    }
+
+    /// How many queries lists follow; those of one query share one.
+    package var followedQueryCount: Int { lists.count }
+
+    /// Has all lists read their rows from the store.
+    package func readListsAnew() {
+        lists.readAnew(.backlog)
+        lists.drain()
+    }
+
+    /// Returns once no list is at work off the main actor.
+    package func listsAreSettled() async {
+        await lists.settle()
+    }
+
+    /// Makes objects of rows that a list shows, for one reading.
+    var detachedObjects: DetachedObjects {
+        DetachedObjects(layout: stack.layout, types: context.bindings.map(\.type))
+    }
+
+    // MARK: Objects
+
+    /// The object of a row that a list shows.
+    ///
+    /// - Parameters:
+    ///   - number: The save that the row is of.
+    ///   - isBehind: Whether there are newer saves that main has merged but the list has not.
+    func object(_ row: ListedRow, asOf number: Int64, isBehind: Bool) -> ManagedObject {
+        let binding = context.bindings[row.entity]
+        if !isBehind { return context.object(row.stored, binding, asOf: number) }
+        if let object = binding.objects[row.key] ?? deletedObjects[row.key] { return object }
+        guard let (newest, asOf) = try? stack.root.rows.row(entity: row.entity, key: row.key), let newest else {
+            return detachedObjects.object(row, .gone)
+        }
+        return context.object(StoredRow(key: row.key, row: newest), binding, asOf: asOf)
+    }
+
+    /// The object of a row that a list does not show any more.
+    ///
+    /// - Parameters:
+    ///   - row: As it was last shown.
+    ///   - change: What happened to it; nil if nothing did, and a limit hides it now.
+    func object(
+        leaving row: ListedRow, _ change: NetChanges.Change?, asOf number: Int64, isBehind: Bool
+    ) -> ManagedObject {
+        if let object = deletedObjects[row.key] ?? context.bindings[row.entity].objects[row.key] { return object }
+        guard let change else { return object(row, asOf: number, isBehind: isBehind) }
+        guard let newest = change.newest else { return detachedObjects.object(row, .gone) }
+        return object(newest, asOf: number, isBehind: isBehind)
+    }
+}
+
+/// Objects that belong to no context: each is made from a row to be read at once. They can be made anywhere.
+struct DetachedObjects: Sendable {
+    let layout: ModelLayout
+    /// By entity.
+    let types: [ManagedObject.Type]
+
+    func object(_ row: ListedRow, _ state: ObjectState = .saved) -> ManagedObject {
+        types[row.entity].init(
+            ManagedObjectSeed(
+                layout: layout.entities[row.entity], key: row.key, row: row.row, context: nil, state: state,
+                isEditable: false, asOf: 0))
+    }
+}
+
+extension FetchCursor {
+    /// The row that it was made of, as it was.
+    fileprivate func row(of order: ListOrder, in model: ModelLayout) throws(DataSourceError) -> ListedRow {
+        try check(order.layout, in: model)
+        return order.listed(layout.index, stored)
+    }
+}
+
+/// The value of a computed property as sections are compared by.
+private func sectionValue(_ value: Any) -> RowValue {
+    switch value {
+    case let value as any AttributeStorable: value.storedValue.value
+    case let value as Substring: .text(String(value))
+    case let value as Character: .text(String(value))
+    default: .text(String(describing: value))
+    }
+}

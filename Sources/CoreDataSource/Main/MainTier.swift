@@ -1,0 +1,124 @@
+internal import RowStore
+
+/// The second tier of a save: it brings main's objects and lists up to what the private tiers have saved.
+///
+/// **Isolation**: the main actor.
+@MainActor
+package final class MainTier {
+    package nonisolated let stack: PersistentStack
+    package private(set) lazy var context = MainContext(stack) { [weak self] registersObjects in
+        guard let self else { return }
+        if registersObjects { prepareToFetch() } else { stack.root.noticeOutsideWrites() }
+    }
+    /// The number of registered objects at which those that nobody holds are next forgotten.
+    private var sweepAt = 1024
+    /// The generation that began with the last reset that main has taken in.
+    private var knownReset = 0
+    /// Whether registered objects have to be read again, which has not been possible so far.
+    private var mustReload = false
+    /// The lists that follow what main shows.
+    private(set) lazy var lists = ListHub(stack)
+    /// Objects that were deleted, until all lists have said so.
+    var deletedObjects: [Int64: ManagedObject] = [:]
+
+    nonisolated init(_ stack: PersistentStack) {
+        self.stack = stack
+    }
+
+    func prepareToFetch() {
+        stack.root.noticeOutsideWrites()
+        merge()
+        // After it: a merge that forgets all objects ends the merging.
+        stack.root.startMerging()
+    }
+
+    // MARK: Merging
+
+    /// Brings the registered objects up to the newest save, then the lists.
+    package func merge() {
+        mergeObjects()
+        drainLists()
+    }
+
+    /// Brings the registered objects up to the newest save, and notes for the lists what they have to take in.
+    ///
+    func mergeObjects() {
+        let (saves, reset, staleness) = stack.root.takeForMain()
+        take(reset)
+        for changes in saves {
+            for entity in changes.entities { merge(entity, changes.number) }
+        }
+        lists.hear(saves)
+        if let staleness {
+            mustReload = true
+            lists.readAnew(staleness == .outsideWrites ? .outsideWrites : .backlog)
+        }
+        // If the store cannot be read now, the next merge or fetch tries again.
+        if mustReload { try? reload() }
+    }
+
+    /// Brings the lists up to what they were told.
+    func drainLists() {
+        lists.drain()
+        sweep()
+    }
+
+    private func merge(_ changes: EntityChanges, _ number: Int64) {
+        let binding = context.bindings[changes.entity]
+        if binding.objects.count == 0 { return }
+        for change in changes.updated { binding.objects[change.key]?.refresh(change.row, asOf: number) }
+        for change in changes.deleted {
+            if let object = binding.objects[change.key] { end(object) }
+            binding.objects.remove(change.key)
+        }
+    }
+
+    /// Notes that an object is deleted. Lists that show it have yet to say so.
+    private func end(_ object: ManagedObject) {
+        object.state = .gone
+        if !lists.isEmpty { deletedObjects[object.key] = object }
+    }
+
+    /// After a reset of the store all registered objects are deleted ones.
+    private func take(_ reset: Int) {
+        guard reset != knownReset else { return }
+        knownReset = reset
+        for entity in context.bindings.indices {
+            for object in context.bindings[entity].objects.objects { end(object) }
+            context.bindings[entity].forgetObjects()
+        }
+        lists.readAnew(.reset)
+    }
+
+    /// Reads the registered objects that somebody holds from the store, and forgets the others.
+    private func reload() throws(DataSourceError) {
+        for binding in context.bindings {
+            binding.objects.removeUnreferenced()
+            for object in Array(binding.objects.objects) {
+                let (row, asOf) = try stack.root.rows.row(entity: binding.layout.index, key: object.key)
+                if let row {
+                    object.row = row
+                    object.asOf = asOf
+                } else {
+                    end(object)
+                    binding.objects.remove(object.key)
+                }
+            }
+        }
+        mustReload = false
+    }
+
+    /// Forgets the objects that nobody holds, whenever there are twice as many as after the last time.
+    private func sweep() {
+        if lists.isIdle { deletedObjects = [:] }
+        let registered = context.bindings.reduce(0) { $0 + $1.objects.count }
+        guard registered >= sweepAt else { return }
+        var kept = 0
+        for binding in context.bindings {
+            binding.objects.removeUnreferenced()
+            kept += binding.objects.count
+        }
+        sweepAt = max(1024, kept * 2)
+        if kept == 0 && lists.isEmpty { stack.root.stopMerging() }
+    }
+}

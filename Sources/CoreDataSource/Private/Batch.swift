@@ -1,0 +1,95 @@
+internal import Foundation
+internal import RowStore
+
+/// What a hook or `perform` does between two saves: edits of one context, or of several that make one save.
+///
+/// **Isolation**: the queues of all its contexts.
+struct Batch {
+    private let context: PrivateContext
+    private let others: [PrivateContext]
+    private let source: SaveSource
+
+    init(_ context: PrivateContext, _ source: SaveSource, with others: [PrivateContext] = []) {
+        self.context = context
+        self.source = source
+        self.others = others
+    }
+
+    private var stack: PersistentStack { context.stack }
+
+    /// Runs the work, checks what it edited, and hands it to the tiers above; if it throws, nothing has happened.
+    func run<Result>(
+        isAwaited: Bool, _ work: (PrivateContext) throws -> Result
+    ) throws -> (result: Result, changes: ChangeSet, number: Int64) {
+        begin()
+        defer { end() }
+        do {
+            let result = try work(context)
+            let (changes, number) =
+                context.sharesConstraints || others.contains { $0.sharesConstraints }
+                ? try stack.sharedConstraints.withLock { try handOver(isAwaited) } : try handOver(isAwaited)
+            context.didSave(number)
+            for other in others { other.didSave(number) }
+            return (result, changes, number)
+        } catch {
+            context.rollback()
+            for other in others { other.rollback() }
+            throw error
+        }
+    }
+
+    /// Runs the work, checks what a save of it would write, and takes everything back.
+    func rehearse<Result>(_ work: (PrivateContext) throws -> Result) throws -> Result {
+        begin()
+        defer {
+            context.rollback()
+            end()
+        }
+        let result = try work(context)
+        _ = try context.collectChanges()
+        try stack.root.checkNotReset(since: context.position)
+        return result
+    }
+
+    /// Takes in what has happened to the contexts' rows since their last batches.
+    private func begin() {
+        stack.root.noticeOutsideWrites()
+        context.beginBatch(with: others)
+        for other in others { other.beginBatch(with: [context] + others.filter { $0 !== other }) }
+    }
+
+    private func end() {
+        context.endBatch()
+        for other in others { other.endBatch() }
+    }
+
+    /// Checks what was edited, and gives it to the root.
+    private func handOver(_ isAwaited: Bool) throws(DataSourceError) -> (changes: ChangeSet, number: Int64) {
+        var changes = try context.collectChanges()
+        for other in others { changes.entities += try other.collectChanges().entities }
+        guard !changes.isEmpty else {
+            // What was only read may be of a store that is gone.
+            try stack.root.checkNotReset(since: context.position)
+            return (changes, 0)
+        }
+        // The context that began first may lack the most of the feed.
+        let number = try stack.root.accept(changes, from: source, basis: context.position, isAwaited: isAwaited)
+        return (changes, number)
+    }
+}
+
+extension PrivateContext {
+    fileprivate func beginBatch(with companions: [PrivateContext]) {
+        if let news = stack.root.news(since: position) {
+            for event in news.events { take(event) }
+            position = news.position
+        }
+        self.companions = companions
+        isInBatch = true
+    }
+
+    fileprivate func endBatch() {
+        isInBatch = false
+        companions = []
+    }
+}

@@ -1,0 +1,73 @@
+internal import RowStore
+
+extension PrivateContext {
+    /// Reads the objects with those values of one attribute, so that looking for them one by one in this batch reads nothing,
+    /// whether they are there or not.
+    ///
+    /// ```swift
+    /// override func prepare(_ contacts: [Contact], in context: PrivateContext) throws {
+    ///     try context.preload(ContactEntity.self, where: \.uid, in: contacts.map(\.uid))
+    /// }
+    /// ```
+    ///
+    /// It makes one query for each 1,000 values that are not registered, and none while all objects of the entity are.
+    ///
+    /// - Throws: `entityNotOwned`, `unknownAttribute`, and what the store throws.
+    public func preload<Object: ManagedObject, Value: AttributeStorable>(
+        _ type: Object.Type, where keyPath: KeyPath<Object, Value>, in values: some Sequence<Value>
+    ) throws {
+        try reading { () throws(DataSourceError) in
+            let entity = try entity(of: type)
+            let column = try column(keyPath, of: type, bindings[entity].layout)
+            let family = bindings[entity].layout.concreteFamily
+            for concrete in family { try checkOwned(concrete) }
+            guard bindings[entity].layout.columns[column].isStored else { return }
+            for concrete in family where !bindings[concrete].holdsAllRows {
+                try preload(bindings[concrete], column, values.lazy.map(\.storedValue.value))
+            }
+        }
+    }
+
+    private func preload(
+        _ binding: EntityBinding, _ column: Int, _ values: some Sequence<RowValue>
+    ) throws(DataSourceError) {
+        let constraint = binding.layout.constraint(onColumn: column)
+        let index = constraint == nil ? valueIndex(binding, column) : nil
+        var wanted: Set<RowValue> = []
+        for value in values where value != .null && value.fits(binding.layout.columns[column].storage) {
+            if let constraint {
+                if binding.isAbsent(value, constraint) || binding.find(constraint, column, value) != nil { continue }
+            } else if index?[registeredThrough: value] == .max {
+                continue
+            }
+            wanted.insert(value)
+            if wanted.count == PrivateContext.preloadedAtOnce {
+                try read(wanted, binding, column)
+                wanted = []
+            }
+        }
+        // A single look-up is no dearer later.
+        if wanted.count > 1 { try read(wanted, binding, column) }
+    }
+
+    private static let preloadedAtOnce = 1000
+
+    private func read(
+        _ values: Set<RowValue>, _ binding: EntityBinding, _ column: Int
+    ) throws(DataSourceError) {
+        let query = RowQuery(
+            entity: binding.layout.index,
+            predicate: .isMember(.column(column), ValueList(Array(values), .natural)),
+            budget: QueryBudget(isCancellable: isCancellable))
+        let (rows, asOf) = try source.rows(query, binding.layout)
+        for row in rows { _ = object(row, binding, asOf: asOf) }
+        if let constraint = binding.layout.constraint(onColumn: column) {
+            var absent = values
+            for row in rows { absent.remove(row.row.value(column, binding.layout.columns[column].storage)) }
+            binding.noteAbsent(absent, constraint)
+        } else {
+            let index = valueIndex(binding, column)
+            for value in values { index[registeredThrough: value] = .max }
+        }
+    }
+}

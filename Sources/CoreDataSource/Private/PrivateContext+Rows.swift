@@ -1,0 +1,64 @@
+internal import RowStore
+
+/// Changes of many rows at once, which are all that a batch does.
+extension PrivateContext {
+    /// Gives every object that matches the same values.
+    func updateAll<Object: ManagedObject>(
+        _ type: Object.Type, _ predicate: FetchPredicate<Object>?, _ assignments: [FetchAssignment<Object>]
+    ) throws {
+        let plan = try changePlan(type, predicate)
+        let layout = bindings[plan.query.entity].layout
+        var values: [Int: RowValue] = [:]
+        for assignment in assignments {
+            guard let column = try? column(assignment.keyPath, of: type, layout) else {
+                try update(type, where: predicate, set: assignments)
+                return
+            }
+            values[column] = assignment.value
+        }
+        let assign = { (object: Object) in
+            for assignment in assignments { assignment.apply(object) }
+        }
+        if try updateRows(plan, values, assign, checkCancellation) { return }
+        try update(type, where: predicate, set: assignments)
+    }
+
+    /// Deletes every object that matches.
+    func deleteAll<Object: ManagedObject>(_ type: Object.Type, _ predicate: FetchPredicate<Object>?) throws {
+        if try deleteRows(changePlan(type, predicate), checkCancellation) { return }
+        try delete(type, where: predicate)
+    }
+
+    /// The request for all objects that match, which the context has to own.
+    func changePlan<Object: ManagedObject>(
+        _ type: Object.Type, _ predicate: FetchPredicate<Object>?
+    ) throws(DataSourceError) -> FetchPlan {
+        let family = bindings[try entity(of: type)].layout.concreteFamily
+        for concrete in family { try checkOwned(concrete) }
+        try checkClass(type, family)
+        return try plan(FetchRequest(type, where: predicate))
+    }
+}
+
+/// A value for one attribute of every object of an update.
+public struct FetchAssignment<Object: ManagedObject>: Sendable {
+    /// What is set to what, if it is an attribute.
+    let keyPath: any PartialKeyPath<Object> & Sendable
+    let value: RowValue
+    let apply: @Sendable (Object) -> Void
+
+    /// Sets the attribute to that value.
+    ///
+    /// What the property does is asked of one object of each entity, and taken to hold for all. Where a class of your own
+    /// decides from object to object, set the property in `perform`.
+    public static func set<Value: AttributeStorable>(
+        _ keyPath: any ReferenceWritableKeyPath<Object, Value> & Sendable, _ value: Value
+    ) -> FetchAssignment {
+        FetchAssignment(keyPath: keyPath, value: value.storedValue.value) { $0[keyPath: keyPath] = value }
+    }
+}
+
+/// A batch of a cancelled task ends early, with nothing saved.
+func checkCancellation(_ index: Int) throws {
+    if index & 0xFF == 0 { try Task.checkCancellation() }
+}

@@ -1,0 +1,38 @@
+internal import RowStore
+
+/// The first tier of a save: the queue of one data source, on which batches run, one after the other.
+///
+/// **Isolation**: its own serial queue. It never waits for the main actor.
+package actor PrivateTier {
+    nonisolated let held: HeldContext
+    /// Its place in the order in which the queues of several data sources are taken.
+    nonisolated let place: Int
+    nonisolated let stack: PersistentStack
+    nonisolated let executor: QueueExecutor
+    /// The name of the data source's class.
+    nonisolated let owner: String
+    /// The data source, as its saves know it.
+    nonisolated let source: SaveSource
+
+    init(_ stack: PersistentStack, owner: String, ownedEntities: Set<Int>) {
+        self.stack = stack
+        self.owner = owner
+        executor = QueueExecutor(stack.root.scheduling.makeQueue("CoreDataSource.private.\(owner)", true))
+        source = SaveSource(owner)
+        stack.join(source, ownedEntities)
+        place = ownedEntities.min() ?? .max
+        held = HeldContext(
+            context: PrivateContext(stack, stack.root.rows, owner: owner, ownedEntities: ownedEntities))
+    }
+
+    package var context: PrivateContext { held.context }
+
+    package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+}
+
+/// A context that is used on its queue only.
+///
+/// Guarded by: the queue of its tier. A save over several data sources holds all their queues, which no actor can express.
+struct HeldContext: @unchecked Sendable {
+    let context: PrivateContext
+}

@@ -1,0 +1,102 @@
+internal import RowStore
+
+/// The queues on which reads run that belong to no data source: given to one read at a time, in the order of asking.
+final class ReadQueue: Sendable {
+    /// The most reads at once. The store has readers left for private contexts then.
+    static let limit = 6
+
+    private struct State {
+        var idle: [ReadTier] = []
+        var made = 0
+        var waiting: [(number: Int, continuation: CheckedContinuation<ReadTier?, Never>)] = []
+        var lastNumber = 0
+        /// Those who were cancelled before they began to wait.
+        var cancelled: Set<Int> = []
+    }
+
+    private let stack: PersistentStack
+    private let state = Guarded(State())
+
+    init(_ stack: PersistentStack) {
+        self.stack = stack
+    }
+
+    /// A queue for the caller alone, until it gives it back.
+    ///
+    /// - Throws: `CancellationError` if the task is cancelled before.
+    func take() async throws -> ReadTier {
+        try Task.checkCancellation()
+        let number = state.withLock { state in
+            state.lastNumber += 1
+            return state.lastNumber
+        }
+        let tier = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                if let answer = enter(number, continuation) { continuation.resume(returning: answer.tier) }
+            }
+        } onCancel: {
+            cancel(number)
+        }
+        state.withLock { _ = $0.cancelled.remove(number) }
+        guard let tier else { throw CancellationError() }
+        return tier
+    }
+
+    /// - Returns: What to resume with; nil if it has to wait.
+    private func enter(
+        _ number: Int, _ continuation: CheckedContinuation<ReadTier?, Never>
+    ) -> (tier: ReadTier?, Void)? {
+        state.withLock { state in
+            if state.cancelled.contains(number) { return (nil, ()) }
+            if let tier = state.idle.popLast() { return (tier, ()) }
+            if state.made < ReadQueue.limit {
+                state.made += 1
+                return (ReadTier(stack, number: state.made), ())
+            }
+            state.waiting.append((number, continuation))
+            return nil
+        }
+    }
+
+    private func cancel(_ number: Int) {
+        let waiting = state.withLock { state -> CheckedContinuation<ReadTier?, Never>? in
+            guard let place = state.waiting.firstIndex(where: { $0.number == number }) else {
+                state.cancelled.insert(number)
+                return nil
+            }
+            return state.waiting.remove(at: place).continuation
+        }
+        waiting?.resume(returning: nil)
+    }
+
+    func give(back tier: ReadTier) {
+        let next = state.withLock { state -> CheckedContinuation<ReadTier?, Never>? in
+            if state.waiting.isEmpty {
+                state.idle.append(tier)
+                return nil
+            }
+            return state.waiting.removeFirst().continuation
+        }
+        next?.resume(returning: tier)
+    }
+}
+
+/// One queue for reads.
+actor ReadTier {
+    private nonisolated let stack: PersistentStack
+    private nonisolated let executor: QueueExecutor
+
+    init(_ stack: PersistentStack, number: Int) {
+        self.stack = stack
+        executor = QueueExecutor(stack.root.scheduling.makeQueue("CoreDataSource.read.\(number)", false))
+    }
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+    func read<Result: Sendable>(_ body: @Sendable (ReadContext) throws -> Result) throws -> Result {
+        let outcome = try stack.root.withSnapshot { snapshot throws(DataSourceError) in
+            Swift.Result { try body(ReadContext(stack, .snapshot(snapshot))) }
+        }
+        return try outcome.get()
+    }
+}

@@ -1,0 +1,52 @@
+internal import RowStore
+
+extension PredicateTree {
+    /// The predicate of a format string.
+    package init(format: String, _ arguments: (any Sendable)?...) throws {
+        try self.init(format: format, arguments: arguments)
+    }
+
+    /// The predicate of a format string.
+    package init(format: String, arguments: [(any Sendable)?]) throws {
+        self.init(try FormatParser.predicate(format, arguments))
+    }
+
+    /// The predicate as a format, which is read as an equal predicate.
+    ///
+    /// A part that no format can say, such as one that only Foundation can evaluate, stands in angle brackets.
+    package var predicateFormat: String {
+        var writer = FormatWriter()
+        writer.write(node)
+        return writer.text
+    }
+}
+
+extension PredicateTree: Codable {
+    /// Reads the format that ``encode(to:)`` wrote. What it costs depends on the length of that and on nothing else.
+    package init(from decoder: any Decoder) throws {
+        try self.init(format: decoder.singleValueContainer().decode(String.self))
+    }
+
+    /// Writes the predicate as its format.
+    ///
+    /// - Throws: `unsupportedQuery` for a predicate with a part that no format can say, or deeper than a format may be, and
+    ///   what the encoder throws.
+    package func encode(to encoder: any Encoder) throws {
+        var writer = FormatWriter()
+        writer.write(node)
+        if writer.isPartial {
+            throw DataSourceError(
+                .unsupportedQuery,
+                "The predicate cannot be encoded, because no format can say the part of it in angle brackets: \(writer.text)"
+            )
+        }
+        if node.flat.depth > FormatParser.mostDepth {
+            throw DataSourceError(
+                .unsupportedQuery,
+                "The predicate cannot be encoded, because it is nested deeper than the \(FormatParser.mostDepth) levels of a format. Put long lists into isIn."
+            )
+        }
+        var container = encoder.singleValueContainer()
+        try container.encode(writer.text)
+    }
+}

@@ -1,0 +1,68 @@
+internal import Foundation
+internal import RowStore
+
+extension PredicateTree {
+    /// The same condition as a predicate of Foundation.
+    init<Object: ManagedObject>(_ predicate: Predicate<Object>) {
+        let variable: PredicateExpressions.Variable<Object> = predicate.variable
+        let scope = LoweringScope(Object.self, variable.key)
+        var nodes: [Node] = []
+        // A stack and no recursion: a predicate may be as long as its author likes.
+        var rest: [any StandardPredicateExpression<Bool>] = [predicate.expression]
+        while let expression = rest.popLast() {
+            if let sides = (expression as? any ConjunctionOfTwo)?.sides {
+                rest += [sides.1, sides.0]
+            } else {
+                nodes.append(Self.node(expression, variable, scope))
+            }
+        }
+        self.init(.all(nodes))
+    }
+
+    private static func node<Object: ManagedObject>(
+        _ expression: any StandardPredicateExpression<Bool>, _ variable: PredicateExpressions.Variable<Object>,
+        _ scope: LoweringScope
+    ) -> Node {
+        do throws(NotQueryable) {
+            return try scope.condition(expression)
+        } catch {
+            return .custom(ObjectTest(error.construct, expression, variable))
+        }
+    }
+}
+
+/// Two conditions that are joined by `&&`.
+private protocol ConjunctionOfTwo {
+    var sides: (any StandardPredicateExpression<Bool>, any StandardPredicateExpression<Bool>)? { get }
+}
+
+extension PredicateExpressions.Conjunction: ConjunctionOfTwo {
+    fileprivate var sides: (any StandardPredicateExpression<Bool>, any StandardPredicateExpression<Bool>)? {
+        guard let one = lhs as? any StandardPredicateExpression<Bool>,
+            let other = rhs as? any StandardPredicateExpression<Bool>
+        else { return nil }
+        return (one, other)
+    }
+}
+
+extension ObjectTest {
+    /// A part of a predicate of Foundation, which Foundation answers.
+    ///
+    /// - Parameter construct: What in it the store cannot answer.
+    convenience init<Object: ManagedObject>(
+        _ construct: String, _ expression: any StandardPredicateExpression<Bool>,
+        _ variable: PredicateExpressions.Variable<Object>
+    ) {
+        self.init(construct) { object in
+            guard let object = object as? Object else { return false }
+            do {
+                return try EvaluationScope(PredicateBindings((variable, object))).holds(expression)
+            } catch {
+                throw DataSourceError(
+                    .predicateFailed,
+                    "A part of a predicate with \(construct) could not be evaluated on a \(Object.self). Change what the cause names.",
+                    entityName: Object.entityName, cause: "\(error)")
+            }
+        }
+    }
+}

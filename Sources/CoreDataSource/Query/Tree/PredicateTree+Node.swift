@@ -1,0 +1,108 @@
+package import RowStore
+
+extension PredicateTree {
+    /// A predicate by the names of attributes, as it was written.
+    package indirect enum Node: Sendable, Hashable {
+        case constant(Bool)
+        case compare(FetchExpression, ComparisonOperator, FetchExpression, TextOptions)
+        case text(FetchExpression, TextOperator, FetchExpression, TextOptions)
+        /// Whether the first is an element of the second: a list, a variable, or a text that it is part of.
+        case isIn(FetchExpression, FetchExpression, TextOptions)
+        /// Whether the first is at least the second and at most the third.
+        case between(FetchExpression, FetchExpression, FetchExpression, TextOptions)
+        /// Over a to-many key path inside the node.
+        case quantified(Quantifier, Node)
+        case not(Node)
+        case and([Node])
+        case or([Node])
+        /// What only the managed object can answer.
+        case custom(ObjectTest)
+        /// What cannot be answered; resolving throws why.
+        case invalid(InvalidPart)
+    }
+
+    package enum Quantifier: String, Sendable, Hashable, Codable {
+        /// `SOME` is the same.
+        case any
+        case all
+        case none
+    }
+}
+
+/// A test that needs the managed object: a part of a predicate that no store can make. Equal to itself only.
+package final class ObjectTest: Sendable, Hashable {
+    /// What it is about, for messages: why the rows alone do not answer it.
+    package let reason: String
+    package let evaluate: @Sendable (ManagedObject) throws -> Bool
+
+    package init(_ reason: String, _ evaluate: @escaping @Sendable (ManagedObject) throws -> Bool) {
+        self.reason = reason
+        self.evaluate = evaluate
+    }
+
+    package static func == (one: ObjectTest, other: ObjectTest) -> Bool { one === other }
+
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(ObjectIdentifier(self))
+    }
+}
+
+/// Why a part of a predicate means nothing.
+package struct InvalidPart: Sendable, Hashable {
+    package let error: DataSourceError
+
+    package init(_ error: DataSourceError) {
+        self.error = error
+    }
+
+    package static func == (one: InvalidPart, other: InvalidPart) -> Bool {
+        one.error.code == other.error.code && one.error.message == other.error.message
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(error.message)
+    }
+}
+
+extension PredicateTree.Node {
+    /// How many levels the tree has, expressions included. It is counted without recursion, for any depth.
+    var depth: Int {
+        var deepest = 0
+        var rest: [(part: Part, depth: Int)] = [(.node(self), 1)]
+        while let (part, depth) = rest.popLast() {
+            deepest = max(deepest, depth)
+            for inner in part.parts { rest.append((inner, depth + 1)) }
+        }
+        return deepest
+    }
+
+    /// A place in the tree.
+    enum Part {
+        case node(PredicateTree.Node)
+        case expression(FetchExpression)
+
+        /// What is right below it.
+        var parts: [Part] {
+            switch self {
+            case .node(let node):
+                switch node {
+                case .constant, .custom, .invalid: []
+                case .compare(let one, _, let other, _), .text(let one, _, let other, _), .isIn(let one, let other, _):
+                    [.expression(one), .expression(other)]
+                case .between(let one, let low, let high, _): [.expression(one), .expression(low), .expression(high)]
+                case .quantified(_, let node), .not(let node): [.node(node)]
+                case .and(let nodes), .or(let nodes): nodes.map { .node($0) }
+                }
+            case .expression(let expression):
+                switch expression {
+                case .keyPath, .object, .constant, .variable: []
+                case .list(let items), .function(_, let items): items.map { .expression($0) }
+                case .arithmetic(let one, _, let other), .coalesce(let one, let other):
+                    [.expression(one), .expression(other)]
+                case .negated(let inner), .cast(let inner, _): [.expression(inner)]
+                case .conditional(let test, let one, let other): [.node(test), .expression(one), .expression(other)]
+                }
+            }
+        }
+    }
+}

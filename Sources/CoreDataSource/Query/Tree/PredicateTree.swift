@@ -1,0 +1,88 @@
+internal import ManagedModel
+internal import RowStore
+
+/// A predicate by the names of attributes, whatever class its objects have.
+///
+/// It has at most 1,000 levels. One that would be deeper is none: resolving it throws `invalidPredicate`.
+package struct PredicateTree: Sendable, Hashable {
+    package let node: Node
+    /// How many levels the tree has.
+    private let depth: Int
+
+    /// The most levels that a tree may have.
+    static let depthLimit = 1000
+    /// The longest list to which `&&` and `||` add; a longer one becomes a part of a new one.
+    private static let chainLength = 64
+
+    package init(_ node: Node) {
+        self.init(node, depth: node.depth)
+    }
+
+    private init(_ node: Node, depth: Int) {
+        let isTooDeep = depth > PredicateTree.depthLimit
+        self.node = isTooDeep ? .invalid(InvalidPart(PredicateTree.tooDeep)) : node
+        self.depth = isTooDeep ? 1 : depth
+    }
+
+    package static func && (one: PredicateTree, other: PredicateTree) -> PredicateTree {
+        chain(one, other, Node.and) { if case .and(let parts) = $0 { parts } else { nil } }
+    }
+
+    package static func || (one: PredicateTree, other: PredicateTree) -> PredicateTree {
+        chain(one, other, Node.or) { if case .or(let parts) = $0 { parts } else { nil } }
+    }
+
+    /// Both in one list, in their order, as long as there is room in the list of either; otherwise the deeper list takes
+    /// the other side in, so that a chain stays flat on whichever side it grows.
+    private static func chain(
+        _ one: PredicateTree, _ other: PredicateTree, _ list: ([Node]) -> Node, _ parts: (Node) -> [Node]?
+    ) -> PredicateTree {
+        let (left, right) = (parts(one.node), parts(other.node))
+        if let left, let right, left.count + right.count <= chainLength {
+            return PredicateTree(list(left + right), depth: max(one.depth, other.depth))
+        }
+        let leftHasRoom = left.map { $0.count < chainLength } ?? false
+        if let right, right.count < chainLength, !leftHasRoom || one.depth < other.depth {
+            return PredicateTree(list([one.node] + right), depth: max(one.depth + 1, other.depth))
+        }
+        if let left, leftHasRoom {
+            return PredicateTree(list(left + [other.node]), depth: max(one.depth, other.depth + 1))
+        }
+        return PredicateTree(list([one.node, other.node]), depth: max(one.depth, other.depth) + 1)
+    }
+
+    package static prefix func ! (predicate: PredicateTree) -> PredicateTree {
+        PredicateTree(.not(predicate.node), depth: predicate.depth + 1)
+    }
+
+    /// A predicate about the attribute that a key path leads to; if it leads to none, one whose use throws that.
+    static func named(
+        _ keyPath: AnyKeyPath, _ type: ManagedObject.Type, _ node: (FetchExpression) -> Node
+    ) -> PredicateTree {
+        switch FetchExpression.attribute(keyPath, of: type) {
+        case .success(let attribute): PredicateTree(node(attribute))
+        case .failure(let error): PredicateTree(.invalid(InvalidPart(error)))
+        }
+    }
+
+    private static let tooDeep = DataSourceError(
+        .invalidPredicate,
+        "The predicate is nested deeper than \(depthLimit) levels. Put long lists into isIn, and chains of AND or OR into one level."
+    )
+}
+
+extension FetchExpression {
+    /// The attribute that a key path of a class leads to.
+    static func attribute(
+        _ keyPath: AnyKeyPath, of type: ManagedObject.Type
+    ) -> Result<FetchExpression, DataSourceError> {
+        guard let name = type.attributeKeyPaths[keyPath] else {
+            return .failure(
+                DataSourceError(
+                    .unknownAttribute,
+                    "A property of \(type) of the type \(Swift.type(of: keyPath).valueType) is not a stored attribute of \(type.entityName). Fetch by an attribute of the model.",
+                    entityName: type.entityName))
+        }
+        return .success(.keyPath(name.parts(separatedBy: ".", omittingEmpty: true)))
+    }
+}

@@ -1,0 +1,118 @@
+package import RowStore
+
+/// Rows as contexts see them: what is in the store, under what is saved but not committed yet.
+extension RowSource {
+    /// The rows of one entity that match, and the number of the newest save that they take into account.
+    package func rows(
+        _ query: RowQuery, _ layout: EntityLayout
+    ) throws(DataSourceError) -> (rows: [StoredRow], asOf: Int64) {
+        // Pending rows can take the place of stored ones, so that more are asked for.
+        var spare = query.limit == nil || !hasPendingRows(query.entity) ? 0 : 16
+        while true {
+            let asked = spare == 0 ? query : query.widened(by: spare)
+            let (rows, pending, asOf) = try read(.statement) { reader throws(DataSourceError) in
+                try reader.rows(asked)
+            } pending: {
+                $0.view(query.entity, after: $1)
+            }
+            if pending.isEmpty { return (spare == 0 ? rows : query.window(rows), asOf) }
+            if spare > 0 || query.limit == nil && query.offset == 0 {
+                let isComplete = asked.limit.map { rows.count < $0 } ?? true
+                if let first = try query.firstRows(rows, under: pending, isComplete: isComplete, layout) {
+                    return (query.window(first), asOf)
+                }
+            }
+            spare = max(16, spare * 4)
+        }
+    }
+
+    /// Hands over the rows of one entity that match, each as soon as it is read.
+    ///
+    /// - Returns: The number of the newest save that the rows take into account; nil if other saves came in meanwhile, or
+    ///   were pending, or the store was reset, so that the rows may not be the newest and have to be asked for with ``rows(_:_:)``.
+    func forEachCommittedRow(
+        _ query: RowQuery, _ body: (StoredRow) -> Void
+    ) throws(DataSourceError) -> Int64? {
+        if hasPendingRows(query.entity) { return nil }
+        let read = try readOnce(.statement) { reader throws(DataSourceError) in
+            try reader.forEachRow(query, body)
+        } pending: {
+            $0.view(query.entity, after: $1).isEmpty
+        }
+        return read.flatMap { $0.pending ? $0.asOf : nil }
+    }
+
+    /// The rows of several entities that match, all as of the same save; limit and offset do not count.
+    func rows(
+        _ query: RowQuery, ofEntities family: [Int], _ layout: ModelLayout
+    ) throws(DataSourceError) -> (rows: [(entity: Int, rows: [StoredRow])], asOf: Int64) {
+        try firstRows(query.unlimited, ofEntities: family, layout)
+    }
+
+    /// The same, of which only so many are wanted as the limit says: of each entity there are at least its first ones, up
+    /// to the limit.
+    func firstRows(
+        _ query: RowQuery, ofEntities family: [Int], _ layout: ModelLayout
+    ) throws(DataSourceError) -> (rows: [(entity: Int, rows: [StoredRow])], asOf: Int64) {
+        // As for one entity.
+        var spare = family.contains(where: hasPendingRows) ? 16 : 0
+        while true {
+            let asked = query.widened(by: spare)
+            let (found, pending, asOf) = try read(.snapshot) { reader throws(DataSourceError) in
+                var found: [(entity: Int, rows: [StoredRow])] = []
+                for entity in family { found.append((entity, try reader.rows(asked.of(entity: entity)))) }
+                return found
+            } pending: { rows, start in
+                family.map { rows.view($0, after: start) }
+            }
+            var first: [(entity: Int, rows: [StoredRow])] = []
+            for (found, pending) in zip(found, pending) {
+                let isComplete = asked.limit.map { found.rows.count < $0 } ?? true
+                let rows =
+                    pending.isEmpty
+                    ? found.rows
+                    : try query.firstRows(
+                        found.rows, under: pending, isComplete: isComplete, layout.entities[found.entity])
+                if let rows { first.append((found.entity, rows)) }
+            }
+            if first.count == family.count { return (first, asOf) }
+            spare = max(16, spare * 4)
+        }
+    }
+
+    /// How many rows of one entity match; limit and offset do not count.
+    func count(_ query: RowQuery, _ layout: EntityLayout) throws(DataSourceError) -> Int {
+        let query = query.unlimited
+        let (count, isNewest, _) = try read(.statement) { reader throws(DataSourceError) in
+            try reader.count(query)
+        } pending: {
+            $0.view(query.entity, after: $1).isEmpty
+        }
+        return isNewest ? count : try rows(query, layout).rows.count
+    }
+
+    /// The row of that key, or nil.
+    package func row(entity: Int, key: Int64) throws(DataSourceError) -> (row: RowSnapshot?, asOf: Int64) {
+        let (row, pending, asOf) = try read(.statement) { reader throws(DataSourceError) in
+            try reader.row(entity: entity, key: key)
+        } pending: {
+            $0.row(entity, key, after: $1)
+        }
+        return (pending.map(\.row) ?? row, asOf)
+    }
+
+    /// The row with those values in the columns of one uniqueness constraint, or nil.
+    package func row(
+        entity: Int, constraint: Int, values: [RowValue], _ layout: EntityLayout
+    ) throws(DataSourceError) -> (row: StoredRow?, asOf: Int64) {
+        var stored: StoredRow?
+        let (_, found, asOf) = try read(.statement) { reader throws(DataSourceError) in
+            stored = try reader.row(entity: entity, constraint: constraint, values: values)
+        } pending: { rows, start -> StoredRow? in
+            if let row = rows.row(entity, constraint: constraint, values: values, after: start) { return row }
+            // The stored row has the values no more if a pending save has touched it.
+            return stored.flatMap { rows.row(entity, $0.key, after: start) == nil ? $0 : nil }
+        }
+        return (found, asOf)
+    }
+}
