@@ -76,12 +76,14 @@ let package = Package(
             ],
             plugins: ["ModelPlugin"]),
         .target(name: "TestSupport", path: "Tests/TestSupport"),
+        .target(name: "CTaskHooks", path: "Tests/CTaskHooks"),
         .executableTarget(
             name: "stress",
             dependencies: [
-                "CoreDataSource", "SQLiteStore", "RowStore", "ManagedModel", "CSQLite", "StoreFaults", "StoreTestModel",
-                "TestSupport",
+                "CoreDataSource", "SQLiteStore", "RowStore", "ManagedModel", "CSQLite", "CTaskHooks", "StoreFaults",
+                "StoreTestModel", "TestSupport",
             ], path: "Tests/Stress", plugins: ["ModelPlugin"]),
+        .testTarget(name: "StressTests", dependencies: ["TestSupport"]),
         .testTarget(name: "MisuseTests", dependencies: ["CoreDataSource", "TestSupport"]),
         .executableTarget(
             name: "readme-example", dependencies: ["CoreDataSource"], path: "Tests/ReadmeExample",

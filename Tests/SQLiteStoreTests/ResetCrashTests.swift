@@ -2,6 +2,7 @@ import Foundation
 import RowStore
 import SQLiteStore
 import StoreFaults
+import TestSupport
 import Testing
 
 /// A reset that ends anywhere leaves a whole old store or a whole new one.
@@ -21,8 +22,8 @@ struct ResetCrashTests {
     @Test(arguments: ResetScenario.allCases, Fault.all)
     func whicheverCallFailsTheNextStartFindsAWholeStore(scenario: ResetScenario, fault: Fault) throws {
         let total = try run(scenario, FaultyCalls(), moment: "no fault")
-        // All of them with `CRASH_ROUNDS` in the environment; otherwise each call with one of the faults.
-        let step = ProcessInfo.processInfo.environment["CRASH_ROUNDS"] == nil ? Fault.all.count : 1
+        // All of them with `COREDATASOURCE_THOROUGH`; otherwise each call with one of the faults.
+        let step = isThorough ? 1 : Fault.all.count
         let first = Fault.all.firstIndex { $0.name == fault.name } ?? 0
         for number in stride(from: 1 + first % step, through: total, by: step) {
             _ = try run(scenario, FaultyCalls(fault) { $0 == number }, moment: "\(fault.name) at call \(number)")

@@ -16,7 +16,9 @@ struct RunningResetTests {
         let store = try SQLiteStore.open(.test(folder))
         try store.write([item(1)])
         let old = store.storeID
-        let startup = try store.reset()
+        var emptied = 0
+        let startup = try store.reset { emptied += 1 }
+        #expect(emptied == 1)
         #expect(startup == StoreStartup(reason: .requested, rowsDropped: 1))
         #expect(store.storeID != old)
         #expect(store.firstFreeKey > 1)

@@ -2,6 +2,7 @@ import Foundation
 import RowStore
 import SQLiteStore
 import StoreFaults
+import TestSupport
 import Testing
 
 /// What fails while a store is opened is an error, never a reset, and leaves every byte as it was.
@@ -27,10 +28,9 @@ struct StartupFaultTests {
         }
     }
 
-    /// All pairs with `CRASH_ROUNDS` in the environment; otherwise each first one with one second one.
+    /// All pairs with `COREDATASOURCE_THOROUGH`; otherwise each first one with one second one.
     @Test(arguments: Start.allCases, Fault.all)
     func norDoTwoFaultsMakeAReset(start: Start, fault: Fault) throws {
-        let isThorough = ProcessInfo.processInfo.environment["CRASH_ROUNDS"] != nil
         let total = try run(start, FaultyCalls(), "no fault")
         for first in 1..<total {
             let later = first + 1...total

@@ -6,17 +6,15 @@ import TestSupport
 
 /// A real process that opens a store, killed or failed by the system at its calls for the store's files.
 ///
-/// Every call is tried with `CRASH_ROUNDS` in the environment, and some, beginning at a random one, without.
+/// Every call is tried with `COREDATASOURCE_THOROUGH`, and some, beginning at a random one, without.
 @Suite(
     .serialized, .enabled(if: Subprocess.isInPath("strace"), "strace, which kills at a system call, is not installed."))
 struct SystemCallTests {
-    private static let isThorough = ProcessInfo.processInfo.environment["CRASH_ROUNDS"] != nil
-
     /// Calls that change no file are left out, for they lead to no other state than the one before them.
     @Test(arguments: ResetScenario.allCases)
     func whereverTheProcessIsKilledTheNextStartFindsAWholeStore(scenario: ResetScenario) async throws {
-        let step = Self.isThorough ? 1 : 5
-        let calls = Self.isThorough ? "all" : "!fcntl,close,newfstatat,pread64,fchown,readlink,getdents64"
+        let step = isThorough ? 1 : 5
+        let calls = isThorough ? "all" : "!fcntl,close,newfstatat,pread64,fchown,readlink,getdents64"
         var number = Int.random(in: 1...step)
         var kills = 0
         while true {
@@ -36,7 +34,7 @@ struct SystemCallTests {
     /// Neither a store that is current nor one that would have to be reset is touched, whatever fails while it is read.
     @Test(arguments: ["EACCES", "EBUSY", "EIO", "EMFILE", "ENOSPC"], [("hash", "discard"), ("other", "ask")])
     func whateverTheSystemRefusesTheStoreStaysAsItIs(fault: String, start: (String, String)) async throws {
-        let step = Self.isThorough ? 1 : 41
+        let step = isThorough ? 1 : 41
         var number = Int.random(in: 1...step)
         while true {
             let folder = try TemporaryFolder()

@@ -28,7 +28,7 @@ func runHere(_ suite: Suite, _ arguments: Arguments) async -> Bool {
     let start = ContinuousClock.now
     let findings = Findings()
     do {
-        try await suite.run(arguments.size, arguments.seed, findings)
+        try await suite.run(arguments, findings)
     } catch {
         findings.violation("the suite was ended by an error: \(error)")
     }
@@ -45,15 +45,21 @@ func runApart(_ suite: Suite, _ arguments: Arguments) async throws -> Bool {
     say("stress \(suite.rawValue) --size \(arguments.size.rawValue) --seed \(arguments.seed)")
     let process = Process()
     process.executableURL = Bundle.main.executableURL
-    process.arguments = [
-        suite.rawValue, "--inside", "--size", arguments.size.rawValue, "--seed", "\(arguments.seed)",
-    ]
+    process.arguments =
+        [suite.rawValue, "--inside", "--size", arguments.size.rawValue, "--seed", "\(arguments.seed)"]
+        + (arguments.count.map { ["--count", "\($0)"] } ?? [])
+    let progress = FileManager.default.temporaryDirectory.appending(component: "stress-\(getpid())-progress")
+    defer { try? FileManager.default.removeItem(at: progress) }
+    // Orders of events are to depend on nothing but the seed.
+    process.environment = ProcessInfo.processInfo.environment.merging(
+        ["SWIFT_DETERMINISTIC_HASHING": "1", Progress.variable: progress.path]) { _, new in new }
     let ended = AsyncStream<Void>.makeStream()
     process.terminationHandler = { _ in ended.continuation.finish() }
     try process.run()
     for await _ in ended.stream {}
     if process.terminationReason == .uncaughtSignal {
-        say("  FAILED: 1 trap: the suite ended by signal \(process.terminationStatus)")
+        let last = (try? String(contentsOf: progress, encoding: .utf8)) ?? ""
+        say("  FAILED: 1 trap: the suite ended by signal \(process.terminationStatus) \(last)")
     } else if process.terminationStatus == Watchdog.exitCode {
         say("  FAILED: 1 hang")
     }

@@ -3,7 +3,13 @@ internal import Synchronization
 /// What a stress suite counts, and the promises that it saw broken.
 package final class Findings: Sendable {
     package enum Count: String, Sendable, CaseIterable {
-        case kills, images, faults, acknowledged, lost, half, stale, refused, hangs, traps
+        // What was tried.
+        case kills, images, faults, schedules
+        // What came of it.
+        case acknowledged, lost, half, stale, refused, hangs, traps
+
+        /// Whether it is told even if there is none.
+        fileprivate var isOutcome: Bool { ![.kills, .images, .faults, .schedules].contains(self) }
     }
 
     private struct State {
@@ -51,7 +57,8 @@ package final class Findings: Sendable {
     package var summary: String {
         state.withLock { state in
             let figures = state.figures.map { "\($0.value) \($0.name)" }
-            let counts = Count.allCases.map { "\(state.counts[$0] ?? 0) \($0.rawValue)" }
+            let counts = Count.allCases.filter { $0.isOutcome || state.counts[$0] != nil }
+                .map { "\(state.counts[$0] ?? 0) \($0.rawValue)" }
             return (figures + counts).joined(separator: ", ")
         }
     }

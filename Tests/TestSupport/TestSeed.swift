@@ -4,3 +4,6 @@ import Foundation
 package func testSeed() -> UInt64 {
     ProcessInfo.processInfo.environment["COREDATASOURCE_SEED"].flatMap { UInt64($0) } ?? .random(in: 0..<1 << 32)
 }
+
+/// Whether tests that else try some of many cases are to try all of them: with `COREDATASOURCE_THOROUGH`.
+package let isThorough = ProcessInfo.processInfo.environment["COREDATASOURCE_THOROUGH"] != nil

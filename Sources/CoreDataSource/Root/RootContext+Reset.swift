@@ -17,11 +17,14 @@ extension RootContext {
     }
 
     private func resetOnQueue() -> Result<StoreStartup, DataSourceError> {
-        let result = Result { () throws(DataSourceError) in try store.reset() }
-        let isEmptied = (try? result.get()) != nil
-        let (told, reports) = state.withLock { $0.endReset(isEmptied: isEmptied) }
-        for (waiter, result) in told { waiter(result) }
-        for report in reports { failures.report(report) }
+        var ended: (told: [State.Told], reports: [StoreFailure.Report]) = ([], [])
+        let result = Result { () throws(DataSourceError) in
+            // While reads wait: whoever reads the new store lays nothing over it that was saved before.
+            try store.reset { ended = state.withLock { $0.empty() } }
+        }
+        state.withLock { $0.log.endReset() }
+        for (waiter, result) in ended.told { waiter(result) }
+        for report in ended.reports { failures.report(report) }
         didTakeBack()
         if pendingSaveCount > 0 { commitSoon() }
         return result

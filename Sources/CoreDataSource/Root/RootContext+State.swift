@@ -136,10 +136,9 @@ extension RootContext {
             return (numbers.count, takeTold())
         }
 
-        /// Ends a reset; if the store was emptied, what was pending is lost.
-        mutating func endReset(isEmptied: Bool) -> (told: [Told], reports: [StoreFailure.Report]) {
-            let lost = log.endReset(isEmptied: isEmptied)
-            guard isEmptied else { return ([], []) }
+        /// The store was emptied: what was pending is lost.
+        mutating func empty() -> (told: [Told], reports: [StoreFailure.Report]) {
+            let lost = log.empty()
             forgetFailure()
             feed.append(.unknown(nil))
             for save in lost where save.isAwaited { refused[save.changes.number] = RootContext.storeReset }

@@ -136,7 +136,7 @@ package final class RootContext: Sendable {
 
     func hasPendingRows(_ entity: Int) -> Bool { state.withLock { !$0.log.rows.isEmpty(entity) } }
 
-    /// Reads the store, and looks for what the store may lack.
+    /// Reads the store, and looks for what the store may lack; reads once more if the store was reset meanwhile.
     ///
     /// - Parameter pending: Looks into the pending rows; those count that were saved after the number given.
     /// - Returns: Both, and the number of the newest save that they take into account.
@@ -144,13 +144,25 @@ package final class RootContext: Sendable {
         _ isolation: ReadIsolation, _ body: (any StoreReader) throws(DataSourceError) -> R,
         pending: (borrowing PendingRows, Int64) -> P
     ) throws(DataSourceError) -> (result: R, pending: P, asOf: Int64) {
-        let start = state.withLock { $0.log.beginRead() }
-        let result = Result { () throws(DataSourceError) in try store.read(isolation, body) }
-        let (found, newest) = state.withLock { state in
-            defer { state.log.endRead(from: start) }
-            return (pending(state.log.rows, start), state.log.newest)
+        while true {
+            if let read = try readOnce(isolation, body, pending: pending) { return read }
         }
-        return (try result.get(), found, newest)
+    }
+
+    /// The same, but nil if the store was reset meanwhile: then the log has forgotten what was saved since the read began, and
+    /// what was read may lack some of it.
+    func readOnce<R, P>(
+        _ isolation: ReadIsolation, _ body: (any StoreReader) throws(DataSourceError) -> R,
+        pending: (borrowing PendingRows, Int64) -> P
+    ) throws(DataSourceError) -> (result: R, pending: P, asOf: Int64)? {
+        let (start, generation) = state.withLock { ($0.log.beginRead(), $0.log.generation) }
+        let result = Result { () throws(DataSourceError) in try store.read(isolation, body) }
+        let (found, newest, isReset) = state.withLock { state in
+            defer { state.log.endRead(from: start) }
+            return (pending(state.log.rows, start), state.log.newest, state.log.generation != generation)
+        }
+        let read = try result.get()
+        return isReset ? nil : (read, found, newest)
     }
 }
 

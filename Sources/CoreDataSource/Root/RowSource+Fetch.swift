@@ -29,17 +29,17 @@ extension RowSource {
     /// Hands over the rows of one entity that match, each as soon as it is read.
     ///
     /// - Returns: The number of the newest save that the rows take into account; nil if other saves came in meanwhile, or
-    ///   were pending, so that the rows may not be the newest and have to be asked for with ``rows(_:_:)``.
+    ///   were pending, or the store was reset, so that the rows may not be the newest and have to be asked for with ``rows(_:_:)``.
     func forEachCommittedRow(
         _ query: RowQuery, _ body: (StoredRow) -> Void
     ) throws(DataSourceError) -> Int64? {
         if hasPendingRows(query.entity) { return nil }
-        let (_, isNewest, asOf) = try read(.statement) { reader throws(DataSourceError) in
+        let read = try readOnce(.statement) { reader throws(DataSourceError) in
             try reader.forEachRow(query, body)
         } pending: {
             $0.view(query.entity, after: $1).isEmpty
         }
-        return isNewest ? asOf : nil
+        return read.flatMap { $0.pending ? $0.asOf : nil }
     }
 
     /// The rows of several entities that match, all as of the same save; limit and offset do not count.

@@ -28,7 +28,7 @@ package enum RowSource {
         }
     }
 
-    /// Reads the store, and looks for what the store may lack.
+    /// Reads the store, and looks for what the store may lack; reads once more if the store was reset meanwhile.
     ///
     /// - Parameter pending: Looks into the pending rows; those count that were saved after the number given.
     /// - Returns: Both, and the number of the newest save that they take into account.
@@ -39,8 +39,18 @@ package enum RowSource {
         switch self {
         case .root(let root): return try root.read(isolation, body, pending: pending)
         case .snapshot(let snapshot):
-            let result = try body(snapshot.reader)
-            return (result, pending(snapshot.pending, snapshot.start), snapshot.newestSave)
+            return try snapshot.read(body, pending)
+        }
+    }
+
+    /// The same, but nil if the store was reset meanwhile.
+    func readOnce<R, P>(
+        _ isolation: ReadIsolation, _ body: (any StoreReader) throws(DataSourceError) -> R,
+        pending: (borrowing PendingRows, Int64) -> P
+    ) throws(DataSourceError) -> (result: R, pending: P, asOf: Int64)? {
+        switch self {
+        case .root(let root): return try root.readOnce(isolation, body, pending: pending)
+        case .snapshot(let snapshot): return try snapshot.read(body, pending)
         }
     }
 }
@@ -54,6 +64,13 @@ package struct RootSnapshot {
     fileprivate let start: Int64
     fileprivate let newestSave: Int64
     fileprivate let generation: Int
+
+    fileprivate func read<R, P>(
+        _ body: (any StoreReader) throws(DataSourceError) -> R, _ pending: (borrowing PendingRows, Int64) -> P
+    ) throws(DataSourceError) -> (result: R, pending: P, asOf: Int64) {
+        let result = try body(reader)
+        return (result, pending(self.pending, start), newestSave)
+    }
 }
 
 extension RootContext {

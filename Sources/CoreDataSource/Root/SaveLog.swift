@@ -185,12 +185,13 @@ package struct SaveLog {
         return true
     }
 
-    /// The store was emptied, or could not be. If it was, pending saves are lost, and nobody is told of older ones.
+    /// The store was emptied, or could not be: saves are committed again.
+    package mutating func endReset() { isResetting = false }
+
+    /// The rows of the store are gone: pending saves are lost, and nobody is told of older ones.
     ///
     /// - Returns: The saves that are lost.
-    package mutating func endReset(isEmptied: Bool) -> [LoggedSave] {
-        isResetting = false
-        guard isEmptied else { return [] }
+    package mutating func empty() -> [LoggedSave] {
         let lost = pending
         entries.removeAll()
         rows.removeAll()

@@ -34,10 +34,11 @@ package final class InMemoryStore: PersistentStore {
         return try body(MemoryReader(store: self, snapshot: isolation == .snapshot ? state : nil))
     }
 
-    package func reset() throws(DataSourceError) -> StoreStartup {
+    package func reset(didEmpty: () -> Void) throws(DataSourceError) -> StoreStartup {
         try state.withLock { (state) throws(DataSourceError) in
             guard let old = state else { throw InMemoryStore.closed }
             state = MemoryState(layout, firstFreeKey: old.firstFreeKey)
+            didEmpty()
             return StoreStartup(
                 reason: .requested, rowsDropped: old.tables.reduce(0) { $0 + ($1?.rows.count ?? 0) })
         }

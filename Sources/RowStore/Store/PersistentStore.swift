@@ -43,7 +43,9 @@ package protocol PersistentStore: Sendable {
 
     /// Puts an empty store in the place of this one, for the same model. Reads wait meanwhile; it is never called during a
     /// commit. When it throws, every row is as it was.
-    func reset() throws(DataSourceError) -> StoreStartup
+    ///
+    /// - Parameter didEmpty: Called once the rows are gone, while reads still wait; not if it throws.
+    func reset(didEmpty: () -> Void) throws(DataSourceError) -> StoreStartup
 
     /// Sets who is told what goes wrong in the store where no call can throw it: a checkpoint that keeps failing, a value
     /// that cannot be read. The handler may be called on any thread, and is never called with a lock held.
@@ -86,6 +88,7 @@ package struct CommitOutcome: Sendable {
 extension PersistentStore {
     package var canBeWrittenOutside: Bool { false }
     package func noticeOutsideWrites() -> Bool { false }
+    package func reset() throws(DataSourceError) -> StoreStartup { try reset {} }
     package var isReadOnly: Bool { false }
     package var needsUpkeep: Bool { false }
     package func upkeep() {}

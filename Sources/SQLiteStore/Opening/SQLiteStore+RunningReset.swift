@@ -24,7 +24,7 @@ extension SQLiteStore {
     ///
     /// Once the old files are gone it does not throw: if the new ones cannot be made, the next read or commit tries again,
     /// and throws what is in the way.
-    package func reset() throws(DataSourceError) -> StoreStartup {
+    package func reset(didEmpty: () -> Void) throws(DataSourceError) -> StoreStartup {
         try readers.pause { () throws(DataSourceError) in
             try writer.withLock { (writer) throws(DataSourceError) in
                 let old = try openWriter(&writer)
@@ -32,6 +32,7 @@ extension SQLiteStore {
                 old.end()
                 let (startup, failure) = replace(old.connection, &writer)
                 if let failure { throw failure }
+                didEmpty()
                 return startup
             }
         }

@@ -14,6 +14,8 @@ final class FaultyStore: PersistentStore {
     private let arrival = Guarded<AsyncStream<Void>.Continuation?>(nil)
     private let queries = Guarded<[RowQuery]>([])
     private let resetting = Guarded<(@Sendable () -> Void)?>(nil)
+    private let afterRead = Guarded<(@Sendable () -> Void)?>(nil)
+    private let wasReset = Guarded<(@Sendable () -> Void)?>(nil)
     private let onMain = Guarded(false)
     private let groups = Guarded<[[Int64]]>([])
 
@@ -102,6 +104,11 @@ final class FaultyStore: PersistentStore {
         }
         held?.arrived.finish()
         held?.semaphore.wait()
+        let after = afterRead.withLock { after in
+            defer { after = nil }
+            return after
+        }
+        defer { after?() }
         if let error = readFailure.withLock({ $0 }) { throw error }
         return try base.read(isolation) { reader throws(DataSourceError) in
             try body(NotingReader(base: reader) { query in self.queries.withLock { $0.append(query) } })
@@ -134,10 +141,18 @@ final class FaultyStore: PersistentStore {
     /// Calls the body in the middle of every reset, on the root's queue.
     func duringReset(_ body: @escaping @Sendable () -> Void) { resetting.withLock { $0 = body } }
 
-    func reset() throws(DataSourceError) -> StoreStartup {
+    /// Calls the body once, after the next read has ended and before its result is used.
+    func afterNextRead(_ body: @escaping @Sendable () -> Void) { afterRead.withLock { $0 = body } }
+
+    /// Calls the body after every reset, before the root hears that it is done.
+    func afterReset(_ body: @escaping @Sendable () -> Void) { wasReset.withLock { $0 = body } }
+
+    func reset(didEmpty: () -> Void) throws(DataSourceError) -> StoreStartup {
         resetting.withLock { $0 }?()
         if let error = failure.withLock({ $0 }) { throw error }
-        return try base.reset()
+        let startup = try base.reset(didEmpty: didEmpty)
+        wasReset.withLock { $0 }?()
+        return startup
     }
 
     func close() { base.close() }

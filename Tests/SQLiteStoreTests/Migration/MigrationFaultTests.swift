@@ -3,6 +3,7 @@ import RowStore
 import SQLiteStore
 import StoreFaults
 import StoreTestModel
+import TestSupport
 import Testing
 
 /// A fault anywhere in a migration is an error, or does not matter; it is never a reset, and no row is lost.
@@ -25,9 +26,9 @@ struct MigrationFaultTests {
         }
     }
 
-    /// All calls with `CRASH_ROUNDS` in the environment; otherwise each call with one of the faults.
+    /// All calls with `COREDATASOURCE_THOROUGH`; otherwise each call with one of the faults.
     private static func numbers(_ fault: Fault, _ total: Int) -> StrideThrough<Int> {
-        let step = ProcessInfo.processInfo.environment["CRASH_ROUNDS"] == nil ? Fault.all.count : 1
+        let step = isThorough ? 1 : Fault.all.count
         let first = Fault.all.firstIndex { $0.name == fault.name } ?? 0
         return stride(from: 1 + first % step, through: total, by: step)
     }

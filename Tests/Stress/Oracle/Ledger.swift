@@ -8,6 +8,8 @@ import TestSupport
 struct Ledger: Sendable {
     let seed: UInt64
     let task: Int
+    /// Whether all texts are short.
+    var isShort = false
 
     /// What a task has stored, by the numbers of its records.
     typealias Cells = [Int: Cell]
@@ -24,6 +26,7 @@ struct Ledger: Sendable {
 
     /// The text of a record: now and then long enough for pages of its own, so that the log fills and is copied.
     private func text(_ record: Int, _ textRevision: Int64) -> String {
+        if isShort { return "\(key(record)) \(textRevision)" }
         var random = SeededRandom(seed: seed).branch(UInt64(textRevision) << 16 | UInt64(task) << 8 | UInt64(record))
         let length = random.next(below: 60) == 0 ? 30_000 : random.next(below: 200)
         return "\(key(record)) \(textRevision) " + String(repeating: "x", count: length)

@@ -16,6 +16,7 @@ class RecordDataSource<Object: Record>: DataSource<any Sendable> {
     override func onAdd(_ object: any Sendable, in context: PrivateContext) throws -> ManagedObject? {
         guard let data = object as? RecordData else { return nil }
         let record = try context.findOrInsert(Object.self, where: \.key, equals: data.key)
+        Simulation.interleave()
         record.task = data.task
         record.revision = data.revision
         record.text = data.text
@@ -36,6 +37,9 @@ final class BlueDataSource: RecordDataSource<Blue> {}
 protocol RecordKeeper: DataSource<any Sendable> {
     nonisolated func run(_ operation: Operation) async throws
     nonisolated func put(_ values: [RecordData]) async throws
+    /// The same with a callback.
+    nonisolated func put(
+        _ values: [RecordData], callback: @escaping @MainActor @Sendable (Result<SaveReport, any Error>) -> Void)
     nonisolated func remove(_ values: [RecordData]) async throws
     /// Makes the objects in scope equal to the values: all of its entity.
     nonisolated func replaceAll(with values: [RecordData]) async throws
@@ -77,6 +81,12 @@ extension RecordDataSource: RecordKeeper {
     }
 
     nonisolated func put(_ values: [RecordData]) async throws { try await add(values) }
+
+    nonisolated func put(
+        _ values: [RecordData], callback: @escaping @MainActor @Sendable (Result<SaveReport, any Error>) -> Void
+    ) {
+        add(values, callback: callback)
+    }
 
     nonisolated func remove(_ values: [RecordData]) async throws { try await delete(values) }
 

@@ -15,14 +15,17 @@ struct Arguments {
     var suites: [Suite] = []
     var size = Size.small
     var seed = UInt64.random(in: 0..<1 << 32)
+    /// How many cases are run in place of those of the size; one, to have a schedule again.
+    var count: Int?
     /// Whether this process runs the one suite itself; otherwise it starts one process for each.
     var isInside = false
     /// What a suite's child is told.
     var child: [String] = []
 
     static let usage = """
-        usage: stress SUITE... [--size small|full] [--seed N]
+        usage: stress SUITE... [--size small|full] [--seed N] [--count N]
         SUITE is all, or one of: \(Suite.allCases.map(\.rawValue).joined(separator: ", "))
+        --count is how many schedules are run; others take no notice of it
         """
 
     /// Nil if they are not understood.
@@ -40,6 +43,9 @@ struct Arguments {
             case "--seed":
                 guard let seed = rest.popFirst().flatMap({ UInt64($0) }) else { return nil }
                 self.seed = seed
+            case "--count":
+                guard let count = rest.popFirst().flatMap({ Int($0) }), count > 0 else { return nil }
+                self.count = count
             case "--inside": isInside = true
             case "all": suites = Suite.allCases
             default:

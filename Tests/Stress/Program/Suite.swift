@@ -13,16 +13,20 @@ enum Suite: String, CaseIterable {
     case outsideWrites = "outside-writes"
     /// Memory and the log stay bounded while main is blocked and readers overlap.
     case memory
+    /// Tasks, cancels, resets, closes and drops in an order that a seed decides.
+    case schedules
 
     /// Runs it in this process.
     @MainActor
-    func run(_ size: Size, _ seed: UInt64, _ findings: Findings) async throws {
+    func run(_ arguments: Arguments, _ findings: Findings) async throws {
+        let (size, seed) = (arguments.size, arguments.seed)
         switch self {
         case .kill: try await KillSuite(size, seed, findings).run()
         case .powerCut: try PowerCutSuite(size, seed, findings).run()
         case .faults: try await FaultSuite(size, seed, findings).run()
         case .outsideWrites: try await OutsideWritesSuite(size, seed, findings).run()
         case .memory: try await MemorySuite(size, seed, findings).run()
+        case .schedules: ScheduleSuite(arguments, findings).run()
         }
     }
 

@@ -1,4 +1,3 @@
-internal import Dispatch
 internal import RowStore
 
 /// One query that is kept up to date, for all who show it.

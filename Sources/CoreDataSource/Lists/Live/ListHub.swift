@@ -1,4 +1,3 @@
-internal import Dispatch
 internal import RowStore
 
 /// The engines of all lists of a container: one for each query, as long as somebody shows it.
@@ -7,7 +6,7 @@ final class ListHub {
     let stack: PersistentStack
     let names: ListReason.Names
     /// Where much work is done, one piece after the other.
-    let queue = DispatchQueue(label: "CoreDataSource.lists", qos: .userInitiated)
+    let queue: any WorkQueue
     private var engines: [Entry] = []
     /// Whether nothing is followed any more.
     private(set) var isFinished = false
@@ -22,6 +21,7 @@ final class ListHub {
 
     init(_ stack: PersistentStack) {
         self.stack = stack
+        queue = stack.root.scheduling.makeQueue("CoreDataSource.lists", false)
         names = ListReason.Names(layout: stack.layout) { [weak stack] entity in
             stack?.owner(ofEntity: entity)
         }

@@ -1,0 +1,125 @@
+import CoreDataSource
+import Foundation
+import RowStore
+import TestSupport
+
+/// One task of a schedule: it saves its own records, and knows what they may be.
+struct ScheduleClient: Sendable {
+    let number: Int
+    let world: ScheduleWorld
+    let ledger: Ledger
+    private var random: SeededRandom
+
+    /// What calls may throw. Nothing of such a call is left, but for `outcomeUnknown`.
+    private static let expected: Set<DataSourceError.Code> = [
+        .diskFull, .storeBusy, .storeUnreadable, .uniquenessViolated, .saveTakenBack, .storeReset, .storeClosed,
+        .storeUnavailable, .pendingDiscarded, .outcomeUnknown,
+    ]
+
+    init(_ number: Int, _ world: ScheduleWorld, seed: UInt64) {
+        self.number = number
+        self.world = world
+        ledger = Ledger(seed: seed, task: number, isShort: true)
+        random = SeededRandom(seed: seed).branch(UInt64(number) + 1000)
+    }
+
+    /// - Returns: What its records may be.
+    mutating func run(saves: Int64) async -> PossibleStates {
+        var states = PossibleStates()
+        for save in 1...saves {
+            guard let opened = await currentContainer() else { break }
+            await self.save(ledger.operation(save, on: states.any), opened, &states)
+            if states.count > 6 || random.next(below: 3) == 0 {
+                if let opened = world.current { await look(opened, &states) }
+            }
+            for _ in 0..<random.next(below: 3) { await world.simulation.pause() }
+        }
+        world.note(name, nil)
+        return states
+    }
+
+    private var name: String { "task \(number)" }
+
+    private func currentContainer() async -> ScheduleWorld.Opened? {
+        world.note(name, "waits for a container")
+        for _ in 0..<50_000 {
+            if let opened = world.current { return opened }
+            await world.simulation.pause()
+        }
+        world.violation("no container was opened again", .hangs)
+        return nil
+    }
+
+    private mutating func save(
+        _ operation: Operation, _ opened: ScheduleWorld.Opened, _ states: inout PossibleStates
+    ) async {
+        let keeper = opened.keepers[number % opened.keepers.count]
+        let form = random.next(below: 4)
+        world.note(name, "\(operation), form \(form)")
+        do {
+            switch operation.kind {
+            case .write(let put, let remove) where remove.isEmpty && form == 0:
+                try await callBack(keeper, operation.values(put))
+                states.note(operation, .stored, world.disk.moment)
+            default:
+                if form == 1 {
+                    try await world.cancellable(number) { try await keeper.run(operation) }
+                } else {
+                    try await keeper.run(operation)
+                }
+                states.note(operation, operation.level == .store ? .stored : .shown, world.disk.moment)
+            }
+            world.findings.count(.acknowledged)
+            world.note(name, "made it")
+        } catch {
+            world.note(name, "threw \((error as? DataSourceError)?.code.rawValue ?? "\(error)")")
+            world.findings.count(.refused)
+            let code = (error as? DataSourceError)?.code
+            states.note(operation, code == .outcomeUnknown ? .unknown : .threw, world.disk.moment)
+            if !(error is CancellationError), code.map(ScheduleClient.expected.contains) != true {
+                world.violation("\(operation) threw \(error)")
+            }
+        }
+    }
+
+    private func callBack(_ keeper: any RecordKeeper, _ values: [RecordData]) async throws {
+        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+            keeper.put(values) { continuation.resume(with: $0.map { _ in }) }
+        }
+    }
+
+    /// Looks at its records on main, or in the private context.
+    mutating func look(_ opened: ScheduleWorld.Opened, _ states: inout PossibleStates) async {
+        let keeper = opened.keepers[number % opened.keepers.count]
+        let isOnMain = random.next(below: 2) == 0
+        world.note(name, "looks \(isOnMain ? "on main" : "in its context")")
+        let before = world.disk.moment
+        do {
+            let records = isOnMain ? try await keeper.shown() : try await keeper.kept()
+            expect(records, since: before, isOnMain ? "main" : "the context", &states)
+        } catch {
+            let code = (error as? DataSourceError)?.code
+            if code.map(ScheduleClient.expected.contains) != true { world.violation("a look threw \(error)") }
+        }
+    }
+
+    /// Expects that its records among those can be.
+    func expect(
+        _ records: [RecordData], since moment: PossibleStates.Moment, _ place: String, _ states: inout PossibleStates
+    ) {
+        let own = records.filter { Int($0.task) == number }
+        world.note(name, "saw \(own.first { $0.key == ledger.key(0) }?.revision ?? 0) in \(place)")
+        let before = states.states
+        guard !states.see(own, ledger, between: moment, and: world.disk.moment) else { return }
+        // The first record tells which save is there.
+        let last = own.first { $0.key == ledger.key(0) }?.revision
+        let isHalf = before.contains { $0[0]?.revision == last }
+        let found = own.map { "\($0.key)=\($0.revision)" }.sorted().joined(separator: " ")
+        let possible = before.map { cells in
+            cells.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value.revision)" }.joined(separator: " ")
+        }
+        world.violation(
+            "\(place) has other records of task \(number) than can be: \(found); can be: \(possible)",
+            isHalf ? .half : .lost)
+    }
+}
