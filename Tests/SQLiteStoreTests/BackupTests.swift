@@ -83,6 +83,24 @@ struct BackupTests {
         old.close()
     }
 
+    /// A power cut would else leave a backup that has its name and not its rows.
+    @Test func aCopyIsOnTheDiskBeforeItHasItsName() throws {
+        let folder = try TemporaryFolder()
+        try makeStore(folder)
+        let made = Guarded<[String]>([])
+        var options = SQLiteStore.Options.test(
+            folder, resetPolicy: .backup(keep: 1),
+            calls: FileCalls { call, path in
+                if path.hasSuffix(".partial") || call == .sync { made.withLock { $0.append(call.rawValue) } }
+                return 0
+            })
+        options.identity.entityKeys = ["SubItem": "7"]
+        let store = try SQLiteStore.open(options)
+        #expect(store.startup.backup != nil)
+        #expect(made.withLock { $0 } == ["create", "sync", "move", "sync"])
+        store.close()
+    }
+
     /// Another program reads the store: its log cannot be copied as a whole, so it cannot become one file.
     @Test func aStoreThatIsReadByAnotherProgramStays() throws {
         let folder = try TemporaryFolder()

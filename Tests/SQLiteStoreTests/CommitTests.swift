@@ -168,6 +168,21 @@ struct CommitTests {
         try checkIntegrity(folder)
     }
 
+    @Test func whatIsRefusedIsNeitherCountedNorKeepsKeys() throws {
+        try withStore(.sqlite) { store in
+            let counters = try #require(store as? SQLiteStore).counters
+            try store.write([.of(insert: [item(1, "a")])])
+            let (bound, rows) = (store.firstFreeKey, counters.rowsWritten)
+            var refused = ChangeSet.of(1, insert: [StoredRow(key: bound + 7, row: RowSnapshot(columnCount: 8))])
+            refused.entities.insert(contentsOf: ChangeSet.of(insert: [item(2, "a")]).entities, at: 1)
+            var other = ChangeSet.of(insert: [item(3, "c")])
+            (refused.origin, other.origin) = (1, 2)
+            #expect(try store.commit([refused, other]).refused.keys.sorted() == [0])
+            #expect(counters.rowsWritten == rows + 1)
+            #expect(store.firstFreeKey == bound)
+        }
+    }
+
     @Test func reopeningKeepsAllRows() throws {
         let folder = try TemporaryFolder()
         let first = try SQLiteStore.open(.test(folder))

@@ -64,4 +64,21 @@ struct LockFileTests {
         next.close()
         try checkIntegrity(folder)
     }
+
+    /// Whoever locked the store since may be about to open it.
+    @Test func aContainerThatLostItsLockLeavesTheLogWhenItCloses() throws {
+        let folder = try TemporaryFolder()
+        let store = try SQLiteStore.open(.test(folder))
+        try store.write([item(1)])
+        try FileManager.default.removeItem(at: lockFile(folder))
+        let other = open(lockFile(folder).path, O_RDWR | O_CREAT, 0o600)
+        #expect(flock(other, LOCK_EX | LOCK_NB) == 0)
+        store.close()
+        #expect(folder.contents()["test.store-wal"]?.isEmpty == false)
+        close(other)
+        let next = try SQLiteStore.open(.test(folder))
+        #expect(try next.count() == 1)
+        next.close()
+        try checkIntegrity(folder)
+    }
 }

@@ -110,6 +110,44 @@ struct LogBoundTests {
         try checkIntegrity(folder)
     }
 
+    /// A short pause, for which a commit holds readers up, stayed in place of the patience that writing has.
+    @Test func emptyingTheLogLeavesTheConnectionAsPatientAsBefore() throws {
+        let folder = try TemporaryFolder()
+        let store = try SQLiteStore.open(options(folder))
+        let patience = try store.pragma("busy_timeout")
+        var (key, longest): (Int64, Int) = (0, 0)
+        while store.counters.walBytes >= longest, key < 1_000 {
+            longest = store.counters.walBytes
+            key += 1
+            try store.write([item(key)])
+        }
+        #expect(key < 1_000, "a commit emptied it")
+        #expect(try store.pragma("busy_timeout") == patience)
+        store.close()
+        try checkIntegrity(folder)
+    }
+
+    /// What was copied of the log before it began again counts no more.
+    @Test func aLogThatBeganAgainIsCopiedAsSoonAsTheFirst() throws {
+        let folder = try TemporaryFolder()
+        let store = try SQLiteStore.open(options(folder))
+        var counts: [Int] = []
+        var key: Int64 = 0
+        for _ in 0..<4 {
+            var count = 0
+            while !store.needsUpkeep, count < 100 {
+                key += 1
+                count += 1
+                try store.write([item(key)])
+            }
+            counts.append(count)
+            store.upkeep()
+        }
+        #expect(counts.dropFirst().allSatisfy { $0 <= counts[0] + 1 }, "\(counts)")
+        store.close()
+        try checkIntegrity(folder)
+    }
+
     @Test func mainReadsWhileTheLogIsBeingEmptied() async throws {
         let folder = try TemporaryFolder()
         let store = try SQLiteStore.open(options(folder))

@@ -64,6 +64,30 @@ struct ResetTests {
         try checkIntegrity(copy)
     }
 
+    /// In any other order a power cut could leave the old rows without those that were in the log, or the log beside a new
+    /// file.
+    @Test func theDiskForgetsTheMainFileBeforeItsLog() throws {
+        let folder = try TemporaryFolder()
+        try makeStore(folder)
+        let made = Guarded<[String]>([])
+        let calls = FileCalls { call, path in
+            let name = path.split(separator: "/").last.map(String.init) ?? ""
+            switch call {
+            case .remove: made.withLock { $0.append("remove \(name)") }
+            case .create: made.withLock { $0.append("create \(name)") }
+            case .sync: made.withLock { $0.append(name == folder.url.lastPathComponent ? "sync" : "sync \(name)") }
+            default: break
+            }
+            return 0
+        }
+        try SQLiteStore.open(.test(folder, hash: "other", calls: calls)).close()
+        #expect(
+            made.withLock { $0 } == [
+                "remove test.store", "sync", "remove test.store-wal", "remove test.store-shm",
+                "remove test.store-journal", "sync", "create test.store", "sync",
+            ])
+    }
+
     /// What a reset leaves that was killed between two of its steps.
     @Test(arguments: [["test.store-wal", "test.store-shm"], ["test.store-shm"], ["test.store-wal"], []])
     func aResetThatWasCutShortIsFinished(remains: [String]) throws {

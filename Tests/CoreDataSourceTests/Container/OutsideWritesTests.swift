@@ -16,16 +16,19 @@ struct OutsideWritesTests {
         }
     }
 
-    /// Inserts a row as another program would: with the highest key plus one.
-    private func insert(_ uid: String, _ raw: RawConnection) throws {
+    /// Inserts a row as another program would.
+    ///
+    /// - Parameter key: Nil for the highest key plus one.
+    private nonisolated func insert(_ uid: String, key: Int64? = nil, _ raw: RawConnection) throws {
         let columns = try raw.column("SELECT name FROM pragma_table_info('ContactEntity')").filter {
             $0 != "_key" && $0 != "uid"
         }
         let list = columns.map { "\"\($0)\"" }.joined(separator: ", ")
+        let number = key.map(String.init) ?? "(SELECT max(\"_key\") + 1 FROM \"ContactEntity\")"
         try raw.execute(
             """
             INSERT INTO "ContactEntity" ("_key", "uid", \(list))
-            SELECT (SELECT max("_key") + 1 FROM "ContactEntity"), '\(uid)', \(list) FROM "ContactEntity" LIMIT 1
+            SELECT \(number), '\(uid)', \(list) FROM "ContactEntity" LIMIT 1
             """)
     }
 
@@ -36,6 +39,45 @@ struct OutsideWritesTests {
             #expect(try await contacts.add(contactList(3..<6)) == SaveReport(inserted: 3))
             #expect(try contacts.count(ContactEntity.self) == 7)
             #expect(Set(try raw.column("SELECT \"_key\" FROM \"ContactEntity\"")).count == 7)
+        }
+    }
+
+    /// The store had set keys aside up to that one, so that all of them up to it could be given.
+    @Test(arguments: [false, true])
+    func insertsGoOnAboveAKeyBeyondThoseSetAside(isInABatch: Bool) async throws {
+        try await withContainer(.sqlite) { container, url in
+            let contacts = try container.dataSource(ContactDataSource.self)
+            try await contacts.add(contactList(0..<3))
+            let key = container.stack.root.store.firstFreeKey
+            if isInABatch {
+                try await contacts.perform { context in
+                    let contact = try context.insert(ContactEntity.self)
+                    (contact.uid, contact.name) = ("inside", "ours")
+                    try self.insert("outside", key: key, RawConnection(url))
+                }
+            } else {
+                try insert("outside", key: key, RawConnection(url))
+            }
+            #expect(try await contacts.add(contactList(3..<6)) == SaveReport(inserted: 3))
+            #expect(try contacts.count(ContactEntity.self) == (isInABatch ? 8 : 7))
+            let above = try RawConnection(url).column("SELECT count(*) FROM \"ContactEntity\" WHERE \"_key\" > \(key)")
+            #expect(above == ["3"])
+        }
+    }
+
+    /// Only the commit can notice it, for the batch has looked before.
+    @Test func whatIsWrittenWhileABatchRunsIsSeenAfterIt() async throws {
+        try await withContainer(.sqlite) { container, url in
+            let contacts = try container.dataSource(ContactDataSource.self)
+            try await contacts.add(contactList(0..<3))
+            let held = try #require(try contacts.first(ContactEntity.self, where: \.uid, equals: "uid-1"))
+            try await contacts.perform { context in
+                let contact = try context.insert(ContactEntity.self)
+                (contact.uid, contact.name) = ("inside", "ours")
+                try RawConnection(url).execute("UPDATE \"ContactEntity\" SET \"name\" = 'changed'")
+            }
+            #expect(held.name == "changed")
+            #expect(try await contacts.add(contactList(1..<2)) == SaveReport(updated: 1))
         }
     }
 

@@ -14,4 +14,18 @@ struct MainFollowsTests {
             #expect(shown?.name == "new")
         }
     }
+
+    /// What main holds had to be read anew while the disk failed, and nothing has been saved since.
+    @Test func whatCouldNotBeReadAnewIsReadByTheNextFetch() async throws {
+        let (container, store) = PersistentContainer.faulty(configuration: .init(mainBacklogByteLimit: 1))
+        let senders = try container.dataSource(SenderDataSource.self)
+        try await senders.add(ItemData(key: "a", number: 1))
+        let held = try #require(try senders.first(Sender.self, where: \.key, equals: "a"))
+        store.failReads(with: noRoom)
+        try await senders.add(ItemData(key: "a", number: 2))
+        #expect(held.number == 1)
+        store.failReads(with: nil)
+        #expect(try senders.first(Sender.self, where: \.key, equals: "none") == nil)
+        #expect(held.number == 2)
+    }
 }

@@ -46,6 +46,19 @@ struct ValidationTests {
         #expect(try await failure { $0.code = "AB12x" }?.message.contains("pattern") == true)
     }
 
+    /// The first alternative matches a part of the text, and a later one all of it.
+    @Test(arguments: [("AB", true), ("ABC", true), ("ABCD", false), ("ABC\n", false)])
+    func aPatternIsAboutTheWholeText(code: String, isAllowed: Bool) async throws {
+        var model = ManagedObjectModel.allTypes
+        let entity = try #require(model.entities.firstIndex { $0.name == "Bounded" })
+        let attribute = try #require(model.entities[entity].attributes.firstIndex { $0.name == "code" })
+        model.entities[entity].attributes[attribute].pattern = "AB|ABC"
+        let container = try await PersistentContainer(model: model, store: .inMemory)
+        let source = try container.dataSource(BoundedDataSource.self)
+        _ = try? await source.perform { try $0.insert(Bounded.self).code = code }
+        #expect(try container.main.count(Bounded.self) == (isAllowed ? 1 : 0))
+    }
+
     @Test func decimalsAndDatesAreChecked() async throws {
         #expect(try await failure { $0.amount = 99.96 }?.attributeName == "amount")
         #expect(try await failure { $0.day = Date(timeIntervalSinceReferenceDate: -1) }?.attributeName == "day")

@@ -130,6 +130,23 @@ struct FailedCommitTests {
         #expect(store.committedGroups == [[1]])
     }
 
+    /// A save of its own was refused, and a flush hears of it; later ones do not.
+    @Test func aFlushIsNotToldOfASaveThatWasRefusedBeforeIt() async throws {
+        let (container, _) = PersistentContainer.faulty()
+        let root = container.stack.root
+        let sender = try #require(container.stack.layout.entity(named: "Sender"))
+        var changes = EntityChanges(entity: sender.index)
+        changes.inserted = [StoredRow(key: 1, row: RowSnapshot(columnCount: sender.columns.count))]
+        for (origin, isRefused) in [(101, false), (102, true), (103, false)] {
+            let set = ChangeSet(entities: origin == 103 ? [] : [changes])
+            _ = try root.accept(set, from: SaveSource("Other", origin: origin), isAwaited: false)
+            var code: DataSourceError.Code?
+            do { try await container.flush() } catch let error as DataSourceError { code = error.code }
+            #expect(code == (isRefused ? .uniquenessViolated : nil))
+            #expect(container.pendingSaveCount == 0)
+        }
+    }
+
     @Test func flushOfNothingReturns() async throws {
         let (container, _) = PersistentContainer.faulty()
         try await container.flush()
@@ -155,6 +172,47 @@ struct FailedCommitTests {
         let report = try await senders.add([ItemData(key: "b", number: 3), ItemData(key: "c", number: 4)])
         #expect(report == SaveReport(inserted: 1, updated: 1))
         #expect(try senders.fetch(Sender.self).map(\.number) == [1, 3, 4])
+    }
+
+    /// A batch had begun on rows that were taken back before it ended.
+    @Test func aBatchThatRestsOnWhatIsTakenBackMeanwhileIsRefused() async throws {
+        let (container, store) = PersistentContainer.faulty()
+        let senders = try container.dataSource(SenderDataSource.self)
+        store.fail(with: noRoom)
+        try await senders.add(item, waitFor: .main)
+        let isReady = Shared(false)
+        let gate = Gate()
+        let resting = Task.detached {
+            try await senders.perform(waitFor: .main) { context in
+                try context.first(Sender.self, where: \.key, equals: "a")?.number = 2
+                isReady.value = true
+                gate.wait()
+            }
+        }
+        while !isReady.value { await Task.yield() }
+        #expect(await container.discardPending() == 1)
+        gate.open()
+        let error = await #expect(throws: DataSourceError.self) { try await resting.value }
+        #expect(error?.code == .saveTakenBack)
+        #expect(container.pendingSaveCount == 0)
+        #expect(try senders.count(Sender.self) == 0)
+    }
+
+    /// The context had registered an object with a value that was taken back, and missed the one before it.
+    @Test func aValueThatIsThereAgainIsTaken() async throws {
+        let (container, store) = PersistentContainer.faulty()
+        let senders = try container.dataSource(SenderDataSource.self)
+        try await senders.add(item)
+        store.fail(with: noRoom)
+        try await senders.perform(waitFor: .main) { try $0.first(Sender.self, where: \.key, equals: "a")?.key = "x" }
+        await senders.context.forgetObjects()
+        #expect(try await senders.perform(waitFor: .main) { try $0.fetch(Sender.self).map(\.key) } == ["x"])
+        #expect(await container.discardPending() == 1)
+        let error = await #expect(throws: DataSourceError.self) {
+            try await senders.perform(waitFor: .main) { try $0.insert(Sender.self).key = "a" }
+        }
+        #expect(error?.code == .uniquenessViolated)
+        #expect(try await senders.add(ItemData(key: "a", number: 5), waitFor: .main) == SaveReport(updated: 1))
     }
 
     @Test func aBlockedCallerHearsItToo() throws {

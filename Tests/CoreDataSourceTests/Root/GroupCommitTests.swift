@@ -1,5 +1,4 @@
 import CoreDataSource
-import Dispatch
 import Testing
 
 @MainActor
@@ -29,13 +28,15 @@ struct GroupCommitTests {
         let (container, _) = PersistentContainer.faulty()
         let senders = try container.dataSource(SenderDataSource.self)
         _ = try senders.fetch(Sender.self)
-        let done = DispatchSemaphore(value: 0)
+        let done = Gate()
+        let counted = Shared(0)
         Task.detached {
+            defer { done.open() }
             try await senders.add((0..<100).map { ItemData(key: "\($0)", number: $0) })
-            let count = try await senders.perform { try $0.count(Sender.self) }
-            if count == 100 { done.signal() }
+            counted.value = try await senders.perform { try $0.count(Sender.self) }
         }
-        #expect(done.wait(timeout: .now() + 30) == .success)
+        done.wait()
+        #expect(counted.value == 100)
         #expect(try senders.fetch(Sender.self).count == 100)
     }
 

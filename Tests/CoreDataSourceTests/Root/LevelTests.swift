@@ -33,6 +33,23 @@ struct LevelTests {
         }
     }
 
+    /// It was shown while it waited for the store, and lists went on showing it when its call had thrown.
+    @Test func listsShowNothingMoreOfASaveWhenItsCallOnMainHasThrown() async throws {
+        let (container, store) = PersistentContainer.faulty()
+        let senders = try container.dataSource(SenderDataSource.self)
+        try await list(senders) { _ in
+            let goOn = store.holdCommits()
+            store.failOnce(with: noRoom)
+            let failing = Task { @MainActor in
+                _ = try? await senders.add((0..<5_000).map { ItemData(key: "\($0)", number: $0) })
+                return listed(senders)
+            }
+            while listed(senders) < 5_000 { await Task.yield() }
+            goOn()
+            #expect(await failing.value == 0)
+        }
+    }
+
     @Test func callbacksComeWhenListsShowTheSave() async throws {
         let (container, _) = PersistentContainer.faulty()
         let senders = try container.dataSource(SenderDataSource.self)

@@ -85,6 +85,19 @@ struct SaveLogTests {
         #expect(log.unmergedByteCount == 0)
     }
 
+    @Test func whatMainHasMergedDoesNotCountAgainstTheLimit() {
+        var log = log(unmergedByteLimit: 1000)
+        log.startMerging()
+        var changes = EntityChanges(entity: 1)
+        changes.inserted = [StoredRow(key: 1, row: RowSnapshot(columnCount: 3, spareWords: 0))]
+        for _ in 0..<100 {
+            _ = log.append(LoggedSave(ChangeSet(entities: [changes])))
+            let merged = log.takeForMain()
+            #expect(merged.count == 1)
+        }
+        #expect(log.takeStaleness() == nil)
+    }
+
     /// Any order of events: main gets each save once, in order, and each save is committed or taken back.
     @Test(arguments: 0..<64)
     func everyReaderSeesEverySaveOnce(seed: UInt64) {

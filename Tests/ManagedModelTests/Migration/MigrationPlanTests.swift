@@ -288,6 +288,41 @@ import Testing
         #expect(plan.obstacles == [] && plan.conditions == [])
     }
 
+    @Test func linksThatHaveAnInverseAreLostOnce() {
+        var model = MigrationPlanTests.old
+        model.edit("Contact") { $0.relationships.removeFirst() }
+        model.edit("Town") { $0.relationships.removeAll() }
+        let plan = MigrationPlan(from: MigrationPlanTests.old, to: model)
+        #expect(plan.losses.map { [$0.entityName, $0.propertyName] } == [["Contact", "home"]])
+    }
+
+    @Test func aWiderNumberThatIsRequiredNowKeepsItsWideningBesideTheDefault() throws {
+        var model = MigrationPlanTests.old
+        model.edit("Book") {
+            $0.attributes[0] = MigrationPlanTests.attribute(
+                "pages", .double, isOptional: false, default: .double(1.5))
+        }
+        let plan = MigrationPlan(from: MigrationPlanTests.old, to: model)
+        let book = try #require(plan.entities.first { $0.newName == "Book" })
+        #expect(book.attributes.values.contains(.widenedOrDefault(1, .double)))
+        #expect(plan.obstacles == [])
+    }
+
+    /// As a save leaves it: what is derived from a derived attribute has nothing to begin with.
+    @Test func whatIsDerivedFromADerivedAttributeIsNotCarriedOver() throws {
+        var model = MigrationPlanTests.old
+        model.edit("Animal") {
+            for (name, expression) in [("one", "other"), ("other", "one"), ("again", "legs"), ("last", "again")] {
+                var attribute = MigrationPlanTests.attribute(name, .integer16)
+                attribute.derivationExpression = expression
+                $0.attributes.append(attribute)
+            }
+        }
+        let plan = MigrationPlan(from: MigrationPlanTests.old, to: model)
+        let animal = try #require(plan.entities.first { $0.newName == "Animal" })
+        #expect(animal.attributes == [0: .column(0), 1: .nothing, 2: .nothing, 3: .copy(0), 4: .nothing])
+    }
+
     @Test func aRenamedLeafOfACompositeIsFound() throws {
         func model(_ leaf: AttributeDescription, _ attribute: AttributeDescription) -> ManagedObjectModel {
             ManagedObjectModel(

@@ -1,0 +1,46 @@
+import CoreDataSource
+import RowStore
+import Testing
+
+/// The feed keeps few events, and never passes over one.
+struct FeedTests {
+    private func feed(of count: Int) -> Feed {
+        var feed = Feed()
+        for entity in 0..<count { feed.append(.unknown([entity])) }
+        return feed
+    }
+
+    private func entities(_ events: [FeedEvent]) -> [Set<Int>?] {
+        events.map { if case .unknown(let entities) = $0 { entities } else { nil } }
+    }
+
+    @Test func aFollowerGetsEveryEventSinceItsPosition() {
+        let feed = feed(of: 3 * Feed.limit)
+        for count in 0...Feed.limit {
+            let events = feed.events(after: feed.position - Int64(count))
+            #expect(entities(events) == (3 * Feed.limit - count..<3 * Feed.limit).map { [$0] })
+        }
+    }
+
+    @Test(arguments: [1, 2, Feed.limit])
+    func aFollowerThatMissedAnEventIsToldThatNothingIsKnown(missed: Int) {
+        let feed = feed(of: 3 * Feed.limit)
+        let events = feed.events(after: feed.position - Int64(Feed.limit + missed))
+        #expect(entities(events) == [nil])
+    }
+
+    /// Of too many rows it only says which entities they are of.
+    @Test func aLargeTakeBackIsToldByItsEntities() {
+        var feed = Feed()
+        var changes = EntityChanges(entity: 1)
+        let row = RowSnapshot(columnCount: 3)
+        changes.deleted = (0..<Int64(Feed.rowLimit)).map { StoredRow(key: $0, row: row) }
+        feed.append(takeBack: ChangeSet(entities: [changes]), ofOrigins: [7])
+        guard case .changes = feed.events(after: 0).first else { return #expect(Bool(false), "few enough to be told") }
+        changes.deleted.append(StoredRow(key: -1, row: row))
+        feed.append(takeBack: ChangeSet(entities: [changes]), ofOrigins: [8])
+        #expect(entities(feed.events(after: 1)) == [[1]])
+        #expect(feed.hasTakenBack(7, after: 0) && !feed.hasTakenBack(7, after: 1))
+        #expect(feed.hasTakenBack(8, after: 1) && !feed.hasTakenBack(9, after: 0))
+    }
+}
