@@ -2,47 +2,6 @@ internal import RowStore
 
 /// Turning the edits of a context into a change set.
 extension ManagedObjectContext {
-    /// Makes a new object with the default values of the model.
-    func insert(entity: Int) throws(DataSourceError) -> ManagedObject {
-        checkInBatch()
-        let layout = bindings[entity].layout
-        if layout.isAbstract {
-            throw DataSourceError(
-                .abstractEntity, "\(layout.name) is abstract and has no objects of its own. Insert a sub-entity.",
-                entityName: layout.name)
-        }
-        try checkOwned(entity)
-        let row = RowSnapshot(copying: bindings[entity].template, spareWords: bindings[entity].spareWords)
-        let object = register(StoredRow(key: try stack.nextKey(), row: row), bindings[entity], .inserted, asOf: 0)
-        changed.append(object)
-        bindings[entity].noteInsert(object)
-        return object
-    }
-
-    func delete(owned object: ManagedObject) throws(DataSourceError) {
-        precondition(
-            object.context === self,
-            "An object of another context was passed to delete(_:). Look it up here by its objectID first.")
-        checkInBatch()
-        try checkOwned(object.layout.index)
-        let binding = bindings[object.layout.index]
-        switch object.state {
-        case .inserted:
-            object.state = .gone
-            binding.objects.remove(object.key)
-            binding.noteDelete(wasInserted: true)
-        case .saved:
-            changed.append(object)
-            binding.noteTouch(object)
-            object.state = .deleted
-            binding.noteDelete(wasInserted: false)
-        case .edited:
-            object.state = .deleted
-            binding.noteDelete(wasInserted: false)
-        case .deleted, .gone: break
-        }
-    }
-
     /// What a save would change; throws if it must not be saved. Nothing in the context is different afterwards, but that
     /// edits which changed nothing are forgotten.
     func collectChanges() throws(DataSourceError) -> ChangeSet {

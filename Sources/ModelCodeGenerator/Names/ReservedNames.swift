@@ -4,7 +4,7 @@ enum ReservedNames {
     static let members: Set<String> = [
         "self", "Self", "init", "Type", "Protocol", "Generated", "objectID", "isInserted", "isUpdated",
         "isDeleted", "hasChanges", "entityName", "attributeKeyPaths", "attribute", "setAttribute", "isNil", "setNil",
-        "transformable", "setTransformable", "changedAttributes", "description",
+        "transformable", "setTransformable", "changedAttributes", "description", "context",
     ]
 
     /// What a class or a struct may not be called: words of Swift, and the types that generated code or the app uses.

@@ -70,7 +70,7 @@ struct OutsideWritesTests {
         try await withContainer(.sqlite) { container, url in
             let contacts = try container.dataSource(ContactDataSource.self)
             try await contacts.add(contactList(0..<3))
-            let held = try #require(try contacts.first(ContactEntity.self, where: \.uid, equals: "uid-1"))
+            let held = try #require(try contacts.first(ContactEntity.self, where: \.uid == "uid-1"))
             try await contacts.perform { context in
                 let contact = try context.insert(ContactEntity.self)
                 (contact.uid, contact.name) = ("inside", "ours")
@@ -132,7 +132,7 @@ struct OutsideWritesTests {
                 try await contacts.perform { context in
                     let contact = try context.insert(ContactEntity.self)
                     (contact.uid, contact.name) = ("outside", "ours")
-                    #expect(try context.first(ContactEntity.self, where: \.uid, equals: "other") == nil)
+                    #expect(try context.first(ContactEntity.self, where: \.uid == "other") == nil)
                     isReady.value = true
                     gate.wait()
                 }
@@ -157,7 +157,7 @@ struct OutsideWritesTests {
             let gate = Gate()
             let updating = Task.detached {
                 try await contacts.perform { context in
-                    try context.first(ContactEntity.self, where: \.uid, equals: "uid-1")?.name = "new"
+                    try context.first(ContactEntity.self, where: \.uid == "uid-1")?.name = "new"
                     isReady.value = true
                     gate.wait()
                 }
@@ -179,7 +179,7 @@ struct OutsideWritesTests {
             let gate = Gate()
             let updating = Task.detached {
                 try await contacts.perform { context in
-                    try context.first(ContactEntity.self, where: \.uid, equals: "uid-1")?.name = "ours"
+                    try context.first(ContactEntity.self, where: \.uid == "uid-1")?.name = "ours"
                     isReady.value = true
                     gate.wait()
                 }

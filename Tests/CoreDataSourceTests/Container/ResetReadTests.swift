@@ -38,7 +38,7 @@ struct ResetReadTests {
         try await senders.add(ItemData(key: "b", number: 2), waitFor: .main)
         store.duringReset { store.fail(with: nil) }
         let seen = Shared<Int?>(nil)
-        store.afterReset { seen.value = try? root.rows(RowQuery(entity: sender.index), sender).rows.count }
+        store.afterReset { seen.value = try? root.rows.rows(RowQuery(entity: sender.index), sender).rows.count }
         _ = try await root.reset()
         #expect(seen.value == 0)
         #expect(container.pendingSaveCount == 0)

@@ -20,12 +20,12 @@ struct MainFollowsTests {
         let (container, store) = PersistentContainer.faulty(configuration: .init(mainBacklogByteLimit: 1))
         let senders = try container.dataSource(SenderDataSource.self)
         try await senders.add(ItemData(key: "a", number: 1))
-        let held = try #require(try senders.first(Sender.self, where: \.key, equals: "a"))
+        let held = try #require(try senders.first(Sender.self, where: \.key == "a"))
         store.failReads(with: noRoom)
         try await senders.add(ItemData(key: "a", number: 2))
         #expect(held.number == 1)
         store.failReads(with: nil)
-        #expect(try senders.first(Sender.self, where: \.key, equals: "none") == nil)
+        #expect(try senders.first(Sender.self, where: \.key == "none") == nil)
         #expect(held.number == 2)
     }
 }

@@ -21,9 +21,11 @@ struct SyncGuardTests {
                 #expect(error?.code == .emptySync)
             }
             #expect(try contacts.count(ContactEntity.self) == 3)
-            let report = try await contacts.sync([1, 2, 3], entity: ContactEntity.self, options: .allowsEmpty)
-            #expect(report.deleted == 3)
-            #expect(report.ignored == 3)
+            let kept = try await contacts.sync([1, 2, 3], entity: ContactEntity.self, options: .allowsEmpty)
+            #expect(kept.deleted == 0 && kept.kept == 3 && kept.ignored == 3)
+            let report = try await contacts.sync(
+                [1, 2, 3], entity: ContactEntity.self, options: [.allowsEmpty, .allowsIgnoredValues])
+            #expect(report.deleted == 3 && report.kept == 0 && report.ignored == 3)
         }
     }
 

@@ -132,8 +132,8 @@ struct BatchLookupTests {
             _ = try await contacts.perform { try $0.first(ContactEntity.self, where: \.name, equals: "name 1")?.uid }
             #expect(contacts.diagnostics.isEmpty)
             try await contacts.perform { try Self.findOrInsert(0..<10, in: $0) }
-            _ = try contacts.first(ContactEntity.self, where: \.phone == "1")
-            _ = try contacts.first(ContactEntity.self, where: \.age == 1)
+            _ = try contacts.main.first(ContactEntity.self, where: \.phone, equals: "1")
+            _ = try contacts.main.first(ContactEntity.self, where: \.age, equals: 1)
             #expect(contacts.diagnostics.map(\.attributeName) == ["phone", "age"])
             #expect(contacts.diagnostics.allSatisfy { $0.entityName == "ContactEntity" })
             let plan = try contacts.main.explain(FetchRequest(ContactEntity.self, where: \.phone == "1"))

@@ -205,7 +205,7 @@ struct FailedCommitTests {
         try await senders.add(item)
         store.fail(with: noRoom)
         try await senders.perform(waitFor: .main) { try $0.first(Sender.self, where: \.key, equals: "a")?.key = "x" }
-        await senders.context.forgetObjects()
+        await senders.tier.forgetObjects()
         #expect(try await senders.perform(waitFor: .main) { try $0.fetch(Sender.self).map(\.key) } == ["x"])
         #expect(await container.discardPending() == 1)
         let error = await #expect(throws: DataSourceError.self) {

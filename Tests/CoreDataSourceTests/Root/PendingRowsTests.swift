@@ -82,7 +82,7 @@ struct PendingRowsTests {
         for key in [1, 2, count] {
             for (constraint, columns) in entity.constraints.enumerated() {
                 let value = columns == [0] ? RowValue.text("code \(key)") : .integer(key)
-                let found = try root.row(entity: 0, constraint: constraint, values: [value], entity).row
+                let found = try root.rows.row(entity: 0, constraint: constraint, values: [value], entity).row
                 #expect(found?.key == key)
             }
         }
@@ -101,7 +101,7 @@ struct PendingRowsTests {
             _ = try? root.accept(save)
             try? root.flushAndWait()
         }
-        #expect(try root.rows(RowQuery(entity: entity.index), entity).rows.map(\.key) == [1])
+        #expect(try root.rows.rows(RowQuery(entity: entity.index), entity).rows.map(\.key) == [1])
         #expect(root.pendingSaveCount == 0)
     }
 
@@ -126,7 +126,7 @@ struct PendingRowsTests {
         pending.inserted = (1_001...1_020).map(row)
         _ = try root.accept(ChangeSet(entities: [pending]))
         let query = RowQuery(entity: entity.index, sort: [SortKey(column: number)], limit: 20)
-        #expect(try root.rows(query, entity).rows.map(\.key) == Array(31...50))
+        #expect(try root.rows.rows(query, entity).rows.map(\.key) == Array(31...50))
     }
 
     /// Random saves, of which some are taken back and some are committed, compared with a dictionary.

@@ -11,7 +11,6 @@ final class FaultyStore: PersistentStore {
     private let readFailure = Guarded<DataSourceError?>(nil)
     private let gate = Guarded<DispatchSemaphore?>(nil)
     private let readGate = Guarded<(arrived: AsyncStream<Void>.Continuation, semaphore: DispatchSemaphore)?>(nil)
-    private let afterRead = Guarded<(@Sendable () -> Void)?>(nil)
     private let arrival = Guarded<AsyncStream<Void>.Continuation?>(nil)
     private let queries = Guarded<[RowQuery]>([])
     private let resetting = Guarded<(@Sendable () -> Void)?>(nil)
@@ -54,9 +53,6 @@ final class FaultyStore: PersistentStore {
         readGate.withLock { $0 = (arrived.continuation, semaphore) }
         return (arrived.stream, { semaphore.signal() })
     }
-
-    /// Calls the body once the next read has read everything, before its caller goes on.
-    func afterNextRead(_ body: @escaping @Sendable () -> Void) { afterRead.withLock { $0 = body } }
 
     /// The queries that rows were read by, since they were last taken.
     func takeQueries() -> [RowQuery] {
@@ -108,11 +104,6 @@ final class FaultyStore: PersistentStore {
         }
         held?.arrived.finish()
         held?.semaphore.wait()
-        let after = afterRead.withLock { after in
-            defer { after = nil }
-            return after
-        }
-        defer { after?() }
         if let error = readFailure.withLock({ $0 }) { throw error }
         let result = try base.read(isolation) { reader throws(DataSourceError) in
             try body(NotingReader(base: reader) { query in self.queries.withLock { $0.append(query) } })

@@ -1,4 +1,4 @@
-// error: cannot convert value of type 'Int' to expected argument type 'String'
+// error: cannot convert value of type 'Int' to expected argument type '[String]'
 import CoreDataSource
 
 func add(_ contacts: ContactDataSource) async throws {

@@ -1,4 +1,4 @@
-// error: cannot convert value of type 'Contact.Type' to expected argument type 'String'
+// error: cannot convert value of type 'Contact.Type' to expected argument type '[String]'
 import CoreDataSource
 
 func clear(_ contacts: ContactDataSource) async throws {

@@ -1,4 +1,5 @@
-// error: stored property 'others' of 'Sendable'-conforming class 'Contacts' has non-Sendable type 'PrivateContext?'
+// error: 'nonisolated' can not be applied to variable with non-'Sendable' type 'PrivateContext?'
+// error: non-Sendable type 'PrivateContext?' of property 'others' cannot exit nonisolated context
 import CoreDataSource
 
 final class Contacts: DataSource<String> {

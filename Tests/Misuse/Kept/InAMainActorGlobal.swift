@@ -1,4 +1,4 @@
-// error: main actor-isolated var 'kept' can not be mutated on a different actor instance
+// error: main actor-isolated var 'kept' can not be mutated from a nonisolated context
 import CoreDataSource
 
 @MainActor var kept: Contact?

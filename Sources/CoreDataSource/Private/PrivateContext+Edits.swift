@@ -1,0 +1,45 @@
+internal import RowStore
+
+/// Inserting and deleting, by the numbers of entities.
+extension PrivateContext {
+    /// Makes a new object with the default values of the model.
+    func insert(entity: Int) throws(DataSourceError) -> ManagedObject {
+        checkInBatch()
+        let layout = bindings[entity].layout
+        if layout.isAbstract {
+            throw DataSourceError(
+                .abstractEntity, "\(layout.name) is abstract and has no objects of its own. Insert a sub-entity.",
+                entityName: layout.name)
+        }
+        try checkOwned(entity)
+        let row = RowSnapshot(copying: bindings[entity].template, spareWords: bindings[entity].spareWords)
+        let object = register(StoredRow(key: try stack.nextKey(), row: row), bindings[entity], .inserted, asOf: 0)
+        changed.append(object)
+        bindings[entity].noteInsert(object)
+        return object
+    }
+
+    func delete(owned object: ManagedObject) throws(DataSourceError) {
+        precondition(
+            object.context === self,
+            "An object of another context was passed to delete(_:). Look it up here by its objectID first.")
+        checkInBatch()
+        try checkOwned(object.layout.index)
+        let binding = bindings[object.layout.index]
+        switch object.state {
+        case .inserted:
+            object.state = .gone
+            binding.objects.remove(object.key)
+            binding.noteDelete(wasInserted: true)
+        case .saved:
+            changed.append(object)
+            binding.noteTouch(object)
+            object.state = .deleted
+            binding.noteDelete(wasInserted: false)
+        case .edited:
+            object.state = .deleted
+            binding.noteDelete(wasInserted: false)
+        case .deleted, .gone: break
+        }
+    }
+}

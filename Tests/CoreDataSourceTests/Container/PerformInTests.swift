@@ -1,0 +1,123 @@
+import CoreDataSource
+import Testing
+
+/// One save over several data sources.
+@MainActor @Suite struct PerformInTests {
+    private func withChat(
+        _ body: @MainActor (PersistentContainer, SenderDataSource, RoomDataSource) async throws -> Void
+    ) async throws {
+        let container = try await PersistentContainer(model: .chat, store: .inMemory)
+        try await body(
+            container, try container.dataSource(SenderDataSource.self), try container.dataSource(RoomDataSource.self))
+        try await container.close()
+    }
+
+    @Test func bothAreSavedOrNeither() async throws {
+        try await withChat { container, senders, rooms in
+            try await container.perform(in: senders, rooms) { senders, rooms in
+                try senders.insert(Sender.self).key = "s"
+                try rooms.insert(Room.self).key = "r"
+            }
+            #expect(try senders.count(Sender.self) == 1 && rooms.count(Room.self) == 1)
+            await #expect(throws: Poison.self) {
+                try await container.perform(in: rooms, senders) { rooms, senders in
+                    try senders.delete(Sender.self, where: nil)
+                    try rooms.delete(Room.self, where: nil)
+                    throw Poison()
+                }
+            }
+            #expect(try senders.count(Sender.self) == 1 && rooms.count(Room.self) == 1)
+        }
+    }
+
+    @Test func theContextsComeInTheOrderOfTheDataSources() async throws {
+        try await withChat { container, senders, rooms in
+            let messages = try container.dataSource(MessageDataSource.self)
+            let names = try await container.perform(in: rooms, messages, senders) { ["\($0)", "\($1)", "\($2)"] }
+            #expect(
+                names.map { $0.split(separator: " ")[2] } == [
+                    "RoomDataSource", "MessageDataSource", "SenderDataSource",
+                ])
+            let twice = try await container.perform(in: [rooms, rooms]) { contexts in contexts[0] === contexts[1] }
+            #expect(twice)
+        }
+    }
+
+    @Test func eachContextEditsItsOwnEntitiesOnly() async throws {
+        try await withChat { container, senders, rooms in
+            let error = await #expect(throws: DataSourceError.self) {
+                try await container.perform(in: senders, rooms) { senders, _ in try senders.insert(Room.self).key = "r"
+                }
+            }
+            #expect(error?.code == .entityNotOwned)
+        }
+    }
+
+    /// Rooms and senders share the uniqueness of a parent entity.
+    @Test func valuesThatHaveToBeUniqueOverBothAreChecked() async throws {
+        try await withChat { container, senders, rooms in
+            let error = await #expect(throws: DataSourceError.self) {
+                try await container.perform(in: senders, rooms) { senders, rooms in
+                    try senders.insert(Sender.self).key = "same"
+                    try rooms.insert(Room.self).key = "same"
+                }
+            }
+            #expect(error?.code == .uniquenessViolated)
+            try await senders.add(ItemData(key: "moves", number: 1))
+            try await container.perform(in: senders, rooms) { senders, rooms in
+                try senders.delete(Sender.self, where: \.key == "moves")
+                try rooms.insert(Room.self).key = "moves"
+            }
+            #expect(try senders.count(Sender.self) == 0 && rooms.count(Room.self) == 1)
+        }
+    }
+
+    @Test func callsInEveryOrderEnd() async throws {
+        try await withChat { container, senders, rooms in
+            let messages = try container.dataSource(MessageDataSource.self)
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for number in 0..<60 {
+                    group.addTask {
+                        let order: [AnyDataSource] =
+                            [[senders, rooms], [rooms, senders], [messages, senders], [rooms, messages, senders]][
+                                number % 4]
+                        try await container.perform(in: order) { contexts in
+                            for context in contexts where "\(context)".contains("Sender") {
+                                try context.insert(Sender.self).key = "s\(number)"
+                            }
+                        }
+                        try await rooms.add(ItemData(key: "r\(number)", number: 1))
+                    }
+                }
+                try await group.waitForAll()
+            }
+            #expect(try senders.count(Sender.self) == 60 && rooms.count(Room.self) == 60)
+        }
+    }
+
+    @Test func mainAndListsShowBothAtOnce() async throws {
+        try await withChat { container, senders, rooms in
+            let list = try senders.list(FetchRequest(Item.self, order: [.ascending(\.key)]))
+            try await container.perform(in: senders, rooms) { senders, rooms in
+                try senders.insert(Sender.self).key = "a"
+                try rooms.insert(Room.self).key = "b"
+            }
+            #expect(list.snapshot.map(\.key) == ["a", "b"])
+            #expect(list.difference.changes.count == 2)
+        }
+    }
+
+    @Test func manyAreChangedInAContext() async throws {
+        try await withChat { container, senders, _ in
+            try await senders.add((0..<10).map { ItemData(key: "\($0)", number: Int64($0)) })
+            let counts = try await senders.perform { context in
+                try context.insert(Sender.self).key = "new"
+                let updated = try context.update(Sender.self, where: \.number >= 5, set: [.set(\.text, "old")])
+                let deleted = try context.delete(Sender.self, where: \.text == "old")
+                return [updated, deleted, try context.count(Sender.self)]
+            }
+            #expect(counts == [5, 5, 6])
+            #expect(try senders.count(Sender.self) == 6)
+        }
+    }
+}

@@ -1,0 +1,108 @@
+import CoreDataSource
+import Dispatch
+import Foundation
+import Testing
+
+/// Reading off the main actor, beside writers.
+@MainActor @Suite struct ReadTests {
+    @Test(arguments: StoreKind.allCases)
+    func aReadSeesWhatWasSavedBefore(_ kind: StoreKind) async throws {
+        try await withContainer(kind) { container, _ in
+            let contacts = try container.dataSource(ContactDataSource.self)
+            try await contacts.add(contactList(0..<5))
+            let names = try await container.read { context in
+                try context.fetch(ContactEntity.self, order: [.ascending(\.uid)]).map(\.name)
+            }
+            #expect(names == (0..<5).map { "name \($0)" })
+        }
+    }
+
+    /// Everything in one read is of one moment, and it waits for no writer.
+    @Test(arguments: StoreKind.allCases)
+    func noLaterSaveIsSeen(_ kind: StoreKind) async throws {
+        try await withContainer(kind) { container, _ in
+            let contacts = try container.dataSource(ContactDataSource.self)
+            try await contacts.add(contactList(0..<10))
+            let hasRead = DispatchSemaphore(value: 0)
+            let hasSaved = DispatchSemaphore(value: 0)
+            async let counts = container.read { context in
+                let before = try context.count(ContactEntity.self)
+                hasRead.signal()
+                hasSaved.wait()
+                let after = try context.count(ContactEntity.self)
+                let found = try context.fetch(ContactEntity.self, where: \.name == "name 3").map(\.uid)
+                let deleted = try context.first(ContactEntity.self, where: \.uid, equals: "uid-1")?.name
+                return (before, after, found, deleted)
+            }
+            await hasRead.wait(times: 1)
+            try await contacts.add(contactList(3..<20) { "new \($0)" })
+            try await contacts.delete(contactList(1..<2))
+            hasSaved.signal()
+            let (before, after, found, deleted) = try await counts
+            #expect(before == 10 && after == 10)
+            #expect(found == ["uid-3"])
+            #expect(deleted == "name 1")
+            #expect(try await container.read { try $0.count(ContactEntity.self) } == 19)
+        }
+    }
+
+    @Test func whatIsNotInTheStoreYetIsSeen() async throws {
+        try await withContainer { container, _ in
+            let contacts = try container.dataSource(ContactDataSource.self)
+            for number in 0..<50 {
+                try await contacts.add(contactList(number..<number + 1), waitFor: .main)
+                #expect(try await container.read { try $0.count(ContactEntity.self) } == number + 1)
+            }
+        }
+    }
+
+    @Test func moreReadsThanReadersAllEnd() async throws {
+        try await withContainer { container, _ in
+            let contacts = try container.dataSource(ContactDataSource.self)
+            try await contacts.add(contactList(0..<100))
+            try await withThrowingTaskGroup(of: Int.self) { group in
+                for _ in 0..<200 { group.addTask { try await container.read { try $0.count(ContactEntity.self) } } }
+                for try await count in group { #expect(count == 100) }
+            }
+        }
+    }
+
+    @Test func aReadThatWaitsForItsTurnEndsWhenItIsCancelled() async throws {
+        try await withContainer { container, _ in
+            let (begun, end) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+            let busy = (0..<6).map { _ in
+                Task {
+                    try await container.read { _ in
+                        begun.signal()
+                        end.wait()
+                    }
+                }
+            }
+            await begun.wait(times: 6)
+            let waiting = Task { try await container.read { try $0.count(ContactEntity.self) } }
+            waiting.cancel()
+            await #expect(throws: CancellationError.self) { try await waiting.value }
+            for _ in 0..<6 { end.signal() }
+            for task in busy { try await task.value }
+            #expect(try await container.read { try $0.count(ContactEntity.self) } == 0)
+        }
+    }
+
+    @Test func anErrorOfTheBodyIsThrown() async throws {
+        try await withContainer { container, _ in
+            await #expect(throws: Poison.self) { try await container.read { _ in throw Poison() } }
+        }
+    }
+}
+
+extension DispatchSemaphore {
+    /// Waits on a thread that is not of the cooperative pool.
+    fileprivate func wait(times count: Int) async {
+        await withCheckedContinuation { continuation in
+            DispatchQueue.global().async {
+                for _ in 0..<count { self.wait() }
+                continuation.resume()
+            }
+        }
+    }
+}

@@ -1,0 +1,85 @@
+import CoreDataSource
+import Testing
+
+/// What a sync may do, and what its report says of the rest.
+@MainActor @Suite struct SyncRulesTests {
+    private func withTen(_ body: @MainActor (ContactDataSource) async throws -> Void) async throws {
+        try await withContainer { container, _ in
+            let contacts = try container.dataSource(ContactDataSource.self)
+            try await contacts.add(contactList(0..<10))
+            try await body(contacts)
+        }
+    }
+
+    @Test func moreDeletionsThanAllowedAreAnErrorThatChangesNothing() async throws {
+        try await withTen { contacts in
+            let list = contactList(0..<7) { "new \($0)" }
+            let error = await #expect(throws: DataSourceError.self) {
+                try await contacts.sync(list, entity: ContactEntity.self, deleting: .atMost(0.2))
+            }
+            #expect(error?.code == .syncDeletesTooMuch)
+            #expect(error?.message.contains("3 of the 10 objects") == true)
+            #expect(try contacts.count(ContactEntity.self, where: .beginsWith(\.name, "new")) == 0)
+            let report = try await contacts.sync(list, entity: ContactEntity.self, deleting: .atMost(0.3))
+            #expect(report.deleted == 3 && report.updated == 7)
+        }
+    }
+
+    @Test func aSyncThatMayNotDeleteKeepsWhatTheListLacks() async throws {
+        try await withTen { contacts in
+            let list = contactList(8..<12)
+            for rules in [(SyncDeletion.none, SyncOperations.all), (.all, [.insert, .update])] {
+                let report = try await contacts.sync(
+                    list, entity: ContactEntity.self, deleting: rules.0, operations: rules.1)
+                #expect(report.deleted == 0 && report.kept == 8)
+            }
+            #expect(try contacts.count(ContactEntity.self) == 12)
+            // An empty list can do no harm then.
+            let empty = try await contacts.sync([], entity: ContactEntity.self, deleting: .none)
+            #expect(empty.kept == 12)
+        }
+    }
+
+    @Test func whatTheOperationsLackIsSkipped() async throws {
+        try await withTen { contacts in
+            let list = contactList(5..<15) { "new \($0)" }
+            let inserts = try await contacts.sync(list, entity: ContactEntity.self, operations: .insert)
+            #expect(inserts.inserted == 5 && inserts.updated == 0 && inserts.skipped == 5 && inserts.kept == 5)
+            #expect(try contacts.first(ContactEntity.self, where: \.uid == "uid-7")?.name == "name 7")
+            let updates = try await contacts.sync(
+                contactList(10..<20) { "newer \($0)" }, entity: ContactEntity.self, operations: [.update, .delete])
+            #expect(updates.inserted == 0 && updates.updated == 5 && updates.skipped == 5 && updates.deleted == 10)
+            #expect(
+                try contacts.fetch(ContactEntity.self, order: [.ascending(\.uid)]).map(\.name)
+                    == (10..<15).map { "newer \($0)" })
+            // What was skipped left nothing behind that a later look-up would find.
+            try await contacts.add(contactList(15..<16))
+            #expect(try contacts.count(ContactEntity.self) == 6)
+        }
+    }
+
+    @Test func aListWithIgnoredValuesDeletesNothingUnlessItMay() async throws {
+        try await withTen { contacts in
+            let list: [any Sendable] = contactList(0..<5) + [7]
+            let kept = try await contacts.sync(list, entity: ContactEntity.self)
+            #expect(kept.ignored == 1 && kept.kept == 5 && kept.deleted == 0)
+            let swept = try await contacts.sync(list, entity: ContactEntity.self, options: .allowsIgnoredValues)
+            #expect(swept.deleted == 5)
+        }
+    }
+
+    @Test func aReportNamesTheObjectsIfAsked() async throws {
+        try await withTen { contacts in
+            let list = contactList(2..<12) { $0 == 4 ? "new" : "name \($0)" }
+            let plan = try await contacts.planSync(list, entity: ContactEntity.self)
+            #expect(plan.ids == nil)
+            let report = try await contacts.sync(list, entity: ContactEntity.self, options: .reportsIDs)
+            let ids = try #require(report.ids)
+            #expect(ids.inserted.count == 2 && ids.updated.count == 1 && ids.deleted.count == 2)
+            #expect(try contacts.main.object(ContactEntity.self, id: ids.updated[0])?.name == "new")
+            #expect(
+                try contacts.main.objects(ContactEntity.self, ids: ids.inserted).map(\.uid) == ["uid-10", "uid-11"])
+            #expect(try contacts.main.objects(ContactEntity.self, ids: ids.deleted).isEmpty)
+        }
+    }
+}
