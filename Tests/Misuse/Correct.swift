@@ -45,7 +45,7 @@ func normalized(_ name: String) -> String { name.trimmingCharacters(in: .whitesp
 
 func importContacts(_ names: [String], into book: AddressBook) async throws -> [String] {
     try await book.refresh(names.map { ContactData(name: $0) })
-    book.add(ContactData(name: "Guan Yu")) { result in print(result, book.lastRefresh) }
+    book.add([ContactData(name: "Guan Yu")]) { result in print(result, book.lastRefresh) }
     let ids = try await book.perform { context in
         let contacts = try context.fetch(Contact.self)
         for contact in contacts { contact.name = normalized(contact.name) }
@@ -54,7 +54,7 @@ func importContacts(_ names: [String], into book: AddressBook) async throws -> [
     let added = Task.detached { try await book.add(ContactData(name: "Zhang Fei")).inserted }
     print(ids.count, try await added.value)
     let wanted = "Guan Yu"
-    print(try await book.fetch(as: ContactName.self, where: FetchPredicate(#Predicate { $0.name == wanted })))
-    print(try await book.fetch(as: ContactName.self, where: \.name == wanted, limit: 1).first?.name ?? "")
+    print(try await book.fetch(as: ContactName.self, FetchRequest(where: FetchPredicate(#Predicate { $0.name == wanted }))))
+    print(try await book.fetch(as: ContactName.self, FetchRequest(where: \.name == wanted, limit: 1)).first?.name ?? "")
     return try await book.names()
 }

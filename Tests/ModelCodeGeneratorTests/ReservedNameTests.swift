@@ -97,10 +97,10 @@ private enum LibrarySource {
             var isInside = false
             for line in text.split(separator: "\n") {
                 if let first = line.first, !first.isWhitespace {
-                    isInside =
-                        line.contains("class \(type) {") || line.hasPrefix("extension \(type)")
-                        || line.contains("class \(type):") || line.hasPrefix("nonisolated extension \(type)")
-                    if line.hasPrefix("extension \(type)."), line != "extension \(type)" { isInside = false }
+                    let words = line.split { !$0.isLetter && $0 != "." }
+                    isInside = zip(words, words.dropFirst()).contains {
+                        ($0 == "class" || $0 == "extension") && $1 == type
+                    }
                 } else if isInside,
                     let member = line.firstMatch(
                         of: /^ {4}(?:@\w+ )*(?:nonisolated )?(?:public|open) (?:[a-z]+ )*(?:var|let|func) (\w+)/)

@@ -18,6 +18,13 @@ struct ReadmeTests {
         #expect(program.hasSuffix("\n" + loop))
     }
 
+    @Test func theKeysOfTheReadmeAreThoseThatAreTested() throws {
+        let path = PackageFiles.tests.appending(components: "CoreDataSourceTests", "DataSource", "ReadmeKeyTests.swift")
+        let test = try String(contentsOf: path, encoding: .utf8)
+        let source = try #require(try blocks.first { $0.hasPrefix("final class ContactDataSource: Keyed") })
+        for line in source.split(separator: "\n") { #expect(test.contains("    \(line)\n"), "\(line)") }
+    }
+
     @Test func theQueriesOfTheReadmeAreThoseThatAreTested() throws {
         let path = PackageFiles.tests.appending(
             components: "CoreDataSourceTests", "Query", "ReadmeQueryTests.swift")

@@ -25,15 +25,6 @@ extension PersistentContainer {
         try await perform(in: [first, second], waitFor: level) { try work($0[0], $0[1]) }
     }
 
-    /// The same with three data sources.
-    @discardableResult
-    public func perform<Result: Sendable>(
-        in first: AnyDataSource, _ second: AnyDataSource, _ third: AnyDataSource, waitFor level: SaveLevel = .store,
-        _ work: @Sendable (PrivateContext, PrivateContext, PrivateContext) throws -> Result
-    ) async throws -> Result {
-        try await perform(in: [first, second, third], waitFor: level) { try work($0[0], $0[1], $0[2]) }
-    }
-
     /// The same with any number of data sources, whose contexts come in the order of the data sources.
     @discardableResult
     public func perform<Result: Sendable>(

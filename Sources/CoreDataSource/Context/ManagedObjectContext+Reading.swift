@@ -95,7 +95,7 @@ extension ManagedObjectContext {
     /// Whether a request gives any object. At most one row is read.
     ///
     /// - Throws: As ``fetch(_:)``.
-    public func exists<Object: ManagedObject>(_ request: FetchRequest<Object>) throws -> Bool {
+    package func exists<Object: ManagedObject>(_ request: FetchRequest<Object>) throws -> Bool {
         try reading(request) { () throws(DataSourceError) in
             var plan = try plan(request)
             if owner != nil, plan.tests == nil, let found = try known(plan) { return !plan.query.window(found).isEmpty }
@@ -136,25 +136,15 @@ extension ManagedObjectContext {
 
     /// The values of the objects of a request, in its order.
     ///
-    /// - Throws: As ``fetch(_:)``, and what the value's initializer throws.
-    public func fetch<Value: ManagedObjectConvertible>(
-        as type: Value.Type, _ request: FetchRequest<Value.Object>
-    ) throws -> [Value] {
-        try fetch(request).map { try Value($0) }
-    }
-
-    /// The values of the objects that match, in order.
-    ///
     /// ```swift
-    /// let grown = try context.fetch(as: ContactValue.self, where: \.age >= 18)
+    /// let grown = try context.fetch(as: ContactValue.self, FetchRequest(where: \.age >= 18))
     /// ```
     ///
     /// - Throws: As ``fetch(_:)``, and what the value's initializer throws.
     public func fetch<Value: ManagedObjectConvertible>(
-        as type: Value.Type, where predicate: FetchPredicate<Value.Object>? = nil,
-        order: [FetchOrder<Value.Object>] = [], limit: Int? = nil
+        as type: Value.Type, _ request: FetchRequest<Value.Object> = FetchRequest()
     ) throws -> [Value] {
-        try fetch(as: type, FetchRequest(where: predicate, order: order, limit: limit))
+        try fetch(request).map { try Value($0) }
     }
 
     // MARK: Entering and leaving

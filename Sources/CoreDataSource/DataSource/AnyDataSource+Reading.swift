@@ -28,25 +28,11 @@ extension AnyDataSource {
         try main.fetch(type, where: predicate, order: order, limit: limit, offset: offset)
     }
 
-    /// The first object that matches, or nil.
-    public func first<Object: ManagedObject>(
-        _ type: Object.Type, where predicate: FetchPredicate<Object>? = nil, order: [FetchOrder<Object>] = []
-    ) throws -> Object? {
-        try main.first(type, where: predicate, order: order)
-    }
-
     /// How many objects match.
     public func count<Object: ManagedObject>(
         _ type: Object.Type, where predicate: FetchPredicate<Object>? = nil
     ) throws -> Int {
         try main.count(type, where: predicate)
-    }
-
-    /// Whether any object matches.
-    public func exists<Object: ManagedObject>(
-        _ type: Object.Type, where predicate: FetchPredicate<Object>? = nil
-    ) throws -> Bool {
-        try main.exists(type, where: predicate)
     }
 
     /// The values of the objects of a request, in its order, from anywhere: objects stay where they are.
@@ -60,20 +46,8 @@ extension AnyDataSource {
     ///
     /// - Throws: As `fetch`, and what the value's initializer throws.
     public nonisolated func fetch<Value: ManagedObjectConvertible>(
-        as type: Value.Type, _ request: FetchRequest<Value.Object>
+        as type: Value.Type, _ request: FetchRequest<Value.Object> = FetchRequest()
     ) async throws -> [Value] {
         try await tier.perform(waitFor: .store, values: 0) { try $0.fetch(as: type, request) }.result
-    }
-
-    /// The values of the objects that match, in order, from anywhere; as ``fetch(as:_:)``.
-    ///
-    /// ```swift
-    /// let grown = try await contacts.fetch(as: ContactValue.self, where: \.age >= 18)
-    /// ```
-    public nonisolated func fetch<Value: ManagedObjectConvertible>(
-        as type: Value.Type, where predicate: FetchPredicate<Value.Object>? = nil,
-        order: [FetchOrder<Value.Object>] = [], limit: Int? = nil
-    ) async throws -> [Value] {
-        try await fetch(as: type, FetchRequest(where: predicate, order: order, limit: limit))
     }
 }

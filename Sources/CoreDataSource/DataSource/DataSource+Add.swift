@@ -45,14 +45,6 @@ extension DataSource {
         }
     }
 
-    /// Adds one value in the background.
-    @_disfavoredOverload
-    public nonisolated func add(
-        _ value: Value, callback: @escaping @MainActor @Sendable (Result<SaveReport, any Error>) -> Void
-    ) {
-        add([value], callback: callback)
-    }
-
     /// Deletes the objects of the values through ``onDelete(_:in:)``.
     ///
     /// - Parameter level: How far the save must have come when the call returns.
@@ -83,14 +75,6 @@ extension DataSource {
         } callback: {
             callback($0.map(\.report))
         }
-    }
-
-    /// Deletes the object of one value in the background.
-    @_disfavoredOverload
-    public nonisolated func delete(
-        _ value: Value, callback: @escaping @MainActor @Sendable (Result<SaveReport, any Error>) -> Void
-    ) {
-        delete([value], callback: callback)
     }
 
     /// Gives the values to the hook one by one; returns for how many it made nothing.

@@ -44,7 +44,7 @@ struct Catalog {
 
     /// Deletes packages, and their maintainers who have none left; returns what was deleted, and what was not there.
     func remove(_ names: [String]) async throws -> (line: String, missing: CatalogError?) {
-        let missing = try names.filter { try !packages.exists(Package.self, where: \.name == $0) }
+        let missing = try names.filter { try !packages.main.exists(Package.self, where: \.name == $0) }
         let keys = try packages.fetch(Package.self, where: .isIn(\Package.name, names)).map(\.maintainerKey)
         let report = try await packages.delete(Package.self, where: .isIn(\.name, names))
         try await maintainers.remove(packagesOf: keys)

@@ -20,7 +20,7 @@ struct LastReferenceTests {
             await withCheckedContinuation { continuation in
                 let left = Shared(count)
                 for contact in contactList(round * 1_000..<round * 1_000 + count) {
-                    contacts?.add(contact) { [container] _ in
+                    contacts?.add([contact]) { [container] _ in
                         withExtendedLifetime(container) {}
                         left.update { $0 -= 1 }
                         if left.value == 0 { continuation.resume() }
@@ -93,7 +93,7 @@ struct LastReferenceTests {
             }
             while !isRunning.value { await Task.yield() }
             let queued = Shared<Result<SaveReport, any Error>?>(nil)
-            senders.add(ItemData(key: "queued", number: 1)) { queued.value = $0 }
+            senders.add([ItemData(key: "queued", number: 1)]) { queued.value = $0 }
             let closing = Task { try await container.close() }
             while (try? container.stack.root.admission.enterNow(0)) != nil {
                 container.stack.root.admission.leave(0)

@@ -70,7 +70,7 @@ struct OutsideWritesTests {
         try await withContainer(.sqlite) { container, url in
             let contacts = try container.dataSource(ContactDataSource.self)
             try await contacts.add(contactList(0..<3))
-            let held = try #require(try contacts.first(ContactEntity.self, where: \.uid == "uid-1"))
+            let held = try #require(try contacts.main.first(ContactEntity.self, where: \.uid == "uid-1"))
             try await contacts.perform { context in
                 let contact = try context.insert(ContactEntity.self)
                 (contact.uid, contact.name) = ("inside", "ours")
@@ -84,9 +84,9 @@ struct OutsideWritesTests {
     /// `first` and `values` disagreed, and adding the app's value again lost it.
     @Test func anUpdateIsSeenAndOverwritten() async throws {
         try await withSaved { container, contacts, raw in
-            let held = try #require(try contacts.first(ContactEntity.self, where: \.uid == "uid-1"))
+            let held = try #require(try contacts.main.first(ContactEntity.self, where: \.uid == "uid-1"))
             try raw.execute("UPDATE \"ContactEntity\" SET \"name\" = 'changed' WHERE \"uid\" = 'uid-1'")
-            #expect(try contacts.first(ContactEntity.self, where: \.uid == "uid-1")?.name == "changed")
+            #expect(try contacts.main.first(ContactEntity.self, where: \.uid == "uid-1")?.name == "changed")
             #expect(held.name == "changed")
             let request = FetchRequest(ContactEntity.self, where: \.uid == "uid-1")
             #expect(try contacts.main.values(request, \.name).first == "changed")
@@ -99,7 +99,7 @@ struct OutsideWritesTests {
     /// `add` reported that nothing had to be done, and the row was gone.
     @Test func aDeletedRowIsInsertedAgain() async throws {
         try await withSaved { container, contacts, raw in
-            let held = try #require(try contacts.first(ContactEntity.self, where: \.uid == "uid-1"))
+            let held = try #require(try contacts.main.first(ContactEntity.self, where: \.uid == "uid-1"))
             try raw.execute("DELETE FROM \"ContactEntity\" WHERE \"uid\" = 'uid-1'")
             #expect(try await contacts.add(contactList(1..<2)) == SaveReport(inserted: 1))
             #expect(held.isDeleted)
@@ -146,7 +146,7 @@ struct OutsideWritesTests {
             #expect(container.pendingSaveCount == 0)
             #expect(try await groups.add(GroupData(gid: "1", name: "one")) == SaveReport(inserted: 1))
             #expect(try await contacts.add(contactList(5..<6)) == SaveReport(inserted: 1))
-            #expect(try contacts.first(ContactEntity.self, where: \.uid == "outside")?.name == "name 0")
+            #expect(try contacts.main.first(ContactEntity.self, where: \.uid == "outside")?.name == "name 0")
             #expect(root.pendingSaveCount == 0)
         }
     }
@@ -188,7 +188,7 @@ struct OutsideWritesTests {
             try raw.execute("UPDATE \"ContactEntity\" SET \"name\" = 'theirs', \"phone\" = '1' WHERE \"uid\" = 'uid-1'")
             gate.open()
             try await updating.value
-            let found = try contacts.first(ContactEntity.self, where: \.uid == "uid-1")
+            let found = try contacts.main.first(ContactEntity.self, where: \.uid == "uid-1")
             #expect(found?.name == "ours")
             #expect(found?.phone == "1")
         }

@@ -33,7 +33,7 @@ import Testing
     @Test func theContextsComeInTheOrderOfTheDataSources() async throws {
         try await withChat { container, senders, rooms in
             let messages = try container.dataSource(MessageDataSource.self)
-            let names = try await container.perform(in: rooms, messages, senders) { ["\($0)", "\($1)", "\($2)"] }
+            let names = try await container.perform(in: [rooms, messages, senders]) { $0.map { "\($0)" } }
             #expect(
                 names.map { $0.split(separator: " ")[2] } == [
                     "RoomDataSource", "MessageDataSource", "SenderDataSource",

@@ -21,7 +21,7 @@ struct RuntimeModelTests {
         let found = try books.fetch(BookEntity.self, order: [SortDescriptor(\.title)])
         #expect(found.map(\.isbn) == ["1", "2"])
         #expect(found.map(\.pages) == [7, nil])
-        #expect(try books.first(BookEntity.self, where: \.isbn == "2")?.title == "B")
+        #expect(try books.main.first(BookEntity.self, where: \.isbn == "2")?.title == "B")
         try await container.close()
     }
 

@@ -21,7 +21,7 @@ struct MainContextTests {
         try await withContainer { container, _ in
             let contacts = try container.dataSource(ContactDataSource.self)
             try await contacts.add(contactList(0..<3))
-            let one = try contacts.first(ContactEntity.self, where: \.uid == "uid-1")
+            let one = try contacts.main.first(ContactEntity.self, where: \.uid == "uid-1")
             let other = try contacts.fetch(ContactEntity.self, where: \.name == "name 1").first
             #expect(one != nil)
             #expect(one === other)

@@ -47,8 +47,8 @@ struct UniquenessTests {
                 one?.uid = "b"
                 two?.uid = "a"
             }
-            #expect(try contacts.first(ContactEntity.self, where: \.uid == "a")?.name == "2")
-            #expect(try contacts.first(ContactEntity.self, where: \.uid == "b")?.name == "1")
+            #expect(try contacts.main.first(ContactEntity.self, where: \.uid == "a")?.name == "2")
+            #expect(try contacts.main.first(ContactEntity.self, where: \.uid == "b")?.name == "1")
         }
     }
 
@@ -110,7 +110,7 @@ struct UniquenessTests {
                 ContactData(uid: "\u{E9}", name: "composed"), ContactData(uid: "e\u{301}", name: "decomposed"),
             ])
             #expect(try contacts.count(ContactEntity.self) == 2)
-            #expect(try contacts.first(ContactEntity.self, where: \.uid == "e\u{301}")?.name == "decomposed")
+            #expect(try contacts.main.first(ContactEntity.self, where: \.uid == "e\u{301}")?.name == "decomposed")
         }
     }
 }

@@ -23,7 +23,7 @@ struct AddTests {
             try await contacts.add(contactList(0..<10))
             let report = try await contacts.add(contactList(5..<15) { $0 == 7 ? "new" : "name \($0)" })
             #expect(report == SaveReport(inserted: 5, updated: 1))
-            #expect(try contacts.first(ContactEntity.self, where: \.uid == "uid-7")?.name == "new")
+            #expect(try contacts.main.first(ContactEntity.self, where: \.uid == "uid-7")?.name == "new")
         }
     }
 

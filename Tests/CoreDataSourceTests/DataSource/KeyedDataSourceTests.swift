@@ -30,6 +30,7 @@ private final class NamedContacts: KeyedDataSource<ContactData, ContactEntity> {
             #expect(try await contacts.add(contactList(0..<10)) == SaveReport())
             #expect(try await contacts.add(contactList(9..<11) { "new \($0)" }) == SaveReport(inserted: 1, updated: 1))
             #expect(try await contacts.delete(contactList(0..<2) + contactList(50..<60)) == SaveReport(deleted: 2))
+            try await contacts.sync(contactList(2..<9) + contactList(9..<11) { "new \($0)" })
             let report = try await contacts.sync(contactList(5..<20))
             #expect((report.inserted, report.updated, report.unchanged, report.deleted) == (9, 2, 4, 3))
             #expect(

@@ -45,7 +45,7 @@ import Testing
             let list = contactList(5..<15) { "new \($0)" }
             let inserts = try await contacts.sync(list, entity: ContactEntity.self, operations: .insert)
             #expect(inserts.inserted == 5 && inserts.updated == 0 && inserts.skipped == 5 && inserts.kept == 5)
-            #expect(try contacts.first(ContactEntity.self, where: \.uid == "uid-7")?.name == "name 7")
+            #expect(try contacts.main.first(ContactEntity.self, where: \.uid == "uid-7")?.name == "name 7")
             let updates = try await contacts.sync(
                 contactList(10..<20) { "newer \($0)" }, entity: ContactEntity.self, operations: [.update, .delete])
             #expect(updates.inserted == 0 && updates.updated == 5 && updates.skipped == 5 && updates.deleted == 10)
@@ -70,6 +70,8 @@ import Testing
 
     @Test func aReportNamesTheObjectsIfAsked() async throws {
         try await withTen { contacts in
+            // It sets the flags of those that are in the list.
+            try await contacts.sync(contactList(0..<10), entity: ContactEntity.self)
             let list = contactList(2..<12) { $0 == 4 ? "new" : "name \($0)" }
             let plan = try await contacts.planSync(list, entity: ContactEntity.self)
             #expect(plan.ids == nil)

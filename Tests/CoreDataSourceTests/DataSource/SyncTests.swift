@@ -117,7 +117,7 @@ struct SyncTests {
             // The flag makes an update of every row that has not been synced before.
             let plan = try await contacts.planSync(list, entity: ContactEntity.self)
             #expect(try contacts.count(ContactEntity.self) == 10)
-            #expect(try contacts.first(ContactEntity.self, where: \.uid == "uid-6")?.name == "name 6")
+            #expect(try contacts.main.first(ContactEntity.self, where: \.uid == "uid-6")?.name == "name 6")
             #expect(container.stack.root.newestSave == 1)
             #expect(try await contacts.sync(list, entity: ContactEntity.self) == plan)
             #expect(plan.inserted == 2)

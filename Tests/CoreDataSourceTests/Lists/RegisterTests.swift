@@ -52,7 +52,7 @@ struct RegisterTests {
     /// What a row is compared with may be its object itself, which a save must be asked with too.
     @Test func aListMayBeOfCertainObjectsOrOfAFormat() async throws {
         try await withList(["Al", "Ann", "Bob"]) { contacts, _, _ in
-            let ann = try #require(try contacts.first(ContactEntity.self, where: \.name == "Ann"))
+            let ann = try #require(try contacts.main.first(ContactEntity.self, where: \.name == "Ann"))
             let chosen = RecordingDelegate()
             try contacts.register(
                 chosen, dataKey: "chosen",

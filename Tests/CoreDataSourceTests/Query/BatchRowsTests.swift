@@ -153,7 +153,7 @@ struct BatchRowsTests {
             #expect(error?.code == .uniquenessViolated)
             let one = \Part.code == "code 7"
             try await parts.update(Part.self, where: one, set: [.set(\.code, "same")])
-            #expect(try parts.first(Part.self, where: \.code == "same")?.weight == nil)
+            #expect(try parts.main.first(Part.self, where: \.code == "same")?.weight == nil)
         }
     }
 

@@ -62,7 +62,7 @@ struct BatchTests {
             }
             #expect(error?.code == .uniquenessViolated)
             #expect(try contacts.count(ContactEntity.self, where: third) == 10)
-            #expect(try contacts.first(ContactEntity.self, where: \.uid == "same") == nil)
+            #expect(try contacts.main.first(ContactEntity.self, where: \.uid == "same") == nil)
             let groups = try container.dataSource(GroupDataSource.self)
             for work in [
                 { try await groups.update(ContactEntity.self, set: [.set(\.name, "x")]) },

@@ -29,17 +29,17 @@ import Testing
         try await withContacts { contacts, format in
             let wanted = wanted
             let found = [
-                try contacts.first(ContactEntity.self, where: format, order: sort),
-                try contacts.first(ContactEntity.self, where: \.name == wanted),
-                try contacts.first(ContactEntity.self, where: FetchPredicate(#Predicate { $0.name == wanted })),
+                try contacts.main.first(ContactEntity.self, where: format, order: sort),
+                try contacts.main.first(ContactEntity.self, where: \.name == wanted),
+                try contacts.main.first(ContactEntity.self, where: FetchPredicate(#Predicate { $0.name == wanted })),
             ]
             #expect(found.map { $0?.uid } == ["uid-7", "uid-7", "uid-7"])
-            #expect(try contacts.first(ContactEntity.self)?.uid == "uid-0")
-            #expect(try contacts.first(ContactEntity.self, where: nil)?.uid == "uid-0")
+            #expect(try contacts.main.first(ContactEntity.self)?.uid == "uid-0")
+            #expect(try contacts.main.first(ContactEntity.self, where: nil)?.uid == "uid-0")
             #expect(
-                try contacts.first(ContactEntity.self, where: \.name != "", order: [.descending(\.uid)])?.uid == "uid-9"
+                try contacts.main.first(ContactEntity.self, where: \.name != "", order: [.descending(\.uid)])?.uid == "uid-9"
             )
-            #expect(try contacts.first(ContactEntity.self, where: \.name == "?") == nil)
+            #expect(try contacts.main.first(ContactEntity.self, where: \.name == "?") == nil)
             let inContext = try await contacts.perform { context in
                 [
                     try context.first(ContactEntity.self)?.uid,
@@ -55,11 +55,11 @@ import Testing
     @Test func whetherThereIsOne() async throws {
         try await withContacts { contacts, format in
             let wanted = wanted
-            #expect(try contacts.exists(ContactEntity.self))
-            #expect(try contacts.exists(ContactEntity.self, where: nil))
-            #expect(try contacts.exists(ContactEntity.self, where: format))
-            #expect(try contacts.exists(ContactEntity.self, where: \.name == wanted))
-            #expect(try !contacts.exists(ContactEntity.self, where: FetchPredicate(#Predicate { $0.name == "?" })))
+            #expect(try contacts.main.exists(ContactEntity.self))
+            #expect(try contacts.main.exists(ContactEntity.self, where: nil))
+            #expect(try contacts.main.exists(ContactEntity.self, where: format))
+            #expect(try contacts.main.exists(ContactEntity.self, where: \.name == wanted))
+            #expect(try !contacts.main.exists(ContactEntity.self, where: FetchPredicate(#Predicate { $0.name == "?" })))
             let inContext = try await contacts.perform { context in
                 [
                     try context.exists(ContactEntity.self),
@@ -70,8 +70,8 @@ import Testing
             }
             #expect(inContext == [true, true, true, false])
             try await contacts.delete(ContactEntity.self, where: nil)
-            #expect(try !contacts.exists(ContactEntity.self))
-            #expect(try contacts.first(ContactEntity.self) == nil)
+            #expect(try !contacts.main.exists(ContactEntity.self))
+            #expect(try contacts.main.first(ContactEntity.self) == nil)
         }
     }
 
@@ -97,18 +97,18 @@ import Testing
     @Test func values() async throws {
         try await withContacts { contacts, format in
             let wanted = wanted
-            var found = try await contacts.fetch(as: Uid.self, where: format)
-            found += try await contacts.fetch(as: Uid.self, where: \.name == wanted)
-            found += try await contacts.fetch(as: Uid.self, where: FetchPredicate(#Predicate { $0.name == wanted }))
-            found += try contacts.main.fetch(as: Uid.self, where: format)
-            found += try contacts.main.fetch(as: Uid.self, where: \.name == wanted)
-            found += try contacts.main.fetch(as: Uid.self, where: FetchPredicate(#Predicate { $0.name == wanted }))
+            var found = try await contacts.fetch(as: Uid.self, FetchRequest(where: format))
+            found += try await contacts.fetch(as: Uid.self, FetchRequest(where: \.name == wanted))
+            found += try await contacts.fetch(as: Uid.self, FetchRequest(where: FetchPredicate(#Predicate { $0.name == wanted })))
+            found += try contacts.main.fetch(as: Uid.self, FetchRequest(where: format))
+            found += try contacts.main.fetch(as: Uid.self, FetchRequest(where: \.name == wanted))
+            found += try contacts.main.fetch(as: Uid.self, FetchRequest(where: FetchPredicate(#Predicate { $0.name == wanted })))
             found += try await contacts.perform { context in
-                try context.fetch(as: Uid.self, where: format) + context.fetch(as: Uid.self, where: \.name == wanted)
-                    + context.fetch(as: Uid.self, where: FetchPredicate(#Predicate { $0.name == wanted }))
+                try context.fetch(as: Uid.self, FetchRequest(where: format)) + context.fetch(as: Uid.self, FetchRequest(where: \.name == wanted))
+                    + context.fetch(as: Uid.self, FetchRequest(where: FetchPredicate(#Predicate { $0.name == wanted })))
             }
             #expect(found.map(\.uid) == Array(repeating: "uid-7", count: 9))
-            #expect(try await contacts.fetch(as: Uid.self, where: nil).count == 20)
+            #expect(try await contacts.fetch(as: Uid.self, FetchRequest(where: nil)).count == 20)
             #expect(try await contacts.fetch(as: Uid.self).count == 20)
         }
     }
@@ -124,7 +124,7 @@ import Testing
                     set: [.set(\.phone, "3")]),
             ]
             #expect(reports == Array(repeating: SaveReport(updated: 1), count: 3))
-            #expect(try contacts.first(ContactEntity.self, where: \.name == wanted)?.phone == "3")
+            #expect(try contacts.main.first(ContactEntity.self, where: \.name == wanted)?.phone == "3")
             #expect(try await contacts.update(ContactEntity.self, set: [.set(\.phone, "x")]).updated == 20)
             #expect(try await contacts.update(ContactEntity.self, where: nil, set: [.set(\.phone, "y")]).updated == 20)
             let favorites = try await contacts.update(

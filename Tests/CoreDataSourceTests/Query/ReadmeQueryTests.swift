@@ -5,14 +5,6 @@ import Testing
 /// The queries that the README shows, line by line.
 @MainActor
 struct ReadmeQueryTests {
-    private struct ContactValue: ManagedObjectConvertible {
-        var name: String
-
-        init(_ contact: ContactEntity) {
-            name = contact.name
-        }
-    }
-
     @Test func everyFormFindsWhatItAsksFor() async throws {
         let container = try await PersistentContainer(model: .contacts, store: .inMemory)
         let contacts = try container.dataSource(ContactDataSource.self)
@@ -25,12 +17,12 @@ struct ReadmeQueryTests {
             }
         }
         let grown = try contacts.fetch(ContactEntity.self, where: \.age >= 18 && \.name != "")
-        let named = try await contacts.fetch(
-            as: ContactValue.self, where: FetchPredicate(#Predicate { $0.name == "Guan Yu" }))
-        let typed = try FetchPredicate<ContactEntity>(
-            format: "name CONTAINS[cd] %@ AND age BETWEEN {%d, %d}", "guan", 17, 30)
+        let names = try await container.read { try $0.values(FetchRequest<ContactEntity>(where: \.age >= 18), \.name) }
+        let named = FetchPredicate<ContactEntity>(#Predicate { $0.name == "Guan Yu" })
+        let typed = try FetchPredicate<ContactEntity>(format: "name CONTAINS[cd] %@ AND age > %d", "guan", 16)
         #expect(grown.map(\.name) == ["Guan Yu", "Zhang Fei"])
-        #expect(named.map(\.name) == ["Guan Yu"])
+        #expect(names == ["Guan Yu", "Zhang Fei"])
+        #expect(try contacts.fetch(ContactEntity.self, where: named).map(\.name) == ["Guan Yu"])
         #expect(try contacts.count(ContactEntity.self, where: typed) == 2)
     }
 }

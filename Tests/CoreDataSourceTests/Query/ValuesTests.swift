@@ -21,7 +21,7 @@ private struct ContactValue: ManagedObjectConvertible, Equatable {
             let contacts = try container.dataSource(ContactDataSource.self)
             try await contacts.add(contactList(0..<20))
             let sort = [FetchOrder<ContactEntity>.descending(\.uid)]
-            let all = try await contacts.fetch(as: ContactValue.self, order: sort)
+            let all = try await contacts.fetch(as: ContactValue.self, FetchRequest(order: sort))
             #expect(all.map(\.uid) == contactList(0..<20).map(\.uid).sorted().reversed())
             let some = try await contacts.fetch(
                 as: ContactValue.self,
@@ -29,14 +29,14 @@ private struct ContactValue: ManagedObjectConvertible, Equatable {
             #expect(some.map(\.uid) == ["uid-4"])
             #expect(
                 try await contacts.fetch(
-                    as: ContactValue.self, where: FetchPredicate(#Predicate { $0.name == "name 7" })
-                ).count == 1)
-            #expect(try await contacts.fetch(as: ContactValue.self, where: \.name == "name 8").first?.uid == "uid-8")
+                    as: ContactValue.self, FetchRequest(where: FetchPredicate(#Predicate { $0.name == "name 7" })
+                )).count == 1)
+            #expect(try await contacts.fetch(as: ContactValue.self, FetchRequest(where: \.name == "name 8")).first?.uid == "uid-8")
             #expect(
-                try await contacts.fetch(as: ContactValue.self, where: FetchPredicate(#Predicate { $0.name == "?" }))
+                try await contacts.fetch(as: ContactValue.self, FetchRequest(where: FetchPredicate(#Predicate { $0.name == "?" })))
                     .isEmpty)
-            #expect(try container.main.fetch(as: ContactValue.self, order: sort) == all)
-            #expect(try container.main.fetch(as: ContactValue.self, order: sort, limit: 1) == [all[0]])
+            #expect(try container.main.fetch(as: ContactValue.self, FetchRequest(order: sort)) == all)
+            #expect(try container.main.fetch(as: ContactValue.self, FetchRequest(order: sort, limit: 1)) == [all[0]])
         }
     }
 
@@ -56,8 +56,8 @@ private struct ContactValue: ManagedObjectConvertible, Equatable {
                 let contact = try context.insert(ContactEntity.self)
                 contact.uid = "1"
                 contact.name = "new"
-                return try context.fetch(as: ContactValue.self, where: \.name == "new")
-                    + context.fetch(as: ContactValue.self, where: FetchPredicate(#Predicate { $0.uid == "1" }))
+                return try context.fetch(as: ContactValue.self, FetchRequest(where: \.name == "new"))
+                    + context.fetch(as: ContactValue.self, FetchRequest(where: FetchPredicate(#Predicate { $0.uid == "1" })))
             }
             #expect(values.map(\.uid) == ["1", "1"])
         }

@@ -43,7 +43,7 @@ struct AdmissionTests {
     @Test func aFormWithACallbackIsRefusedAtOnce() async throws {
         let (_, _, _, senders, release) = try await full()
         let result: Result<SaveReport, any Error> = await withCheckedContinuation { continuation in
-            senders.add(ItemData(key: "late", number: 1)) { continuation.resume(returning: $0) }
+            senders.add([ItemData(key: "late", number: 1)]) { continuation.resume(returning: $0) }
         }
         let error = #expect(throws: DataSourceError.self) { try result.get() }
         #expect(error?.code == .storeUnavailable)

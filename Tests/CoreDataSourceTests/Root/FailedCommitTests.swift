@@ -19,7 +19,7 @@ struct FailedCommitTests {
         let (container, store) = PersistentContainer.faulty()
         let senders = try container.dataSource(SenderDataSource.self)
         try await senders.add([item, ItemData(key: "b", number: 2)])
-        let shown = try #require(try senders.first(Sender.self, where: \.key == "b"))
+        let shown = try #require(try senders.main.first(Sender.self, where: \.key == "b"))
         store.fail(with: noRoom)
         await #expect(throws: DataSourceError.self) {
             try await senders.add([ItemData(key: "b", number: 3), ItemData(key: "c", number: 4)])
@@ -157,7 +157,7 @@ struct FailedCommitTests {
         let (container, store) = PersistentContainer.faulty()
         let senders = try container.dataSource(SenderDataSource.self)
         try await senders.add([item, ItemData(key: "b", number: 2)])
-        let shown = try #require(try senders.first(Sender.self, where: \.key == "b"))
+        let shown = try #require(try senders.main.first(Sender.self, where: \.key == "b"))
         store.fail(with: noRoom)
         try await senders.add([ItemData(key: "b", number: 3), ItemData(key: "c", number: 4)], waitFor: .main)
         #expect(shown.number == 3)

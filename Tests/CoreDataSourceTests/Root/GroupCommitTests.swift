@@ -57,14 +57,14 @@ struct GroupCommitTests {
         let (container, store) = PersistentContainer.faulty()
         let senders = try container.dataSource(SenderDataSource.self)
         let committed = await withCheckedContinuation { continuation in
-            senders.add(ItemData(key: "a", number: 1)) { _ in
+            senders.add([ItemData(key: "a", number: 1)]) { _ in
                 continuation.resume(returning: store.committedGroups.count)
             }
         }
         #expect(committed == 1)
         store.fail(with: noRoom)
         let outcome: Result<SaveReport, any Error> = await withCheckedContinuation { continuation in
-            senders.add(ItemData(key: "b", number: 1)) { continuation.resume(returning: $0) }
+            senders.add([ItemData(key: "b", number: 1)]) { continuation.resume(returning: $0) }
         }
         let error = #expect(throws: DataSourceError.self) { try outcome.get() }
         #expect(error?.code == .diskFull)
@@ -87,7 +87,7 @@ struct GroupCommitTests {
         let senders = try container.dataSource(SenderDataSource.self)
         let (order, continuation) = AsyncStream.makeStream(of: Int64.self)
         for number in Int64(0)..<50 {
-            senders.add(ItemData(key: "only", number: number)) { result in
+            senders.add([ItemData(key: "only", number: number)]) { result in
                 if case .success = result { continuation.yield(number) }
                 if number == 49 { continuation.finish() }
             }

@@ -66,7 +66,7 @@ struct LevelTests {
         let (container, _) = PersistentContainer.faulty()
         let senders = try container.dataSource(SenderDataSource.self)
         try await senders.add(ItemData(key: "a", number: 1))
-        let held = try #require(try senders.first(Sender.self, where: \.key == "a"))
+        let held = try #require(try senders.main.first(Sender.self, where: \.key == "a"))
         try await list(senders) { _ in
             try senders.performAndWait { try $0.first(Sender.self, where: \.key, equals: "a")?.number = 2 }
             #expect(held.number == 2)

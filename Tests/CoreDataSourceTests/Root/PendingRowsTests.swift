@@ -20,7 +20,7 @@ struct PendingRowsTests {
         }
         let before = container.stack.root.examinedPendingRows
         for number in stride(from: 0, to: count, by: count / 20) {
-            let found = try senders.first(Sender.self, where: \.key == "k\(number)")
+            let found = try senders.main.first(Sender.self, where: \.key == "k\(number)")
             #expect(found?.number == Int64(number))
             #expect(try found.map { try container.main.object(Sender.self, id: $0.objectID)?.key } == "k\(number)")
         }
@@ -43,13 +43,13 @@ struct PendingRowsTests {
             }
         }
         let before = container.stack.root.examinedPendingRows
-        #expect(try senders.first(Sender.self, where: \.key == "new1")?.number == 1)
-        #expect(try senders.first(Sender.self, where: \.key == "old1") == nil)
-        #expect(try senders.first(Sender.self, where: \.key == "old2") == nil)
-        #expect(try senders.first(Sender.self, where: \.key == "new2999")?.number == 2_999)
+        #expect(try senders.main.first(Sender.self, where: \.key == "new1")?.number == 1)
+        #expect(try senders.main.first(Sender.self, where: \.key == "old1") == nil)
+        #expect(try senders.main.first(Sender.self, where: \.key == "old2") == nil)
+        #expect(try senders.main.first(Sender.self, where: \.key == "new2999")?.number == 2_999)
         #expect(container.stack.root.examinedPendingRows - before <= 20)
         try await senders.add(ItemData(key: "new2999", number: -1), waitFor: .main)
-        #expect(try senders.first(Sender.self, where: \.key == "new2999")?.number == -1)
+        #expect(try senders.main.first(Sender.self, where: \.key == "new2999")?.number == -1)
         #expect(try senders.count(Sender.self) == 2_995)
         release()
         try await container.flush()

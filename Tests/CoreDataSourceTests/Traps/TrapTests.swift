@@ -9,7 +9,7 @@ struct TrapTests {
             let contacts = try await makeContacts()
             try await contacts.add(ContactData(uid: "1", name: "Guan Yu"))
             try await MainActor.run {
-                try contacts.first(ContactEntity.self, where: \.uid == "1")?.name = "Zhang Fei"
+                try contacts.main.first(ContactEntity.self, where: \.uid == "1")?.name = "Zhang Fei"
             }
         }
         #expect(
@@ -22,7 +22,7 @@ struct TrapTests {
         let contacts = try await makeContacts()
         try await contacts.add(ContactData(uid: "1", name: "Guan Yu"))
         try await MainActor.run {
-            let contact = try #require(try contacts.first(ContactEntity.self, where: \.uid == "1"))
+            let contact = try #require(try contacts.main.first(ContactEntity.self, where: \.uid == "1"))
             contact.name = "Guan Yu"
             #expect(!contact.hasChanges)
         }

@@ -1,4 +1,4 @@
-// error: type 'Contact' does not conform to the 'Sendable' protocol
+// error: conformance of 'ManagedObject' to 'Sendable' is unavailable
 import CoreDataSource
 
 final class Copies: DataSource<Contact> {

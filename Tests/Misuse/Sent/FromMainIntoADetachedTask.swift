@@ -2,6 +2,6 @@
 import CoreDataSource
 
 @MainActor func look(_ contacts: ContactDataSource) throws {
-    let contact = try contacts.first(Contact.self, where: \.name == "Guan Yu")
+    let contact = try contacts.main.first(Contact.self, where: \.name == "Guan Yu")
     Task.detached { print(contact?.name ?? "nobody") }
 }

@@ -2,6 +2,6 @@
 import CoreDataSource
 
 @MainActor func edit(_ contacts: ContactDataSource) async throws {
-    let contact = try contacts.first(Contact.self, where: \.name == "Guan Yu")
+    let contact = try contacts.main.first(Contact.self, where: \.name == "Guan Yu")
     try await contacts.perform { _ in contact?.name = "Zhang Fei" }
 }

@@ -10,11 +10,10 @@ struct RecordData: Sendable, Hashable {
 
 /// Three data sources that differ in their entity only. Keys of red and green records are unique among both, those of blue
 /// ones among themselves.
-class RecordDataSource<Object: Record>: DataSource<any Sendable> {
+class RecordDataSource<Object: Record>: DataSource<RecordData> {
     override class var entities: [ManagedObject.Type] { [Object.self] }
 
-    override func onAdd(_ object: any Sendable, in context: PrivateContext) throws -> ManagedObject? {
-        guard let data = object as? RecordData else { return nil }
+    override func onAdd(_ data: RecordData, in context: PrivateContext) throws -> ManagedObject? {
         let record = try context.findOrInsert(Object.self, where: \.key, equals: data.key)
         Simulation.interleave()
         record.task = data.task
@@ -23,8 +22,7 @@ class RecordDataSource<Object: Record>: DataSource<any Sendable> {
         return record
     }
 
-    override func onDelete(_ object: any Sendable, in context: PrivateContext) throws {
-        guard let data = object as? RecordData else { return }
+    override func onDelete(_ data: RecordData, in context: PrivateContext) throws {
         if let record = try context.first(Object.self, where: \.key, equals: data.key) { context.delete(record) }
     }
 }
@@ -34,7 +32,7 @@ final class GreenDataSource: RecordDataSource<Green> {}
 final class BlueDataSource: RecordDataSource<Blue> {}
 
 /// One of the data sources, whichever entity it owns.
-protocol RecordKeeper: DataSource<any Sendable> {
+protocol RecordKeeper: DataSource<RecordData> {
     nonisolated func run(_ operation: Operation) async throws
     nonisolated func put(_ values: [RecordData]) async throws
     /// The same with a callback.

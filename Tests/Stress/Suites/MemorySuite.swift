@@ -156,7 +156,7 @@ struct MemorySuite {
         watchdog.note("callbacks", "\(count) saves")
         let outcomes = CallbackOutcomes()
         for number in 0..<count {
-            keeper.add(RecordData(key: "\(number)", revision: 1)) { outcomes.note($0) }
+            keeper.add([RecordData(key: "\(number)", revision: 1)]) { outcomes.note($0) }
         }
         while outcomes.count < count { try await Task.sleep(for: .milliseconds(10)) }
         let rows = try keeper.shown().count

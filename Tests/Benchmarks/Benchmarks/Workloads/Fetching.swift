@@ -34,7 +34,7 @@ extension Bench {
     @MainActor
     private func fetch(_ ours: Ours, _ isRead: Bool, _ expected: Int64) throws -> Sample {
         // Opens the connection that reads.
-        _ = try ours.source.first(ContactEntity.self, where: \.uid == "nobody")
+        _ = try ours.source.main.first(ContactEntity.self, where: \.uid == "nobody")
         var contacts: [ContactEntity] = []
         var sum: Int64 = 0
         let sample = try ours.measureOnMain {

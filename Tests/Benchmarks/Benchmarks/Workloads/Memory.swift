@@ -62,7 +62,7 @@ extension Bench {
     @MainActor
     private func bytesOnMain(_ ours: Ours) throws -> (unread: Int, full: Int) {
         // Looks through the whole table, so that SQLite's page cache is full before the count begins.
-        _ = try ours.source.first(ContactEntity.self, where: \.note == "nothing")
+        _ = try ours.source.main.first(ContactEntity.self, where: \.note == "nothing")
         let before = raw_allocated()
         let contacts = try ours.source.fetch(ContactEntity.self)
         let unread = raw_allocated() - before

@@ -37,7 +37,7 @@ extension ItemListSuite {
     }
 
     func cursor(_ source: AnyDataSource, _ key: String) throws -> FetchCursor {
-        FetchCursor(try #require(try source.first(Item.self, where: \.key == key)))
+        FetchCursor(try #require(try source.main.first(Item.self, where: \.key == key)))
     }
 
     func items(_ range: Range<Int>, times factor: Int64 = 1) -> [ItemData] {
