@@ -9,7 +9,7 @@
 ///     }
 /// }
 ///
-/// let grown = try await contacts.fetch(as: ContactValue.self, where: \.age >= 18, sortBy: [SortDescriptor(\.name)])
+/// let grown = try await contacts.fetch(as: ContactValue.self, FetchRequest(where: \.age >= 18, order: [.ascending(\.name)]))
 /// ```
 ///
 /// **Isolation**: the initializer runs in the context that the object is of. The compiler lets the object into no value that
