@@ -54,7 +54,9 @@ func importContacts(_ names: [String], into book: AddressBook) async throws -> [
     let added = Task.detached { try await book.add(ContactData(name: "Zhang Fei")).inserted }
     print(ids.count, try await added.value)
     let wanted = "Guan Yu"
-    print(try await book.fetch(as: ContactName.self, FetchRequest(where: FetchPredicate(#Predicate { $0.name == wanted }))))
+    print(
+        try await book.fetch(
+            as: ContactName.self, FetchRequest(where: FetchPredicate(#Predicate { $0.name == wanted }))))
     print(try await book.fetch(as: ContactName.self, FetchRequest(where: \.name == wanted, limit: 1)).first?.name ?? "")
     return try await book.names()
 }

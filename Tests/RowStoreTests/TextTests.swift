@@ -3,21 +3,21 @@ import Testing
 
 /// Texts as predicates compare and sort them.
 struct TextTests {
-    private static let insensitive: TextOptions = [.caseInsensitive, .diacriticInsensitive]
+    private static let insensitive: StringOptions = [.caseInsensitive, .diacriticInsensitive]
 
     private func accepts(
-        _ comparison: TextOperator, _ pattern: String, _ text: String, _ options: TextOptions = []
+        _ comparison: StringOperator, _ pattern: String, _ text: String, _ options: StringOptions = []
     ) throws -> Bool {
         var text = text
-        let test = try TextTest(comparison, pattern, options)
+        let test = try StringMatcher(comparison, pattern, options)
         return text.withUTF8 { test.answer(UnsafeRawBufferPointer($0), QueryBudget()) == .yes }
     }
 
-    private func order(_ one: String, _ other: String, _ options: TextOrder.SortOptions) -> Int {
+    private func order(_ one: String, _ other: String, _ options: StringOrder.SortOptions) -> Int {
         var (one, other) = (one, other)
         return one.withUTF8 { one in
             other.withUTF8 {
-                TextOrder.folded(options).compare(UnsafeRawBufferPointer(one), UnsafeRawBufferPointer($0)).signum()
+                StringOrder.folded(options).compare(UnsafeRawBufferPointer(one), UnsafeRawBufferPointer($0)).signum()
             }
         }
     }
@@ -100,14 +100,14 @@ struct TextTests {
         #expect(try accepts(.matches, "\\W+", "--", .caseInsensitive))
         #expect(try accepts(.matches, "é", "e", .diacriticInsensitive))
         #expect(try accepts(.matches, "a.b", "a\0b"))
-        #expect(throws: DataSourceError.self) { try TextTest(.matches, "(", []) }
+        #expect(throws: DataSourceError.self) { try StringMatcher(.matches, "(", []) }
     }
 
     private func answer(
-        _ comparison: TextOperator, _ pattern: String, _ text: String, _ budget: QueryBudget
-    ) throws -> TextTest.Answer {
+        _ comparison: StringOperator, _ pattern: String, _ text: String, _ budget: QueryBudget
+    ) throws -> StringMatcher.Answer {
         var text = text
-        let test = try TextTest(comparison, pattern, [])
+        let test = try StringMatcher(comparison, pattern, [])
         return text.withUTF8 { test.answer(UnsafeRawBufferPointer($0), budget) }
     }
 
@@ -183,7 +183,7 @@ struct TextTests {
 
     @Test(arguments: ["a)|(?:b", "a)(?:xyz"])
     func anExpressionWithLooseParenthesesIsNone(pattern: String) {
-        let error = #expect(throws: DataSourceError.self) { try TextTest(.matches, pattern, []) }
+        let error = #expect(throws: DataSourceError.self) { try StringMatcher(.matches, pattern, []) }
         #expect(error?.code == .invalidPredicate)
     }
 

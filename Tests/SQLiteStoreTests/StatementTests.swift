@@ -160,14 +160,14 @@ struct StatementTests {
     }
 
     private func queries(_ secret: String) throws -> [RowQuery] {
-        let folded: TextOptions = [.caseInsensitive]
+        let folded: StringOptions = [.caseInsensitive]
         let predicates: [RowPredicate] = [
             .compare(column: TestModel.text, .equal, .text(secret)),
             .compare(column: TestModel.integer, .less, .integer(987_654)),
             .isIn(column: TestModel.text, [.text(secret), .null]),
             .isIn(column: TestModel.integer, (0..<2000).map { .integer(987_654 + $0) }),
             .compareKey(.greater, 987_654),
-            .text(.column(TestModel.text), try TextTest(.contains, secret, folded)),
+            .text(.column(TestModel.text), try StringMatcher(.contains, secret, folded)),
             .relate(.column(TestModel.text), .equal, .constant(.text(secret)), .folded(folded)),
             .relate(
                 .arithmetic(.column(TestModel.integer), .add, .constant(.integer(987_654)), .integer), .less,
@@ -196,12 +196,12 @@ struct StatementTests {
             }
             try store.write([.of(insert: rows)])
             var deep = RowPredicate.text(
-                .column(TestModel.text), try TextTest(.endsWith, "B2", [.caseInsensitive, .diacriticInsensitive]))
+                .column(TestModel.text), try StringMatcher(.endsWith, "B2", [.caseInsensitive, .diacriticInsensitive]))
             for _ in 0..<999 { deep = .not(deep) }
             #expect(try store.keys(RowQuery(entity: TestModel.item, predicate: deep)) == [1, 3])
             let long = RowPredicate.text(
                 .column(TestModel.text),
-                try TextTest(.contains, String(repeating: "A", count: 1 << 14) + "ÄB3", [.caseInsensitive]))
+                try StringMatcher(.contains, String(repeating: "A", count: 1 << 14) + "ÄB3", [.caseInsensitive]))
             #expect(try store.keys(RowQuery(entity: TestModel.item, predicate: long)) == [3])
             let many = RowPredicate.or(
                 (0..<1100).map {

@@ -22,7 +22,7 @@ final class EntityBinding {
     var isEmptinessKnown = false
     /// Look-ups that had to ask the store, since the last save.
     var misses = 0
-    /// Room for texts and blobs that new rows are given, in words.
+    /// Room for strings and blobs that new rows are given, in words.
     var spareWords = 16
 
     /// The objects that were inserted in this batch, those that were deleted again included.

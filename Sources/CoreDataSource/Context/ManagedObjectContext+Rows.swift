@@ -97,7 +97,7 @@ extension ManagedObjectContext {
                 guard let last = first.last, precedes(object, last) else { continue }
                 first.removeLast()
             }
-            first.insert(object, at: partition(first.count) { precedes(first[$0], object) })
+            first.insert(object, at: partitioningIndex(first.count) { precedes(first[$0], object) })
         }
         return query.window(first)
     }

@@ -48,10 +48,10 @@ package final class MainTier {
         for changes in saves {
             for entity in changes.entities { merge(entity, changes.number) }
         }
-        lists.hear(saves)
+        lists.enqueue(saves)
         if let staleness {
             mustReload = true
-            lists.readAnew(staleness == .outsideWrites ? .outsideWrites : .backlog)
+            lists.reload(staleness == .outsideWrites ? .outsideWrites : .backlog)
         }
         // If the store cannot be read now, the next merge or fetch tries again.
         if mustReload { try? reload() }
@@ -87,7 +87,7 @@ package final class MainTier {
             for object in context.bindings[entity].objects.objects { end(object) }
             context.bindings[entity].forgetObjects()
         }
-        lists.readAnew(.reset)
+        lists.reload(.reset)
     }
 
     /// Reads the registered objects that somebody holds from the store, and forgets the others.

@@ -51,9 +51,9 @@ public struct FetchPredicate<Object: ManagedObject>: Sendable, Hashable {
     /// let grown = FetchPredicate(#Predicate<ContactEntity> { $0.age >= 18 && $0.name.starts(with: "G") })
     /// ```
     ///
-    /// What the store can answer, it answers: comparisons, ranges, arithmetic, optionals, texts, and closures over lists
+    /// What the store can answer, it answers: comparisons, ranges, arithmetic, optionals, strings, and closures over lists
     /// from outside. What is joined to that by `&&` and has no such form is asked of the objects that are left, by
-    /// Foundation: the number of a text's characters, a property that is no attribute, the type of an object.
+    /// Foundation: the number of a string's characters, a property that is no attribute, the type of an object.
     ///
     /// Arithmetic at which Foundation would trap gives nil, whether the store answers or the objects are asked: a result
     /// beyond the width of the attribute's type, a division of integers by zero. Nil has no order and equals nil only.
@@ -74,20 +74,20 @@ public struct FetchPredicate<Object: ManagedObject>: Sendable, Hashable {
     /// ```
     ///
     /// - Comparisons: `==` `=`, `!=` `<>`, `<`, `<=` `=<`, `>`, `>=` `=>`, `BETWEEN {a, b}`, `IN`.
-    /// - Texts: `CONTAINS`, `BEGINSWITH`, `ENDSWITH`, `LIKE` (`?` one character, `*` any number), `MATCHES` (a regular
-    ///   expression for the whole text); options in brackets: `[c]` without case, `[d]` without marks, `[n]` byte by byte,
+    /// - Strings: `CONTAINS`, `BEGINSWITH`, `ENDSWITH`, `LIKE` (`?` one character, `*` any number), `MATCHES` (a regular
+    ///   expression for the whole string); options in brackets: `[c]` without case, `[d]` without marks, `[n]` byte by byte,
     ///   `[l]` as in a dictionary, `[u]` character by character as Swift compares.
     /// - Conditions: `AND` `&&`, `OR` `||`, `NOT` `!`, `ANY` `SOME`, `ALL`, `NONE`, `TRUEPREDICATE`, `FALSEPREDICATE`.
-    /// - Values: `'text'`, `"text"`, numbers, `YES`, `NO`, `NIL`, `SELF`, lists in braces, key paths, `+ - * / % **`,
+    /// - Values: `'string'`, `"string"`, numbers, `YES`, `NO`, `NIL`, `SELF`, lists in braces, key paths, `+ - * / % **`,
     ///   `CAST(value, "type")` with a type of a model or a class as `"NSNumber"`, `TERNARY(condition, value, value)`,
-    ///   `COALESCE(value, value)`, `now()`; of texts `uppercase`, `lowercase`, `canonical` (without case and marks),
+    ///   `COALESCE(value, value)`, `now()`; of strings `uppercase`, `lowercase`, `canonical` (without case and marks),
     ///   `length`; of numbers `abs`, `floor`, `ceiling`, `trunc`, `sqrt`; of lists `sum`, `min`, `max`, `average`, `count`.
     /// - `%@` stands for a value or a list of them, `%K` for a key path, `%d` and `%f` for numbers, `$NAME` for what
     ///   ``substituting(_:)`` puts there. Nothing in quotes stands for anything.
     ///
     /// Words may be written in any case. A key that is one of them is written with a `#` before it.
     ///
-    /// - Parameter arguments: Texts, numbers, flags, dates, data, UUIDs, URLs, ids of objects, other predicates; arrays and
+    /// - Parameter arguments: Strings, numbers, flags, dates, data, UUIDs, URLs, ids of objects, other predicates; arrays and
     ///   sets of values; nil. They are values, whatever they hold: never part of the format.
     /// - Throws: `unreadablePredicate`, with the line and the column.
     public init(format: String, _ arguments: (any Sendable)?...) throws {

@@ -37,8 +37,8 @@ enum ReservedNames {
         "RelationshipDescription", "ResetPolicy", "SaveLevel", "SaveReport", "StoreFailure", "StoreLocation",
         "StoreStartup",
         "StoredValue", "SummableAttribute", "SyncDeletion", "SyncOperations", "SyncOptions", "SyncReport",
-        "SynchronousLevel", "TextAttribute", "TextMatching",
-        "TextSorting",
+        "SynchronousLevel", "StringAttribute", "StringMatching",
+        "StringSorting",
     ]
 
     static func member(_ identifier: String) -> String {

@@ -26,7 +26,7 @@ struct CommandLineWords {
                     throw UsageError(message: "\(parts[0]) needs a value")
                 }
                 if values.updateValue(value, forKey: parts[0]) != nil {
-                    throw UsageError(message: "\(parts[0]) is there twice")
+                    throw UsageError(message: "\(parts[0]) is given twice")
                 }
             } else if word.hasPrefix("-") {
                 throw UsageError(message: "There is no option \(word)")
@@ -58,6 +58,6 @@ struct CommandLineWords {
     /// Checks that everything was taken: what is left does not belong to the command.
     func checkEmpty() throws {
         if let name = values.keys.min() { throw UsageError(message: "\(name) does not belong to this command") }
-        if let word = words.first { throw UsageError(message: "\(word) is one word too many") }
+        if let word = words.first { throw UsageError(message: "\(word) is an unexpected argument") }
     }
 }

@@ -25,16 +25,16 @@ package enum ComparisonOperator: String, Sendable, Hashable, Codable {
     }
 }
 
-package enum TextOperator: String, Sendable, Hashable, Codable {
+package enum StringOperator: String, Sendable, Hashable, Codable {
     case contains, beginsWith, endsWith
     /// `?` is any one character, `*` any number of them, and `\` takes the next one for itself.
     case like
-    /// A regular expression for the whole text.
+    /// A regular expression for the whole string.
     case matches
 }
 
-/// How texts are compared.
-package struct TextOptions: OptionSet, Sendable, Hashable, Codable {
+/// How strings are compared.
+package struct StringOptions: OptionSet, Sendable, Hashable, Codable {
     package let rawValue: Int
 
     package init(rawValue: Int) {
@@ -42,16 +42,16 @@ package struct TextOptions: OptionSet, Sendable, Hashable, Codable {
     }
 
     /// `[c]`: letters in their case-folded form.
-    package static let caseInsensitive = TextOptions(rawValue: 1)
+    package static let caseInsensitive = StringOptions(rawValue: 1)
     /// `[d]`: letters without their marks.
-    package static let diacriticInsensitive = TextOptions(rawValue: 2)
-    /// `[n]`: the texts are in a normal form already; byte by byte.
-    package static let normalized = TextOptions(rawValue: 4)
+    package static let diacriticInsensitive = StringOptions(rawValue: 2)
+    /// `[n]`: the strings are in a normal form already; byte by byte.
+    package static let normalized = StringOptions(rawValue: 4)
     /// `[l]`: as in a dictionary, by letters, then by marks, then by case. Spellings that are canonically equivalent are equal.
     /// The same on every machine, whatever its locale.
-    package static let localized = TextOptions(rawValue: 8)
+    package static let localized = StringOptions(rawValue: 8)
     /// `[u]`: character by character, as Swift compares: what is canonically equivalent is equal.
-    package static let characters = TextOptions(rawValue: 16)
+    package static let characters = StringOptions(rawValue: 16)
 }
 
 package enum ArithmeticOperator: String, Sendable, Hashable, Codable {

@@ -64,7 +64,7 @@ extension RowExpression {
         if case .constant = self { true } else { false }
     }
 
-    /// Gives the bytes of a text to the body without copying them, if it is a column; nil for null.
+    /// Gives the bytes of a string to the body without copying them, if it is a column; nil for null.
     func withText<R>(
         _ row: RowSnapshot, key: Int64, _ layout: EntityLayout, _ budget: QueryBudget,
         _ body: (UnsafeRawBufferPointer) -> R

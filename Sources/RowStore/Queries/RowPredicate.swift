@@ -16,10 +16,10 @@ package indirect enum RowPredicate: Sendable, Hashable {
     case relate(RowExpression, ComparisonOperator, RowExpression, ValueOrder)
     /// Whether a value is in the list; null is if it is in it.
     case isMember(RowExpression, ValueList)
-    /// Whether a text passes; null does not.
-    case text(RowExpression, TextTest)
+    /// Whether a string passes; null does not.
+    case text(RowExpression, StringMatcher)
     /// The same with a right side that is made for each row.
-    case textOf(RowExpression, TextOperator, RowExpression, TextOptions)
+    case textOf(RowExpression, StringOperator, RowExpression, StringOptions)
     /// Whether the row comes after another one in that order.
     case follows(RowCursor, [SortKey])
     case not(RowPredicate)
@@ -88,7 +88,7 @@ extension RowPredicate {
             return try test.verdict(value.withText(row, key: key, layout, budget) { test.answer($0, budget) })
         case .textOf(let value, let comparison, let pattern, let options):
             guard case .text(let pattern) = try pattern.evaluate(row, key: key, layout, budget) else { return false }
-            let test = try TextTest(comparison, pattern, options)
+            let test = try StringMatcher(comparison, pattern, options)
             return try test.verdict(value.withText(row, key: key, layout, budget) { test.answer($0, budget) })
         case .follows(let cursor, let sort): return cursor.precedes(row, key: key, by: sort, layout)
         case .not(let predicate): return try !predicate.evaluate(row, key: key, layout, budget)
@@ -115,7 +115,7 @@ extension ComparisonOperator {
         }
     }
 
-    /// By Swift's own operators: there are texts of which none is less and which are not equal.
+    /// By Swift's own operators: there are strings of which none is less and which are not equal.
     fileprivate func holds(_ one: String, _ other: String) -> Bool {
         switch self {
         case .equal: one == other

@@ -36,9 +36,9 @@ package struct RowQuery: Sendable, Hashable {
 package struct SortKey: Sendable, Hashable {
     package let column: Int
     package let isAscending: Bool
-    package let order: TextOrder
+    package let order: StringOrder
 
-    package init(column: Int, isAscending: Bool = true, order: TextOrder = .bytes) {
+    package init(column: Int, isAscending: Bool = true, order: StringOrder = .bytes) {
         self.column = column
         self.isAscending = isAscending
         self.order = order
@@ -46,7 +46,7 @@ package struct SortKey: Sendable, Hashable {
 }
 
 extension RowSnapshot {
-    /// The order of two rows by one column: null first, numbers and decimals by value, text and blobs byte by byte.
+    /// The order of two rows by one column: null first, numbers and decimals by value, string and blobs byte by byte.
     package func order(_ other: RowSnapshot, column: Int, _ kind: ColumnOrder) -> Int {
         guard kind.isDecimal, !isNull(column), !other.isNull(column) else {
             return order(other, column: column, storage: kind.storage)

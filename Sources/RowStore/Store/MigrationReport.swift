@@ -22,15 +22,15 @@ public struct MigrationReport: Sendable, Hashable {
 /// How far a migration is. All of it is taken back if it does not come to its end.
 public struct MigrationProgress: Sendable, Hashable {
     /// How many objects have been carried over.
-    public var rowsDone: Int
+    public var completedRowCount: Int
     /// How many there are.
-    public var rowsInAll: Int
+    public var totalRowCount: Int
     /// The entity whose objects are being carried over, by its new name; nil at the end.
     public var entityName: String?
 
-    public init(rowsDone: Int, rowsInAll: Int, entityName: String? = nil) {
-        self.rowsDone = rowsDone
-        self.rowsInAll = rowsInAll
+    public init(completedRowCount: Int, totalRowCount: Int, entityName: String? = nil) {
+        self.completedRowCount = completedRowCount
+        self.totalRowCount = totalRowCount
         self.entityName = entityName
     }
 }

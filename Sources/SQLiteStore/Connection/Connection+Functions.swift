@@ -4,7 +4,7 @@ internal import RowStore
 /// A predicate for which SQLite has no words, and where its columns are among the arguments of a function.
 ///
 /// One statement has it, and one thread at a time runs that.
-final class RowTest {
+final class RowMatcher {
     let predicate: RowPredicate
     let layout: EntityLayout
     /// In the order of the arguments.
@@ -25,7 +25,7 @@ final class RowTest {
     }
 
     static var pointerType: UnsafePointer<CChar> {
-        UnsafeRawPointer(StaticString("RowTest").utf8Start).assumingMemoryBound(to: CChar.self)
+        UnsafeRawPointer(StaticString("RowMatcher").utf8Start).assumingMemoryBound(to: CChar.self)
     }
 
     /// The answer of the predicate as rows in memory give it: for a row that has what it asks for. Nil if there is none.
@@ -74,12 +74,12 @@ extension Statement {
         switch value {
         case .one(let value): bind(value, parameter)
         case .list(let list): bind(list, ListedValues.pointerType, parameter)
-        case .test(let test): bind(test, RowTest.pointerType, parameter)
+        case .test(let test): bind(test, RowMatcher.pointerType, parameter)
         }
     }
 }
 
-extension TextCollation {
+extension StringCollation {
     /// Its name in SQL.
     var name: String { "collation_\(number)" }
 }
@@ -118,13 +118,13 @@ extension Connection {
                 handle, collation.name, SQLITE_UTF8, Unmanaged.passRetained(collation).toOpaque(),
                 { pointer, oneCount, one, otherCount, other in
                     guard let pointer else { return 0 }
-                    let collation = Unmanaged<TextCollation>.fromOpaque(pointer).takeUnretainedValue()
-                    let order = TextOrder.collation(collation).compare(
+                    let collation = Unmanaged<StringCollation>.fromOpaque(pointer).takeUnretainedValue()
+                    let order = StringOrder.collation(collation).compare(
                         UnsafeRawBufferPointer(start: one, count: Int(oneCount)),
                         UnsafeRawBufferPointer(start: other, count: Int(otherCount)))
                     return Int32(order.signum())
                 },
-                { if let pointer = $0 { Unmanaged<TextCollation>.fromOpaque(pointer).release() } })
+                { if let pointer = $0 { Unmanaged<StringCollation>.fromOpaque(pointer).release() } })
             guard code == SQLITE_OK else { throw error(code, while: "reading") }
         }
     }
@@ -133,10 +133,10 @@ extension Connection {
 private func rowTest(
     _ context: OpaquePointer?, _ count: Int32, _ arguments: UnsafeMutablePointer<OpaquePointer?>?
 ) {
-    guard let arguments, let pointer = sqlite3_value_pointer(arguments[0], RowTest.pointerType) else {
+    guard let arguments, let pointer = sqlite3_value_pointer(arguments[0], RowMatcher.pointerType) else {
         return sqlite3_result_int(context, 0)
     }
-    let test = Unmanaged<RowTest>.fromOpaque(pointer).takeUnretainedValue()
+    let test = Unmanaged<RowMatcher>.fromOpaque(pointer).takeUnretainedValue()
     guard let answer = test.accepts(arguments + 1) else {
         return sqlite3_result_error(context, "a row could not be tested", -1)
     }
@@ -148,8 +148,8 @@ private func textSortKey(
     _ context: OpaquePointer?, _ count: Int32, _ arguments: UnsafeMutablePointer<OpaquePointer?>?
 ) {
     guard let arguments, sqlite3_value_type(arguments[0]) != SQLITE_NULL else { return sqlite3_result_null(context) }
-    let options = TextOrder.SortOptions(rawValue: Int(sqlite3_value_int64(arguments[1])))
-    TextOrder.sortKey(bytes(arguments[0]), options).withUnsafeBytes {
+    let options = StringOrder.SortOptions(rawValue: Int(sqlite3_value_int64(arguments[1])))
+    StringOrder.sortKey(bytes(arguments[0]), options).withUnsafeBytes {
         sqlite3_result_blob64(context, $0.baseAddress ?? UnsafeRawPointer(emptyText), UInt64($0.count), copied)
     }
 }

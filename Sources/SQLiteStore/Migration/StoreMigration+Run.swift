@@ -19,7 +19,7 @@ extension StoreMigration {
             try checkConditions()
             carried = try rowsCarried()
             dropped = try probe.rowCount() - carried
-            try move(MigrationMeter(rowsInAll: carried, report: progress))
+            try move(MigrationMeter(totalRowCount: carried, report: progress))
             try connection.run(Metadata.deleteSQL)
             try connection.insert(metadata)
             // Nothing but what the next start accepts is committed.
@@ -102,8 +102,8 @@ final class MigrationMeter {
     private var progress: MigrationProgress
     private let report: ((MigrationProgress) -> Void)?
 
-    init(rowsInAll: Int, report: ((MigrationProgress) -> Void)?) {
-        progress = MigrationProgress(rowsDone: 0, rowsInAll: rowsInAll)
+    init(totalRowCount: Int, report: ((MigrationProgress) -> Void)?) {
+        progress = MigrationProgress(completedRowCount: 0, totalRowCount: totalRowCount)
         self.report = report
     }
 
@@ -114,7 +114,7 @@ final class MigrationMeter {
 
     func advance(_ rows: Int) {
         guard rows > 0 else { return }
-        progress.rowsDone += rows
+        progress.completedRowCount += rows
         report?(progress)
     }
 

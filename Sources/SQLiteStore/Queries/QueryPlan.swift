@@ -8,7 +8,7 @@ struct QueryPlan {
         /// A list that is too long for parameters.
         case list(ListedValues)
         /// A predicate that SQLite has no words for.
-        case test(RowTest)
+        case test(RowMatcher)
     }
 
     private(set) var shape: QueryShape
@@ -177,7 +177,7 @@ struct QueryPlan {
     }
 
     private mutating func encodeTest(_ predicate: RowPredicate, isNegated: Bool) -> Bool {
-        let test = RowTest(predicate, layout, budget)
+        let test = RowMatcher(predicate, layout, budget)
         guard test.columns.count + 2 <= limits.arguments else { return false }
         shape.add(.test, isNegated ? 1 : 0, test.asksKey ? 1 : 0, test.columns.count)
         shape.add(columns: test.columns)

@@ -32,7 +32,7 @@ struct ContainerMigrationTests {
                 AttributeDescription(name: "country", type: .string, defaultValue: .string("Shu")))
         }
         let rows = Atomic(0)
-        let container = try await open(directory.store, model) { rows.store($0.rowsDone, ordering: .relaxed) }
+        let container = try await open(directory.store, model) { rows.store($0.completedRowCount, ordering: .relaxed) }
         #expect(container.startup.reason == .modelChanged(entities: ["ContactEntity"]))
         #expect(container.startup.migration?.rowsCarried == 5)
         #expect(container.startup.migration?.changes == ["ContactEntity.country: added (String, required)"])

@@ -14,13 +14,13 @@ struct ListTiersTests: ItemListSuite {
         try await withChat(kind) { container, senders in
             let delegate = try register(senders, "list")
             try await senders.add(items(0..<2_000), waitFor: .main)
-            #expect(senders.why(dataKey: "list")?.isPreparedElsewhere == true)
+            #expect(senders.lastUpdateReason(dataKey: "list")?.ranOffMain == true)
             #expect(delegate.takeCalls().count == 2_002)
             #expect(listed(senders, "list") == (try fetched(senders)))
             try await senders.add(items(0..<2_000, times: -1), waitFor: .main)
             #expect(listed(senders, "list") == (try fetched(senders)))
             try await senders.add(ItemData(key: "k0", number: 7), waitFor: .main)
-            #expect(senders.why(dataKey: "list")?.isPreparedElsewhere == false)
+            #expect(senders.lastUpdateReason(dataKey: "list")?.ranOffMain == false)
             #expect(listed(senders, "list") == (try fetched(senders)))
             #expect(delegate.complaints == [])
         }
@@ -67,7 +67,7 @@ struct ListTiersTests: ItemListSuite {
             try await container.reset()
             #expect(delegate.takeCalls() == ["will", "delete [0, 2] -", "delete [0, 1] -", "delete [0, 0] -", "did"])
             #expect(await updates.next()?.reason.kind == .reset)
-            #expect(senders.why(dataKey: "list")?.kind == .reset)
+            #expect(senders.lastUpdateReason(dataKey: "list")?.kind == .reset)
             try await senders.add(items(7..<9), waitFor: .main)
             #expect(delegate.takeCalls() == ["will", "insert - [0, 0]", "insert - [0, 1]", "did"])
             #expect(await updates.next()?.snapshot.count == 2)
@@ -90,7 +90,7 @@ struct ListTiersTests: ItemListSuite {
         await container.discardPending()
         store.fail(with: nil)
         #expect(listed(senders, "list") == ["k0 0", "k1 1", "k2 2"])
-        #expect(senders.why(dataKey: "list")?.kind == .takenBack)
+        #expect(senders.lastUpdateReason(dataKey: "list")?.kind == .takenBack)
         try await senders.add(items(3..<4), waitFor: .main)
         #expect(listed(senders, "list") == (try fetched(senders)))
         #expect(delegate.complaints == [])
@@ -107,7 +107,7 @@ struct ListTiersTests: ItemListSuite {
         store.fail(with: nil)
         try await senders.add(ItemData(key: "k0", number: 5), waitFor: .main)
         #expect(listed(senders, "list") == ["k1 1", "k2 2", "k0 5"])
-        #expect(senders.why(dataKey: "list")?.isRead == false)
+        #expect(senders.lastUpdateReason(dataKey: "list")?.didReadStore == false)
         #expect(delegate.complaints == [])
     }
 
@@ -117,10 +117,10 @@ struct ListTiersTests: ItemListSuite {
         try await senders.add(items(0..<3))
         let delegate = try register(senders, "list")
         store.failReads(with: noRoom)
-        container.mainTier.readListsAnew()
+        container.mainTier.reloadLists()
         await container.mainTier.listsAreSettled()
         #expect(delegate.failures.map(\.code) == [.diskFull])
-        #expect(senders.why(dataKey: "list")?.failure?.code == .diskFull)
+        #expect(senders.lastUpdateReason(dataKey: "list")?.failure?.code == .diskFull)
         #expect(senders.numberOfItems("list", inSection: 0) == 3)
         store.failReads(with: nil)
         try await senders.add(items(4..<5), waitFor: .main)
@@ -135,7 +135,7 @@ struct ListTiersTests: ItemListSuite {
         let delegate = try register(senders, "list")
         delegate.onFailure = { store.failReads(with: nil) }
         let read = store.holdNextRead()
-        container.mainTier.readListsAnew()
+        container.mainTier.reloadLists()
         for await _ in read.arrived {}
         try senders.performAndWait { try $0.insert(Sender.self).key = "heard" }
         container.mainTier.merge()

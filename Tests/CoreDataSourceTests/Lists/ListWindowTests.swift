@@ -40,11 +40,13 @@ struct ListWindowTests: ItemListSuite {
             #expect(delegate.takeCalls() == ["will", "delete [0, 9] -", "insert - [0, 0]", "did"])
             try await senders.delete(ItemData(key: "first", number: 0), waitFor: .main)
             #expect(delegate.takeCalls() == ["will", "delete [0, 0] -", "insert - [0, 9]", "did"])
-            #expect(senders.why(dataKey: "list")?.isRead == false, "a few rows are kept beyond the window")
+            #expect(
+                senders.lastUpdateReason(dataKey: "list")?.didReadStore == false,
+                "a few rows are kept beyond the window")
             try await senders.add(ItemData(key: "k150", number: 151), waitFor: .main)
             #expect(delegate.takeCalls() == [])
             try await senders.delete(items(0..<100), waitFor: .main)
-            #expect(senders.why(dataKey: "list")?.isRead == true)
+            #expect(senders.lastUpdateReason(dataKey: "list")?.didReadStore == true)
             #expect(listed(senders, "list") == (try fetched(senders, limit: 10)))
             #expect(delegate.complaints == [])
         }
@@ -67,7 +69,7 @@ struct ListWindowTests: ItemListSuite {
                 delegate.takeCalls() == [
                     "will", "delete [0, 2] -", "delete [0, 0] -", "insert - [0, 8]", "insert - [0, 9]", "did",
                 ])
-            #expect(senders.why(dataKey: "list")?.isRead == false)
+            #expect(senders.lastUpdateReason(dataKey: "list")?.didReadStore == false)
             try await senders.delete(items(0..<150), waitFor: .main)
             #expect(listed(senders, "list") == (try fetched(senders, limit: 10, after: place)))
             #expect(listed(senders, "list").count == 10)
@@ -175,7 +177,7 @@ struct ListWindowTests: ItemListSuite {
         let query = try #require(store.takeQueries().first)
         #expect(query.predicate.last == 41)
         #expect(query.limit.map { $0 < 42 + 16 && $0 >= 35 } == true)
-        #expect(senders.why(dataKey: "list")?.isRead == true)
+        #expect(senders.lastUpdateReason(dataKey: "list")?.didReadStore == true)
         #expect(delegate.complaints == [])
         let found = try senders.fetch(Sender.self, order: [SortDescriptor(\.number)], limit: 10)
         #expect(senders.allObjects(dataKey: "list", as: Sender.self).map(\.key) == found.map(\.key))

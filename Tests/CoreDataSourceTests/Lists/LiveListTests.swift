@@ -23,7 +23,7 @@ struct LiveListTests {
             #expect(list.object(0)?.name == "a")
             #expect(list.object(4) == nil)
             #expect(list.difference.changes.map(\.type) == [.insert])
-            #expect(list.why.saves == 2...2)
+            #expect(list.lastUpdateReason.saves == 2...2)
         }
     }
 
@@ -87,15 +87,15 @@ struct LiveListTests {
             try contacts.register(delegate, dataKey: "list", FetchRequest(ContactEntity.self))
             let said = AsyncStream<Void>.makeStream()
             withObservationTracking {
-                _ = list.why
+                _ = list.lastUpdateReason
             } onChange: {
                 said.continuation.finish()
             }
             try await container.close()
             for await _ in said.stream {}
-            #expect(list.why.kind == .closed)
+            #expect(list.lastUpdateReason.kind == .closed)
             #expect(list.count == 3)
-            #expect(contacts.why(dataKey: "list")?.kind == .closed)
+            #expect(contacts.lastUpdateReason(dataKey: "list")?.kind == .closed)
             #expect(contacts.numberOfItems("list", inSection: 0) == 3)
         }
     }

@@ -81,24 +81,25 @@ struct RegisterTests {
                 contacts.allObjects(dataKey: "asking", as: ContactEntity.self).map(\.name)
             }
             #expect(names() == ["Al"])
-            #expect(contacts.why(dataKey: "asking")?.asksStore == true)
+            #expect(contacts.lastUpdateReason(dataKey: "asking")?.requeriesStore == true)
             try await contacts.add([contact(1, "Bob"), contact(3, "Ann"), contact(4, "Zoe")], waitFor: .main)
             #expect(names() == ["Al", "Ann"])
-            let why = try #require(contacts.why(dataKey: "asking"))
-            #expect(why.asksStore && why.isRead && why.isPreparedElsewhere)
+            let why = try #require(contacts.lastUpdateReason(dataKey: "asking"))
+            #expect(why.requeriesStore && why.didReadStore && why.ranOffMain)
             #expect(why.saves == 2...2)
             #expect(why.sources == ["ContactDataSource"])
             #expect(why.attributes == ["name"])
             try await contacts.delete(contact(0, ""), waitFor: .main)
             #expect(names() == ["Ann", "Bob"])
-            #expect(contacts.why(dataKey: "asking")?.saves == 3...3)
+            #expect(contacts.lastUpdateReason(dataKey: "asking")?.saves == 3...3)
             let groups = try container.dataSource(GroupDataSource.self)
             try await groups.add(GroupData(gid: "1", name: "One"), waitFor: .main)
-            #expect(contacts.why(dataKey: "asking")?.saves == 3...3, "it is not asked about other entities")
+            #expect(
+                contacts.lastUpdateReason(dataKey: "asking")?.saves == 3...3, "it is not asked about other entities")
             try await contacts.add(contact(3, "ann"), waitFor: .main)
             #expect(names() == ["Bob", "Zoe"])
             #expect(delegate.complaints == [])
-            #expect(contacts.why(dataKey: "list")?.asksStore == false)
+            #expect(contacts.lastUpdateReason(dataKey: "list")?.requeriesStore == false)
         }
     }
 
@@ -111,11 +112,11 @@ struct RegisterTests {
             #expect(contacts.numberOfItems("asking", inSection: 0) == 1)
             try await contacts.add(contact(3, "no phone"), waitFor: .main)
             #expect(delegate.failures.map(\.code) == [.predicateFailed])
-            #expect(contacts.why(dataKey: "asking")?.failure?.code == .predicateFailed)
+            #expect(contacts.lastUpdateReason(dataKey: "asking")?.failure?.code == .predicateFailed)
             #expect(contacts.numberOfItems("asking", inSection: 0) == 1)
             try await contacts.add(contact(3, "a phone", "33"), waitFor: .main)
             #expect(contacts.numberOfItems("asking", inSection: 0) == 2)
-            #expect(contacts.why(dataKey: "asking")?.saves == 3...4)
+            #expect(contacts.lastUpdateReason(dataKey: "asking")?.saves == 3...4)
         }
     }
 
@@ -228,9 +229,9 @@ struct RegisterTests {
 
     @Test func whyNamesTheSaveTheSourceAndTheAttributes() async throws {
         try await withList(["Al", "Bob"]) { contacts, _, _ in
-            #expect(contacts.why(dataKey: "list")?.kind == .initial)
+            #expect(contacts.lastUpdateReason(dataKey: "list")?.kind == .initial)
             try await contacts.add(contact(1, "Bo", "new"), waitFor: .main)
-            let why = try #require(contacts.why(dataKey: "list"))
+            let why = try #require(contacts.lastUpdateReason(dataKey: "list"))
             #expect(why.kind == .save)
             #expect(why.saves == 2...2)
             #expect(why.sources == ["ContactDataSource"])
@@ -238,7 +239,7 @@ struct RegisterTests {
             #expect(why.attributes == ["name", "phone"])
             #expect(why.rowCount == 1)
             #expect(why.microseconds > 0)
-            #expect(!why.asksStore && !why.isRead)
+            #expect(!why.requeriesStore && !why.didReadStore)
         }
     }
 

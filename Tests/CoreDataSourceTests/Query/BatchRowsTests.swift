@@ -135,7 +135,7 @@ struct BatchRowsTests {
     func aPredicateThatAsksTheObjectsIsAskedOfThem(kind: StoreKind) async throws {
         try await withParts(kind) { parts, _ in
             let isFirst = FetchPredicate<Part>(
-                .custom(ObjectTest("ends in 1") { ($0 as? Part)?.code.hasSuffix("1") == true }))
+                .custom(ObjectMatcher("ends in 1") { ($0 as? Part)?.code.hasSuffix("1") == true }))
             let updated = try await parts.update(Part.self, where: isFirst, set: [.set(\.weight, 1)])
             let deleted = try await parts.delete(Part.self, where: isFirst)
             #expect(updated == SaveReport(updated: 20))

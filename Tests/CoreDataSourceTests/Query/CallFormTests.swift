@@ -37,7 +37,8 @@ import Testing
             #expect(try contacts.main.first(ContactEntity.self)?.uid == "uid-0")
             #expect(try contacts.main.first(ContactEntity.self, where: nil)?.uid == "uid-0")
             #expect(
-                try contacts.main.first(ContactEntity.self, where: \.name != "", order: [.descending(\.uid)])?.uid == "uid-9"
+                try contacts.main.first(ContactEntity.self, where: \.name != "", order: [.descending(\.uid)])?.uid
+                    == "uid-9"
             )
             #expect(try contacts.main.first(ContactEntity.self, where: \.name == "?") == nil)
             let inContext = try await contacts.perform { context in
@@ -99,12 +100,15 @@ import Testing
             let wanted = wanted
             var found = try await contacts.fetch(as: Uid.self, FetchRequest(where: format))
             found += try await contacts.fetch(as: Uid.self, FetchRequest(where: \.name == wanted))
-            found += try await contacts.fetch(as: Uid.self, FetchRequest(where: FetchPredicate(#Predicate { $0.name == wanted })))
+            found += try await contacts.fetch(
+                as: Uid.self, FetchRequest(where: FetchPredicate(#Predicate { $0.name == wanted })))
             found += try contacts.main.fetch(as: Uid.self, FetchRequest(where: format))
             found += try contacts.main.fetch(as: Uid.self, FetchRequest(where: \.name == wanted))
-            found += try contacts.main.fetch(as: Uid.self, FetchRequest(where: FetchPredicate(#Predicate { $0.name == wanted })))
+            found += try contacts.main.fetch(
+                as: Uid.self, FetchRequest(where: FetchPredicate(#Predicate { $0.name == wanted })))
             found += try await contacts.perform { context in
-                try context.fetch(as: Uid.self, FetchRequest(where: format)) + context.fetch(as: Uid.self, FetchRequest(where: \.name == wanted))
+                try context.fetch(as: Uid.self, FetchRequest(where: format))
+                    + context.fetch(as: Uid.self, FetchRequest(where: \.name == wanted))
                     + context.fetch(as: Uid.self, FetchRequest(where: FetchPredicate(#Predicate { $0.name == wanted })))
             }
             #expect(found.map(\.uid) == Array(repeating: "uid-7", count: 9))

@@ -82,7 +82,7 @@ struct PlanTests {
             let asked = Shared(0)
             let test = FetchPredicate<ContactEntity>(
                 .custom(
-                    ObjectTest("counts") { object in
+                    ObjectMatcher("counts") { object in
                         asked.value += 1
                         return (object as? ContactEntity)?.uid.hasSuffix("7") ?? false
                     }))
@@ -147,7 +147,7 @@ struct PlanTests {
             let predicates = [
                 slow, !slow,
                 try FetchPredicate<ContactEntity>(format: "name CONTAINS TERNARY(name MATCHES '(a+)+b', uid, phone)"),
-                FetchPredicate<ContactEntity>(.custom(ObjectTest("never") { _ in false })) || slow,
+                FetchPredicate<ContactEntity>(.custom(ObjectMatcher("never") { _ in false })) || slow,
             ]
             for predicate in predicates {
                 let error = #expect(throws: DataSourceError.self) {

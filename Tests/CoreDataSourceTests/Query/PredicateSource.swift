@@ -14,7 +14,7 @@ struct PredicateSource {
         .keyPath(pick(names).split(separator: ".").map(String.init))
     }
 
-    private mutating func options() -> TextOptions { TextOptions(rawValue: below(2) == 0 ? 0 : below(32)) }
+    private mutating func options() -> StringOptions { StringOptions(rawValue: below(2) == 0 ? 0 : below(32)) }
     private mutating func relation() -> ComparisonOperator {
         pick([.equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual])
     }
@@ -119,8 +119,8 @@ struct PredicateSource {
         (0..<below(4)).map { _ in
             let names = QuerySamples.names.filter { $0 != "thing" && $0 != "parent" }
             let column = QuerySamples.sample.column(named: pick(names)) ?? 0
-            let orders: [TextOrder] = [
-                .bytes, .folded(TextOrder.SortOptions(rawValue: below(8))), PredicateSource.reversed,
+            let orders: [StringOrder] = [
+                .bytes, .folded(StringOrder.SortOptions(rawValue: below(8))), PredicateSource.reversed,
             ]
             let isText =
                 QuerySamples.sample.columns[column].storage == .text
@@ -129,8 +129,8 @@ struct PredicateSource {
         }
     }
 
-    private static let reversed = TextOrder.collation(
-        TextCollation { one, other in
+    private static let reversed = StringOrder.collation(
+        StringCollation { one, other in
             let (one, other) = (String(one.reversed()), String(other.reversed()))
             return one < other ? -1 : one > other ? 1 : 0
         })

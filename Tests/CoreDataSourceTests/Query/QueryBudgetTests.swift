@@ -23,8 +23,8 @@ struct QueryBudgetTests {
     /// Forty rows, each of which would take the whole budget.
     private let slowList = contactList(0..<40) { _ in String(repeating: "a", count: 40) + "!" }
 
-    @Test(arguments: StoreKind.allCases, [TextOperator.matches, .like])
-    func allRowsOfAQueryShareOneBudget(kind: StoreKind, comparison: TextOperator) async throws {
+    @Test(arguments: StoreKind.allCases, [StringOperator.matches, .like])
+    func allRowsOfAQueryShareOneBudget(kind: StoreKind, comparison: StringOperator) async throws {
         let long = String(repeating: "a", count: 5000)
         let list = comparison == .like ? contactList(0..<40) { _ in long + "!" } : slowList
         let pattern = comparison == .like ? "*?\(long.prefix(3000))b?*" : "(a+)+b"
@@ -32,7 +32,7 @@ struct QueryBudgetTests {
             let root = container.stack.root
             let layout = try #require(container.stack.layout.entity(named: "ContactEntity"))
             let name = try #require(layout.column(named: "name"))
-            let slow = RowPredicate.text(.column(name), try TextTest(comparison, pattern, []))
+            let slow = RowPredicate.text(.column(name), try StringMatcher(comparison, pattern, []))
             for predicate in comparison == .like ? [slow] : [slow, .not(slow), .and([slow, .compareKey(.greater, 0)])] {
                 let query = RowQuery(entity: layout.index, predicate: predicate, budget: QueryBudget(steps: 1_000_000))
                 let error = #expect(throws: DataSourceError.self) {
@@ -51,7 +51,7 @@ struct QueryBudgetTests {
             let asked = Shared(0)
             let counting = FetchPredicate<ContactEntity>(
                 .custom(
-                    ObjectTest("counts") { _ in
+                    ObjectMatcher("counts") { _ in
                         asked.value += 1
                         return false
                     }))
@@ -104,7 +104,7 @@ struct QueryBudgetTests {
             let asked = Shared(0)
             let test = FetchPredicate<ContactEntity>(
                 .custom(
-                    ObjectTest("cancels") { _ in
+                    ObjectMatcher("cancels") { _ in
                         asked.value += 1
                         if asked.value == 10 { withUnsafeCurrentTask { $0?.cancel() } }
                         return false

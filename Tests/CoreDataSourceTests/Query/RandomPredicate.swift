@@ -71,8 +71,8 @@ struct RandomPredicate {
         ])
     }
 
-    private mutating func options() -> TextOptions {
-        TextOptions(rawValue: Bool.random(using: &random) ? 0 : Int.random(in: 0..<32, using: &random))
+    private mutating func options() -> StringOptions {
+        StringOptions(rawValue: Bool.random(using: &random) ? 0 : Int.random(in: 0..<32, using: &random))
     }
 
     private mutating func key() -> String {

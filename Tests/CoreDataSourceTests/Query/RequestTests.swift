@@ -140,7 +140,7 @@ struct RequestTests {
     }
 
     private static func isEven(_ asked: Shared<Int>) -> FetchPredicate<ContactEntity> {
-        let test = ObjectTest("a closure") { object in
+        let test = ObjectMatcher("a closure") { object in
             asked.update { $0 += 1 }
             return (object as? ContactEntity).flatMap { Int($0.uid) }?.isMultiple(of: 2) == true
         }
@@ -167,7 +167,8 @@ struct RequestTests {
     @Test func whatATestThrowsIsTheCauseOfTheError() async throws {
         try await withContacts(.sqlite) { contacts in
             let request = FetchRequest(
-                ContactEntity.self, where: FetchPredicate(.custom(ObjectTest("throws") { _ -> Bool in throw Poison() }))
+                ContactEntity.self,
+                where: FetchPredicate(.custom(ObjectMatcher("throws") { _ -> Bool in throw Poison() }))
             )
             let error = #expect(throws: DataSourceError.self) { try contacts.fetch(request) }
             #expect(error?.code == .predicateFailed)

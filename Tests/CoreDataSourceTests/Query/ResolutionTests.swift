@@ -141,7 +141,7 @@ struct ResolutionTests {
                 row, QuerySamples.sample, QueryBudget()))
         #expect(
             try !resolve(.compare(path("name"), .notEqual, null, [])).evaluate(row, QuerySamples.sample, QueryBudget()))
-        for comparison in [TextOperator.contains, .beginsWith, .endsWith, .like, .matches] {
+        for comparison in [StringOperator.contains, .beginsWith, .endsWith, .like, .matches] {
             #expect(
                 try !resolve(.text(path("name"), comparison, .constant(.text("")), [])).evaluate(
                     row, QuerySamples.sample, QueryBudget()))

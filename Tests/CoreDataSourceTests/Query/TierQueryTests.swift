@@ -98,7 +98,7 @@ struct TierQueryTests {
             var sort: [SortKey] = []
             for _ in 0..<below(3) {
                 let name = QuerySamples.names.filter { $0 != "thing" && $0 != "parent" }[below(12)]
-                let options = TextSorting(rawValue: below(8))
+                let options = StringSorting(rawValue: below(8))
                 request.order.append(FetchOrder(name, isAscending: below(2) == 0, options))
                 let isText = QuerySamples.strings.contains(name) || name == "site"
                 sort.append(
@@ -106,7 +106,7 @@ struct TierQueryTests {
                         column: QuerySamples.sample.column(named: name) ?? 0,
                         isAscending: request.order.last?.isAscending ?? true,
                         order: options.isEmpty || !isText
-                            ? .bytes : .folded(TextOrder.SortOptions(rawValue: options.rawValue))))
+                            ? .bytes : .folded(StringOrder.SortOptions(rawValue: options.rawValue))))
             }
             if below(2) == 0 { request.limit = below(8) }
             if below(2) == 0 { request.offset = below(5) }

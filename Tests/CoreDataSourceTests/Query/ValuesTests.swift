@@ -29,12 +29,19 @@ private struct ContactValue: ManagedObjectConvertible, Equatable {
             #expect(some.map(\.uid) == ["uid-4"])
             #expect(
                 try await contacts.fetch(
-                    as: ContactValue.self, FetchRequest(where: FetchPredicate(#Predicate { $0.name == "name 7" })
-                )).count == 1)
-            #expect(try await contacts.fetch(as: ContactValue.self, FetchRequest(where: \.name == "name 8")).first?.uid == "uid-8")
+                    as: ContactValue.self,
+                    FetchRequest(
+                        where: FetchPredicate(#Predicate { $0.name == "name 7" })
+                    )
+                ).count == 1)
             #expect(
-                try await contacts.fetch(as: ContactValue.self, FetchRequest(where: FetchPredicate(#Predicate { $0.name == "?" })))
-                    .isEmpty)
+                try await contacts.fetch(as: ContactValue.self, FetchRequest(where: \.name == "name 8")).first?.uid
+                    == "uid-8")
+            #expect(
+                try await contacts.fetch(
+                    as: ContactValue.self, FetchRequest(where: FetchPredicate(#Predicate { $0.name == "?" }))
+                )
+                .isEmpty)
             #expect(try container.main.fetch(as: ContactValue.self, FetchRequest(order: sort)) == all)
             #expect(try container.main.fetch(as: ContactValue.self, FetchRequest(order: sort, limit: 1)) == [all[0]])
         }
@@ -57,7 +64,8 @@ private struct ContactValue: ManagedObjectConvertible, Equatable {
                 contact.uid = "1"
                 contact.name = "new"
                 return try context.fetch(as: ContactValue.self, FetchRequest(where: \.name == "new"))
-                    + context.fetch(as: ContactValue.self, FetchRequest(where: FetchPredicate(#Predicate { $0.uid == "1" })))
+                    + context.fetch(
+                        as: ContactValue.self, FetchRequest(where: FetchPredicate(#Predicate { $0.uid == "1" })))
             }
             #expect(values.map(\.uid) == ["1", "1"])
         }

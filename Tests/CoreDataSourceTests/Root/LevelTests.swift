@@ -70,7 +70,7 @@ struct LevelTests {
         try await list(senders) { _ in
             try senders.performAndWait { try $0.first(Sender.self, where: \.key, equals: "a")?.number = 2 }
             #expect(held.number == 2)
-            while senders.why(dataKey: "list")?.kind != .save { await Task.yield() }
+            while senders.lastUpdateReason(dataKey: "list")?.kind != .save { await Task.yield() }
         }
     }
 

@@ -211,9 +211,11 @@ struct MigrationPolicyTests {
         store.close()
         let all = reports.withLock { $0 }
         #expect(all.count > 20)
-        #expect(all.first?.rowsDone == 0 && all.last == MigrationProgress(rowsDone: count + 1, rowsInAll: count + 1))
-        #expect(zip(all, all.dropFirst()).allSatisfy { $0.rowsDone <= $1.rowsDone })
-        #expect(all.allSatisfy { $0.rowsInAll == count + 1 })
+        #expect(
+            all.first?.completedRowCount == 0
+                && all.last == MigrationProgress(completedRowCount: count + 1, totalRowCount: count + 1))
+        #expect(zip(all, all.dropFirst()).allSatisfy { $0.completedRowCount <= $1.completedRowCount })
+        #expect(all.allSatisfy { $0.totalRowCount == count + 1 })
         #expect(Set(all.compactMap(\.entityName)) == ["Note", "Tag"])
         #expect(
             try RawDatabase(folder.store).run("SELECT count(*), sum(_key) FROM Note") == [

@@ -56,7 +56,7 @@ extension AnyDataSource {
 
     /// What made a list say something last: which saves, of whom, what they changed, and what it cost; and whether the list
     /// has to ask the store after each save.
-    public func why(dataKey: String) -> ListReason? {
-        boundList(dataKey)?.engine.why
+    public func lastUpdateReason(dataKey: String) -> ListReason? {
+        boundList(dataKey)?.engine.lastUpdateReason
     }
 }

@@ -10,7 +10,7 @@ extension AnyDataSource {
     /// A save is looked at row by row, and the store is not asked again: the cost follows what changed. Several saves that
     /// main merges at once make one report. Large changes are prepared off the main actor; until then the list shows what
     /// it did. Only a list whose predicate has to ask the objects asks the store after each save, off the main actor: see
-    /// ``ListReason/asksStore``.
+    /// ``ListReason/requeriesStore``.
     ///
     /// Data keys are names of this data source: registering one again swaps query and delegate, without a report. The
     /// delegate is held weakly, and its list goes with it. Lists of one query share their work.

@@ -59,27 +59,27 @@ final class BoundList: ListSubscriber {
         missed = nil
         let old = shown
         shown = engine.state
-        tell(RowDifference(catchingUpFrom: old, to: shown, net), old, net)
+        callDelegate(RowDifference(catchingUpFrom: old, to: shown, net), old, net)
     }
 
-    func hear(_ report: ListReport) {
+    func notify(_ report: ListReport) {
         if delegate == nil { source?.removeListsWithoutDelegate() }
         if missed != nil {
             missed?.add(report.net, to: engine.query)
             return
         }
         shown = report.new
-        tell(report.difference, report.old, report.net)
+        callDelegate(report.difference, report.old, report.net)
     }
 
-    func hear(_ failure: DataSourceError) {
+    func notify(_ failure: DataSourceError) {
         delegate?.didFail(failure, dataKey: dataKey)
     }
 
-    /// ``DataSource/why(dataKey:)`` tells of it.
-    func hearEnd() {}
+    /// ``AnyDataSource/lastUpdateReason(dataKey:)`` tells of it.
+    func notifyEnd() {}
 
-    private func tell(_ difference: RowDifference, _ old: ListState, _ net: NetChanges) {
+    private func callDelegate(_ difference: RowDifference, _ old: ListState, _ net: NetChanges) {
         guard let delegate, !difference.isEmpty else { return }
         let new = shown
         let isBehind = isBehind

@@ -14,11 +14,11 @@ package struct ListQuery: Sendable {
     /// The row behind whose place the list begins, as it was then; nil to begin with the first.
     package var start: ListedRow?
     /// What is asked of the objects of rows that match; nil for nothing.
-    let test: ListTest?
+    let test: ListMatcher?
 
     package init(
         _ layout: EntityLayout, family: [Int]? = nil, predicate: RowPredicate = .constant(true), order: ListOrder,
-        limit: Int? = nil, reserve: Int? = nil, start: ListedRow? = nil, test: ListTest? = nil
+        limit: Int? = nil, reserve: Int? = nil, start: ListedRow? = nil, test: ListMatcher? = nil
     ) {
         entity = layout.index
         self.family = family ?? layout.concreteFamily
@@ -35,7 +35,7 @@ package struct ListQuery: Sendable {
     package var isHeldWhole: Bool { order.isComputed || limit == nil }
 
     /// Whether the store has to be asked after each save, because memory cannot tell which rows match.
-    package var asksStore: Bool { test != nil }
+    package var requeriesStore: Bool { test != nil }
 
     /// The most rows that are held.
     package var mostHeld: Int { isHeldWhole ? .max : (limit ?? 0) + reserve }
@@ -57,6 +57,6 @@ package struct ListQuery: Sendable {
 }
 
 /// A test that a row's object has to pass, and that may depend on more than the row.
-package struct ListTest: Sendable {
+package struct ListMatcher: Sendable {
     let accepts: @Sendable (ListedRow, QueryBudget) throws(DataSourceError) -> Bool
 }

@@ -53,7 +53,7 @@ package final class ListState: Sendable {
     package var sectionCount: Int {
         if query.order.section == nil { return 1 }
         let shown = count
-        return partition(sectionStarts.count) { sectionStarts[$0] < shown }
+        return partitioningIndex(sectionStarts.count) { sectionStarts[$0] < shown }
     }
 
     /// The indexes of the rows of a section that are shown.
@@ -65,13 +65,15 @@ package final class ListState: Sendable {
 
     /// The section of the row of that index.
     package func section(ofRow index: Int) -> Int {
-        max(0, partition(sectionStarts.count) { sectionStarts[$0] <= index } - 1)
+        max(0, partitioningIndex(sectionStarts.count) { sectionStarts[$0] <= index } - 1)
     }
 
     /// The section whose value a row has, or nil; and where it would be among those that are held.
     func findSection(of row: ListedRow) -> (section: Int?, place: Int) {
         if query.order.section == nil { return (0, 0) }
-        let place = partition(sectionStarts.count) { query.order.orderSections(rows[sectionStarts[$0]], row) < 0 }
+        let place = partitioningIndex(sectionStarts.count) {
+            query.order.orderSections(rows[sectionStarts[$0]], row) < 0
+        }
         guard place < sectionStarts.count, query.order.orderSections(rows[sectionStarts[place]], row) == 0 else {
             return (nil, place)
         }
@@ -127,6 +129,6 @@ extension RowStorage {
         while start + step < count, order.orderSections(first, self[start + step]) == 0 { step *= 2 }
         let low = start + step / 2 + 1
         let high = min(start + step, count)
-        return low + partition(max(0, high - low)) { order.orderSections(first, self[low + $0]) == 0 }
+        return low + partitioningIndex(max(0, high - low)) { order.orderSections(first, self[low + $0]) == 0 }
     }
 }

@@ -152,11 +152,11 @@ private struct TouchedRows {
         leaving.sort()
         coming.sort()
         candidates = candidates.filter { candidate in
-            candidate.old - partition(leaving.count) { leaving[$0] < candidate.old }
-                == candidate.new - partition(coming.count) { coming[$0] < candidate.new }
+            candidate.old - partitioningIndex(leaving.count) { leaving[$0] < candidate.old }
+                == candidate.new - partitioningIndex(coming.count) { coming[$0] < candidate.new }
         }
         candidates.sort { $0.old < $1.old }
-        for index in longestAscendingRun(candidates.map(\.new)) { stay.insert(candidates[index].position) }
+        for index in longestIncreasingSubsequence(candidates.map(\.new)) { stay.insert(candidates[index].position) }
         return stay
     }
 

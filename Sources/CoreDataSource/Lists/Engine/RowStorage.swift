@@ -90,7 +90,7 @@ package struct RowStorage: Sendable {
     }
 
     private func chunk(at index: Int) -> Int {
-        partition(chunks.count) { starts[$0 + 1] <= index }
+        partitioningIndex(chunks.count) { starts[$0 + 1] <= index }
     }
 }
 
@@ -99,13 +99,13 @@ package struct RowStorage: Sendable {
 extension RowStorage {
     /// Where the row is, or would be inserted: the index of the first row that does not precede it.
     package func lowerBound(_ row: ListedRow, _ order: ListOrder) -> Int {
-        let chunk = partition(chunks.count) { index in
+        let chunk = partitioningIndex(chunks.count) { index in
             let rows = chunks[index].rows
             return order.precedes(rows[rows.count - 1], row)
         }
         guard chunk < chunks.count else { return count }
         let rows = chunks[chunk].rows
-        return starts[chunk] + partition(rows.count) { order.precedes(rows[$0], row) }
+        return starts[chunk] + partitioningIndex(rows.count) { order.precedes(rows[$0], row) }
     }
 
     /// The index of the row, which must be just as it is held; nil if it is not.
@@ -116,7 +116,7 @@ extension RowStorage {
 }
 
 /// The number of elements at the beginning for which the test holds; it holds for no later one.
-func partition(_ count: Int, _ test: (Int) -> Bool) -> Int {
+func partitioningIndex(_ count: Int, _ test: (Int) -> Bool) -> Int {
     var low = 0
     var high = count
     while low < high {

@@ -13,13 +13,13 @@ final class ListEngine {
     let query: ListQuery
     private(set) var state: ListState
     /// What made the list say something last.
-    private(set) var why: ListReason
+    private(set) var lastUpdateReason: ListReason
     private let hub: ListHub
     /// Everything up to this save has been looked at.
     private var asOf: Int64
     private var pending: [ChangeSet] = []
     /// Whether work is being done off the main actor.
-    private(set) var isAtWork = false
+    private(set) var isWorking = false
     /// Whether that work is to read rows, or to put those together that were read.
     private var isReading = false
     /// Why the rows have to be read, if they have to.
@@ -51,10 +51,10 @@ final class ListEngine {
         self.hub = hub
         self.state = state ?? .unread(query)
         asOf = self.state.asOf
-        why = ListReason(.initial, asksStore: query.asksStore)
-        why.isRead = true
-        why.rowCount = self.state.count
-        if state == nil { reading = why }
+        lastUpdateReason = ListReason(.initial, requeriesStore: query.requeriesStore)
+        lastUpdateReason.didReadStore = true
+        lastUpdateReason.rowCount = self.state.count
+        if state == nil { reading = lastUpdateReason }
     }
 
     /// Whether the rows have been read.
@@ -62,11 +62,11 @@ final class ListEngine {
 
     /// Whether the list takes everything up to that save into account, and is not about to be read; or has no way to.
     func isSettled(_ number: Int64) -> Bool {
-        !isAtWork || asOf >= number && !isReading && reading == nil
+        !isWorking || asOf >= number && !isReading && reading == nil
     }
 
     /// Whether there are saves, or anything else, that the state does not take into account yet.
-    var isBehind: Bool { isAtWork || reading != nil || !pending.isEmpty }
+    var isBehind: Bool { isWorking || reading != nil || !pending.isEmpty }
 
     func subscribe(_ subscriber: any ListSubscriber) {
         subscribers.removeAll { $0.object == nil }
@@ -80,27 +80,27 @@ final class ListEngine {
     // MARK: Hearing
 
     /// Takes note of saves; ``step()`` does the work.
-    func hear(_ changes: [ChangeSet]) {
+    func enqueue(_ changes: [ChangeSet]) {
         let concerning = changes.filter { $0.number > asOf && query.concerns($0) }
         if concerning.isEmpty { return }
-        if query.asksStore {
-            readAnew(.save)
+        if query.requeriesStore {
+            reload(.save)
             if reading?.kind == .save { reading?.note(concerning, ofEntities: query.family) }
         } else {
             pending += concerning
         }
-        hear()
+        noteNews()
     }
 
     /// Has the rows read anew.
-    func readAnew(_ kind: ListReason.Kind) {
+    func reload(_ kind: ListReason.Kind) {
         // Whoever waits for the first rows, or for those after a reset, is to be told so.
         let isKept = reading.map { $0.kind == .initial || $0.kind == .reset || $0.kind == kind } ?? false
-        if !isKept { reading = ListReason(kind, asksStore: query.asksStore) }
-        hear()
+        if !isKept { reading = ListReason(kind, requeriesStore: query.requeriesStore) }
+        noteNews()
     }
 
-    private func hear() {
+    private func noteNews() {
         hasNews = true
         isRefused = false
     }
@@ -108,8 +108,8 @@ final class ListEngine {
     /// Follows nothing any more, and says so.
     func finish() {
         isFinished = true
-        why = ListReason(.closed, asksStore: query.asksStore)
-        tell { $0.hearEnd() }
+        lastUpdateReason = ListReason(.closed, requeriesStore: query.requeriesStore)
+        notifySubscribers { $0.notifyEnd() }
     }
 
     // MARK: Working
@@ -118,7 +118,7 @@ final class ListEngine {
     ///
     /// - Returns: Whether there may be more to do now.
     func step() -> Bool {
-        if isAtWork || isRefused || isFinished { return false }
+        if isWorking || isRefused || isFinished { return false }
         if let reading {
             self.reading = nil
             generation = hub.stack.root.generation
@@ -131,7 +131,7 @@ final class ListEngine {
         let saves = isEverySaveWanted ? [pending.removeFirst()] : pending
         if !isEverySaveWanted { pending = [] }
         perform(work(ListReason(saves.allSatisfy(\.isTakeBack) ? .takenBack : .save), .merge(saves)))
-        return !isAtWork
+        return !isWorking
     }
 
     /// Does work at once if there is little of it, or has it done.
@@ -144,7 +144,7 @@ final class ListEngine {
     }
 
     private func start(_ work: ListWork) {
-        (isAtWork, hasNews) = (true, false)
+        (isWorking, hasNews) = (true, false)
         if case .merge = work.task { isReading = false } else { isReading = true }
         let queue = hub.queue
         queue.async {
@@ -152,7 +152,7 @@ final class ListEngine {
             Task { @MainActor in
                 // What was read may be newer than what was heard.
                 if case .hasRead = outcome { self.hub.stack.mainWaker.merge() }
-                self.isAtWork = false
+                self.isWorking = false
                 self.isReading = false
                 self.end(work, outcome)
                 self.hub.drain()
@@ -169,9 +169,9 @@ final class ListEngine {
         case .unchanged(let state): take(state)
         case .changed(let report):
             take(report.new)
-            why = report.reason
-            tell { $0.hear(report) }
-        case .mustRead: readAnew(.save)
+            lastUpdateReason = report.reason
+            notifySubscribers { $0.notify(report) }
+        case .mustRead: reload(.save)
         case .isShort(let short): start(self.work(short.reason, .readOn(short, hub.stack.root, hub.stack.layout)))
         case .hasRead(let short, let tail): join(short, tail)
         case .failed(let error):
@@ -180,9 +180,9 @@ final class ListEngine {
             isRefused = !hasNews
             // A container that is closed tells its lists so.
             if error.code == .storeClosed { return }
-            why = ListReason(.failure, asksStore: query.asksStore)
-            why.failure = error
-            tell { $0.hear(error) }
+            lastUpdateReason = ListReason(.failure, requeriesStore: query.requeriesStore)
+            lastUpdateReason.failure = error
+            notifySubscribers { $0.notify(error) }
         }
     }
 
@@ -190,7 +190,7 @@ final class ListEngine {
         // All rows are about to be read, as after a reset.
         if reading != nil { return }
         // The store was reset, and the rows on one side may be of the old one.
-        if hub.stack.root.generation != generation { return readAnew(.save) }
+        if hub.stack.root.generation != generation { return reload(.save) }
         let newer = pending.filter { $0.number <= tail.asOf }
         pending.removeAll { $0.number <= tail.asOf }
         perform(work(short.reason, .join(short, tail, newer)))
@@ -201,7 +201,7 @@ final class ListEngine {
         asOf = max(asOf, state.asOf)
     }
 
-    private func tell(_ body: (any ListSubscriber) -> Void) {
+    private func notifySubscribers(_ body: (any ListSubscriber) -> Void) {
         for subscriber in subscribers.compactMap(\.object) { body(subscriber) }
     }
 }

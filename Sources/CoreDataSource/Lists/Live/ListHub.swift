@@ -59,15 +59,15 @@ final class ListHub {
 
     // MARK: Following
 
-    func hear(_ changes: [ChangeSet]) {
+    func enqueue(_ changes: [ChangeSet]) {
         guard let last = changes.last, !engines.isEmpty else { return }
         newest = last.number
-        for entry in engines { entry.engine?.hear(changes) }
+        for entry in engines { entry.engine?.enqueue(changes) }
     }
 
     /// Has all lists read their rows anew.
-    func readAnew(_ kind: ListReason.Kind) {
-        for entry in engines { entry.engine?.readAnew(kind) }
+    func reload(_ kind: ListReason.Kind) {
+        for entry in engines { entry.engine?.reload(kind) }
     }
 
     /// Brings all lists up to what they heard. What is heard in a report, because it made main merge saves, comes after it.
@@ -97,9 +97,9 @@ final class ListHub {
     }
 
     /// Whether all lists have said what they had to say.
-    var isIdle: Bool { !isDraining && !isAtWork }
+    var isIdle: Bool { !isDraining && !isWorking }
 
-    private var isAtWork: Bool { engines.contains { $0.engine?.isAtWork ?? false } }
+    private var isWorking: Bool { engines.contains { $0.engine?.isWorking ?? false } }
 
     /// Returns once all lists show, or could not, what they have heard of so far. What they hear meanwhile is not waited
     /// for.

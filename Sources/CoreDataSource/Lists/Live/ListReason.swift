@@ -35,16 +35,16 @@ public struct ListReason: Sendable {
     /// How many rows of the list changed, those that only enter or leave it included.
     public var rowCount = 0
     /// Whether rows were read from the store: at first, after a reset, when rows from beyond a limit were needed, and
-    /// always for a list that ``asksStore``.
-    public var isRead = false
+    /// always for a list that ``requeriesStore``.
+    public var didReadStore = false
     /// Whether the list asks the store again after each save of its entity, because a part of its predicate has to ask the
     /// objects (``FetchPredicate/needsObjects``). After a save it does so off the main actor, and reports what differs from before;
     /// saves that come meanwhile have one report.
-    public var asksStore = false
-    /// What it took to find out, in microseconds; of the main actor's time unless ``isPreparedElsewhere``.
+    public var requeriesStore = false
+    /// What it took to find out, in microseconds; of the main actor's time unless ``ranOffMain``.
     public var microseconds = 0.0
     /// Whether the main actor was spared the work, because there was much of it.
-    public var isPreparedElsewhere = false
+    public var ranOffMain = false
     /// What went wrong, for ``Kind/failure``.
     public var failure: DataSourceError?
 
@@ -52,9 +52,9 @@ public struct ListReason: Sendable {
     private var columns: [Int: ColumnSet] = [:]
     private var names: Names?
 
-    init(_ kind: Kind, asksStore: Bool = false) {
+    init(_ kind: Kind, requeriesStore: Bool = false) {
         self.kind = kind
-        self.asksStore = asksStore
+        self.requeriesStore = requeriesStore
     }
 
     /// The names of entities, of their attributes and of the data sources that own them.
@@ -116,8 +116,8 @@ extension ListReason {
         both.saves = saves.map { $0.lowerBound...(later.saves?.upperBound ?? $0.upperBound) } ?? later.saves
         both.rowCount += rowCount
         both.microseconds += microseconds
-        both.isRead = isRead || later.isRead
-        both.isPreparedElsewhere = isPreparedElsewhere || later.isPreparedElsewhere
+        both.didReadStore = didReadStore || later.didReadStore
+        both.ranOffMain = ranOffMain || later.ranOffMain
         both.columns.merge(columns) { $0.union($1) }
         return both
     }
@@ -135,9 +135,9 @@ extension ListReason: CustomStringConvertible {
         if !entities.isEmpty { text += " of \(entities.joined(separator: ", "))" }
         if !attributes.isEmpty { text += " (\(attributes.joined(separator: ", ")))" }
         text += ", \((microseconds * 10).rounded() / 10) us"
-        if isPreparedElsewhere { text += " off the main actor" }
-        if isRead { text += ", read from the store" }
-        if asksStore { text += ", asks the store after each save" }
+        if ranOffMain { text += " off the main actor" }
+        if didReadStore { text += ", read from the store" }
+        if requeriesStore { text += ", asks the store after each save" }
         return failure.map { "\(text): \($0.message)" } ?? text
     }
 }

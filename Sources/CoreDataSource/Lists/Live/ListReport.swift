@@ -28,11 +28,11 @@ protocol ListSubscriber: AnyObject {
     /// Whether each save is to have a report of its own, even if several came at once.
     var wantsEverySave: Bool { get }
 
-    func hear(_ report: ListReport)
+    func notify(_ report: ListReport)
 
     /// The rows could not be read; what is shown stays, and the next save tries again.
-    func hear(_ failure: DataSourceError)
+    func notify(_ failure: DataSourceError)
 
     /// There will be no more reports.
-    func hearEnd()
+    func notifyEnd()
 }

@@ -42,7 +42,7 @@ struct ListWork: Sendable {
     func run(isOnMain: Bool) -> Outcome {
         let start = ContinuousClock.now
         var reason = reason
-        if !isOnMain { reason.isPreparedElsewhere = true }
+        if !isOnMain { reason.ranOffMain = true }
         switch task {
         case .merge(let saves):
             guard let last = saves.last else { return .unchanged(state) }
@@ -56,14 +56,14 @@ struct ListWork: Sendable {
         case .read(let root, let layout):
             return trying { () throws(DataSourceError) in
                 let new = try ListState.read(state.query, root, layout)
-                reason.isRead = true
+                reason.didReadStore = true
                 return outcome(.state(new, nil), NetChanges(from: state.rows, to: new.rows), reason, since: start)
             }
         case .readOn(var short, let root, let layout):
             return trying { () throws(DataSourceError) in
                 let head = short.head
                 let tail = try RowTail.read(head.query, after: head.lastHeld, most: head.missingCount, root, layout)
-                reason.isRead = true
+                reason.didReadStore = true
                 reason.addTime(since: start)
                 short.reason = reason
                 return .hasRead(short, tail)

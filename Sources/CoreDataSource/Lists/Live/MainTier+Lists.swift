@@ -24,9 +24,9 @@ extension MainTier {
         return (ListKey(query, section: list.section?.keyPath, test: tested), query)
     }
 
-    private func test(_ predicate: ObjectPredicate) -> ListTest {
+    private func test(_ predicate: ObjectPredicate) -> ListMatcher {
         let reader = detachedObjects
-        return ListTest { row, budget throws(DataSourceError) in
+        return ListMatcher { row, budget throws(DataSourceError) in
             try predicate.accepts(reader.object(row), budget)
         }
     }
@@ -63,8 +63,8 @@ extension MainTier {
     package var followedQueryCount: Int { lists.count }
 
     /// Has all lists read their rows from the store.
-    package func readListsAnew() {
-        lists.readAnew(.backlog)
+    package func reloadLists() {
+        lists.reload(.backlog)
         lists.drain()
     }
 

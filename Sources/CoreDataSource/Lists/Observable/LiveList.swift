@@ -9,7 +9,7 @@ internal import RowStore
 /// List(list.snapshot) { contact in Text(contact.name) }
 /// ```
 ///
-/// It follows every save as long as it lives. When the container is closed, ``why`` says so; what it shows stays.
+/// It follows every save as long as it lives. When the container is closed, ``lastUpdateReason`` says so; what it shows stays.
 ///
 /// **Isolation**: the main actor.
 @MainActor
@@ -20,7 +20,7 @@ public final class LiveList<Object: ManagedObject> {
     /// What led from the snapshot before to this one; empty at first.
     public private(set) var difference = ListDifference()
     /// What made the list change last.
-    public private(set) var why: ListReason
+    public private(set) var lastUpdateReason: ListReason
 
     @ObservationIgnored private let main: MainTier
     @ObservationIgnored private var engine: ListEngine
@@ -34,9 +34,9 @@ public final class LiveList<Object: ManagedObject> {
         self.main = main
         engine = try main.lists.engine(key, query)
         snapshot = ListSnapshot(state: engine.state, reader: main.detachedObjects)
-        why = engine.why
+        lastUpdateReason = engine.lastUpdateReason
         link.onReport = { [weak self] in self?.take($0) }
-        link.onOther = { [weak self] in self?.why = $0 }
+        link.onOther = { [weak self] in self?.lastUpdateReason = $0 }
         follow(engine)
     }
 
@@ -78,7 +78,9 @@ public final class LiveList<Object: ManagedObject> {
         follow(moved)
         if missed != nil { missed = NetChanges() }
         let (old, new) = (snapshot.state, moved.state)
-        show(RowDifference(from: old, to: new, NetChanges(from: old.rows, to: new.rows)), old, new, moved.why)
+        show(
+            RowDifference(from: old, to: new, NetChanges(from: old.rows, to: new.rows)), old, new,
+            moved.lastUpdateReason)
     }
 
     /// Changes nothing until ``resume()``, as for a list that is off the screen.
@@ -91,7 +93,7 @@ public final class LiveList<Object: ManagedObject> {
         guard let net = missed else { return }
         missed = nil
         let difference = RowDifference(catchingUpFrom: snapshot.state, to: engine.state, net)
-        if !difference.isEmpty { show(difference, snapshot.state, engine.state, engine.why) }
+        if !difference.isEmpty { show(difference, snapshot.state, engine.state, engine.lastUpdateReason) }
     }
 
     private func take(_ report: ListReport) {
@@ -104,7 +106,7 @@ public final class LiveList<Object: ManagedObject> {
 
     private func show(_ difference: RowDifference, _ old: ListState, _ new: ListState, _ reason: ListReason) {
         self.difference = ListDifference(difference, from: old, to: new, main.stack.layout)
-        why = reason
+        lastUpdateReason = reason
         snapshot = ListSnapshot(state: new, reader: snapshot.reader)
     }
 
@@ -117,12 +119,12 @@ public final class LiveList<Object: ManagedObject> {
 
         var wantsEverySave: Bool { false }
 
-        func hear(_ report: ListReport) { onReport(report) }
+        func notify(_ report: ListReport) { onReport(report) }
 
-        func hear(_ failure: DataSourceError) { hearEnd() }
+        func notify(_ failure: DataSourceError) { notifyEnd() }
 
-        func hearEnd() {
-            if let engine { onOther(engine.why) }
+        func notifyEnd() {
+            if let engine { onOther(engine.lastUpdateReason) }
         }
     }
 }

@@ -47,7 +47,7 @@ public struct ListDifference: Sendable {
     }
 }
 
-/// What a list has to say: what it shows, what is different, and why.
+/// What a list has to say: what it shows, what is different, and lastUpdateReason.
 public struct ListUpdate<Object: ManagedObject>: Sendable {
     public let snapshot: ListSnapshot<Object>
     /// What leads from the snapshot of the update before to this one; for the first one, from an empty list.

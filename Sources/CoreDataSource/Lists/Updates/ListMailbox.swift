@@ -6,7 +6,7 @@ internal import RowStore
 /// before the one to after the other. So nothing is lost but steps in between.
 nonisolated final class ListMailbox: ListSubscriber, Sendable {
     /// A report that waits; perhaps several in one.
-    struct Letter: Sendable {
+    struct PendingUpdate: Sendable {
         /// Nil for the first, which tells of everything.
         let old: ListState?
         var new: ListState
@@ -17,7 +17,7 @@ nonisolated final class ListMailbox: ListSubscriber, Sendable {
     }
 
     private struct State {
-        var letters: [Letter] = []
+        var letters: [PendingUpdate] = []
         /// Who waits for the next one.
         var waiter: CheckedContinuation<Void, Never>?
         var isEnded = false
@@ -43,43 +43,43 @@ nonisolated final class ListMailbox: ListSubscriber, Sendable {
         state.withLock { $0.engine = engine }
         engine.subscribe(self)
         guard engine.isFilled else { return }
-        var reason = engine.why
+        var reason = engine.lastUpdateReason
         reason.kind = .initial
-        put(Letter(old: nil, new: engine.state, reason: reason))
+        put(PendingUpdate(old: nil, new: engine.state, reason: reason))
     }
 
-    func hear(_ report: ListReport) {
+    func notify(_ report: ListReport) {
         put(
-            Letter(
+            PendingUpdate(
                 old: report.old, new: report.new, net: report.net, difference: report.difference, reason: report.reason)
         )
     }
 
     @MainActor
-    func hear(_ failure: DataSourceError) {
+    func notify(_ failure: DataSourceError) {
         guard let engine = state.withLock({ $0.engine }) else { return }
         let state = engine.state
-        put(Letter(old: state, new: state, difference: RowDifference(), reason: engine.why))
+        put(PendingUpdate(old: state, new: state, difference: RowDifference(), reason: engine.lastUpdateReason))
     }
 
-    func hearEnd() { end() }
+    func notifyEnd() { end() }
 
     /// Leaves the only report that there will be.
     func end(with failure: DataSourceError, _ query: ListQuery) {
         var reason = ListReason(.failure)
         reason.failure = failure
         let empty = ListState.unread(query)
-        put(Letter(old: nil, new: empty, reason: reason))
+        put(PendingUpdate(old: nil, new: empty, reason: reason))
         end()
     }
 
-    private func put(_ letter: Letter) {
+    private func put(_ pending: PendingUpdate) {
         let waiter = state.withLock { state -> CheckedContinuation<Void, Never>? in
             if state.isEnded { return nil }
             if state.letters.count < capacity {
-                state.letters.append(letter)
+                state.letters.append(pending)
             } else {
-                state.letters[state.letters.count - 1].join(letter)
+                state.letters[state.letters.count - 1].join(pending)
             }
             defer { state.waiter = nil }
             return state.waiter
@@ -101,14 +101,14 @@ nonisolated final class ListMailbox: ListSubscriber, Sendable {
     // MARK: Taking
 
     /// The next report, once there is one; nil after the end, and for a task that is cancelled.
-    func next() async -> Letter? {
+    func next() async -> PendingUpdate? {
         await withTaskCancellationHandler {
             while true {
-                let (letter, isEnded) = state.withLock { state -> (Letter?, Bool) in
+                let (pending, isEnded) = state.withLock { state -> (PendingUpdate?, Bool) in
                     if state.letters.isEmpty { return (nil, state.isEnded) }
                     return (state.letters.removeFirst(), false)
                 }
-                if let letter { return letter }
+                if let pending { return pending }
                 if isEnded || Task.isCancelled { return nil }
                 await withCheckedContinuation { continuation in
                     let isNow = state.withLock { state in
@@ -125,7 +125,7 @@ nonisolated final class ListMailbox: ListSubscriber, Sendable {
     }
 }
 
-extension ListMailbox.Letter {
+extension ListMailbox.PendingUpdate {
     fileprivate mutating func join(_ later: Self) {
         new = later.new
         if old != nil { net.add(later.net, to: new.query) }

@@ -29,6 +29,6 @@ extension ListDifference: CustomStringConvertible {
 }
 
 extension ListUpdate: CustomStringConvertible {
-    /// What is shown, what changed, and why.
+    /// What is shown, what changed, and lastUpdateReason.
     public var description: String { "\(snapshot): \(difference); \(reason)" }
 }

@@ -55,21 +55,21 @@ public struct ListUpdates<Object: ManagedObject>: AsyncSequence, Sendable {
                 reader = await updates.main.follow(updates.request, mailbox)
                 self.reader = reader
             }
-            while let letter = await mailbox.next() {
+            while let pending = await mailbox.next() {
                 let difference =
-                    letter.isSmall
-                    ? letter.findDifference(reader.layout) : await letter.prepareDifference(reader.layout)
-                let isNews = ![.save, .takenBack, .outsideWrites, .backlog].contains(letter.reason.kind)
+                    pending.isSmall
+                    ? pending.findDifference(reader.layout) : await pending.prepareDifference(reader.layout)
+                let isNews = ![.save, .takenBack, .outsideWrites, .backlog].contains(pending.reason.kind)
                 if difference.isEmpty && !isNews { continue }
-                let snapshot = ListSnapshot<Object>(state: letter.new, reader: reader)
-                return ListUpdate(snapshot: snapshot, difference: difference, reason: letter.reason)
+                let snapshot = ListSnapshot<Object>(state: pending.new, reader: reader)
+                return ListUpdate(snapshot: snapshot, difference: difference, reason: pending.reason)
             }
             return nil
         }
     }
 }
 
-extension ListMailbox.Letter {
+extension ListMailbox.PendingUpdate {
     /// Whether what differs is found out faster than somebody else is asked to.
     fileprivate var isSmall: Bool { old == nil ? new.count < 64 : net.rows.count < 64 }
 

@@ -60,7 +60,7 @@ extension FetchExpression {
         argument.flatMap(unwrapped).map { "\(type(of: $0))" } ?? "nil"
     }
 
-    /// The keys of an argument for `%K`: a text with dots, or a key path to an attribute.
+    /// The keys of an argument for `%K`: a string with dots, or a key path to an attribute.
     static func keys(_ argument: Any) -> [String]? {
         if let keyPath = argument as? AnyKeyPath {
             guard let type = type(of: keyPath).rootType as? ManagedObject.Type else { return nil }

@@ -68,7 +68,7 @@ struct FormatLexer {
         return name
     }
 
-    /// `#word`, or `#'any text'` for a key that is no word.
+    /// `#word`, or `#'any string'` for a key that is no word.
     private mutating func escapedKey() throws(DataSourceError) -> String {
         if let quote = byte(1), quote == UInt8(ascii: "'") || quote == UInt8(ascii: "\"") {
             position += 1
@@ -144,7 +144,7 @@ struct FormatLexer {
     }
 }
 
-/// Numbers and texts.
+/// Numbers and strings.
 extension FormatLexer {
     private mutating func number() throws(DataSourceError) -> FormatToken.Kind {
         let start = position
@@ -205,7 +205,7 @@ extension FormatLexer {
         return start..<position
     }
 
-    /// A text in single or double quotes.
+    /// A string in single or double quotes.
     private mutating func quoted() throws(DataSourceError) -> String {
         let start = position
         let quote = bytes[position]

@@ -163,7 +163,7 @@ extension AttributeType {
     }
 }
 
-extension TextOptions {
+extension StringOptions {
     init?(formatLetter letter: Character) {
         switch letter {
         case "c": self = .caseInsensitive
@@ -177,13 +177,13 @@ extension TextOptions {
 
     /// `[cd]`, or nothing.
     var formatSuffix: String {
-        let letters = "cdnlu".filter { TextOptions(formatLetter: $0).map(contains) ?? false }
+        let letters = "cdnlu".filter { StringOptions(formatLetter: $0).map(contains) ?? false }
         return letters.isEmpty ? "" : "[\(letters)]"
     }
 }
 
 extension Data {
-    /// The bytes that a text of hexadecimal digits gives; nil for anything else.
+    /// The bytes that a string of hexadecimal digits gives; nil for anything else.
     init?(hexadecimal text: String) {
         let digits = text.utf8.map { Character(Unicode.Scalar($0)).hexDigitValue }
         guard digits.count % 2 == 0, !digits.contains(nil) else { return nil }

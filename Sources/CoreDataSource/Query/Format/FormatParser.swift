@@ -139,13 +139,13 @@ struct FormatParser {
     }
 
     /// `[cd]` and the like.
-    private mutating func textOptions() throws(DataSourceError) -> TextOptions {
-        var options: TextOptions = []
+    private mutating func textOptions() throws(DataSourceError) -> StringOptions {
+        var options: StringOptions = []
         guard try take(.leftBracket) else { return options }
         let complaint = "The options of an operator are letters of cdnlu in brackets, as in [cd]."
         guard case .word(let letters) = token.kind, letters.utf8.count <= 5 else { throw error(complaint) }
         for letter in letters.lowercased() {
-            guard let option = TextOptions(formatLetter: letter) else { throw error(complaint) }
+            guard let option = StringOptions(formatLetter: letter) else { throw error(complaint) }
             options.insert(option)
         }
         try advance()

@@ -41,7 +41,7 @@ enum FormatPower: Int, Comparable {
 enum FormatInfix: Equatable {
     case or, and
     case comparison(ComparisonOperator)
-    case text(TextOperator)
+    case text(StringOperator)
     case isIn, between
     case arithmetic(ArithmeticOperator)
 

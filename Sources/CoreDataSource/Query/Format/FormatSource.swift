@@ -1,6 +1,6 @@
 internal import RowStore
 
-/// The text of a format, and what is wrong with it where.
+/// The string of a format, and what is wrong with it where.
 struct FormatSource {
     let bytes: [UInt8]
 

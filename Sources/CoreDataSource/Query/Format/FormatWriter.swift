@@ -30,14 +30,14 @@ struct FormatWriter {
         }
     }
 
-    /// What no format can say, so that the text cannot be read again.
+    /// What no format can say, so that the string cannot be read again.
     private mutating func writeUnreadable(_ reason: String) {
         text += "<\(reason)>"
         isPartial = true
     }
 
     private mutating func write(
-        _ one: FetchExpression, _ operation: String, _ options: TextOptions, _ other: FetchExpression
+        _ one: FetchExpression, _ operation: String, _ options: StringOptions, _ other: FetchExpression
     ) {
         writeOperand(one)
         text += " \(operation)\(options.formatSuffix) "
@@ -136,7 +136,7 @@ struct FormatWriter {
         }.joined(separator: ".")
     }
 
-    /// The text in quotes, on one line.
+    /// The string in quotes, on one line.
     static func quoted(_ text: String) -> String {
         var quoted = "\""
         for scalar in text.unicodeScalars {
@@ -201,7 +201,7 @@ extension ComparisonOperator {
     }
 }
 
-extension TextOperator {
+extension StringOperator {
     fileprivate var formatName: String {
         switch self {
         case .contains: "CONTAINS"

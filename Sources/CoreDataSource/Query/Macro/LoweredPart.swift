@@ -123,7 +123,7 @@ extension FetchExpression {
 
     var isNil: PredicateTree.Node { .compare(self, .equal, .constant(.null), []) }
 
-    /// The comparison in Swift's sense: texts by their characters, and nothing equals what is not a number.
+    /// The comparison in Swift's sense: strings by their characters, and nothing equals what is not a number.
     func compared(
         _ operation: ComparisonOperator, _ other: FetchExpression, isText: Bool
     ) -> PredicateTree.Node {
@@ -136,7 +136,7 @@ extension FetchExpression {
         return .compare(self, operation, other, .characters)
     }
 
-    /// Whether it is one of the texts, byte by byte, which an index can find.
+    /// Whether it is one of the strings, byte by byte, which an index can find.
     private func isOne(of texts: [FetchExpression], _ operation: ComparisonOperator) -> PredicateTree.Node {
         if texts.count == 1 { return .compare(self, operation, texts[0], []) }
         let node = PredicateTree.Node.isIn(self, .list(texts), [])
@@ -164,7 +164,7 @@ extension FetchExpression {
         }
     }
 
-    /// All that are equal to it, if it is a constant and they are few: for a text, all ways to write it.
+    /// All that are equal to it, if it is a constant and they are few: for a string, all ways to write it.
     var spellings: [FetchExpression]? {
         guard case .constant(let value) = self else { return nil }
         guard case .text(let text) = value else { return [self] }

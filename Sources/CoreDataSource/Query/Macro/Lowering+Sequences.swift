@@ -1,7 +1,7 @@
 internal import Foundation
 internal import RowStore
 
-// Lists from outside, and texts.
+// Lists from outside, and strings.
 
 extension PredicateExpressions.SequenceContains: QueryableExpression {
     func lowered(_ scope: LoweringScope) throws(NotQueryable) -> LoweredPart {
@@ -13,7 +13,7 @@ extension PredicateExpressions.SequenceContains: QueryableExpression {
         var elements = values.filter { !$0.isNotANumber }
         if elements.contains(.constant(.null)) { try element.checkIsNumber(RHS.Output.self) }
         let spellings = elements.compactMap(\.spellings)
-        let options: TextOptions = spellings.count == elements.count ? [] : .characters
+        let options: StringOptions = spellings.count == elements.count ? [] : .characters
         if options.isEmpty { elements = spellings.flatMap(\.self) }
         guard case .value(let value, let zero?) = element else {
             return .condition(.isIn(try element.expression(), .list(elements), options))
@@ -85,11 +85,11 @@ extension PredicateExpressions.CollectionContainsCollection: QueryableExpression
     }
 }
 
-/// A test of a text by its characters, as Swift sees them.
+/// A test of a string by its characters, as Swift sees them.
 private func lowerText(
-    _ text: LoweredPart, _ operation: TextOperator, _ other: FetchExpression
+    _ text: LoweredPart, _ operation: StringOperator, _ other: FetchExpression
 ) throws(NotQueryable) -> PredicateTree.Node {
-    // Nil is read as an empty text, which begins with and contains an empty one only.
+    // Nil is read as an empty string, which begins with and contains an empty one only.
     if case .value(let value, .text?) = text, case .constant(.text(let constant)) = other, !constant.isEmpty {
         return .text(value, operation, other, .characters)
     }

@@ -8,7 +8,7 @@ enum PlainType {
         zeros[ObjectIdentifier(type)] != nil || optionals.contains(ObjectIdentifier(type))
     }
 
-    /// Whether it is a text, or an optional one.
+    /// Whether it is a string, or an optional one.
     static func isText(_ type: Any.Type) -> Bool { type == String.self || type == String?.self }
 
     /// What nil is read as; nil for an optional.

@@ -26,7 +26,7 @@ extension PredicateTree {
         do throws(NotQueryable) {
             return try scope.condition(expression)
         } catch {
-            return .custom(ObjectTest(error.construct, expression, variable))
+            return .custom(ObjectMatcher(error.construct, expression, variable))
         }
     }
 }
@@ -45,7 +45,7 @@ extension PredicateExpressions.Conjunction: ConjunctionOfTwo {
     }
 }
 
-extension ObjectTest {
+extension ObjectMatcher {
     /// A part of a predicate of Foundation, which Foundation answers.
     ///
     /// - Parameter construct: What in it the store cannot answer.

@@ -1,6 +1,6 @@
 internal import Foundation
 
-// Lists, texts and dictionaries.
+// Lists, strings and dictionaries.
 
 extension PredicateExpressions.SequenceContainsWhere: SafelyEvaluated {
     func safely(_ scope: EvaluationScope) throws -> Bool {

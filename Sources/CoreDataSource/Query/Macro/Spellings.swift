@@ -1,7 +1,7 @@
 internal import Foundation
 
 extension String {
-    /// All texts that Swift takes for equal to this one, itself included: those that are canonically equivalent to it.
+    /// All strings that Swift takes for equal to this one, itself included: those that are canonically equivalent to it.
     ///
     /// - Returns: Nil if there are more than 16, or if they cannot be told for certain.
     package var spellings: [String]? {
@@ -36,7 +36,7 @@ private enum Spelling {
         var parts: [Unicode.Scalar]
     }
 
-    /// By the first of their parts. What is made of ASCII alone is here too, so that a plain text needs no more.
+    /// By the first of their parts. What is made of ASCII alone is here too, so that a plain string needs no more.
     static let ofASCII: [Unicode.Scalar: [Composition]] = [
         ";": [Composition(scalar: "\u{37E}", parts: [";"])],
         "K": [Composition(scalar: "\u{212A}", parts: ["K"])],
@@ -60,7 +60,7 @@ private enum Spelling {
         return compositions
     }()
 
-    /// The syllables of Hangul with which a text can begin.
+    /// The syllables of Hangul with which a string can begin.
     static func syllables(_ scalars: ArraySlice<Unicode.Scalar>) -> [Composition] {
         let parts = scalars.prefix(3)
         let values = parts.map(\.value)
@@ -75,7 +75,7 @@ private enum Spelling {
         }
     }
 
-    /// Goes through all ways to write a decomposed text.
+    /// Goes through all ways to write a decomposed string.
     struct Search {
         let compositions: [Unicode.Scalar: [Composition]]
         private(set) var found: [String] = []
@@ -84,7 +84,7 @@ private enum Spelling {
             self.compositions = compositions
         }
 
-        /// Adds the texts that begin with a start and mean the rest.
+        /// Adds the strings that begin with a start and mean the rest.
         ///
         /// - Returns: Whether there are few enough.
         mutating func extend(_ start: [Unicode.Scalar], with rest: ArraySlice<Unicode.Scalar>) -> Bool {

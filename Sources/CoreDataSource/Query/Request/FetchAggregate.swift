@@ -69,7 +69,7 @@ public struct FetchAggregate<Object: ManagedObject, Result: AttributeStorable>: 
         _ keyPath: KeyPath<Object, Value>
     ) -> FetchAggregate where Result == Value.Average? { FetchAggregate(.average, keyPath) }
 
-    /// The least value; nil of no objects. Texts are in the order of their bytes.
+    /// The least value; nil of no objects. Strings are in the order of their bytes.
     public static func min<Value: AttributeStorable>(
         _ keyPath: KeyPath<Object, Value>
     ) -> FetchAggregate where Result == Value? { FetchAggregate(.min, keyPath) }
@@ -79,7 +79,7 @@ public struct FetchAggregate<Object: ManagedObject, Result: AttributeStorable>: 
         _ keyPath: KeyPath<Object, Value?>
     ) -> FetchAggregate where Result == Value? { FetchAggregate(.min, keyPath) }
 
-    /// The greatest value; nil of no objects. Texts are in the order of their bytes.
+    /// The greatest value; nil of no objects. Strings are in the order of their bytes.
     public static func max<Value: AttributeStorable>(
         _ keyPath: KeyPath<Object, Value>
     ) -> FetchAggregate where Result == Value? { FetchAggregate(.max, keyPath) }

@@ -15,15 +15,15 @@ public struct FetchOrder<Object: ManagedObject>: Sendable, Hashable {
 
     private let target: Target
     public var isAscending: Bool
-    var text: TextOrder
+    var text: StringOrder
 
     /// By the attribute of that name; `address.city` for the leaf of a composite.
-    public init(_ attribute: String, isAscending: Bool = true, _ options: TextSorting = []) {
+    public init(_ attribute: String, isAscending: Bool = true, _ options: StringSorting = []) {
         self.init(
             .success(attribute.parts(separatedBy: ".", omittingEmpty: true)), isAscending, FetchOrder.text(options))
     }
 
-    private init(_ path: Result<[String], DataSourceError>, _ isAscending: Bool, _ text: TextOrder) {
+    private init(_ path: Result<[String], DataSourceError>, _ isAscending: Bool, _ text: StringOrder) {
         switch path {
         case .success(let path): target = .attribute(path)
         case .failure(let error): target = .invalid(InvalidPart(error))
@@ -32,7 +32,7 @@ public struct FetchOrder<Object: ManagedObject>: Sendable, Hashable {
         self.text = text
     }
 
-    private init(_ keyPath: AnyKeyPath?, _ isAscending: Bool, _ text: TextOrder) {
+    private init(_ keyPath: AnyKeyPath?, _ isAscending: Bool, _ text: StringOrder) {
         guard let keyPath else {
             let error = DataSourceError(
                 .unknownAttribute, "A sort descriptor of \(Object.entityName) has no key path. Sort by an attribute.",
@@ -47,35 +47,35 @@ public struct FetchOrder<Object: ManagedObject>: Sendable, Hashable {
     }
 
     public static func ascending<Value>(
-        _ keyPath: KeyPath<Object, Value>, _ options: TextSorting = []
+        _ keyPath: KeyPath<Object, Value>, _ options: StringSorting = []
     ) -> FetchOrder {
         FetchOrder(keyPath, true, text(options))
     }
 
     public static func descending<Value>(
-        _ keyPath: KeyPath<Object, Value>, _ options: TextSorting = []
+        _ keyPath: KeyPath<Object, Value>, _ options: StringSorting = []
     ) -> FetchOrder {
         FetchOrder(keyPath, false, text(options))
     }
 
-    /// Texts in an order of the app's own.
+    /// Strings in an order of the app's own.
     public static func by<Value>(
         _ keyPath: KeyPath<Object, Value>, _ collation: FetchCollation, isAscending: Bool = true
     ) -> FetchOrder {
         FetchOrder(keyPath, isAscending, .collation(collation.collation))
     }
 
-    /// In the order of a sort descriptor. One that compares texts in any other way than lexically, as a person would, gets
+    /// In the order of a sort descriptor. One that compares strings in any other way than lexically, as a person would, gets
     /// the order that is nearest to it and the same on every machine: without case and marks, and numbers by their value.
     public init(_ descriptor: SortDescriptor<Object>) {
         var comparator = descriptor.stringComparator ?? .lexical
         comparator.order = .forward
-        let options: TextSorting = comparator == .lexical ? [] : [.caseInsensitive, .diacriticInsensitive, .numeric]
+        let options: StringSorting = comparator == .lexical ? [] : [.caseInsensitive, .diacriticInsensitive, .numeric]
         self.init(descriptor.keyPath, descriptor.order == .forward, FetchOrder.text(options))
     }
 
-    private static func text(_ options: TextSorting) -> TextOrder {
-        options.isEmpty ? .bytes : .folded(TextOrder.SortOptions(rawValue: options.rawValue))
+    private static func text(_ options: StringSorting) -> StringOrder {
+        options.isEmpty ? .bytes : .folded(StringOrder.SortOptions(rawValue: options.rawValue))
     }
 
     /// The key over the columns of an entity.
@@ -96,14 +96,14 @@ public struct FetchOrder<Object: ManagedObject>: Sendable, Hashable {
     }
 }
 
-/// An order of texts of an app's own. Make one and keep it: each is an order of its own.
+/// An order of strings of an app's own. Make one and keep it: each is an order of its own.
 ///
 /// The store calls it too, from any thread, so it has to be a total order that never changes.
 public struct FetchCollation: Sendable, Hashable {
-    let collation: TextCollation
+    let collation: StringCollation
 
     public init(_ compare: @escaping @Sendable (String, String) -> ComparisonResult) {
-        collation = TextCollation { compare($0, $1).rawValue }
+        collation = StringCollation { compare($0, $1).rawValue }
     }
 }
 

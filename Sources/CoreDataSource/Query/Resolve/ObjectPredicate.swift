@@ -10,7 +10,7 @@ struct ResolvedPredicate {
 /// A test of one managed object, in part by its row.
 indirect enum ObjectPredicate: Sendable {
     case row(RowPredicate)
-    case custom(ObjectTest)
+    case custom(ObjectMatcher)
     case not(ObjectPredicate)
     case and([ObjectPredicate])
     case or([ObjectPredicate])

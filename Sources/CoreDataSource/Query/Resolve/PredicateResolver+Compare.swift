@@ -2,16 +2,16 @@ internal import Foundation
 internal import ManagedModel
 internal import RowStore
 
-/// Comparisons, texts and lists.
+/// Comparisons, strings and lists.
 extension PredicateResolver {
     func compare(
-        _ one: FetchExpression, _ relation: ComparisonOperator, _ other: FetchExpression, _ options: TextOptions
+        _ one: FetchExpression, _ relation: ComparisonOperator, _ other: FetchExpression, _ options: StringOptions
     ) throws(DataSourceError) -> RowPredicate {
         try compare(expression(one), relation, expression(other), options)
     }
 
     private func compare(
-        _ one: TypedExpression, _ relation: ComparisonOperator, _ other: TypedExpression, _ options: TextOptions
+        _ one: TypedExpression, _ relation: ComparisonOperator, _ other: TypedExpression, _ options: StringOptions
     ) throws(DataSourceError) -> RowPredicate {
         switch (one.expression, other.expression) {
         case (.column(let column), .constant(let value)):
@@ -30,7 +30,7 @@ extension PredicateResolver {
 
     /// How values of two kinds are compared.
     private func order(
-        _ one: TypedExpression, _ relation: ComparisonOperator, _ other: TypedExpression, _ options: TextOptions
+        _ one: TypedExpression, _ relation: ComparisonOperator, _ other: TypedExpression, _ options: StringOptions
     ) throws(DataSourceError) -> ValueOrder {
         guard var kind = one.kind, var otherKind = other.kind else { return .natural }
         if one.isRaw, kind.storage == otherKind.storage { kind = otherKind }
@@ -51,7 +51,7 @@ extension PredicateResolver {
     /// A column and a value: what an index can serve.
     private func compare(
         _ column: Int, _ one: TypedExpression, _ relation: ComparisonOperator, _ value: RowValue,
-        _ other: TypedExpression, _ options: TextOptions
+        _ other: TypedExpression, _ options: StringOptions
     ) throws(DataSourceError) -> RowPredicate {
         if value == .null { return .compare(column: column, relation, .null) }
         // What is not a number equals nothing and has no order.
@@ -102,14 +102,14 @@ extension PredicateResolver {
     // MARK: Lists
 
     func membership(
-        _ one: FetchExpression, _ other: FetchExpression, _ options: TextOptions
+        _ one: FetchExpression, _ other: FetchExpression, _ options: StringOptions
     ) throws(DataSourceError) -> RowPredicate {
         guard case .list(let items) = other else {
             let value = try expression(other)
             if value.kind?.isText == false {
                 throw invalid("\(value.description) stands on the right side of IN, which takes a list or a text.")
             }
-            // An element of a text is a part of it.
+            // An element of a string is a part of it.
             return try text(other, .contains, one, options)
         }
         let value = try expression(one)
@@ -141,10 +141,10 @@ extension PredicateResolver {
         return all.count == 1 ? all[0] : .or(all)
     }
 
-    // MARK: Texts
+    // MARK: Strings
 
     func text(
-        _ one: FetchExpression, _ comparison: TextOperator, _ other: FetchExpression, _ options: TextOptions
+        _ one: FetchExpression, _ comparison: StringOperator, _ other: FetchExpression, _ options: StringOptions
     ) throws(DataSourceError) -> RowPredicate {
         let (one, other) = (try expression(one), try expression(other))
         for side in [one, other] where side.kind?.isText == false {
@@ -160,10 +160,10 @@ extension PredicateResolver {
         if comparison == .beginsWith, !options.folds, case .column(let column) = one.expression {
             return prefix(column, pattern)
         }
-        return .text(one.expression, try TextTest(comparison, pattern, options))
+        return .text(one.expression, try StringMatcher(comparison, pattern, options))
     }
 
-    /// Texts that begin with another one are those from it to the next that does not: an index serves that.
+    /// Strings that begin with another one are those from it to the next that does not: an index serves that.
     private func prefix(_ column: Int, _ prefix: String) -> RowPredicate {
         if prefix.isEmpty { return .compare(column: column, .notEqual, .null) }
         let low = RowPredicate.compare(column: column, .greaterOrEqual, .text(prefix))

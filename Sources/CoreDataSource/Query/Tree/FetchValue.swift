@@ -41,7 +41,7 @@ extension FetchValue {
         }
     }
 
-    /// Texts are equal byte by byte, as in the store.
+    /// Strings are equal byte by byte, as in the store.
     package static func == (one: FetchValue, other: FetchValue) -> Bool {
         switch (one, other) {
         case (.null, .null): true

@@ -4,19 +4,19 @@ extension PredicateTree {
     /// A predicate by the names of attributes, as it was written.
     package indirect enum Node: Sendable, Hashable {
         case constant(Bool)
-        case compare(FetchExpression, ComparisonOperator, FetchExpression, TextOptions)
-        case text(FetchExpression, TextOperator, FetchExpression, TextOptions)
-        /// Whether the first is an element of the second: a list, a variable, or a text that it is part of.
-        case isIn(FetchExpression, FetchExpression, TextOptions)
+        case compare(FetchExpression, ComparisonOperator, FetchExpression, StringOptions)
+        case text(FetchExpression, StringOperator, FetchExpression, StringOptions)
+        /// Whether the first is an element of the second: a list, a variable, or a string that it is part of.
+        case isIn(FetchExpression, FetchExpression, StringOptions)
         /// Whether the first is at least the second and at most the third.
-        case between(FetchExpression, FetchExpression, FetchExpression, TextOptions)
+        case between(FetchExpression, FetchExpression, FetchExpression, StringOptions)
         /// Over a to-many key path inside the node.
         case quantified(Quantifier, Node)
         case not(Node)
         case and([Node])
         case or([Node])
         /// What only the managed object can answer.
-        case custom(ObjectTest)
+        case custom(ObjectMatcher)
         /// What cannot be answered; resolving throws why.
         case invalid(InvalidPart)
     }
@@ -30,7 +30,7 @@ extension PredicateTree {
 }
 
 /// A test that needs the managed object: a part of a predicate that no store can make. Equal to itself only.
-package final class ObjectTest: Sendable, Hashable {
+package final class ObjectMatcher: Sendable, Hashable {
     /// What it is about, for messages: why the rows alone do not answer it.
     package let reason: String
     package let evaluate: @Sendable (ManagedObject) throws -> Bool
@@ -40,7 +40,7 @@ package final class ObjectTest: Sendable, Hashable {
         self.evaluate = evaluate
     }
 
-    package static func == (one: ObjectTest, other: ObjectTest) -> Bool { one === other }
+    package static func == (one: ObjectMatcher, other: ObjectMatcher) -> Bool { one === other }
 
     package func hash(into hasher: inout Hasher) {
         hasher.combine(ObjectIdentifier(self))

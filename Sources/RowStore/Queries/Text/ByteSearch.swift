@@ -32,7 +32,7 @@ enum ByteSearch {
             && compareBytes(UnsafeRawBufferPointer(rebasing: text[(text.count - wanted.count)...]), wanted) == 0
     }
 
-    /// Knuth, Morris and Pratt's way: no byte of the text is looked at again after a mismatch.
+    /// Knuth, Morris and Pratt's way: no byte of the string is looked at again after a mismatch.
     private static func containsLong(_ wanted: UnsafeRawBufferPointer, in text: UnsafeRawBufferPointer) -> Bool {
         if wanted.count > text.count { return false }
         var borders = [0]

@@ -1,14 +1,14 @@
 internal import Foundation
 
-/// Texts in the form in which they are compared when case or marks do not count.
+/// Strings in the form in which they are compared when case or marks do not count.
 ///
-/// The form is the canonical decomposition of the text with its letters case-folded and, if asked for, without the marks
+/// The form is the canonical decomposition of the string with its letters case-folded and, if asked for, without the marks
 /// that combine with them. It is the same on every machine and in every locale: `ß` is `ss`, `İ` is `i` with a dot above,
 /// and `ı` stays what it is. Bytes that are not UTF-8 count as U+FFFD.
 package enum TextFolding {
-    /// Appends the folded form of a text, as UTF-8.
+    /// Appends the folded form of a string, as UTF-8.
     package static func append(
-        _ text: UnsafeRawBufferPointer, _ options: TextOptions, to folded: inout [UInt8]
+        _ text: UnsafeRawBufferPointer, _ options: StringOptions, to folded: inout [UInt8]
     ) {
         let options = options.intersection([.caseInsensitive, .diacriticInsensitive])
         let plain = asciiPrefix(text)
@@ -18,8 +18,8 @@ package enum TextFolding {
         appendScalars(UnsafeRawBufferPointer(rebasing: text[plain...]), options, to: &folded)
     }
 
-    /// The folded form of a text, or its bytes if no option folds.
-    package static func bytes(_ text: UnsafeRawBufferPointer, _ options: TextOptions) -> [UInt8] {
+    /// The folded form of a string, or its bytes if no option folds.
+    package static func bytes(_ text: UnsafeRawBufferPointer, _ options: StringOptions) -> [UInt8] {
         guard options.folds else { return Array(text) }
         var folded: [UInt8] = []
         folded.reserveCapacity(text.count + text.count / 8)
@@ -27,13 +27,13 @@ package enum TextFolding {
         return folded
     }
 
-    package static func bytes(_ text: String, _ options: TextOptions) -> [UInt8] {
+    package static func bytes(_ text: String, _ options: StringOptions) -> [UInt8] {
         var text = text
         return text.withUTF8 { bytes(UnsafeRawBufferPointer($0), options) }
     }
 
     private static func appendASCII(
-        _ text: UnsafeRawBufferPointer, _ options: TextOptions, to folded: inout [UInt8]
+        _ text: UnsafeRawBufferPointer, _ options: StringOptions, to folded: inout [UInt8]
     ) {
         guard options.contains(.caseInsensitive) else { return folded.append(contentsOf: text) }
         let start = folded.count
@@ -44,7 +44,7 @@ package enum TextFolding {
     }
 
     private static func appendScalars(
-        _ text: UnsafeRawBufferPointer, _ options: TextOptions, to folded: inout [UInt8]
+        _ text: UnsafeRawBufferPointer, _ options: StringOptions, to folded: inout [UInt8]
     ) {
         var marks: [ScalarFolding.Part] = []
         // The same letters come again and again.
@@ -59,7 +59,7 @@ package enum TextFolding {
             let folding = last?.scalar == scalar ? last?.folding ?? [] : ScalarFolding.folding(scalar, options)
             last = (scalar, folding)
             for part in folding {
-                // Marks come in the order of their classes, so that equal texts become equal bytes.
+                // Marks come in the order of their classes, so that equal strings become equal bytes.
                 if part.order != 0 {
                     if !part.isMark || !options.contains(.diacriticInsensitive) { marks.append(part) }
                     continue
@@ -91,13 +91,13 @@ package enum TextFolding {
     }
 }
 
-extension TextOptions {
-    /// Whether texts are compared in another form than their own.
+extension StringOptions {
+    /// Whether strings are compared in another form than their own.
     package var folds: Bool {
         !isDisjoint(with: [.caseInsensitive, .diacriticInsensitive, .localized, .characters])
     }
 
-    /// Whether texts are compared as Swift compares strings.
+    /// Whether strings are compared as Swift compares strings.
     var isSwift: Bool {
         contains(.characters) && isDisjoint(with: [.caseInsensitive, .diacriticInsensitive, .localized])
     }
@@ -124,14 +124,14 @@ private enum ScalarFolding {
 
     private struct Key: Hashable {
         let scalar: Unicode.Scalar
-        let options: TextOptions
+        let options: StringOptions
     }
 
     private static let known = Guarded<[Key: [Part]]>([:])
     /// The most characters remembered; then all are forgotten.
     private static let limit = 8192
 
-    static func folding(_ scalar: Unicode.Scalar, _ options: TextOptions) -> [Part] {
+    static func folding(_ scalar: Unicode.Scalar, _ options: StringOptions) -> [Part] {
         let key = Key(scalar: scalar, options: options)
         if let folding = known.withLock({ $0[key] }) { return folding }
         let folding = fold(scalar, options)
@@ -142,7 +142,7 @@ private enum ScalarFolding {
         return folding
     }
 
-    private static func fold(_ scalar: Unicode.Scalar, _ options: TextOptions) -> [Part] {
+    private static func fold(_ scalar: Unicode.Scalar, _ options: StringOptions) -> [Part] {
         let decomposed = String(scalar).decomposedStringWithCanonicalMapping.unicodeScalars
         guard options.contains(.caseInsensitive) else { return decomposed.map { Part($0, foldedFrom: $0) } }
         return decomposed.flatMap { origin in

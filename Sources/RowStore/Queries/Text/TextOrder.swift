@@ -1,9 +1,9 @@
-/// How texts are sorted.
-package enum TextOrder: Sendable, Hashable {
+/// How strings are sorted.
+package enum StringOrder: Sendable, Hashable {
     /// Byte by byte, which an index serves.
     case bytes
     case folded(SortOptions)
-    case collation(TextCollation)
+    case collation(StringCollation)
 
     package struct SortOptions: OptionSet, Sendable, Hashable {
         package let rawValue: Int
@@ -17,7 +17,7 @@ package enum TextOrder: Sendable, Hashable {
         /// Digits in a row count as a number: "file9" before "file10".
         package static let numeric = SortOptions(rawValue: 4)
 
-        fileprivate var folding: TextOptions { TextOptions(rawValue: rawValue & 3) }
+        fileprivate var folding: StringOptions { StringOptions(rawValue: rawValue & 3) }
     }
 
     var isBytes: Bool {
@@ -29,13 +29,13 @@ package enum TextOrder: Sendable, Hashable {
         switch self {
         case .bytes: compareBytes(one, other)
         case .folded(let options):
-            compareBytes(TextOrder.sortKey(one, options), TextOrder.sortKey(other, options))
+            compareBytes(StringOrder.sortKey(one, options), StringOrder.sortKey(other, options))
         case .collation(let collation):
             collation.compare(String(decoding: one, as: UTF8.self), String(decoding: other, as: UTF8.self))
         }
     }
 
-    /// Bytes whose order is that of the texts. They are equal for texts that are.
+    /// Bytes whose order is that of the strings. They are equal for strings that are.
     package static func sortKey(_ text: UnsafeRawBufferPointer, _ options: SortOptions) -> [UInt8] {
         let folded = TextFolding.bytes(text, options.folding)
         guard options.contains(.numeric), folded.contains(where: isDigit) else { return folded }
@@ -64,8 +64,8 @@ package enum TextOrder: Sendable, Hashable {
     private static func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
 }
 
-/// An order of texts of an app's own, used by every store. Equal to itself only.
-package final class TextCollation: Sendable, Hashable {
+/// An order of strings of an app's own, used by every store. Equal to itself only.
+package final class StringCollation: Sendable, Hashable {
     /// A number that no other collation of the process has.
     package let number: Int
     /// Negative, 0 or positive; a total order.
@@ -74,14 +74,14 @@ package final class TextCollation: Sendable, Hashable {
     private static let last = Guarded(0)
 
     package init(_ compare: @escaping @Sendable (String, String) -> Int) {
-        number = TextCollation.last.withLock { last in
+        number = StringCollation.last.withLock { last in
             last += 1
             return last
         }
         self.compare = compare
     }
 
-    package static func == (one: TextCollation, other: TextCollation) -> Bool { one === other }
+    package static func == (one: StringCollation, other: StringCollation) -> Bool { one === other }
 
     package func hash(into hasher: inout Hasher) {
         hasher.combine(number)

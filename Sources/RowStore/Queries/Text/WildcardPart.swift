@@ -1,4 +1,4 @@
-/// A text, character by character.
+/// A string, character by character.
 struct WildcardText {
     let bytes: UnsafeRawBufferPointer
     let characters: [Range<Int>]
@@ -41,7 +41,7 @@ struct WildcardPart: Sendable {
         self.borders = borders
     }
 
-    /// Whether the part stands at a place of a text that is long enough.
+    /// Whether the part stands at a place of a string that is long enough.
     func stands(at place: Int, in text: WildcardText) -> Bool {
         tokens.indices.allSatisfy { matches($0, place + $0, text) }
     }
@@ -62,7 +62,7 @@ struct WildcardPart: Sendable {
         return nil
     }
 
-    /// Knuth, Morris and Pratt's way: no character of the text is looked at again after a mismatch.
+    /// Knuth, Morris and Pratt's way: no character of the string is looked at again after a mismatch.
     private func find(in text: WildcardText, _ range: Range<Int>, _ borders: [Int]) -> Int? {
         if tokens.isEmpty { return range.lowerBound }
         var length = 0

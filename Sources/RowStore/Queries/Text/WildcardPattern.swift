@@ -1,16 +1,16 @@
 /// A pattern in which `?` is any one character and `*` any number of them; `\` takes the next character for itself.
 ///
-/// A character is what a person sees as one, marks and all. Parts without `?` are found in time that grows with the text; a
+/// A character is what a person sees as one, marks and all. Parts without `?` are found in time that grows with the string; a
 /// part with many of them can take more steps than the query's budget has.
 struct WildcardPattern: Sendable {
     /// What stands between two `*`, the beginning and the end; the first and the last have their places.
     private let parts: [WildcardPart]
-    private let options: TextOptions
+    private let options: StringOptions
 
     /// How many characters are compared for each character of a string at no cost.
     private static let freeSteps = 4
 
-    init(_ pattern: String, _ options: TextOptions) {
+    init(_ pattern: String, _ options: StringOptions) {
         self.options = options
         var parts: [[WildcardPart.Token]] = [[]]
         var literal = ""
@@ -43,12 +43,12 @@ struct WildcardPattern: Sendable {
         self.parts = parts.map { WildcardPart($0) }
     }
 
-    func answer(_ text: UnsafeRawBufferPointer, _ budget: QueryBudget) -> TextTest.Answer {
+    func answer(_ text: UnsafeRawBufferPointer, _ budget: QueryBudget) -> StringMatcher.Answer {
         guard options.folds else { return match(text, budget) }
         return TextFolding.bytes(text, options).withUnsafeBytes { match($0, budget) }
     }
 
-    private func match(_ bytes: UnsafeRawBufferPointer, _ budget: QueryBudget) -> TextTest.Answer {
+    private func match(_ bytes: UnsafeRawBufferPointer, _ budget: QueryBudget) -> StringMatcher.Answer {
         let text = WildcardText(bytes: bytes, characters: WildcardPattern.characters(bytes))
         let (first, last) = (parts[0], parts[parts.count - 1])
         if parts.count == 1 { return first.count == text.count && first.stands(at: 0, in: text) ? .yes : .no }

@@ -21,7 +21,7 @@ struct DecimalSum: Sendable {
         groups = [Int64](repeating: 0, count: isUsed ? DecimalSum.groupCount : 0)
     }
 
-    /// Adds the number that a text is; a text that is none counts as zero.
+    /// Adds the number that a string is; a string that is none counts as zero.
     mutating func add(_ text: UnsafeRawBufferPointer) {
         guard let number = DecimalText(text) else { return }
         var place = number.magnitude - 1 + DecimalSum.fractionDigits

@@ -26,7 +26,7 @@ enum ValueCast {
         }
     }
 
-    /// A text is read as a number from its beginning to its end.
+    /// A string is read as a number from its beginning to its end.
     private static func number(_ value: RowValue, _ source: ValueKind) -> RowValue {
         guard source == .text, case .text(let text) = value else { return value }
         if let whole = Int64(text) { return .integer(whole) }

@@ -3,7 +3,7 @@ package import ManagedModel
 /// What a value means, where the way in which it is kept does not tell.
 package enum ValueKind: Sendable, Hashable {
     case boolean, integer, real
-    /// A text of digits, ordered by value.
+    /// A string of digits, ordered by value.
     case decimal
     /// Seconds.
     case date

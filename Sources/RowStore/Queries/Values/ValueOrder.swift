@@ -2,12 +2,12 @@ package import Foundation
 
 /// How two values are compared, where it is not one column with a value of its kind.
 package enum ValueOrder: Sendable, Hashable {
-    /// Integers and reals by their exact value, texts and blobs byte by byte.
+    /// Integers and reals by their exact value, strings and blobs byte by byte.
     case natural
     /// Numbers of any kind as decimals. A real counts as the shortest decimal number that stands for it.
     case decimal
-    /// Texts in their folded form, or as Swift compares them.
-    case folded(TextOptions)
+    /// Strings in their folded form, or as Swift compares them.
+    case folded(StringOptions)
 
     /// Negative, 0 or positive; nil if the values have no order, as with null or of different kinds.
     package func compare(_ one: RowValue, _ other: RowValue) -> Int? {
@@ -27,7 +27,7 @@ package enum ValueOrder: Sendable, Hashable {
     }
 
     /// By letters, then by marks, then by case: small letters first.
-    private func dictionaryOrder(_ one: String, _ other: String, _ options: TextOptions) -> Int {
+    private func dictionaryOrder(_ one: String, _ other: String, _ options: StringOptions) -> Int {
         for options in [[.caseInsensitive, .diacriticInsensitive], options.union(.caseInsensitive)] {
             let order = compareBytes(TextFolding.bytes(one, options), TextFolding.bytes(other, options))
             if order != 0 { return order }
@@ -82,7 +82,7 @@ package func compareBytes(_ one: [UInt8], _ other: [UInt8]) -> Int {
 }
 
 extension RowValue {
-    /// A number as the text of a decimal one; nil for what is none. Infinities are beyond all others.
+    /// A number as the string of a decimal one; nil for what is none. Infinities are beyond all others.
     package var decimalText: String? {
         switch self {
         case .integer(let value): String(value)
@@ -96,13 +96,13 @@ extension RowValue {
 }
 
 extension Decimal {
-    /// The same text for equal numbers; the text itself if it is not a number that a decimal can hold.
+    /// The same string for equal numbers; the string itself if it is not a number that a decimal can hold.
     package static func canonical(_ text: String) -> String {
         guard let number = Decimal(rowText: text) else { return text }
         return number.description
     }
 
-    /// The number of a decimal column's text; nil if it is none.
+    /// The number of a decimal column's string; nil if it is none.
     package init?(rowText text: String) {
         guard let number = Decimal(string: text, locale: posix), !number.isNaN else { return nil }
         self = number

@@ -1,20 +1,20 @@
-/// A text operator with its right side, prepared for many texts.
-package final class TextTest: Sendable, Hashable {
-    package let comparison: TextOperator
+/// A string operator with its right side, prepared for many strings.
+package final class StringMatcher: Sendable, Hashable {
+    package let comparison: StringOperator
     package let pattern: String
-    package let options: TextOptions
+    package let options: StringOptions
     private let form: Form
 
     private enum Form: Sendable {
         /// The bytes to look for, folded.
         case bytes([UInt8])
         case wildcards(WildcardPattern)
-        case expression(PatternTest)
+        case expression(RegexMatcher)
     }
 
     /// - Throws: `invalidPredicate` for a regular expression that is none.
     package init(
-        _ comparison: TextOperator, _ pattern: String, _ options: TextOptions
+        _ comparison: StringOperator, _ pattern: String, _ options: StringOptions
     ) throws(DataSourceError) {
         self.comparison = comparison
         self.pattern = pattern
@@ -22,7 +22,7 @@ package final class TextTest: Sendable, Hashable {
         switch comparison {
         case .contains, .beginsWith, .endsWith: form = .bytes(TextFolding.bytes(pattern, options))
         case .like: form = .wildcards(WildcardPattern(pattern, options))
-        case .matches: form = .expression(try PatternTest.of(pattern, options))
+        case .matches: form = .expression(try RegexMatcher.of(pattern, options))
         }
     }
 
@@ -39,10 +39,10 @@ package final class TextTest: Sendable, Hashable {
     package func answer(_ text: UnsafeRawBufferPointer, _ budget: QueryBudget) -> Answer {
         switch form {
         case .bytes(let wanted):
-            guard options.folds else { return TextTest.find(wanted, in: text, comparison) ? .yes : .no }
+            guard options.folds else { return StringMatcher.find(wanted, in: text, comparison) ? .yes : .no }
             let isFound = TextFolding.bytes(text, options).withUnsafeBytes { text in
-                guard TextTest.find(wanted, in: text, comparison) else { return false }
-                return !options.contains(.characters) || TextTest.findCharacters(wanted, in: text, comparison)
+                guard StringMatcher.find(wanted, in: text, comparison) else { return false }
+                return !options.contains(.characters) || StringMatcher.findCharacters(wanted, in: text, comparison)
             }
             return isFound ? .yes : .no
         case .wildcards(let pattern): return pattern.answer(text, budget)
@@ -75,7 +75,7 @@ package final class TextTest: Sendable, Hashable {
     }
 
     private static func find(
-        _ wanted: [UInt8], in text: UnsafeRawBufferPointer, _ comparison: TextOperator
+        _ wanted: [UInt8], in text: UnsafeRawBufferPointer, _ comparison: StringOperator
     ) -> Bool {
         wanted.withUnsafeBytes { wanted in
             switch comparison {
@@ -88,7 +88,7 @@ package final class TextTest: Sendable, Hashable {
 
     /// Whether the bytes are there as whole characters: `e` is no part of `é`.
     private static func findCharacters(
-        _ wanted: [UInt8], in text: UnsafeRawBufferPointer, _ comparison: TextOperator
+        _ wanted: [UInt8], in text: UnsafeRawBufferPointer, _ comparison: StringOperator
     ) -> Bool {
         if wanted.isEmpty { return true }
         let characters = WildcardPattern.characters(text)
@@ -107,7 +107,7 @@ package final class TextTest: Sendable, Hashable {
         }
     }
 
-    package static func == (one: TextTest, other: TextTest) -> Bool {
+    package static func == (one: StringMatcher, other: StringMatcher) -> Bool {
         one.comparison == other.comparison && one.options == other.options
             && one.pattern.utf8.elementsEqual(other.pattern.utf8)
     }

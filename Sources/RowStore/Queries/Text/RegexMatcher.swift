@@ -1,12 +1,12 @@
 internal import Foundation
 
-/// A regular expression that has to match whole texts, compiled once and kept for the next query.
+/// A regular expression that has to match whole strings, compiled once and kept for the next query.
 ///
 /// A match that takes more steps than the query's budget has, or too much memory, is given up.
-final class PatternTest: Sendable {
+final class RegexMatcher: Sendable {
     private let expression: NSRegularExpression
     private let pattern: String
-    private let options: TextOptions
+    private let options: StringOptions
 
     /// How many steps the engine takes between two calls that report progress.
     private static let stepsPerReport = 10_000
@@ -14,20 +14,20 @@ final class PatternTest: Sendable {
     private static let stepCost = 10
     /// How many steps the engine takes for each UTF-16 unit of a string at no cost.
     private static let freeSteps = 16
-    private static let known = Guarded<[String: PatternTest]>([:])
+    private static let known = Guarded<[String: RegexMatcher]>([:])
     private static let limit = 64
 
-    private init(_ expression: NSRegularExpression, _ pattern: String, _ options: TextOptions) {
+    private init(_ expression: NSRegularExpression, _ pattern: String, _ options: StringOptions) {
         self.expression = expression
         self.pattern = pattern
         self.options = options
     }
 
-    static func of(_ pattern: String, _ options: TextOptions) throws(DataSourceError) -> PatternTest {
+    static func of(_ pattern: String, _ options: StringOptions) throws(DataSourceError) -> RegexMatcher {
         let options = options.intersection([.caseInsensitive, .diacriticInsensitive])
         let name = "\(options.rawValue)\(pattern)"
         if let test = known.withLock({ $0[name] }), test.pattern.utf8.elementsEqual(pattern.utf8) { return test }
-        let test = PatternTest(try compile(pattern, options), pattern, options)
+        let test = RegexMatcher(try compile(pattern, options), pattern, options)
         known.withLock { known in
             if known.count >= limit { known.removeAll(keepingCapacity: true) }
             known[name] = test
@@ -36,7 +36,7 @@ final class PatternTest: Sendable {
     }
 
     private static func compile(
-        _ pattern: String, _ options: TextOptions
+        _ pattern: String, _ options: StringOptions
     ) throws(DataSourceError) -> NSRegularExpression {
         // Without marks, but in its own case: that of an escape has a meaning.
         let plain = String(
@@ -54,12 +54,12 @@ final class PatternTest: Sendable {
         }
     }
 
-    func answer(_ bytes: UnsafeRawBufferPointer, _ budget: QueryBudget) -> TextTest.Answer {
+    func answer(_ bytes: UnsafeRawBufferPointer, _ budget: QueryBudget) -> StringMatcher.Answer {
         let plain = TextFolding.bytes(bytes, options.intersection(.diacriticInsensitive))
         let text = String(decoding: plain, as: UTF8.self)
         let length = text.utf16.count
-        var answer = TextTest.Answer.no
-        var free = length * PatternTest.freeSteps
+        var answer = StringMatcher.Answer.no
+        var free = length * RegexMatcher.freeSteps
         expression.enumerateMatches(
             in: text, options: [.reportProgress, .reportCompletion], range: NSRange(location: 0, length: length)
         ) { match, flags, stop in
@@ -67,8 +67,8 @@ final class PatternTest: Sendable {
                 answer = .yes
                 stop.pointee = true
             } else if flags.contains(.progress) {
-                free -= PatternTest.stepsPerReport
-                guard free < 0, !budget.spend(PatternTest.stepsPerReport * PatternTest.stepCost) else { return }
+                free -= RegexMatcher.stepsPerReport
+                guard free < 0, !budget.spend(RegexMatcher.stepsPerReport * RegexMatcher.stepCost) else { return }
                 answer = .tooManySteps
                 stop.pointee = true
             } else if flags.contains(.internalError), answer == .no {

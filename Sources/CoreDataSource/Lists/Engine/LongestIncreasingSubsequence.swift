@@ -1,13 +1,13 @@
 /// Which elements of a sequence of different numbers make a longest ascending one, by their positions.
 ///
 /// The cost is that of a binary search for each element.
-func longestAscendingRun(_ numbers: [Int]) -> [Int] {
+func longestIncreasingSubsequence(_ numbers: [Int]) -> [Int] {
     /// For each length the position of the smallest number with which an ascending run of that length can end.
     var ends: [Int] = []
     /// The position before each in its run; -1 for none.
     var before = Array(repeating: -1, count: numbers.count)
     for (position, number) in numbers.enumerated() {
-        let length = partition(ends.count) { numbers[ends[$0]] < number }
+        let length = partitioningIndex(ends.count) { numbers[ends[$0]] < number }
         if length > 0 { before[position] = ends[length - 1] }
         if length < ends.count { ends[length] = position } else { ends.append(position) }
     }

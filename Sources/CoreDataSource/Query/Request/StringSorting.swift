@@ -1,0 +1,13 @@
+/// How strings are sorted; without any of these byte by byte, which an index serves.
+public struct StringSorting: OptionSet, Sendable, Hashable {
+    public let rawValue: Int
+
+    public init(rawValue: Int) {
+        self.rawValue = rawValue
+    }
+
+    public static let caseInsensitive = StringSorting(rawValue: 1)
+    public static let diacriticInsensitive = StringSorting(rawValue: 2)
+    /// Digits in a row count as a number: "file9" before "file10".
+    public static let numeric = StringSorting(rawValue: 4)
+}
