@@ -50,7 +50,7 @@ struct PackageCatalog {
             throw CatalogError("There is no store \(file.path) yet. Run package-catalog to make it.")
         }
         do {
-            return try await Catalog(arguments, resetPolicy: .ask)
+            return try await Catalog(arguments, resetPolicy: .fail)
         } catch let error as DataSourceError where error.code == .modelChanged {
             let reason = error.cause ?? "the model or the database key is another one"
             throw CatalogError("The store was made for something else: \(reason). Run package-catalog to fill it anew.")

@@ -22,7 +22,7 @@ package final class SQLiteStore: PersistentStore {
 
         package init(
             url: URL, layout: ModelLayout, identity: StoreIdentity, synchronous: SynchronousLevel = .full,
-            resetPolicy: ResetPolicy = .discard, calls: FileCalls = .system,
+            resetPolicy: ResetPolicy = .standard, calls: FileCalls = .system,
             migrationProgress: (@Sendable (MigrationProgress) -> Void)? = nil
         ) {
             self.url = url
@@ -60,7 +60,7 @@ package final class SQLiteStore: PersistentStore {
     /// key.
     ///
     /// - Throws: `storeInUse`, `notAFile`, `notADatabase`, `foreignDatabase`, `permissionDenied`, `storeBusy`,
-    ///   `diskFull`, `storeCorrupt`, `newerFormat`, `storeUnreadable`, `modelChanged` (if the policy is to ask),
+    ///   `diskFull`, `storeCorrupt`, `newerFormat`, `storeUnreadable`, `modelChanged` (if the policy is `.fail`),
     ///   `unreadableModel`. Whatever it throws, a store that was there is as it was, or gone as a whole if it was to go.
     package static func open(_ options: Options) throws(DataSourceError) -> SQLiteStore {
         let schema = try StoreSchema(options.layout)
@@ -147,10 +147,15 @@ package final class SQLiteStore: PersistentStore {
     {
         let reader = try readers.take { () throws(DataSourceError) in
             try reopenIfLost()
-            if options.isReadOnly { try readOnlyWatch.withLock { $0 }?.check() }
+            try checkUnchanged()
         }
         defer { readers.give(back: reader) }
         return try reader.run(isolation, body)
+    }
+
+    /// - Throws: `storeMoved` if the store is only read and somebody has changed it.
+    func checkUnchanged() throws(DataSourceError) {
+        if options.isReadOnly { try readOnlyWatch.withLock { $0 }?.check() }
     }
 
     /// Whether enough has gathered in the write-ahead log to be copied into the main file.

@@ -37,8 +37,34 @@ import Testing
         try program.write(Shop.second)
         let outcome = try await reset(["--if-needed"])
         #expect(outcome.status == 0)
-        #expect(outcome.output == "reset: the store was made for another model (Item); 3 objects dropped\n")
+        #expect(outcome.output.hasPrefix("reset: the store was made for another model (Item); 3 objects moved to "))
+        #expect(outcome.output.wholeMatch(of: /.*\/shop\.sqlite\.standard-backup-\d{8}T\d{6}\.\d{3}Z\n/) != nil)
         #expect(try rowCount() == 0)
+    }
+
+    @Test func aDryRunSaysWhatTheDefaultPolicyWouldDo() async throws {
+        try makeStore()
+        try Data().write(to: program.file("shop.sqlite.standard-backup-20250101T000000.000Z"))
+        try program.write(Shop.second)
+        #expect(
+            try await reset(["--dry-run", "--if-needed"]).output
+                == "would reset: the store was made for another model (Item); 3 objects would be set aside as a backup\n"
+        )
+        #expect(
+            try await reset(["--dry-run"]).output
+                == "would reset: the store was made for another model (Item); 3 objects would be dropped, "
+                + "1 backup would be removed\n")
+    }
+
+    @Test(arguments: [["--if-needed"], []])
+    func anotherKeyRemovesTheBackupOfTheDefaultPolicy(_ words: [String]) async throws {
+        try makeStore()
+        try Data().write(to: program.file("shop.sqlite.standard-backup-20250101T000000.000Z"))
+        let outcome = try await reset(words + ["--database-key", "2"])
+        #expect(
+            outcome.output
+                == "reset: the store was made for another database key; 3 objects dropped, 1 backup removed\n")
+        #expect(try program.files("shop.sqlite.standard").isEmpty)
     }
 
     @Test func theNextStartFindsItsStore() async throws {

@@ -41,7 +41,7 @@ import Testing
         #expect(outcome.status == 1)
         #expect(
             outcome.output == """
-                reset: the store was made for another model (Item); 3 objects would be dropped
+                reset: the store was made for another model (Item); 3 objects would be set aside as a backup
                 a migration would carry 3 objects over
 
                 """)
@@ -63,7 +63,7 @@ import Testing
         #expect(outcome.status == 1)
         #expect(
             outcome.output == """
-                reset: the store was made for another model (Item); 3 objects would be dropped
+                reset: the store was made for another model (Item); 3 objects would be set aside as a backup
                 cannot be migrated: Item.price: it is new, required, and has no default value for the objects that are \
                 there. Give it one, or make it optional.
 
@@ -94,7 +94,7 @@ import Testing
         let outcome = try await status()
         #expect(
             outcome.output == """
-                reset: the store was made for another model (Item); 3 objects would be dropped
+                reset: the store was made for another model (Item); 3 objects would be set aside as a backup
                 a migration would carry 3 objects over; these would be lost:
                   Item.name: the values (String, optional)
 
@@ -113,7 +113,7 @@ import Testing
         try program.write(Shop.counted("Double"))
         #expect(
             try await status().output == """
-                reset: the store was made for another model (Item); 1 object would be dropped
+                reset: the store was made for another model (Item); 1 object would be set aside as a backup
                 cannot be migrated: Item.count: Double cannot hold the value 9007199254740993 of the object with the \
                 key 7. Keep the type Integer 64, or use Decimal.
 
@@ -142,6 +142,26 @@ import Testing
         let outcome = try await status(databaseKey: "2")
         #expect(outcome.status == 1)
         #expect(outcome.output.hasSuffix("5 objects would be dropped\n"))
+        #expect(try program.files("shop") == before)
+    }
+
+    @Test func theBackupThatAnotherKeyWouldRemoveIsSaid() async throws {
+        try makeStore()
+        try Data().write(to: program.file("shop.sqlite.standard-backup-20250101T000000.000Z"))
+        try Data().write(to: program.file("shop.sqlite.backup-20250101T000000.000Z"))
+        let before = try program.files("shop")
+        let outcome = try await status(databaseKey: "2")
+        #expect(
+            outcome.output
+                == "reset: the store was made for another database key; 3 objects would be dropped, "
+                + "1 backup would be removed\n")
+        let json = try await program.json("status", model, "--store", "shop.sqlite", "--database-key", "2")
+        #expect(json["policy"] as? String == "standard")
+        #expect(json["keepsBackup"] as? Bool == false)
+        #expect(
+            (json["removedBackups"] as? [String])?.map { $0.hasSuffix(".standard-backup-20250101T000000.000Z") } == [
+                true
+            ])
         #expect(try program.files("shop") == before)
     }
 

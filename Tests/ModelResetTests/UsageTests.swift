@@ -18,8 +18,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ([], "the command is missing; the commands are hash, diff, status, reset, check, diagram"),
-        (["hush"], "unknown command hush; the commands are hash, diff, status, reset, check, diagram"),
+        ([], "the command is missing; the commands are hash, diff, status, reset, restore, check, diagram"),
+        (["hush"], "unknown command hush; the commands are hash, diff, status, reset, restore, check, diagram"),
         (["hash"], "MODEL is missing"),
         (["diff", "a"], "NEW is missing"),
         (["hash", "a", "b"], "unexpected argument b"),
@@ -29,6 +29,8 @@ import Testing
         (["status", "a", "--database-key", "1"], "--store is missing"),
         (["reset", "a", "--store", "s"], "--database-key is missing"),
         (["check"], "MODEL is missing"),
+        (["restore", "a"], "STORE is missing"),
+        (["restore", "a", "b", "--backup"], "unknown option --backup"),
         (["diff", "a", "b", "c", "d"], "unexpected argument c"),
         (["check", "a", "--version"], "unknown option --version"),
     ])

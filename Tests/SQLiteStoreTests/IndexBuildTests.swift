@@ -53,7 +53,7 @@ struct IndexBuildTests {
         let failed = try await buildIndex(folder, temporaryFiles: small.url.path)
         #expect(failed.status == 1)
         #expect(failed.output.contains("diskFull") && failed.output.contains(small.url.path))
-        let store = try SQLiteStore.open(.test(folder, resetPolicy: .ask))
+        let store = try SQLiteStore.open(.test(folder, resetPolicy: .fail))
         #expect(try store.count() == 150_000)
         store.close()
         #expect(try await buildIndex(folder).status == 0)

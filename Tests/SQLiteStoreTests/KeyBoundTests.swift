@@ -33,7 +33,7 @@ struct KeyBoundTests {
     }
 
     @Test func theBoundIsCheckedAfterAMigrationAndAfterAResetOfSomeEntities() throws {
-        for policy in [ResetPolicy.migrate(otherwise: .ask), .changedEntities] {
+        for policy in [ResetPolicy.migrate(otherwise: .fail), .changedEntities] {
             let folder = try TemporaryFolder()
             var options = SQLiteStore.Options.test(folder)
             options.identity = TestModel.identity(of: TestModel.model)

@@ -35,13 +35,13 @@ struct ResetTests {
         try checkIntegrity(folder)
     }
 
-    @Test func askingTouchesNothing() throws {
+    @Test func theFailPolicyTouchesNothing() throws {
         let folder = try TemporaryFolder()
         try makeStore(folder)
         let before = folder.contents()
-        #expect(code { _ = try SQLiteStore.open(.test(folder, hash: "other", resetPolicy: .ask)) } == .modelChanged)
+        #expect(code { _ = try SQLiteStore.open(.test(folder, hash: "other", resetPolicy: .fail)) } == .modelChanged)
         #expect(folder.contents() == before)
-        let store = try SQLiteStore.open(.test(folder, resetPolicy: .ask))
+        let store = try SQLiteStore.open(.test(folder, resetPolicy: .fail))
         #expect(try store.count() == 7)
         store.close()
     }

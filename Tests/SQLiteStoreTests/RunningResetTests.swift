@@ -59,7 +59,7 @@ struct RunningResetTests {
     }
 
     /// Whatever fails, all rows are there or none, the store says which, and so does the next start.
-    @Test(arguments: [ResetPolicy.discard, .backup(keep: 1)])
+    @Test(arguments: [ResetPolicy.standard, .discard, .backup(keep: 1)])
     func aResetThatFailsLosesNothing(policy: ResetPolicy) throws {
         var number = 0
         var wasReached = true
@@ -77,7 +77,7 @@ struct RunningResetTests {
             let found = Result { try store.count() }
             if case .success(let count) = found { #expect(count == rows, "EIO at call \(number)") }
             store.close()
-            let next = try SQLiteStore.open(.test(folder, resetPolicy: .ask))
+            let next = try SQLiteStore.open(.test(folder, resetPolicy: .fail))
             #expect(try next.count() == rows, "EIO at call \(number), \(String(describing: failure))")
             next.close()
             try checkIntegrity(folder)
@@ -86,7 +86,7 @@ struct RunningResetTests {
     }
 
     /// A disk that fails for good, from any call of a reset on.
-    @Test(arguments: [ResetPolicy.discard, .backup(keep: 1)])
+    @Test(arguments: [ResetPolicy.standard, .discard, .backup(keep: 1)])
     func aStoreThatAResetCouldNotOpenIsOpenedByTheNextCall(policy: ResetPolicy) throws {
         var number = 0
         var wasReached = true
@@ -113,7 +113,7 @@ struct RunningResetTests {
             try store.write([item(4)])
             #expect(try store.count() == rows + 1, "EIO from call \(number) on")
             store.close()
-            let next = try SQLiteStore.open(.test(folder, resetPolicy: .ask))
+            let next = try SQLiteStore.open(.test(folder, resetPolicy: .fail))
             #expect(try next.count() == rows + 1, "EIO from call \(number) on")
             next.close()
             try checkIntegrity(folder)

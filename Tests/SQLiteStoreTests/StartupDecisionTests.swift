@@ -8,12 +8,12 @@ struct StartupDecisionTests {
         identity: TestModel.identity(), storeID: "store", firstFreeKey: 9)
 
     @Test func noTablesMeanANewStore() throws {
-        #expect(try StartupDecision(.nothing, TestModel.identity(), .ask) == .create)
+        #expect(try StartupDecision(.nothing, TestModel.identity(), .fail) == .create)
     }
 
     @Test func equalIdentitiesGoOn() throws {
         let decision = try StartupDecision(
-            .metadata(StartupDecisionTests.metadata.rows), TestModel.identity(), .ask)
+            .metadata(StartupDecisionTests.metadata.rows), TestModel.identity(), .fail)
         #expect(decision == .proceed(StartupDecisionTests.metadata))
     }
 
@@ -25,7 +25,7 @@ struct StartupDecisionTests {
     }
 
     @Test func whatCannotBeReadIsNeverReset() {
-        for policy in [ResetPolicy.discard, .ask] {
+        for policy in [ResetPolicy.discard, .fail] {
             let identity = TestModel.identity("other", key: "other")
             #expect(code { _ = try StartupDecision(.foreignTables, identity, policy) } == .foreignDatabase)
             #expect(code { _ = try StartupDecision(.metadata([:]), identity, policy) } == .storeCorrupt)
@@ -42,10 +42,10 @@ struct StartupDecisionTests {
         }
     }
 
-    @Test func askingIsAnError() {
+    @Test func theFailPolicyIsAnError() {
         let rows = StartupDecisionTests.metadata.rows
         for identity in [TestModel.identity("other"), TestModel.identity(key: "2")] {
-            #expect(code { _ = try StartupDecision(.metadata(rows), identity, .ask) } == .modelChanged)
+            #expect(code { _ = try StartupDecision(.metadata(rows), identity, .fail) } == .modelChanged)
         }
     }
 

@@ -9,12 +9,12 @@ import Testing
 struct StartupFaultTests {
     /// A store that is current, and starts that must not reset one that is not.
     enum Start: CaseIterable, Sendable {
-        case current, asking
+        case current, failing
 
         func options(_ folder: TemporaryFolder, _ calls: FileCalls) -> SQLiteStore.Options {
             switch self {
             case .current: .test(folder, calls: calls)
-            case .asking: .test(folder, hash: "other", resetPolicy: .ask, calls: calls)
+            case .failing: .test(folder, hash: "other", resetPolicy: .fail, calls: calls)
             }
         }
     }

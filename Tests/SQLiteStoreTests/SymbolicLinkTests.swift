@@ -37,7 +37,7 @@ struct SymbolicLinkTests {
         next.close()
         // A reset leaves the link.
         try SQLiteStore.open(.test(folder, hash: "other")).close()
-        let last = try SQLiteStore.open(.test(folder, hash: "other", resetPolicy: .ask))
+        let last = try SQLiteStore.open(.test(folder, hash: "other", resetPolicy: .fail))
         #expect(try last.count() == 0)
         last.close()
         #expect((try? FileManager.default.destinationOfSymbolicLink(atPath: folder.store.path)) != nil)

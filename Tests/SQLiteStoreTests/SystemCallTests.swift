@@ -32,7 +32,7 @@ struct SystemCallTests {
     }
 
     /// Neither a store that is current nor one that would have to be reset is touched, whatever fails while it is read.
-    @Test(arguments: ["EACCES", "EBUSY", "EIO", "EMFILE", "ENOSPC"], [("hash", "discard"), ("other", "ask")])
+    @Test(arguments: ["EACCES", "EBUSY", "EIO", "EMFILE", "ENOSPC"], [("hash", "discard"), ("other", "fail")])
     func whateverTheSystemRefusesTheStoreStaysAsItIs(fault: String, start: (String, String)) async throws {
         let step = isThorough ? 1 : 41
         var number = Int.random(in: 1...step)
@@ -81,6 +81,8 @@ extension ResetScenario {
         switch self {
         case .creation, .reset, .finishing: ["other", "", "discard"]
         case .backup: ["other", "", "backup"]
+        case .standard: ["other", "", "standard"]
+        case .standardKey: ["hash", "7", "standard"]
         case .changedEntities: ["other", "", "changedEntities"]
         case .sourceKey: ["hash", "7", "backup"]
         case .migration: ["", "", "migrate"]

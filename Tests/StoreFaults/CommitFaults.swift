@@ -70,7 +70,7 @@ package struct CommitFaults: Sendable {
 
     private func options(_ url: URL, _ calls: FileCalls = .system) -> SQLiteStore.Options {
         var options = SQLiteStore.Options(
-            url: url, layout: TestModel.layout, identity: TestModel.identity(), synchronous: .full, resetPolicy: .ask,
+            url: url, layout: TestModel.layout, identity: TestModel.identity(), synchronous: .full, resetPolicy: .fail,
             calls: calls)
         options.logLimit = 10
         return options

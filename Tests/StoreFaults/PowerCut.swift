@@ -60,7 +60,7 @@ package struct PowerCut: Sendable {
         _ url: URL, _ level: SynchronousLevel, _ calls: FileCalls = .system
     ) -> SQLiteStore.Options {
         var options = SQLiteStore.Options(
-            url: url, layout: TestModel.layout, identity: TestModel.identity(), synchronous: level, resetPolicy: .ask,
+            url: url, layout: TestModel.layout, identity: TestModel.identity(), synchronous: level, resetPolicy: .fail,
             calls: calls)
         // So that the log is copied into the main file again and again.
         options.logLimit = 10

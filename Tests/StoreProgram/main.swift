@@ -21,7 +21,7 @@ if arguments.count == 2 && arguments[1] == "index" {
         let store = try SQLiteStore.open(
             SQLiteStore.Options(
                 url: URL(fileURLWithPath: arguments[0]), layout: ModelLayout(TestModel.indexedModel),
-                identity: TestModel.identity(), resetPolicy: .ask))
+                identity: TestModel.identity(), resetPolicy: .fail))
         print(sqlite3_memory_highwater(0))
         store.close()
         exit(0)
@@ -31,12 +31,13 @@ if arguments.count == 2 && arguments[1] == "index" {
     }
 }
 guard arguments.count == 4 else {
-    print("usage: store-program FILE HASH ITEM-KEY discard|ask|backup|changedEntities|migrate|strict")
+    print("usage: store-program FILE HASH ITEM-KEY standard|discard|fail|backup|changedEntities|migrate|strict")
     print("       store-program FILE index")
     exit(2)
 }
 let policies: [String: ResetPolicy] = [
-    "discard": .discard, "ask": .ask, "backup": .backup(keep: 1), "changedEntities": .changedEntities,
+    "standard": .standard, "discard": .discard, "fail": .fail, "backup": .backup(keep: 1),
+    "changedEntities": .changedEntities,
 ]
 let laterModels = ["migrate": TestModel.nextModel, "strict": TestModel.strictModel]
 let oldIdentity = StoreIdentity(
@@ -48,7 +49,7 @@ do throws(DataSourceError) {
         SQLiteStore.Options(
             url: URL(fileURLWithPath: arguments[0]), layout: ModelLayout(laterModel ?? TestModel.model),
             identity: laterModel.map { TestModel.identity(of: $0) } ?? oldIdentity,
-            resetPolicy: laterModel == nil ? policies[arguments[3]] ?? .ask : .migrate))
+            resetPolicy: laterModel == nil ? policies[arguments[3]] ?? .fail : .migrate))
     print(store.startup.reason)
     fflush(nil)
     // As a process that ends without closing: what opening did is all that was done.

@@ -21,7 +21,8 @@ public final class PersistentContainer: Sendable {
     public struct Configuration: Sendable {
         /// When a commit counts as done. `.full` by default: when the disk has it.
         public var synchronous: SynchronousLevel
-        /// What to do with a store that was made for another model or database key. `.discard` by default.
+        /// What to do with a store that was made for another model or database key. `.standard` by default: if the model
+        /// changed, the old store is set aside; if a key changed, it is dropped.
         public var resetPolicy: ResetPolicy
         /// Keys of single data sources, for rows that have to go without all others. None by default.
         public var databaseKeys: DataSourceKeys
@@ -55,7 +56,7 @@ public final class PersistentContainer: Sendable {
         public var migrationProgress: (@Sendable (MigrationProgress) -> Void)?
 
         public init(
-            synchronous: SynchronousLevel = .full, resetPolicy: ResetPolicy = .discard,
+            synchronous: SynchronousLevel = .full, resetPolicy: ResetPolicy = .standard,
             databaseKeys: DataSourceKeys = [:], registeredObjectByteLimit: Int = 64 << 20,
             pendingByteLimit: Int = 64 << 20, queuedValueLimit: Int = 1_000_000, mainBacklogByteLimit: Int = 32 << 20,
             fileMode: Int = 0o600, isReadOnly: Bool = false,
@@ -202,14 +203,14 @@ public final class PersistentContainer: Sendable {
     }
 
     /// Empties the store while the app runs, as at a logout: its files are removed as by a reset at a start, and with
-    /// ``ResetPolicy/backup(keep:)`` set aside.
+    /// ``ResetPolicy/backup(keep:)`` set aside. With every other policy the backups that ``ResetPolicy/standard`` made go too.
     ///
     /// Data sources and contexts stay and work on the new store. Objects of main that are held are deleted ones when it
     /// returns, and lists show what the new store has. Saves that were not in the store, and whatever was under way meanwhile, throw `storeReset`; nothing of
     /// them is in the new store.
     ///
     /// - Returns: How many objects were dropped, and where the backup is.
-    /// - Throws: What the store throws; then every row is as it was.
+    /// - Throws: What the store throws; then every row of the store is as it was.
     @discardableResult
     public func reset() async throws -> StoreStartup {
         let startup = try await stack.root.reset()

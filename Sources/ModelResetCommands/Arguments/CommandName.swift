@@ -6,7 +6,7 @@ protocol Command {
 }
 
 enum CommandName: String, CaseIterable {
-    case hash, diff, status, reset, check, diagram
+    case hash, diff, status, reset, restore, check, diagram
 
     static func command(for words: [String]) throws -> any Command {
         guard let index = words.firstIndex(where: { $0 != "--json" }) else {
@@ -24,6 +24,7 @@ enum CommandName: String, CaseIterable {
         case .diff: DiffCommand.self
         case .status: StatusCommand.self
         case .reset: ResetCommand.self
+        case .restore: RestoreCommand.self
         case .check: CheckCommand.self
         case .diagram: DiagramCommand.self
         }

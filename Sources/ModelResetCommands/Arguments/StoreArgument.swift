@@ -54,6 +54,17 @@ extension StoreStartup.Reason {
     var entities: [String] { changedEntities }
 }
 
+extension StoreStartup {
+    /// What happens to the objects and to the backups of ``ResetPolicy/standard``: `3 objects dropped, 1 backup removed`.
+    ///
+    /// - Parameter verb: `would be ` for what is only said, and nothing for what was done.
+    func fate(_ verb: String = "", keeping place: String?) -> String {
+        let backups = removedBackups.count == 1 ? "1 backup" : "\(removedBackups.count) backups"
+        return "\(rowsDropped.objects) \(verb)\(place ?? "dropped")"
+            + (removedBackups.isEmpty ? "" : ", \(backups) \(verb)removed")
+    }
+}
+
 extension Int {
     /// `1 object`, `2 objects`.
     var objects: String { self == 1 ? "1 object" : "\(self) objects" }

@@ -6,16 +6,20 @@ enum Usage {
                model-reset status MODEL --store FILE --database-key KEY [--version NAME]
                model-reset reset MODEL --store FILE --database-key KEY [--version NAME]
                            [--if-needed] [--dry-run] [--backup FOLDER]
+               model-reset restore BACKUP STORE [--force] [--dry-run]
                model-reset check MODEL... [--lock FILE] [--update]
                model-reset diagram MODEL [--version NAME] [--output FILE]
                model-reset --version
 
-        A store is made for one model and one database key, and is reset when either changes. This says when.
+        A store is made for one model and one database key, and is reset when either changes. This says when. What becomes of
+        the old store is what the default reset policy, .standard, does: another model sets it aside as a backup beside the
+        store, another key drops it together with that backup.
 
           hash      prints the hash of the model's persisted shape
           diff      says what differs between two models, and what a migration would keep and lose
           status    says what the next start of an app would do with a store, and why; changes nothing
           reset     replaces a store with an empty one
+          restore   puts a copy of a backup where a store is to be
           check     compares models with a lock file that is committed with them, and says what diff says
           diagram   draws the entities of a model, as SVG
 
@@ -23,9 +27,11 @@ enum Usage {
           --version NAME      the version of the model; without it, the current one
           --store FILE        the store; a store that an app has open is left alone
           --database-key KEY  the app's label for the contents, as it gives it to its container
-          --if-needed         resets only what the next start would reset
-          --dry-run           says what would be done, and does nothing; exits with 1 if the store would be reset
+          --if-needed         resets only what the next start would reset, and as it would
+          --dry-run           says what would be done, and does nothing; exits with 1 if the store would be reset or
+                              restored
           --backup FOLDER     moves the old store there; the folder must be on the same file system
+          --force             replaces the store that is there
           --lock FILE         the lock file (default: Models/model.lock)
           --update            writes the lock file, and makes its folder
           --output FILE       where the drawing goes (default: standard output)
@@ -33,7 +39,7 @@ enum Usage {
           --help              prints this text
           --version           without a command: prints the version of model-reset
 
-        Exit status: 0 all is well, 1 something differs or would be reset, 2 the arguments are wrong or a file cannot be
+        Exit status: 0 all is well, 1 something differs, or would be reset or restored, 2 the arguments are wrong or a file cannot be
         written, 3 a model or the lock file cannot be read, 4 the store cannot be opened.
 
         """

@@ -20,17 +20,23 @@ struct ResetCommand: Command {
 
     func run(_ warnings: inout [String]) throws -> Report {
         let options = try store.options(&warnings)
-        let startup = isDryRun ? try SQLiteStore.forecast(options, countsRows: !isIfNeeded) : try reset(options)
+        var startup = isDryRun ? try SQLiteStore.forecast(options, countsRows: !isIfNeeded) : try reset(options)
+        // Who names a folder keeps the old store, and whatever backups there are.
+        if backupFolder != nil { startup.removedBackups = [] }
         let isReset = startup.isReset || (startup.reason == .current && !isIfNeeded)
         let json = JSON.object([
             ("reset", .flag(isReset && !isDryRun)), ("dryRun", .flag(isDryRun)), ("needed", .flag(startup.isReset)),
             ("reason", .string(startup.reason.name)), ("entities", .strings(startup.reason.entities)),
             ("rowsDropped", .number(isReset ? startup.rowsDropped : 0)), ("backup", .string(startup.backup?.path)),
+            ("removedBackups", .strings(isReset ? startup.removedBackups.map(\.path) : [])),
         ])
-        return Report([line(startup, isReset: isReset)], json, status: isReset && isDryRun ? .differs : .fine)
+        let isSetAside = isIfNeeded && options.resetPolicy.backupCount(startup.reason) != nil
+        return Report(
+            [line(startup, isReset: isReset, isSetAside: isSetAside)], json,
+            status: isReset && isDryRun ? .differs : .fine)
     }
 
-    /// Opening a store does what is needed; it makes one where there is none, which is not for this command to do.
+    /// Opening a store does what is needed, as the default policy says; it makes one where there is none, which is not for this command to do.
     private func reset(_ options: SQLiteStore.Options) throws -> StoreStartup {
         guard isIfNeeded, backupFolder == nil else {
             return try SQLiteStore.reset(options, onlyIfNeeded: isIfNeeded, backupFolder: backupFolder)
@@ -42,14 +48,14 @@ struct ResetCommand: Command {
         return store.startup
     }
 
-    private func line(_ startup: StoreStartup, isReset: Bool) -> String {
+    /// - Parameter isSetAside: Whether the next start would set the old store aside.
+    private func line(_ startup: StoreStartup, isReset: Bool, isSetAside: Bool) -> String {
         guard isReset else { return "nothing to reset: \(startup.reason.sentence)" }
-        let dropped = startup.rowsDropped.objects
         if isDryRun {
-            let fate = backupFolder.map { "moved to \($0.path)" } ?? "dropped"
-            return "would reset: \(startup.reason.sentence); \(dropped) would be \(fate)"
+            let place = backupFolder.map { "moved to \($0.path)" } ?? (isSetAside ? "set aside as a backup" : nil)
+            return "would reset: \(startup.reason.sentence); \(startup.fate("would be ", keeping: place))"
         }
-        let fate = startup.backup.map { "moved to \($0.path)" } ?? "dropped"
-        return "reset: \(startup.reason.sentence); \(dropped) \(fate)"
+        let fate = startup.fate(keeping: startup.backup.map { "moved to \($0.path)" })
+        return "reset: \(startup.reason.sentence); \(fate)"
     }
 }

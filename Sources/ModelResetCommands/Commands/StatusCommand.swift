@@ -1,3 +1,4 @@
+internal import Foundation
 internal import RowStore
 internal import SQLiteStore
 
@@ -13,12 +14,15 @@ struct StatusCommand: Command {
         let options = try store.options(&warnings)
         let startup = try SQLiteStore.forecast(options)
         let migration = try SQLiteStore.migrationForecast(options)
+        let isKept = startup.isReset && options.resetPolicy.backupCount(startup.reason) != nil
         let json = JSON.object([
             ("action", .string(startup.action)), ("reason", .string(startup.reason.name)),
             ("entities", .strings(startup.reason.entities)), ("rowsDropped", .number(startup.rowsDropped)),
-            ("migration", migration?.json ?? .null),
+            ("policy", .string("standard")), ("keepsBackup", .flag(isKept)),
+            ("removedBackups", .strings(startup.removedBackups.map(\.path))), ("migration", migration?.json ?? .null),
         ])
-        let consequence = startup.isReset ? "; \(startup.rowsDropped.objects) would be dropped" : ""
+        let place = isKept ? "set aside as a backup" : nil
+        let consequence = startup.isReset ? "; \(startup.fate("would be ", keeping: place))" : ""
         return Report(
             ["\(startup.action): \(startup.reason.sentence)\(consequence)"] + (migration?.lines ?? []), json,
             status: startup.isReset ? .differs : .fine)

@@ -138,6 +138,8 @@ extension DataSourceError.Code {
     public static let damagedValue = Self(rawValue: "damagedValue")
     /// The path is not a file: a directory, a device, or its folder is missing.
     public static let notAFile = Self(rawValue: "notAFile")
+    /// A file has the name under which a backup was to be written, or a store restored.
+    public static let fileExists = Self(rawValue: "fileExists")
     /// The file is not an SQLite database.
     public static let notADatabase = Self(rawValue: "notADatabase")
     /// The database is another program's, or lacks part of what this library writes.
@@ -146,7 +148,7 @@ extension DataSourceError.Code {
     public static let storeCorrupt = Self(rawValue: "storeCorrupt")
     /// A newer release of this library wrote the store.
     public static let newerFormat = Self(rawValue: "newerFormat")
-    /// The store was made for another model or database key, and the reset policy is to ask.
+    /// The store was made for another model or database key, and the reset policy is ``ResetPolicy/fail``.
     public static let modelChanged = Self(rawValue: "modelChanged")
     /// The model breaks a rule, or cannot be read.
     public static let unreadableModel = Self(rawValue: "unreadableModel")

@@ -9,18 +9,33 @@ public enum SynchronousLevel: Sendable, Hashable {
 
 /// What to do with a store that was made for another model or database key.
 ///
-/// A key that belongs to one data source is about its rows alone: with every policy but ``ask``, only they are dropped
+/// A key that belongs to one data source is about its rows alone: with every policy but ``fail``, only they are dropped
 /// when only it changed.
+///
+/// The backups that ``standard`` made are removed when the database key or the key of a data source changes, and by
+/// `PersistentContainer.reset()`, with every policy but ``backup(keep:)``: a key may be a user who logged out. They have
+/// names of their own, so that no other backup goes with them.
 public struct ResetPolicy: Sendable, Hashable {
     package indirect enum Kind: Sendable, Hashable {
+        case standard
         case discard
         case backup(keep: Int)
         case changedEntities
-        case ask
+        case fail
         case migrate(otherwise: ResetPolicy)
     }
 
     package let kind: Kind
+
+    /// Set the store aside if its model changed, and drop it if a key changed; then start with an empty one. The default.
+    ///
+    /// With another model, the old store becomes one file, `<file>.standard-backup-<UTC timestamp>` in the same folder: a
+    /// whole store that can be opened. The newest one stays, and ``StoreStartup/backup`` says which. If it cannot be made,
+    /// opening throws and the store stays as it was.
+    ///
+    /// With another database key, or another key of a data source, nothing is set aside, and the backup of an earlier model
+    /// is removed: ``StoreStartup/removedBackups``. If the model changed as well, the key decides.
+    public static let standard = ResetPolicy(kind: .standard)
 
     /// Drop it and start with an empty one.
     public static let discard = ResetPolicy(kind: .discard)
@@ -42,7 +57,7 @@ public struct ResetPolicy: Sendable, Hashable {
     public static let changedEntities = ResetPolicy(kind: .changedEntities)
 
     /// Touch nothing and throw `modelChanged`.
-    public static let ask = ResetPolicy(kind: .ask)
+    public static let fail = ResetPolicy(kind: .fail)
 
     /// Carry the rows over to the new model, and where that is not possible, ``discard``.
     public static let migrate = ResetPolicy.migrate(otherwise: .discard)
@@ -64,6 +79,22 @@ public struct ResetPolicy: Sendable, Hashable {
 
     package var migrates: Bool {
         if case .migrate = kind { true } else { false }
+    }
+
+    /// How many backups stay, the one of the old store among them, after a reset for that reason; nil if the old store is
+    /// dropped.
+    package func backupCount(_ reason: StoreStartup.Reason) -> Int? {
+        switch withoutMigration.kind {
+        case .backup(let count): count
+        case .standard: reason.mayBeOfAnotherOwner ? nil : 1
+        case .discard, .changedEntities, .fail, .migrate: nil
+        }
+    }
+
+    /// Whether a reset for that reason removes the backups that ``standard`` made.
+    package func removesStandardBackups(_ reason: StoreStartup.Reason) -> Bool {
+        if case .backup = withoutMigration.kind { return false }
+        return reason.mayBeOfAnotherOwner
     }
 
     /// What to do where nothing is migrated.

@@ -64,6 +64,12 @@ extension StoreStartup {
 
         /// Whether it is a reason to drop an old store, or part of it.
         public var isReset: Bool { kind == .changed || kind == .requested }
+
+        /// Whether the old rows may be those of a user who logged out: a key is another one, or the app asked for an empty
+        /// store.
+        package var mayBeOfAnotherOwner: Bool {
+            isDatabaseKeyChanged || !entitiesWithChangedKey.isEmpty || kind == .requested
+        }
     }
 }
 

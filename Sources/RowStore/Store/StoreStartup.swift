@@ -11,6 +11,9 @@ public struct StoreStartup: Sendable, Hashable {
     public var countFailure: String?
     /// Where the old store is now, if it was kept.
     public var backup: URL?
+    /// The backups of ``ResetPolicy/standard`` that were removed because a key changed or the app asked for an empty store,
+    /// the oldest first.
+    public var removedBackups: [URL] = []
     /// The entities whose rows were dropped while those of others stayed, sorted; nil if it was all or nothing.
     public var entitiesReset: [String]?
     /// Why the store was not migrated, or was dropped as a whole, although the policy was to keep more of it; nil if it was

@@ -71,6 +71,11 @@ extension DataSourceError {
                 + "container and open the store anew.")
     }
 
+    /// A file has the name that another one should get.
+    init(fileExists path: String) {
+        self.init(.fileExists, "There is a file \(path) already. Choose another name, or move that file away.")
+    }
+
     private init(diskFullAt path: String, cause: String) {
         // SQLite does not say of which file it was, and has removed a temporary one by now.
         if !isFull(folder: (path as NSString).deletingLastPathComponent) {

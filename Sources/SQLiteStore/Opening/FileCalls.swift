@@ -4,7 +4,7 @@ internal import Foundation
 /// error number. It is the one place where tests make such calls fail.
 package struct FileCalls: Sendable {
     package enum Call: String, Sendable, CaseIterable {
-        case resolve, readLink, look, lock, create, setMode, remove, move, sync, list
+        case resolve, readLink, look, lock, create, setMode, remove, move, link, sync, list
     }
 
     /// Asked before each call; another answer than 0 is what the call then gives back.
@@ -95,6 +95,11 @@ package struct FileCalls: Sendable {
 
     func move(_ path: String, to other: String) -> Int32 {
         run(.move, path) { rename(path, other) }
+    }
+
+    /// Gives a file a second name. It is an error if something has that name.
+    func link(_ path: String, to other: String) -> Int32 {
+        run(.link, path) { Foundation.link(path, other) }
     }
 
     /// Waits until the disk has a file's contents, or a folder's names.

@@ -28,7 +28,7 @@ struct ReadOnlyOpening {
         let probe = try StoreProbe(connection)
         let decision: StartupDecision
         do throws(DataSourceError) {
-            decision = try StartupDecision(probe.found(), identity, .ask)
+            decision = try StartupDecision(probe.found(), identity, .fail)
         } catch  where error.code == .modelChanged {
             throw DataSourceError(
                 .modelChanged,
@@ -103,7 +103,7 @@ final class ReadOnlyWatch: Sendable {
 }
 
 /// A lock that others can have too who only read.
-private final class SharedLock: Sendable {
+final class SharedLock: Sendable {
     private let descriptor: Int32
 
     /// Nil without a lock file, which is not made: nobody has the store open then, or it is a copy.

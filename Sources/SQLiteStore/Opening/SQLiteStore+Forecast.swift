@@ -2,10 +2,10 @@ internal import Foundation
 package import RowStore
 
 extension SQLiteStore {
-    /// What the next opening with the policy `.discard` would come to, found out without changing a byte or making a file.
+    /// What the next opening would come to, found out without changing a byte or making a file.
     ///
-    /// - Parameter countsRows: Whether the objects of a store that would be kept are counted too.
-    /// - Returns: The reason, and how many objects would be dropped.
+    /// - Parameter countsRows: Whether it is about a reset of a store that would be kept too.
+    /// - Returns: The reason, how many objects would be dropped, and which backups would be removed.
     /// - Throws: What opening would throw.
     package static func forecast(
         _ options: Options, countsRows: Bool = false
@@ -55,18 +55,21 @@ struct StoreForecast {
             case .proceed, .resetEntities, .migrate:
                 // The keys of data sources are known to the app alone, so here they change nothing.
                 try probe.check(schema)
-                return countsRows ? try startup(.current, probe) : StoreStartup(reason: .current)
+                return countsRows ? try startup(.current, probe, isForced: countsRows) : StoreStartup(reason: .current)
             case .reset(let reason, _):
-                return try startup(reason, probe)
+                return try startup(reason, probe, isForced: countsRows)
             }
         } ?? StoreStartup(reason: .firstLaunch)
     }
 
     private func startup(
-        _ reason: StoreStartup.Reason, _ probe: StoreProbe
+        _ reason: StoreStartup.Reason, _ probe: StoreProbe, isForced: Bool
     ) throws(DataSourceError) -> StoreStartup {
         var startup = StoreStartup(reason: reason)
         (startup.rowsDropped, startup.countFailure) = try probe.droppedRows()
+        if isForced || options.resetPolicy.removesStandardBackups(reason) {
+            startup.removedBackups = try BackupSeries(files: files, maker: .standard).urls()
+        }
         return startup
     }
 
@@ -97,27 +100,29 @@ struct StoreForecast {
         guard access(files.main, R_OK | W_OK) == 0 else {
             throw DataSourceError(systemError: errno, path: files.main, while: "opening")
         }
-        let connection = try connect()
+        let connection = try files.connectWithoutChange()
         defer { connection.close(copyingLog: false) }
         return try body(StoreProbe(connection))
     }
 
-    /// A connection that leaves the files as they are. Without a log, SQLite takes the file for one that never changes and
-    /// makes none. With a log, it is read into memory of this process, which needs no shared one.
-    private func connect() throws(DataSourceError) -> Connection {
-        guard try files.hasLog() else {
-            let connection = try Connection(path: files.main, isReader: true, isUnchanging: true)
+}
+
+extension StoreFiles {
+    /// A connection that leaves the files as they are; close it without copying the log. Without a log, SQLite takes the file
+    /// for one that never changes and makes none. With a log, it is read into memory of this process, which needs no shared
+    /// one.
+    func connectWithoutChange() throws(DataSourceError) -> Connection {
+        guard try hasLog() else {
+            let connection = try Connection(path: main, isReader: true, isUnchanging: true, vfs: calls.sqliteVFS)
             try connection.configure()
             return connection
         }
-        let connection = try Connection(path: files.main, isReader: false)
+        let connection = try Connection(path: main, isReader: false, vfs: calls.sqliteVFS)
         try connection.configure()
         try connection.run("PRAGMA locking_mode = EXCLUSIVE")
         return connection
     }
-}
 
-extension StoreFiles {
     /// Whether there is anything of that name.
     func exists(_ path: String) -> Bool {
         var state = stat()

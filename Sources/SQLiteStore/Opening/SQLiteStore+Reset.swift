@@ -7,7 +7,8 @@ extension SQLiteStore {
     ///
     /// - Parameters:
     ///   - onlyIfNeeded: Whether a store that was made for this model and key is left alone.
-    ///   - backupFolder: Where the old store is moved to; nil to drop it. It is made if it is missing.
+    ///   - backupFolder: Where the old store is moved to; nil to drop it, with the backups that ``ResetPolicy/standard``
+    ///     made. It is made if it is missing.
     /// - Returns: What was found, the number of objects that the new store lacks, and where the old one is now.
     /// - Throws: What ``open(_:)`` throws: what cannot be opened is not reset.
     package static func reset(
@@ -24,6 +25,7 @@ extension SQLiteStore {
             if let backupFolder {
                 startup.backup = try FolderBackup(files: files, folder: backupFolder).move()
             } else {
+                startup.removedBackups = try BackupSeries(files: files, maker: .standard).removeAll()
                 try StoreReset(files: files).run()
             }
             try StoreOpening(files: files, schema: schema, options: options).run().connection.close()

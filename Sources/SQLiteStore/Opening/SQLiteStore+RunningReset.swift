@@ -50,6 +50,7 @@ extension SQLiteStore {
         var isEmptied = false
         var failure: DataSourceError?
         do throws(DataSourceError) {
+            startup.removedBackups = try opening.removeStandardBackups(startup.reason)
             startup = try opening.remove(connection, startup) { isEmptied = true }
         } catch {
             connection.close(copyingLog: false)

@@ -21,7 +21,7 @@ package enum StartupDecision: Sendable, Equatable {
     /// Carry the rows over, and where that is not possible, decide again without that.
     case migrate(StoreStartup.Reason, Metadata)
 
-    /// - Throws: `foreignDatabase`, `newerFormat`, `storeCorrupt` or, if the policy is to ask, `modelChanged`.
+    /// - Throws: `foreignDatabase`, `newerFormat`, `storeCorrupt` or, if the policy is `.fail`, `modelChanged`.
     package init(
         _ found: FoundStore, _ wanted: StoreIdentity, _ policy: ResetPolicy
     ) throws(DataSourceError) {
@@ -39,12 +39,12 @@ package enum StartupDecision: Sendable, Equatable {
                 return
             }
             if policy.migrates, reason.isModelChanged, !reason.isDatabaseKeyChanged,
-                policy.withoutMigration != .ask || reason.entitiesWithChangedKey.isEmpty
+                policy.withoutMigration != .fail || reason.entitiesWithChangedKey.isEmpty
             {
                 self = .migrate(reason, metadata)
                 return
             }
-            guard policy.withoutMigration != .ask else {
+            guard policy.withoutMigration != .fail else {
                 throw DataSourceError(
                     .modelChanged,
                     "The store was made for another model or database key. Open it with the reset policy .discard to "
@@ -72,6 +72,16 @@ package enum StartupDecision: Sendable, Equatable {
             }
         } else {
             self = .reset(reason)
+        }
+    }
+}
+
+extension StartupDecision {
+    /// What differs; nil if nothing does.
+    var reason: StoreStartup.Reason? {
+        switch self {
+        case .create, .proceed: nil
+        case .reset(let reason, _), .resetEntities(_, let reason, _), .migrate(let reason, _): reason
         }
     }
 }

@@ -14,6 +14,8 @@ struct StoreFiles: Sendable {
     var log: String { main + "-wal" }
     var sharedMemory: String { main + "-shm" }
     var journal: String { main + "-journal" }
+    /// A store that is being restored, until it gets the name of the main file.
+    var restoring: String { main + ".restoring" }
 
     /// Follows symbolic links, also one that has the store's own name: SQLite refuses those anywhere in the path, and the
     /// log, the lock and the backups belong beside the file itself.
@@ -122,6 +124,26 @@ struct StoreFiles: Sendable {
 
     func move(_ path: String, to other: String) throws(DataSourceError) {
         try check(calls.move(path, to: other), path, "moving")
+    }
+
+    /// Gives a file another name, which no other file loses.
+    ///
+    /// - Throws: `fileExists` if something has that name.
+    func moveToFreeName(_ path: String, to other: String) throws(DataSourceError) {
+        let error = calls.link(path, to: other)
+        switch error {
+        case 0:
+            do throws(DataSourceError) { try remove(path) } catch {
+                try? remove(other)
+                throw error
+            }
+        case EEXIST: throw DataSourceError(fileExists: other)
+        case EPERM, ENOTSUP, EOPNOTSUPP, ENOSYS, EMLINK:
+            // A file system without second names.
+            guard try state(other) == nil else { throw DataSourceError(fileExists: other) }
+            try move(path, to: other)
+        default: try check(error, path, "moving")
+        }
     }
 
     /// Returns once the disk has the contents of a file that nobody has open.

@@ -7,7 +7,7 @@ struct StoreOpening {
     struct Result {
         let connection: Connection
         let metadata: Metadata
-        let startup: StoreStartup
+        var startup: StoreStartup
     }
 
     let files: StoreFiles
@@ -37,12 +37,22 @@ struct StoreOpening {
         let probe = try StoreProbe(connection)
         let found = try probe.found()
         let decision = try StartupDecision(found, options.identity, options.resetPolicy)
-        guard case .migrate(let reason, let metadata) = decision else { return try follow(decision, probe) }
+        // First: a start that is killed after the reset would find a new store, and leave the backups for good.
+        let removedBackups = try decision.reason.map(removeStandardBackups) ?? []
+        var result: Result
         do throws(DataSourceError) {
-            return try migrate(reason, metadata, probe)
+            result = try follow(decision, probe)
         } catch  where error.code == .notMigratable {
-            return try fallBack(found, error.message, probe)
+            result = try fallBack(found, error.message, probe)
         }
+        result.startup.removedBackups = removedBackups
+        return result
+    }
+
+    /// Removes the backups that ``ResetPolicy/standard`` made, if a reset for that reason does.
+    func removeStandardBackups(_ reason: StoreStartup.Reason) throws(DataSourceError) -> [URL] {
+        guard options.resetPolicy.removesStandardBackups(reason) else { return [] }
+        return try BackupSeries(files: files, maker: .standard).removeAll()
     }
 
     private func follow(
@@ -117,7 +127,7 @@ struct StoreOpening {
         } catch  where error.code == .storeCorrupt {
             startup.countFailure = error.cause ?? error.message
         }
-        if let backup {
+        if let backup = backup(startup.reason) {
             startup.backup = try backup.move(connection, onRemoval: onRemoval)
         } else {
             connection.close(copyingLog: false)
@@ -130,7 +140,7 @@ struct StoreOpening {
         _ entities: Set<String>, _ reason: StoreStartup.Reason, _ found: Metadata, _ probe: StoreProbe,
         _ fallback: String?
     ) throws(DataSourceError) -> Result {
-        let copy = try backup?.copy(probe.connection)
+        let copy = try backup(reason)?.copy(probe.connection)
         try probe.connection.settleWriter(.full)
         let reset = EntityReset(
             schema: schema, probe: probe, found: found, identity: options.identity, dropped: entities)
@@ -144,9 +154,12 @@ struct StoreOpening {
         return Result(connection: probe.connection, metadata: metadata, startup: startup)
     }
 
-    private var backup: StoreBackup? {
-        guard case .backup(let keep) = options.resetPolicy.withoutMigration.kind else { return nil }
-        return StoreBackup(files: files, keep: keep)
+    /// How the old store is set aside; nil if it is dropped.
+    private func backup(_ reason: StoreStartup.Reason) -> StoreBackup? {
+        let policy = options.resetPolicy.withoutMigration
+        return policy.backupCount(reason).map { count in
+            StoreBackup(files, policy == .standard ? .standard : .backup, keep: count)
+        }
     }
 
     private func connect() throws(DataSourceError) -> Connection {

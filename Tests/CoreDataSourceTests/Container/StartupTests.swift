@@ -42,11 +42,11 @@ struct StartupTests {
         #expect(container.startup.rowsDropped == 5)
     }
 
-    @Test func asked_theStoreIsLeftAlone() async throws {
+    @Test func theFailPolicyLeavesTheStoreAlone() async throws {
         let directory = try TemporaryDirectory()
         try await fill(directory.store)
         let before = try Data(contentsOf: directory.store)
-        let error = await #expect(throws: DataSourceError.self) { try await open(directory.store, key: "2", .ask) }
+        let error = await #expect(throws: DataSourceError.self) { try await open(directory.store, key: "2", .fail) }
         #expect(error?.code == .modelChanged)
         #expect(try Data(contentsOf: directory.store) == before)
         let container = try await open(directory.store)

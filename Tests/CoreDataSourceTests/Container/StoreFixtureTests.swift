@@ -49,7 +49,7 @@ struct StoreFixtureTests {
         func open() async throws -> PersistentContainer {
             try await PersistentContainer(
                 model: model, store: .sqlite(url), databaseKey: contents.databaseKey,
-                configuration: .init(resetPolicy: .ask, databaseKeys: keys))
+                configuration: .init(resetPolicy: .fail, databaseKeys: keys))
         }
         let container = try await open()
         #expect(container.startup.reason == .current)

@@ -18,7 +18,7 @@ struct Store {
 
     /// Opens the store and keeps it open.
     static func open(
-        _ url: URL, model: URL, databaseKey: String = "1", resetPolicy: ResetPolicy = .ask
+        _ url: URL, model: URL, databaseKey: String = "1", resetPolicy: ResetPolicy = .fail
     ) throws -> SQLiteStore {
         let model = try ModelReader.read(model).model
         let identity = StoreIdentity(

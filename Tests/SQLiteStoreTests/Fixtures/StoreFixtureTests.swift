@@ -73,7 +73,7 @@ extension StoreFixture {
     func options(_ url: URL, _ model: ManagedObjectModel, keys: [String: String]) -> SQLiteStore.Options {
         SQLiteStore.Options(
             url: url, layout: ModelLayout(model), identity: TestModel.identity(of: model, keys: keys),
-            resetPolicy: .ask)
+            resetPolicy: .fail)
     }
 }
 

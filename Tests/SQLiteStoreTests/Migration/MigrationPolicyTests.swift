@@ -70,14 +70,14 @@ struct MigrationPolicyTests {
         let folder = try folder()
         let before = folder.contents()
         let error = #expect(throws: DataSourceError.self) {
-            try SQLiteStore.open(.of(model, folder, .migrate(otherwise: .ask)))
+            try SQLiteStore.open(.of(model, folder, .migrate(otherwise: .fail)))
         }
         #expect(error?.code == .modelChanged)
         #expect(error?.cause?.contains("Note.text") == true)
         #expect(folder.contents() == before)
         // What is possible is not asked about.
         let startup = try migrate(
-            folder, MigrationPolicyTests.model.changed { $0.entities.removeLast() }, .migrate(otherwise: .ask)
+            folder, MigrationPolicyTests.model.changed { $0.entities.removeLast() }, .migrate(otherwise: .fail)
         )
         .startup
         #expect(startup.migration?.rowsCarried == 2)
@@ -100,12 +100,12 @@ struct MigrationPolicyTests {
         #expect(
             code {
                 _ = try SQLiteStore.open(
-                    .of(MigrationPolicyTests.strict, asking, .migrate(otherwise: .ask), keys: ["Tag": "1"]))
+                    .of(MigrationPolicyTests.strict, asking, .migrate(otherwise: .fail), keys: ["Tag": "1"]))
             } == .modelChanged)
     }
 
     @Test func policiesAreNotNested() {
-        #expect(ResetPolicy.migrate(otherwise: .migrate(otherwise: .ask)) == .migrate(otherwise: .ask))
+        #expect(ResetPolicy.migrate(otherwise: .migrate(otherwise: .fail)) == .migrate(otherwise: .fail))
         #expect(ResetPolicy.migrate == .migrate(otherwise: .discard))
         #expect(ResetPolicy.migrate(otherwise: .migrate) == .migrate)
     }

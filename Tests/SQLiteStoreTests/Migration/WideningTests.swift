@@ -82,7 +82,7 @@ struct WideningTests {
 
     /// The balances in the order of their keys, as an app with the model reads them.
     private func balances(_ folder: TemporaryFolder, _ model: ManagedObjectModel) throws -> [RowValue] {
-        let store = try SQLiteStore.open(.of(model, folder, .ask))
+        let store = try SQLiteStore.open(.of(model, folder, .fail))
         defer { store.close() }
         let storage = ModelLayout(model).entities[0].columns[0].storage
         return try store.rows(RowQuery(entity: 0, sort: [])).sorted { $0.key < $1.key }.map { $0.row.value(0, storage) }
@@ -170,7 +170,7 @@ struct WideningTests {
             "Account.balance: Double cannot hold the value \(number) of the object with the key 2. Keep the type "
             + "Integer 64, or use Decimal."
         let error = #expect(throws: DataSourceError.self) {
-            try SQLiteStore.open(.of(new, folder, .migrate(otherwise: .ask)))
+            try SQLiteStore.open(.of(new, folder, .migrate(otherwise: .fail)))
         }
         #expect(error?.code == .modelChanged && error?.cause?.contains(sentence) == true)
         #expect(folder.contents() == before)

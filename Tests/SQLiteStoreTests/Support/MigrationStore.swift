@@ -35,7 +35,7 @@ func migrate(
     try model.validate()
     let store = try SQLiteStore.open(.of(model, folder, policy, key: key, keys: keys))
     store.close()
-    let again = try SQLiteStore.open(.of(model, folder, .ask, key: key, keys: keys))
+    let again = try SQLiteStore.open(.of(model, folder, .fail, key: key, keys: keys))
     #expect(again.startup.reason == .current)
     #expect(again.storeID == store.storeID && again.firstFreeKey == store.firstFreeKey)
     again.close()

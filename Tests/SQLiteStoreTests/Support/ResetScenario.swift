@@ -9,6 +9,8 @@ import Testing
 /// The old one has seven items, one of them in a log that a killed process left, and two sub-items.
 enum ResetScenario: String, CaseIterable, Sendable {
     case creation, reset, backup, changedEntities, sourceKey, finishing, migration, refusedMigration
+    /// The default policy with another model, and with another key where it has set an older store aside.
+    case standard, standardKey
 
     static let itemCount = 8
     static let subItemCount = 2
@@ -48,6 +50,10 @@ enum ResetScenario: String, CaseIterable, Sendable {
             if self == .finishing && name == "test.store" { continue }
             try data.write(to: folder.url.appendingPathComponent(name))
         }
+        guard self == .standardKey else { return }
+        for name in ["test.store.standard-backup-20250101T000000.000Z", "test.store.backup-20250101T000000.000Z"] {
+            try Data("an older store".utf8).write(to: folder.url.appendingPathComponent(name))
+        }
     }
 
     /// What the store is opened with.
@@ -55,11 +61,12 @@ enum ResetScenario: String, CaseIterable, Sendable {
         var options = SQLiteStore.Options(
             url: folder.store, layout: TestModel.layout, identity: TestModel.identity("other"), calls: calls)
         switch self {
-        case .creation, .reset, .finishing: break
+        case .creation, .reset, .finishing: options.resetPolicy = .discard
+        case .standard: options.resetPolicy = .standard
         case .backup: options.resetPolicy = .backup(keep: 1)
         case .changedEntities: options.resetPolicy = .changedEntities
-        case .sourceKey:
-            options.resetPolicy = .backup(keep: 1)
+        case .sourceKey, .standardKey:
+            options.resetPolicy = self == .sourceKey ? .backup(keep: 1) : .standard
             options.identity = TestModel.identity()
             options.identity.entityKeys = ["Item": "7"]
         case .migration, .refusedMigration:
@@ -72,7 +79,7 @@ enum ResetScenario: String, CaseIterable, Sendable {
     }
 
     /// Whether the start makes a part of the store anew.
-    var isPartial: Bool { self == .changedEntities || self == .sourceKey }
+    var isPartial: Bool { [.changedEntities, .sourceKey, .standardKey].contains(self) }
     private var isMigration: Bool { self == .migration || self == .refusedMigration }
     private var hasOldStore: Bool { self != .creation && self != .finishing }
 
@@ -95,7 +102,13 @@ enum ResetScenario: String, CaseIterable, Sendable {
             "\(self), \(moment): an old row is in the new store, or one that stays is gone")
         store.close()
         try checkIntegrity(folder)
-        if options(folder).resetPolicy == .backup(keep: 1) { try expectBackup(folder, rows: old, moment) }
+        switch self {
+        case .backup, .sourceKey, .standard: try expectBackup(folder, rows: old, moment)
+        case .standardKey:
+            let backups = folder.names.filter { $0.contains("backup") }
+            #expect(backups == ["test.store.backup-20250101T000000.000Z"], "\(self), \(moment)")
+        default: break
+        }
     }
 
     private func expectMigrated(_ folder: TemporaryFolder, _ moment: String) throws {
@@ -123,7 +136,7 @@ enum ResetScenario: String, CaseIterable, Sendable {
     }
 
     private func expectBackup(_ folder: TemporaryFolder, rows: Int, _ moment: String) throws {
-        let names = folder.names.filter { $0.contains(".backup-") && $0.hasSuffix("Z") }
+        let names = folder.names.filter { $0.contains("backup-") && $0.hasSuffix("Z") }
         #expect(names.count == 1, "\(self), \(moment): \(folder.names)")
         for name in names {
             let raw = try RawDatabase(folder.url.appendingPathComponent(name))

@@ -134,7 +134,7 @@ struct KillSuite {
 
     private func isOfAnotherKey(_ world: World) async throws -> Bool {
         do {
-            try await world.store.open(key: world.key, configuration: .init(resetPolicy: .ask)).close()
+            try await world.store.open(key: world.key, configuration: .init(resetPolicy: .fail)).close()
             return false
         } catch let error as DataSourceError where error.code == .modelChanged {
             return true
@@ -151,7 +151,7 @@ struct KillSuite {
     ) async throws -> [Int64] {
         watchdog.note("check", moment)
         defer { watchdog.note("check", nil) }
-        let container = try await world.store.open(key: world.key, configuration: .init(resetPolicy: .ask))
+        let container = try await world.store.open(key: world.key, configuration: .init(resetPolicy: .fail))
         let reason = container.startup.reason
         // Where there was no store, asking made one.
         findings.expect(

@@ -1,0 +1,45 @@
+internal import Foundation
+internal import RowStore
+internal import SQLiteStore
+
+/// Puts a copy of a backup where a store is, or is to be.
+struct RestoreCommand: Command {
+    let backup: URL
+    let store: URL
+    let isForced: Bool
+    let isDryRun: Bool
+
+    init(_ words: ArraySlice<String>) throws {
+        let words = try CommandLineWords(words, flags: ["--force", "--dry-run"], values: [])
+        let paths = try words.plain("BACKUP", "STORE")
+        backup = URL(filePath: paths[0])
+        store = URL(filePath: paths[1])
+        isForced = words.flag("--force")
+        isDryRun = words.flag("--dry-run")
+    }
+
+    func run(_ warnings: inout [String]) throws -> Report {
+        let restoration = try restore()
+        let json = JSON.object([
+            ("restored", .flag(!isDryRun)), ("dryRun", .flag(isDryRun)), ("rows", .number(restoration.rowCount)),
+            ("replaced", .flag(restoration.isReplacement)), ("backup", .string(backup.path)),
+            ("store", .string(store.path)),
+        ])
+        let place = restoration.isReplacement ? "in the place of the store" : "as the store"
+        return Report(
+            [
+                "\(isDryRun ? "would restore" : "restored"): \(restoration.rowCount.objects) of \(backup.path) "
+                    + "\(place) \(store.path)"
+            ], json, status: isDryRun ? .differs : .fine)
+    }
+
+    private func restore() throws -> SQLiteStore.Restoration {
+        do {
+            return try SQLiteStore.restore(backup, to: store, isReplacing: isForced, isDryRun: isDryRun)
+        } catch {
+            guard error.code == .fileExists, !isForced else { throw error }
+            throw DataSourceError(
+                error.code, error.message + " With --force the store is replaced.", cause: error.cause)
+        }
+    }
+}

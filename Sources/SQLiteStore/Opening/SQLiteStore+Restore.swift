@@ -1,0 +1,70 @@
+package import Foundation
+package import RowStore
+
+extension SQLiteStore {
+    /// What became of a backup that was restored.
+    package struct Restoration: Sendable, Equatable {
+        /// How many objects it has.
+        package let rowCount: Int
+        /// Whether there was a store in its place.
+        package let isReplacement: Bool
+    }
+
+    /// Puts a copy of a backup where a store is, or is to be.
+    ///
+    /// - Parameters:
+    ///   - isReplacing: Whether a store that is there is replaced.
+    ///   - isDryRun: Whether everything is checked and no file is made or changed.
+    /// - Throws: `storeInUse`, `fileExists`, `notAFile`, `notADatabase`, `foreignDatabase`, `newerFormat`, `storeCorrupt`,
+    ///   `storeBusy`, `diskFull`, `permissionDenied`, `storeUnreadable`, `cancelled`; then there is the old store.
+    package static func restore(
+        _ backup: URL, to store: URL, isReplacing: Bool = false, isDryRun: Bool = false, calls: FileCalls = .system
+    ) throws(DataSourceError) -> Restoration {
+        let source = try StoreFiles(backup, calls)
+        var target = try StoreFiles(store, calls)
+        // Before the lock file is made beside a folder or a device.
+        if try target.mainExists(), let state = try target.state(target.main) {
+            target = try StoreFiles(store, calls, mode: Int(state.st_mode))
+        }
+        let lock = !isDryRun || target.exists(target.lock) ? try ClosingStores.shared.lock(target) : nil
+        return try withExtendedLifetime(lock) { () throws(DataSourceError) in
+            let restore = StoreRestore(backup: source, store: target, isReplacing: isReplacing)
+            let (rowCount, isReplaced) = isDryRun ? try restore.check() : try restore.run()
+            return Restoration(rowCount: rowCount, isReplacement: isReplaced)
+        }
+    }
+
+    /// Removes a store without opening it. Where there is none, it removes what a reset or a restore may have left.
+    ///
+    /// - Parameter removesBackups: Whether the backups go too that resets made beside it.
+    /// - Throws: `storeInUse`, `notAFile`, `permissionDenied`, `storeUnreadable`. It may be called again.
+    package static func destroy(
+        _ url: URL, removesBackups: Bool = false, calls: FileCalls = .system
+    ) throws(DataSourceError) {
+        let files = try StoreFiles(url, calls)
+        let isThere = try files.mainExists()
+        let remains = [files.lock, files.log, files.sharedMemory, files.journal, files.restoring]
+        let backups = try removesBackups ? BackupSeries.all(files) : []
+        // Where there is nothing, no lock file is made.
+        guard isThere || !backups.isEmpty || remains.contains(where: files.exists) else { return }
+        let lock = try ClosingStores.shared.lock(files)
+        try withExtendedLifetime(lock) { () throws(DataSourceError) in
+            // First: who is interrupted finds a store, and destroys it again.
+            for series in backups { _ = try series.removeAll() }
+            try files.remove(files.restoring)
+            try StoreReset(files: files).run()
+        }
+    }
+}
+
+extension BackupSeries {
+    /// The series of which there are backups.
+    fileprivate static func all(_ files: StoreFiles) throws(DataSourceError) -> [BackupSeries] {
+        var found: [BackupSeries] = []
+        for maker in Maker.allCases {
+            let series = BackupSeries(files: files, maker: maker)
+            if try !series.isEmpty { found.append(series) }
+        }
+        return found
+    }
+}

@@ -1,0 +1,84 @@
+internal import CSQLite
+package import Foundation
+package import RowStore
+
+extension SQLiteStore {
+    /// Copies the store to a new file, as it is when the copy begins; commits go on meanwhile.
+    ///
+    /// - Throws: `fileExists`, `storeClosed`, what keeps the file from being written, and `cancelled` if the task is. Then
+    ///   there is no new file.
+    package func copy(to url: URL) throws(DataSourceError) {
+        let target = try StoreFiles(url, files.calls)
+        let reader = try readers.take { () throws(DataSourceError) in
+            try reopenIfLost()
+            try checkUnchanged()
+        }
+        defer { readers.give(back: reader) }
+        try StoreCopy(target: target).run(reader.connection)
+    }
+}
+
+/// One whole file, made from a store that a connection has open. It gets its name when it is whole.
+struct StoreCopy {
+    let target: StoreFiles
+
+    /// The files that this process is writing.
+    private static let targets = Guarded<Set<String>>([])
+
+    private var partial: String { target.main + BackupSeries.partialSuffix }
+
+    func run(_ connection: Connection) throws(DataSourceError) {
+        guard StoreCopy.targets.withLock({ $0.insert(target.main).inserted }) else {
+            throw DataSourceError(fileExists: target.main)
+        }
+        defer { _ = StoreCopy.targets.withLock { $0.remove(target.main) } }
+        // A log or a journal of that name would be taken for one of the copy.
+        for path in [target.main, target.log, target.sharedMemory, target.journal] {
+            if try target.state(path) != nil { throw DataSourceError(fileExists: path) }
+        }
+        // Of a copy that was cut short.
+        try target.remove(partial)
+        do throws(DataSourceError) {
+            try connection.vacuum(into: partial, in: target)
+            try target.sync(partial)
+            try target.moveToFreeName(partial, to: target.main)
+        } catch {
+            try? target.remove(partial)
+            throw error
+        }
+        do throws(DataSourceError) {
+            try target.syncFolder()
+        } catch {
+            try? target.remove(target.main)
+            throw error
+        }
+    }
+}
+
+extension Connection {
+    /// Writes all that the store holds at this moment into a new file.
+    ///
+    /// - Throws: `cancelled` if the task is cancelled meanwhile.
+    func vacuum(into path: String, in files: StoreFiles) throws(DataSourceError) {
+        try files.make(path)
+        let wasQueryOnly = try values("PRAGMA query_only") == [[.integer(1)]]
+        if wasQueryOnly { try set(pragma: "query_only", to: 0) }
+        endsWithItsTask()
+        isCancellable = true
+        defer {
+            isCancellable = false
+            if wasQueryOnly { try? set(pragma: "query_only", to: 1) }
+        }
+        let statement = try prepare("VACUUM INTO \(path.quotedText)")
+        var code = statement.step()
+        while code == SQLITE_ROW { code = statement.step() }
+        switch code & 0xFF {
+        case SQLITE_DONE: return
+        case SQLITE_INTERRUPT: throw .cancelled
+        // About the store itself. Everything else is about the file that is written.
+        case SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_BUSY, SQLITE_LOCKED, SQLITE_PROTOCOL:
+            throw error(code, while: "reading")
+        default: throw DataSourceError(sqlite: code, connection: handle, path: path, while: "writing")
+        }
+    }
+}

@@ -1,0 +1,136 @@
+internal import Foundation
+internal import ManagedModel
+internal import RowStore
+
+/// Puts a backup in the place of a store that nobody has open.
+struct StoreRestore {
+    let backup: StoreFiles
+    let store: StoreFiles
+    /// Whether a store that is there is replaced.
+    let isReplacing: Bool
+
+    /// Checks everything and changes nothing.
+    ///
+    /// - Returns: How many objects the backup has, and whether there is a store to replace.
+    func check() throws(DataSourceError) -> (rowCount: Int, isReplaced: Bool) {
+        let isReplaced = try checkPlace()
+        return (try withBackup { (found) throws(DataSourceError) in found.rowCount }, isReplaced)
+    }
+
+    /// Copies the backup beside the store, and gives the copy the store's name once the disk has it. Until then the old store
+    /// is whole, and from then on the restored one.
+    ///
+    /// - Returns: The same as ``check()``.
+    func run() throws(DataSourceError) -> (rowCount: Int, isReplaced: Bool) {
+        let isReplaced = try checkPlace()
+        // Of a restore that was cut short.
+        try store.remove(store.restoring)
+        do throws(DataSourceError) {
+            let rowCount = try withBackup { (found) throws(DataSourceError) in
+                try found.connection.vacuum(into: store.restoring, in: store)
+                return found.rowCount
+            }
+            try store.sync(store.restoring)
+            try endOldLog(isReplaced)
+            try store.move(store.restoring, to: store.main)
+            try store.syncFolder()
+            return (rowCount, isReplaced)
+        } catch {
+            try? store.remove(store.restoring)
+            throw error
+        }
+    }
+
+    // MARK: The place
+
+    /// - Returns: Whether there is a store.
+    private func checkPlace() throws(DataSourceError) -> Bool {
+        guard try backup.mainExists() else {
+            throw DataSourceError(.notAFile, "There is no backup at \(backup.main). Check the path.")
+        }
+        let isThere = try store.mainExists()
+        let place = try store.identity(store.main)
+        if try backup.identity(backup.main) == place {
+            throw DataSourceError(
+                .fileExists, "\(store.main) is the backup itself. Name another file for the store.")
+        }
+        guard !isThere || isReplacing else {
+            throw DataSourceError(
+                .fileExists,
+                "There is a store at \(store.main) already. Choose another path, or say that it may be replaced.")
+        }
+        return isThere
+    }
+
+    /// Leaves an old store that is whole without its log, which SQLite would take for that of the restored one.
+    ///
+    /// First all of the log is copied into the main file; only then it is removed, and before anything else the disk has
+    /// forgotten it. An old store that is too damaged for that is not whole, and its log goes.
+    private func endOldLog(_ isThere: Bool) throws(DataSourceError) {
+        if isThere {
+            do throws(DataSourceError) {
+                try copyOldLog()
+            } catch {
+                // What is damaged is to be replaced.
+                guard [.storeCorrupt, .notADatabase].contains(error.code) else { throw error }
+            }
+        }
+        try StoreReset(files: store).removeRemains()
+    }
+
+    private func copyOldLog() throws(DataSourceError) {
+        let hasLog = try store.hasLog()
+        let journal = try store.state(store.journal)
+        guard hasLog || journal != nil else { return }
+        let connection = try Connection(path: store.main, isReader: false, vfs: store.calls.sqliteVFS)
+        // Whatever fails, the log stays as it is.
+        defer { connection.close(copyingLog: false) }
+        try connection.configure()
+        // Takes back what a program left half written that keeps no log.
+        _ = try connection.values("SELECT count(*) FROM sqlite_schema")
+        try connection.set(pragma: "synchronous", to: 2)
+        try connection.copyWholeLog()
+    }
+
+    // MARK: The backup
+
+    private struct Found {
+        let connection: Connection
+        let rowCount: Int
+    }
+
+    /// Calls the body with a connection to the backup, which nobody can change meanwhile.
+    ///
+    /// - Throws: `storeInUse`, `foreignDatabase`, `newerFormat`, `notADatabase`, `storeCorrupt`, and what the body throws.
+    private func withBackup<R>(_ body: (Found) throws(DataSourceError) -> R) throws(DataSourceError) -> R {
+        let lock = try SharedLock(backup)
+        return try withExtendedLifetime(lock) { () throws(DataSourceError) in
+            let connection = try backup.connectWithoutChange()
+            defer { connection.close(copyingLog: false) }
+            let probe = try StoreProbe(connection)
+            try check(probe)
+            return try body(Found(connection: connection, rowCount: probe.rowCount()))
+        }
+    }
+
+    private func check(_ probe: StoreProbe) throws(DataSourceError) {
+        let metadata: Metadata
+        switch try probe.found() {
+        case .metadata(let rows): metadata = try Metadata(rows: rows)
+        case .nothing, .foreignTables:
+            throw DataSourceError(
+                .foreignDatabase,
+                "\(backup.main) is no store of this library, so it cannot be restored. Choose another file.")
+        }
+        if let model = metadata.modelText.flatMap({ ManagedObjectModel(storedText: $0) }) {
+            try probe.check(StoreSchema(ModelLayout(model)))
+        }
+        let findings = try probe.connection.values("PRAGMA integrity_check(1)")
+        guard findings == [[.text("ok")]] else {
+            var cause: String?
+            if case .text(let finding) = findings.first?.first { cause = finding }
+            throw DataSourceError(
+                .storeCorrupt, "The backup \(backup.main) is damaged. Restore another one.", cause: cause)
+        }
+    }
+}
