@@ -180,6 +180,18 @@ import Testing
         #expect(json["backup"] is NSNull)
     }
 
+    @Test func rowsThatADamagedStoreHidesAreNotPassedOverInSilence() async throws {
+        _ = try Store(store, model: program.file(model), rowCount: 5000)
+        var bytes = try Data(contentsOf: store)
+        let middle = bytes.count / 4..<bytes.count * 3 / 4
+        bytes.replaceSubrange(middle, with: Data(repeating: 0xFF, count: middle.count))
+        try bytes.write(to: store)
+        let outcome = try await reset()
+        #expect(outcome.status == 0)
+        #expect(outcome.errors.contains("not all rows of the store could be counted, because it is damaged"))
+        #expect(try rowCount() == 0)
+    }
+
     private static let otherFileSystem: URL? = {
         func system(_ url: URL) -> Int? {
             (try? FileManager.default.attributesOfItem(atPath: url.path))?[.systemNumber] as? Int

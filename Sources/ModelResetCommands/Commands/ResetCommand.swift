@@ -21,13 +21,15 @@ struct ResetCommand: Command {
     func run(_ warnings: inout [String]) throws -> Report {
         let options = try store.options(&warnings)
         var startup = isDryRun ? try SQLiteStore.forecast(options, countsRows: !isIfNeeded) : try reset(options)
+        startup.warnOfUncountedRows(&warnings)
         // Who names a folder keeps the old store, and whatever backups there are.
         if backupFolder != nil { startup.removedBackups = [] }
         let isReset = startup.isReset || (startup.reason == .current && !isIfNeeded)
         let json = JSON.object([
             ("reset", .flag(isReset && !isDryRun)), ("dryRun", .flag(isDryRun)), ("needed", .flag(startup.isReset)),
             ("reason", .string(startup.reason.name)), ("entities", .strings(startup.reason.entities)),
-            ("rowsDropped", .number(isReset ? startup.rowsDropped : 0)), ("backup", .string(startup.backup?.path)),
+            ("rowsDropped", .number(isReset ? startup.rowsDropped : 0)),
+            ("countFailure", .string(isReset ? startup.countFailure : nil)), ("backup", .string(startup.backup?.path)),
             ("removedBackups", .strings(isReset ? startup.removedBackups.map(\.path) : [])),
         ])
         let isSetAside = isIfNeeded && options.resetPolicy.backupCount(startup.reason) != nil

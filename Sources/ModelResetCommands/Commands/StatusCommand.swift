@@ -13,11 +13,13 @@ struct StatusCommand: Command {
     func run(_ warnings: inout [String]) throws -> Report {
         let options = try store.options(&warnings)
         let startup = try SQLiteStore.forecast(options)
+        startup.warnOfUncountedRows(&warnings)
         let migration = try SQLiteStore.migrationForecast(options)
         let isKept = startup.isReset && options.resetPolicy.backupCount(startup.reason) != nil
         let json = JSON.object([
             ("action", .string(startup.action)), ("reason", .string(startup.reason.name)),
             ("entities", .strings(startup.reason.entities)), ("rowsDropped", .number(startup.rowsDropped)),
+            ("countFailure", .string(startup.countFailure)),
             ("policy", .string("standard")), ("keepsBackup", .flag(isKept)),
             ("removedBackups", .strings(startup.removedBackups.map(\.path))), ("migration", migration?.json ?? .null),
         ])
@@ -30,6 +32,12 @@ struct StatusCommand: Command {
 }
 
 extension StoreStartup {
+    /// Warns that the number of dropped rows is too low.
+    func warnOfUncountedRows(_ warnings: inout [String]) {
+        guard let countFailure else { return }
+        warnings.append("not all rows of the store could be counted, because it is damaged: \(countFailure)")
+    }
+
     fileprivate var action: String {
         switch reason {
         case .firstLaunch: "create"

@@ -16,14 +16,14 @@ struct RegisteredBytesTests {
             let contacts = try container.dataSource(ContactDataSource.self)
             let groups = try container.dataSource(GroupDataSource.self)
             var most = 0
-            for number in 0..<(kind == .sqlite ? 200 : 50) {
+            for number in 0..<(kind == .sqlite ? 500 : 50) {
                 try await contacts.perform { context in
                     let contact = try context.findOrInsert(ContactEntity.self, where: \.uid, equals: "\(number)")
                     contact.note = Self.megabyte
                 }
                 most = max(most, await contacts.tier.registeredByteCount)
                 // Reading them, and editing them, registers them too.
-                if number % 10 == 9 {
+                if number % 50 == 49 {
                     try await contacts.perform { context in
                         for contact in try context.fetch(ContactEntity.self, order: [], limit: 20) { contact.age += 1 }
                     }
