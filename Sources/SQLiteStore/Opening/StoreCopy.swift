@@ -26,6 +26,8 @@ struct StoreCopy {
     private static let targets = Guarded<Set<String>>([])
 
     private var partial: String { target.main + BackupSeries.partialSuffix }
+    /// What is left where writing fails: SQLite keeps a journal of the file that it writes.
+    private var unfinished: [String] { [partial + "-journal", partial] }
 
     func run(_ connection: Connection) throws(DataSourceError) {
         guard StoreCopy.targets.withLock({ $0.insert(target.main).inserted }) else {
@@ -37,13 +39,13 @@ struct StoreCopy {
             if try target.state(path) != nil { throw DataSourceError(fileExists: path) }
         }
         // Of a copy that was cut short.
-        try target.remove(partial)
+        for path in unfinished { try target.remove(path) }
         do throws(DataSourceError) {
             try connection.vacuum(into: partial, in: target)
             try target.sync(partial)
             try target.moveToFreeName(partial, to: target.main)
         } catch {
-            try? target.remove(partial)
+            for path in unfinished { try? target.remove(path) }
             throw error
         }
         do throws(DataSourceError) {
