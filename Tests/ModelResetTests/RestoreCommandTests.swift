@@ -46,11 +46,11 @@ import Testing
 
     @Test(arguments: [[], ["--force"]]) func aDryRunMakesNoFileAndChangesNoByte(_ words: [String]) async throws {
         if !words.isEmpty { try makeStore() }
-        let before = [try program.files("shop.sqlite"), try program.files("backup")]
+        let before = try [program.files("shop"), program.files("backup")]
         let outcome = try await program.run(["restore", "backup.sqlite", "shop.sqlite", "--dry-run"] + words)
         #expect(outcome.status == 1)
         #expect(outcome.output.hasPrefix("would restore: 2 objects of "))
-        let after = [try program.files("shop.sqlite"), try program.files("backup")]
+        let after = try [program.files("shop"), program.files("backup")]
         #expect(after == before)
     }
 

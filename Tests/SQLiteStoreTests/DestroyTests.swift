@@ -73,7 +73,8 @@ struct DestroyTests {
         #expect(
             made.withLock { $0 } == [
                 backups[0], backups[0] + "-wal", backups[0] + "-shm", backups[0] + "-journal", "sync",
-                "test.store.restoring", "test.store", "sync", "test.store-wal", "test.store-shm",
+                "test.store.restoring", "test.store.restoring-journal", "test.store", "sync", "test.store-wal",
+                "test.store-shm",
                 "test.store-journal", "sync",
             ])
     }

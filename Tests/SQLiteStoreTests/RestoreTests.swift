@@ -200,7 +200,8 @@ struct RestoreTests {
         try RestoreScenario.overAStore.run(folder, calls)
         #expect(
             made.withLock { $0 } == [
-                "remove test.store.restoring", "create test.store.restoring", "sync test.store.restoring",
+                "remove test.store.restoring", "remove test.store.restoring-journal", "create test.store.restoring",
+                "sync test.store.restoring",
                 "remove test.store-wal", "remove test.store-shm", "remove test.store-journal", "sync",
                 "move test.store.restoring", "sync",
             ])

@@ -72,6 +72,7 @@ struct BackupSeries {
     }
 
     private func remove(_ name: String) throws(DataSourceError) {
+        // The journal is that of a copy that was never finished, or of another program.
         for suffix in ["", "-wal", "-shm", "-journal"] { try files.remove("\(files.folder)/\(name)\(suffix)") }
     }
 

@@ -51,7 +51,7 @@ extension SQLiteStore {
         try withExtendedLifetime(lock) { () throws(DataSourceError) in
             // First: who is interrupted finds a store, and destroys it again.
             for series in backups { _ = try series.removeAll() }
-            try files.remove(files.restoring)
+            try files.removeUnfinished(files.restoring)
             try StoreReset(files: files).run()
         }
     }

@@ -26,8 +26,6 @@ struct StoreCopy {
     private static let targets = Guarded<Set<String>>([])
 
     private var partial: String { target.main + BackupSeries.partialSuffix }
-    /// What is left where writing fails: SQLite keeps a journal of the file that it writes.
-    private var unfinished: [String] { [partial + "-journal", partial] }
 
     func run(_ connection: Connection) throws(DataSourceError) {
         guard StoreCopy.targets.withLock({ $0.insert(target.main).inserted }) else {
@@ -39,13 +37,13 @@ struct StoreCopy {
             if try target.state(path) != nil { throw DataSourceError(fileExists: path) }
         }
         // Of a copy that was cut short.
-        for path in unfinished { try target.remove(path) }
+        try target.removeUnfinished(partial)
         do throws(DataSourceError) {
             try connection.vacuum(into: partial, in: target)
             try target.sync(partial)
             try target.moveToFreeName(partial, to: target.main)
         } catch {
-            for path in unfinished { try? target.remove(path) }
+            try? target.removeUnfinished(partial)
             throw error
         }
         do throws(DataSourceError) {
@@ -54,6 +52,14 @@ struct StoreCopy {
             try? target.remove(target.main)
             throw error
         }
+    }
+}
+
+extension StoreFiles {
+    /// Removes a copy that is not whole, and the journal that SQLite may have left beside it.
+    func removeUnfinished(_ path: String) throws(DataSourceError) {
+        try remove(path)
+        try remove(path + "-journal")
     }
 }
 

@@ -24,7 +24,7 @@ struct StoreRestore {
     func run() throws(DataSourceError) -> (rowCount: Int, isReplaced: Bool) {
         let isReplaced = try checkPlace()
         // Of a restore that was cut short.
-        try store.remove(store.restoring)
+        try store.removeUnfinished(store.restoring)
         do throws(DataSourceError) {
             let rowCount = try withBackup { (found) throws(DataSourceError) in
                 try found.connection.vacuum(into: store.restoring, in: store)
@@ -36,7 +36,7 @@ struct StoreRestore {
             try store.syncFolder()
             return (rowCount, isReplaced)
         } catch {
-            try? store.remove(store.restoring)
+            try? store.removeUnfinished(store.restoring)
             throw error
         }
     }
