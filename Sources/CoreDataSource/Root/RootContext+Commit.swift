@@ -61,8 +61,9 @@ extension RootContext {
         return (true, isMoreWaiting ?? false)
     }
 
-    /// Everybody who has seen saves that were taken back is told soon.
+    /// Everybody who has seen saves that were taken back is told soon, and so is whoever has to read the rows of others anew.
     func didTakeBack() {
+        state.withLock { $0.readAgainAfterOutsideWrites() }
         wakeMainIfListening()
         admission.notePending(state.withLock { $0.log.pendingByteCount })
     }

@@ -24,10 +24,7 @@ extension RootContext {
 
     func didFindOutsideWrites() {
         raiseKeys.withLock { $0 }?(store.firstFreeKey)
-        state.withLock { state in
-            state.feed.append(.unknown(nil))
-            state.log.forgetForMain(.outsideWrites)
-        }
+        state.withLock { $0.noteOutsideWrites() }
         wakeMainIfListening()
     }
 

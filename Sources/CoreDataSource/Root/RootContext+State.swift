@@ -20,6 +20,7 @@ extension RootContext {
         var isRetryScheduled = false
         /// Whether somebody looks for writes of other programs from time to time.
         var isFollowingOutsideWrites = false
+        var outsideWrites = OutsideNews()
 
         init(_ log: SaveLog) {
             self.log = log

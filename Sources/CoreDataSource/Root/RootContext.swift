@@ -67,6 +67,7 @@ package final class RootContext: Sendable {
             let basis = basis ?? FeedPosition(generation: state.log.generation, number: state.feed.position)
             if let refusal = state.refusal(save.changes.origin, basedOn: basis) { throw refusal }
             let number = state.log.append(save, block)
+            state.noteBasis(of: number, basis)
             return (number: number, isMainListening: state.log.merged != nil, pending: state.log.pendingByteCount)
         }
         admission.notePending(accepted.pending)

@@ -172,6 +172,33 @@ struct OutsideWritesTests {
         }
     }
 
+    /// The save carried the whole row as it was before. Main, its lists and the private context took that over what the other
+    /// program had written, and never read it again.
+    @Test func aSaveOfRowsThatAnotherProgramChangedMeanwhileHidesNothing() async throws {
+        try await withContainer(.sqlite) { container, url in
+            let contacts = try container.dataSource(ContactDataSource.self)
+            try await contacts.add(contactList(0..<3))
+            let root = container.stack.root
+            let held = try #require(try contacts.first(ContactEntity.self, where: \.uid == "uid-1"))
+            try await contacts.perform { context in
+                try context.first(ContactEntity.self, where: \.uid == "uid-1")?.name = "ours"
+                try RawConnection(url).execute("UPDATE \"ContactEntity\" SET \"phone\" = '1' WHERE \"uid\" = 'uid-1'")
+                // Everybody reads the row anew now, and the save comes after that.
+                root.noticeOutsideWrites()
+            }
+            #expect(
+                try RawConnection(url).column("SELECT \"phone\" FROM \"ContactEntity\" WHERE \"uid\" = 'uid-1'") == [
+                    "1"
+                ])
+            #expect(held.name == "ours")
+            #expect(held.phone == "1")
+            let kept = try await contacts.perform { context in
+                try context.first(ContactEntity.self, where: \.uid == "uid-1")?.phone
+            }
+            #expect(kept == "1")
+        }
+    }
+
     /// An update by another program of another column stays.
     @Test func theLaterWriteWinsByColumn() async throws {
         try await withSaved { container, contacts, raw in

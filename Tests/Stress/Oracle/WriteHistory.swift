@@ -64,9 +64,24 @@ struct WriteHistory {
 
     /// How long a write from outside may go unnoticed.
     static let grace: UInt64 = 1_000_000_000
+    /// How long after it a save may be refused for it.
+    private static let refusalGrace = grace * 3 / 2
 
     mutating func add(_ event: WriteEvent) {
         events["\(event.table) \(event.key)", default: []].append(event)
+    }
+
+    /// Forgets what tells nothing more: what was written before the last put of the same record had begun.
+    ///
+    /// Without it each round would take longer than the one before. A write from outside is kept as long as a save that begins
+    /// later can be refused for it.
+    mutating func forget() {
+        let recent = WriteEvent.now() - WriteHistory.refusalGrace
+        for (name, events) in events {
+            let puts = events.filter { if case .put = $0.effect { true } else { false } }
+            let lastPut = puts.map(\.start).max() ?? 0
+            self.events[name] = events.filter { $0.end >= lastPut || $0.isOutside && $0.end >= recent }
+        }
     }
 
     /// Whether the records can be what is left: each value was written by somebody, and nobody wrote it after that.
@@ -130,7 +145,7 @@ struct WriteHistory {
     /// Whether somebody wrote to the table from outside, from a while before the time until its end.
     func wasWrittenOutside(_ table: Int, from start: UInt64, to end: UInt64) -> Bool {
         events.values.joined().contains {
-            $0.isOutside && $0.table == table && $0.start <= end && $0.end + WriteHistory.grace * 3 / 2 >= start
+            $0.isOutside && $0.table == table && $0.start <= end && $0.end + WriteHistory.refusalGrace >= start
         }
     }
 }

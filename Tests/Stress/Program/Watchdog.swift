@@ -3,10 +3,12 @@ import Synchronization
 import TestSupport
 
 /// Ends the process when a part of it is at the same thing for too long, and says what all parts were doing.
+///
+/// The limit is on the time that the process could use, so that a busy machine is no hang.
 final class Watchdog: Sendable {
     private struct Part {
         var activity: String
-        var since: ContinuousClock.Instant
+        var since: Duration
     }
 
     private let parts = Mutex<[String: Part]>([:])
@@ -29,11 +31,11 @@ final class Watchdog: Sendable {
 
     /// Says what a part is doing from now on; nil for nothing.
     func note(_ part: String, _ activity: String?) {
-        parts.withLock { $0[part] = activity.map { Part(activity: $0, since: .now) } }
+        parts.withLock { $0[part] = activity.map { Part(activity: $0, since: RunningClock.shared.now) } }
     }
 
     private func look() {
-        let now = ContinuousClock.now
+        let now = RunningClock.shared.now
         let parts = parts.withLock { $0 }
         guard parts.values.contains(where: { now - $0.since > limit }) else { return }
         findings.count(.hangs)
@@ -41,6 +43,7 @@ final class Watchdog: Sendable {
         for (name, part) in parts.sorted(by: { $0.key < $1.key }) {
             report += "  \(name): \(part.activity), for \(now - part.since)\n"
         }
+        for violation in findings.violations.prefix(10) { report += "  VIOLATION: \(violation.prefix(600))\n" }
         report += "  \(findings.summary)\n"
         FileHandle.standardError.write(Data(report.utf8))
         _exit(Watchdog.exitCode)

@@ -10,11 +10,12 @@ import TestSupport
 /// Nothing is stale a second later, no acknowledged save is lost but for the columns that were written from outside after it,
 /// and only saves that collide with a row from outside are refused, with those that rest on them.
 @MainActor
-struct OutsideWritesSuite {
+final class OutsideWritesSuite {
     private let rounds: Int
     private let seed: UInt64
     private let findings: Findings
     private let watchdog: Watchdog
+    private var longestWait = Duration.zero
 
     init(_ size: Size, _ seed: UInt64, _ findings: Findings) {
         rounds = size.choose(10, 500)
@@ -30,8 +31,11 @@ struct OutsideWritesSuite {
         let lists = keepers.map { FollowedList($0) }
         let history = Mutex(WriteHistory())
         let isDone = AsyncStream<Void>.makeStream()
-        let child = try ChildProcess(["outside", store.url.path]) { line in
-            if let line, let event = WriteEvent(line: line) { history.withLock { $0.add(event) } }
+        let child = try ChildProcess(["outside", store.url.path]) { [watchdog] line in
+            if let line, let event = WriteEvent(line: line) {
+                history.withLock { $0.add(event) }
+                watchdog.note("outside writes", "the other process \(line)")
+            }
             if line == "done" { isDone.continuation.yield() }
             if line == nil { isDone.continuation.finish() }
         }
@@ -53,14 +57,15 @@ struct OutsideWritesSuite {
                 break
             }
             isRunning.clear()
+            watchdog.note("outside writes", "the app's last saves, \(moment)")
             var made: [OutsideApp.Outcome] = []
             for save in saves { made += await save.value }
             note(made, history, moment)
             try await expectNothingStale(store, keepers, lists, held, moment)
             try expectHistory(store, history, moment)
             // Nobody else writes now, so every save succeeds.
-            for index in apps.indices {
-                let outcomes = await apps[index].putAll()
+            for app in apps {
+                let outcomes = await app.putAll()
                 for case .refused(let refusal) in outcomes {
                     findings.violation("\(refusal.error) though nobody else writes, \(moment)", .refused)
                 }
@@ -68,6 +73,7 @@ struct OutsideWritesSuite {
             }
             try await expectNothingStale(store, keepers, lists, [], "after the last saves, \(moment)")
             try expectHistory(store, history, moment)
+            history.withLock { $0.forget() }
             apps = apps.map { OutsideApp(table: $0.table, keeper: $0.keeper, random: random.branch(random.next())) }
         }
         child.send(signal: SIGKILL)
@@ -106,37 +112,62 @@ struct OutsideWritesSuite {
         }
     }
 
-    /// Waits a second at most until everybody shows what the file has.
+    /// Waits until everybody shows what the file has, a second of this process at most.
     private func expectNothingStale(
         _ store: StressStore, _ keepers: [any RecordKeeper], _ lists: [FollowedList], _ held: [[Record]],
         _ moment: String
     ) async throws {
+        watchdog.note("outside writes", "nothing is to be stale, \(moment)")
         let file = try RecordFile(store.url)
-        let start = ContinuousClock.now
-        var stale: [String] = []
-        // Half a second more, for a machine that has other things to do.
-        repeat {
-            stale = []
-            for (table, keeper) in keepers.enumerated() {
-                let records = try file.records(table)
-                let name = RecordFile.tables[table]
-                let all = Set(records)
-                if Set(try keeper.shown()) != all { stale.append("fetches of \(name)") }
-                if Set(lists[table].shown) != all { stale.append("the list of \(name)") }
-                if Set(try await keeper.kept()) != all { stale.append("the context of \(name)") }
-                let keys = Set(records.map(\.key))
-                if held.indices.contains(table), !held[table].allSatisfy({ isCurrent($0, all, keys) }) {
-                    stale.append("objects of \(name)")
-                }
+        let (start, wall) = (RunningClock.shared.now, ContinuousClock.now)
+        var late: [String] = []
+        while true {
+            let wait = RunningClock.shared.now - start
+            let stale = try await stale(file, keepers, lists, held)
+            // A look that begins after the second is the last one in time, however long the others took. What comes of it
+            // tells what is slow from what never comes.
+            if wait > .seconds(1), late.isEmpty { late = stale }
+            if stale.isEmpty || wait > .seconds(11) {
+                noteWait(RunningClock.shared.now - start)
+                if late.isEmpty { return }
+                let end = stale.isEmpty ? "for \((ContinuousClock.now - wall).seconds) s" : "for good"
+                let names = late.joined(separator: ", ")
+                return findings.violation("\(names) do not show what the file has, \(end), \(moment)", .stale)
             }
-            if stale.isEmpty { return }
             try await Task.sleep(for: .milliseconds(20))
-        } while ContinuousClock.now - start < .milliseconds(1500)
-        findings.violation("\(stale.joined(separator: ", ")) do not show what the file has, \(moment)", .stale)
+        }
+    }
+
+    /// Who does not show what the file has.
+    ///
+    /// Fetches and private contexts look at the file, and then all are told. So lists and objects come first, which nobody
+    /// asks anything, and the others when those are current.
+    private func stale(
+        _ file: RecordFile, _ keepers: [any RecordKeeper], _ lists: [FollowedList], _ held: [[Record]]
+    ) async throws -> [String] {
+        let all = try keepers.indices.map { Set(try file.records($0)) }
+        var stale: [String] = []
+        for (table, name) in RecordFile.tables.enumerated() {
+            if Set(lists[table].shown) != all[table] { stale.append("the list of \(name)") }
+            if held.indices.contains(table), !held[table].allSatisfy({ isCurrent($0, all[table]) }) {
+                stale.append("objects of \(name)")
+            }
+        }
+        guard stale.isEmpty else { return stale }
+        for (table, name) in RecordFile.tables.enumerated() {
+            if Set(try keepers[table].shown()) != all[table] { stale.append("fetches of \(name)") }
+            if Set(try await keepers[table].kept()) != all[table] { stale.append("the context of \(name)") }
+        }
+        return stale
+    }
+
+    private func noteWait(_ wait: Duration) {
+        longestWait = max(longestWait, wait)
+        findings.figure("ms at most until nothing was stale", Int(longestWait / .milliseconds(1)))
     }
 
     /// A held object is as its row is, or deleted; another row of the same key may have come since.
-    private func isCurrent(_ object: Record, _ records: Set<RecordData>, _ keys: Set<String>) -> Bool {
+    private func isCurrent(_ object: Record, _ records: Set<RecordData>) -> Bool {
         object.isDeleted || records.contains(object.data)
     }
 }
