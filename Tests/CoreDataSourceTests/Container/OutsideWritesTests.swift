@@ -179,7 +179,7 @@ struct OutsideWritesTests {
             let contacts = try container.dataSource(ContactDataSource.self)
             try await contacts.add(contactList(0..<3))
             let root = container.stack.root
-            let held = try #require(try contacts.first(ContactEntity.self, where: \.uid == "uid-1"))
+            let held = try #require(try contacts.main.first(ContactEntity.self, where: \.uid == "uid-1"))
             try await contacts.perform { context in
                 try context.first(ContactEntity.self, where: \.uid == "uid-1")?.name = "ours"
                 try RawConnection(url).execute("UPDATE \"ContactEntity\" SET \"phone\" = '1' WHERE \"uid\" = 'uid-1'")
