@@ -26,6 +26,8 @@ package struct Subprocess {
         let ended = AsyncStream<Void>.makeStream()
         process.terminationHandler = { _ in ended.continuation.finish() }
         try process.run()
+        // The program has its own by now. Foundation keeps these for long, and lists all open files at every start.
+        for file in files { try file.handle.close() }
         for await _ in ended.stream {}
         status = process.terminationStatus
         output = try String(contentsOf: files[0].file, encoding: .utf8)
