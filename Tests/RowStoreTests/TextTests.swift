@@ -13,7 +13,7 @@ struct TextTests {
         return text.withUTF8 { test.answer(UnsafeRawBufferPointer($0), QueryBudget()) == .yes }
     }
 
-    private func order(_ one: String, _ other: String, _ options: StringOrder.SortOptions) -> Int {
+    private func order(_ one: String, _ other: String, _ options: StringSorting) -> Int {
         var (one, other) = (one, other)
         return one.withUTF8 { one in
             other.withUTF8 {

@@ -148,7 +148,7 @@ private func textSortKey(
     _ context: OpaquePointer?, _ count: Int32, _ arguments: UnsafeMutablePointer<OpaquePointer?>?
 ) {
     guard let arguments, sqlite3_value_type(arguments[0]) != SQLITE_NULL else { return sqlite3_result_null(context) }
-    let options = StringOrder.SortOptions(rawValue: Int(sqlite3_value_int64(arguments[1])))
+    let options = StringSorting(rawValue: Int(sqlite3_value_int64(arguments[1])))
     StringOrder.sortKey(bytes(arguments[0]), options).withUnsafeBytes {
         sqlite3_result_blob64(context, $0.baseAddress ?? UnsafeRawPointer(emptyText), UInt64($0.count), copied)
     }

@@ -120,7 +120,7 @@ struct PredicateSource {
             let names = QuerySamples.names.filter { $0 != "thing" && $0 != "parent" }
             let column = QuerySamples.sample.column(named: pick(names)) ?? 0
             let orders: [StringOrder] = [
-                .bytes, .folded(StringOrder.SortOptions(rawValue: below(8))), PredicateSource.reversed,
+                .bytes, .folded(StringSorting(rawValue: below(8))), PredicateSource.reversed,
             ]
             let isText =
                 QuerySamples.sample.columns[column].storage == .text

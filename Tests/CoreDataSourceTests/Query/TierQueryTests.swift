@@ -106,7 +106,7 @@ struct TierQueryTests {
                         column: QuerySamples.sample.column(named: name) ?? 0,
                         isAscending: request.order.last?.isAscending ?? true,
                         order: options.isEmpty || !isText
-                            ? .bytes : .folded(StringOrder.SortOptions(rawValue: options.rawValue))))
+                            ? .bytes : .folded(options)))
             }
             if below(2) == 0 { request.limit = below(8) }
             if below(2) == 0 { request.offset = below(5) }

@@ -75,7 +75,7 @@ public struct FetchOrder<Object: ManagedObject>: Sendable, Hashable {
     }
 
     private static func text(_ options: StringSorting) -> StringOrder {
-        options.isEmpty ? .bytes : .folded(StringOrder.SortOptions(rawValue: options.rawValue))
+        options.isEmpty ? .bytes : .folded(options)
     }
 
     /// The key over the columns of an entity.

@@ -10,4 +10,7 @@ public struct StringSorting: OptionSet, Sendable, Hashable {
     public static let diacriticInsensitive = StringSorting(rawValue: 2)
     /// Digits in a row count as a number: "file9" before "file10".
     public static let numeric = StringSorting(rawValue: 4)
+
+    /// How strings are folded before they are compared.
+    var folding: StringOptions { StringOptions(rawValue: rawValue & 3) }
 }

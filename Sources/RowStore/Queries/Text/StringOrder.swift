@@ -2,23 +2,8 @@
 package enum StringOrder: Sendable, Hashable {
     /// Byte by byte, which an index serves.
     case bytes
-    case folded(SortOptions)
+    case folded(StringSorting)
     case collation(StringCollation)
-
-    package struct SortOptions: OptionSet, Sendable, Hashable {
-        package let rawValue: Int
-
-        package init(rawValue: Int) {
-            self.rawValue = rawValue
-        }
-
-        package static let caseInsensitive = SortOptions(rawValue: 1)
-        package static let diacriticInsensitive = SortOptions(rawValue: 2)
-        /// Digits in a row count as a number: "file9" before "file10".
-        package static let numeric = SortOptions(rawValue: 4)
-
-        fileprivate var folding: StringOptions { StringOptions(rawValue: rawValue & 3) }
-    }
 
     var isBytes: Bool {
         if case .bytes = self { true } else { false }
@@ -36,7 +21,7 @@ package enum StringOrder: Sendable, Hashable {
     }
 
     /// Bytes whose order is that of the strings. They are equal for strings that are.
-    package static func sortKey(_ text: UnsafeRawBufferPointer, _ options: SortOptions) -> [UInt8] {
+    package static func sortKey(_ text: UnsafeRawBufferPointer, _ options: StringSorting) -> [UInt8] {
         let folded = TextFolding.bytes(text, options.folding)
         guard options.contains(.numeric), folded.contains(where: isDigit) else { return folded }
         var key: [UInt8] = []
