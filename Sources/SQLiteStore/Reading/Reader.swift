@@ -5,11 +5,18 @@ internal import RowStore
 ///
 /// Guarded by: the pool, which gives it to one caller at a time.
 final class Reader: @unchecked Sendable {
+    enum Use {
+        case main
+        /// A read that main makes during another one.
+        case nested
+        case other
+    }
+
     let connection: Connection
     let schema: StoreSchema
     let counters: StoreCounters
-    /// Whether only main reads with it.
-    var isMains = false
+    /// Whose read it is used for.
+    var use = Use.other
     /// The number of the read that it is used for.
     var readNumber: UInt64 = 0
 

@@ -62,52 +62,61 @@ final class ReaderPool: Sendable {
     /// - Parameter prepare: Called when the caller may read, before it gets a reader. No reset is under way then.
     func take(_ prepare: () throws(DataSourceError) -> Void) throws(DataSourceError) -> Reader {
         let isOnMain = MainQueue.isCurrent
-        // A read that main makes during another one takes a reader from the pool: main's is busy.
-        let isMains = isOnMain && !state.withLock { $0.isMainReading }
+        // A read that main makes during another one needs no permit of its own: it ends before the one around it.
+        let isNested = isOnMain && state.withLock { $0.isMainReading }
+        let use: Reader.Use = isNested ? .nested : isOnMain ? .main : .other
         if !isOnMain { waitAtGate() }
-        let permit = isMains ? mainPermit : permits
-        permit.wait()
+        permit(use)?.wait()
         let name = isOnMain ? "main" : ReaderName.current
         let (idle, isClosed, number) = state.withLock { state in
-            state.isMainReading = state.isMainReading || isMains
-            return (isMains ? state.takeMain() : state.idle.popLast(), state.isClosed, state.begin(name))
+            state.isMainReading = state.isMainReading || use == .main
+            return (use == .main ? state.takeMain() : state.idle.popLast(), state.isClosed, state.begin(name))
         }
         do throws(DataSourceError) {
             guard !isClosed else { throw SQLiteStore.closed }
             try prepare()
             let reader = if let idle { idle } else { try Reader(files, schema, counters, isUnchanging: isUnchanging) }
-            reader.isMains = isMains
+            reader.use = use
             reader.readNumber = number
             return reader
         } catch {
-            end(number, isMains: isMains, nil)
+            end(number, use, nil)
             throw error
         }
     }
 
     func give(back reader: Reader) {
-        end(reader.readNumber, isMains: reader.isMains, reader)
+        end(reader.readNumber, reader.use, reader)
     }
 
-    private func end(_ number: UInt64, isMains: Bool, _ reader: Reader?) {
+    private func permit(_ use: Reader.Use) -> DispatchSemaphore? {
+        switch use {
+        case .main: mainPermit
+        case .nested: nil
+        case .other: permits
+        }
+    }
+
+    private func end(_ number: UInt64, _ use: Reader.Use, _ reader: Reader?) {
         state.withLock { state in
             state.open.removeAll { $0.number == number }
-            if isMains {
+            if use == .main {
                 state.idleMain = reader
                 state.isMainReading = false
             } else if let reader {
                 state.idle.append(reader)
             }
         }
-        (isMains ? mainPermit : permits).signal()
+        permit(use)?.signal()
     }
 
     /// Waits until all readers were given back, closes them, and lets nobody read while the body runs.
+    ///
+    /// Main reads on while others are waited for, however long they take.
     func pause<R>(_ body: () throws(DataSourceError) -> R) throws(DataSourceError) -> R {
         exclusive.wait()
-        // Main's first: a read that main makes during another one still finds a reader in the pool.
-        mainPermit.wait()
         for _ in 0..<ReaderPool.limit { permits.wait() }
+        mainPermit.wait()
         defer {
             for _ in 0..<ReaderPool.limit { permits.signal() }
             mainPermit.signal()
