@@ -86,7 +86,7 @@ public final class PersistentContainer: Sendable {
     @MainActor public var main: MainContext { mainTier.context }
     package let mainTier: MainTier
     package let stack: PersistentStack
-    let readers: ReadQueue
+    package let readers: ReadQueue
     private let sources: DataSourceDirectory
     private let appState: AppStateObserver
 
@@ -227,6 +227,7 @@ public final class PersistentContainer: Sendable {
     /// - Throws: What the store throws; it is closed all the same.
     public func close() async throws {
         await stack.root.admission.close()
+        await readers.close()
         stack.root.stopAccepting()
         stack.root.store.willClose()
         defer {

@@ -88,6 +88,61 @@ import Testing
         }
     }
 
+    /// The reset held main back until the read had ended, however long that took.
+    @Test(.timeLimit(.minutes(1))) func mainReadsOnWhileAResetWaitsForALongRead() async throws {
+        try await withContainer { container, _ in
+            let contacts = try container.dataSource(ContactDataSource.self)
+            try await contacts.add(contactList(0..<5))
+            let root = container.stack.root
+            let position = root.feedPosition
+            let (begun, end) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+            let reading = Task {
+                try await container.read { context in
+                    begun.signal()
+                    end.wait()
+                    return try context.count(ContactEntity.self)
+                }
+            }
+            await begun.wait(times: 1)
+            let resetting = Task { try await container.reset() }
+            while (try? root.checkNotReset(since: position)) != nil { await Task.yield() }
+            for _ in 0..<200 {
+                #expect(try container.main.count(ContactEntity.self) == 5)
+                await Task.yield()
+            }
+            end.signal()
+            #expect(try await reading.value == 5)
+            _ = try await resetting.value
+            #expect(try container.main.count(ContactEntity.self) == 0)
+        }
+    }
+
+    @Test func closingWaitsForReadsThatWereAskedForBefore() async throws {
+        let directory = try TemporaryDirectory()
+        let container = try await PersistentContainer(model: .contacts, store: .sqlite(directory.store))
+        let (begun, end) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let reading = Task {
+            try await container.read { context in
+                begun.signal()
+                end.wait()
+                return try context.count(ContactEntity.self)
+            }
+        }
+        await begun.wait(times: 1)
+        let isClosed = Shared(false)
+        let closing = Task {
+            try await container.close()
+            isClosed.value = true
+        }
+        while !container.readers.isClosed { await Task.yield() }
+        let error = await #expect(throws: DataSourceError.self) { try await container.read { _ in } }
+        #expect(error?.code == .storeClosed)
+        #expect(!isClosed.value)
+        end.signal()
+        #expect(try await reading.value == 0)
+        try await closing.value
+    }
+
     @Test func anErrorOfTheBodyIsThrown() async throws {
         try await withContainer { container, _ in
             await #expect(throws: Poison.self) { try await container.read { _ in throw Poison() } }

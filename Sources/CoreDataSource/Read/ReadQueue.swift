@@ -1,7 +1,7 @@
 internal import RowStore
 
 /// The queues on which reads run that belong to no data source: given to one read at a time, in the order of asking.
-final class ReadQueue: Sendable {
+package final class ReadQueue: Sendable {
     /// The most reads at once. The store has readers left for private contexts then.
     static let limit = 6
 
@@ -12,6 +12,18 @@ final class ReadQueue: Sendable {
         var lastNumber = 0
         /// Those who were cancelled before they began to wait.
         var cancelled: Set<Int> = []
+        var isClosed = false
+        /// Those who wait for the last read to end.
+        var closing: [CheckedContinuation<Void, Never>] = []
+
+        var isIdle: Bool { waiting.isEmpty && idle.count == made }
+
+        /// Who is to be told that the last read has ended, if it has.
+        mutating func takeClosing() -> [CheckedContinuation<Void, Never>] {
+            guard isIdle else { return [] }
+            defer { closing = [] }
+            return closing
+        }
     }
 
     private let stack: PersistentStack
@@ -23,10 +35,11 @@ final class ReadQueue: Sendable {
 
     /// A queue for the caller alone, until it gives it back.
     ///
-    /// - Throws: `CancellationError` if the task is cancelled before.
+    /// - Throws: `CancellationError` if the task is cancelled before; `storeClosed`.
     func take() async throws -> ReadTier {
         try Task.checkCancellation()
-        let number = state.withLock { state in
+        let number = try state.withLock { (state) throws(DataSourceError) in
+            if state.isClosed { throw RootContext.closed }
             state.lastNumber += 1
             return state.lastNumber
         }
@@ -71,32 +84,26 @@ final class ReadQueue: Sendable {
 
     func give(back tier: ReadTier) {
         let next = state.withLock { state -> CheckedContinuation<ReadTier?, Never>? in
-            if state.waiting.isEmpty {
-                state.idle.append(tier)
-                return nil
+            if !state.waiting.isEmpty { return state.waiting.removeFirst().continuation }
+            state.idle.append(tier)
+            return nil
+        }
+        if let next { return next.resume(returning: tier) }
+        for continuation in state.withLock({ $0.takeClosing() }) { continuation.resume() }
+    }
+
+    /// Whether no more reads are begun.
+    package var isClosed: Bool { state.withLock { $0.isClosed } }
+
+    /// Returns once the reads that were asked for before have ended. Later ones throw `storeClosed`.
+    func close() async {
+        await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+            let isIdle = state.withLock { state in
+                state.isClosed = true
+                if !state.isIdle { state.closing.append(continuation) }
+                return state.isIdle
             }
-            return state.waiting.removeFirst().continuation
+            if isIdle { continuation.resume() }
         }
-        next?.resume(returning: tier)
-    }
-}
-
-/// One queue for reads.
-actor ReadTier {
-    private nonisolated let stack: PersistentStack
-    private nonisolated let executor: QueueExecutor
-
-    init(_ stack: PersistentStack, number: Int) {
-        self.stack = stack
-        executor = QueueExecutor(stack.root.scheduling.makeQueue("CoreDataSource.read.\(number)", false))
-    }
-
-    nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
-
-    func read<Result: Sendable>(_ body: @Sendable (ReadContext) throws -> Result) throws -> Result {
-        let outcome = try stack.root.withSnapshot { snapshot throws(DataSourceError) in
-            Swift.Result { try body(ReadContext(stack, .snapshot(snapshot))) }
-        }
-        return try outcome.get()
     }
 }

@@ -1,0 +1,21 @@
+internal import RowStore
+
+/// One queue for reads.
+actor ReadTier {
+    private nonisolated let stack: PersistentStack
+    private nonisolated let executor: QueueExecutor
+
+    init(_ stack: PersistentStack, number: Int) {
+        self.stack = stack
+        executor = QueueExecutor(stack.root.scheduling.makeQueue("CoreDataSource.read.\(number)", false))
+    }
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+    func read<Result: Sendable>(_ body: @Sendable (ReadContext) throws -> Result) throws -> Result {
+        let outcome = try stack.root.withSnapshot { snapshot throws(DataSourceError) in
+            Swift.Result { try body(ReadContext(stack, .snapshot(snapshot))) }
+        }
+        return try outcome.get()
+    }
+}
