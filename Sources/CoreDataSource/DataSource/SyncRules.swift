@@ -12,9 +12,9 @@ public struct SyncDeletion: Sendable, Hashable {
 
     /// All of them, if they are at most that part of the objects in scope; otherwise the sync throws `syncDeletesTooMuch`.
     ///
-    /// - Parameter share: From 0 to 1: `0.2` for a fifth.
+    /// - Parameter share: From 0 to 1: `0.2` for a fifth. What is not a number allows none.
     public static func atMost(_ share: Double) -> SyncDeletion {
-        SyncDeletion(share: min(max(share, 0), 1), isChecked: true)
+        SyncDeletion(share: share > 0 ? min(share, 1) : 0, isChecked: true)
     }
 }
 

@@ -20,6 +20,9 @@ import Testing
             #expect(error?.code == .syncDeletesTooMuch)
             #expect(error?.message.contains("3 of the 10 objects") == true)
             #expect(try contacts.count(ContactEntity.self, where: .beginsWith(\.name, "new")) == 0)
+            await #expect(throws: DataSourceError.self) {
+                try await contacts.sync(list, entity: ContactEntity.self, deleting: .atMost(.nan))
+            }
             let report = try await contacts.sync(list, entity: ContactEntity.self, deleting: .atMost(0.3))
             #expect(report.deleted == 3 && report.updated == 7)
         }
