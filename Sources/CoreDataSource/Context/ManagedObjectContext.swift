@@ -24,17 +24,12 @@ public class ManagedObjectContext {
     private(set) var refusal: DataSourceError?
     /// Whether a hook or `perform` is at work, which will save what is edited now.
     var isInBatch = false
-    /// The other contexts whose edits are saved with those of this one.
-    var companions: [ManagedObjectContext] = []
     /// What the context has taken in of the feed.
     var position: FeedPosition
     /// Whether a long query ends when its task is cancelled.
     var isCancellable = false
     /// The name of the data source's class; nil for a context that is for reading.
     let owner: String?
-
-    /// Whether a uniqueness constraint holds for objects of this context together with those of another one.
-    private(set) lazy var sharesConstraints = hasSharedConstraints()
 
     private var entitiesByType: [ObjectIdentifier: Int] = [:]
     private var lastType: (type: ObjectIdentifier, entity: Int)?
@@ -43,7 +38,6 @@ public class ManagedObjectContext {
     private(set) var hasValueIndexes = false
     /// How many rows were tested here and not by the store. For tests.
     package var rowsTested = 0
-    private var lastSyncMark: Int32 = 0
 
     init(_ stack: PersistentStack, _ source: RowSource, owner: String? = nil, ownedEntities: Set<Int> = []) {
         self.stack = stack
@@ -234,13 +228,6 @@ public class ManagedObjectContext {
             // One that is inserted counts when it is saved.
             if object.state == .saved { binding.registeredBytes += object.row.byteCount + EntityBinding.objectBytes }
         }
-    }
-
-    /// A mark that no registered object bears.
-    func nextSyncMark() -> Int32 {
-        lastSyncMark &+= 1
-        if lastSyncMark == 0 { lastSyncMark = 1 }
-        return lastSyncMark
     }
 
     // MARK: Ends

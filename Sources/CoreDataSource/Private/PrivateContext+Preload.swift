@@ -55,19 +55,25 @@ extension PrivateContext {
     private func read(
         _ values: Set<RowValue>, _ binding: EntityBinding, _ column: Int
     ) throws(DataSourceError) {
+        let constraint = binding.layout.constraint(onColumn: column)
+        // Any number of rows may have a value that need not be unique, and of each value only the first one is looked for.
+        let limit = constraint == nil ? values.count * 4 : nil
         let query = RowQuery(
             entity: binding.layout.index,
-            predicate: .isMember(.column(column), ValueList(Array(values), .natural)),
+            predicate: .isMember(.column(column), ValueList(Array(values), .natural)), limit: limit,
             budget: QueryBudget(isCancellable: isCancellable))
         let (rows, asOf) = try source.rows(query, binding.layout)
         for row in rows { _ = object(row, binding, asOf: asOf) }
-        if let constraint = binding.layout.constraint(onColumn: column) {
+        if let constraint {
             var absent = values
             for row in rows { absent.remove(row.row.value(column, binding.layout.columns[column].storage)) }
             binding.noteAbsent(absent, constraint)
         } else {
             let index = valueIndex(binding, column)
-            for value in values { index[registeredThrough: value] = .max }
+            let through = rows.count == limit ? rows.last?.key ?? .max : .max
+            for value in values where index[registeredThrough: value] < through {
+                index[registeredThrough: value] = through
+            }
         }
     }
 }

@@ -8,6 +8,12 @@ internal import RowStore
 ///
 /// **Isolation**: the serial queue of its data source; it is valid during the call that gets it.
 public final class PrivateContext: ManagedObjectContext {
+    /// The other contexts whose edits are saved with those of this one.
+    var companions: [PrivateContext] = []
+    private var lastSyncMark: Int32 = 0
+    /// Whether a uniqueness constraint holds for objects of this context together with those of another one.
+    private(set) lazy var sharesConstraints = hasSharedConstraints()
+
     /// Makes a new object with the default values of the model.
     ///
     /// - Throws: `entityNotOwned`, `abstractEntity`, `unknownEntity`, `keysExhausted`.
@@ -96,6 +102,13 @@ public final class PrivateContext: ManagedObjectContext {
             object.checkedConstraint = Int32(constraint)
         }
         return object
+    }
+
+    /// A mark that no registered object bears.
+    func nextSyncMark() -> Int32 {
+        lastSyncMark &+= 1
+        if lastSyncMark == 0 { lastSyncMark = 1 }
+        return lastSyncMark
     }
 
     /// Takes back every edit of this batch.

@@ -18,7 +18,7 @@ extension PrivateTier {
         isAwaited: Bool, _ work: (PrivateContext) throws -> Result
     ) throws -> SavedWork<Result> {
         let (result, changes, number) = try Batch(context, source).run(isAwaited: isAwaited, work)
-        return try finish(result, changes, number, isAwaited: isAwaited)
+        return try finish(result, changes, number, isAwaited: isAwaited, isWaitedFor: executor.hasWaitingJobs)
     }
 
     /// Runs the work with the contexts of several data sources and makes one save of what they edited.
@@ -46,17 +46,20 @@ extension PrivateTier {
             let contexts = tiers.map(\.held.context)
             let (result, changes, number) = try Batch(context, source, with: held.dropFirst().map(\.held.context))
                 .run(isAwaited: isAwaited) { _ in try work(contexts) }
-            return try finish(result, changes, number, isAwaited: isAwaited)
+            return try finish(
+                result, changes, number, isAwaited: isAwaited,
+                isWaitedFor: held.contains { $0.executor.hasWaitingJobs })
         }
         return try hold(1)
     }
 
+    /// - Parameter isWaitedFor: Whether anybody waits for a context of the save.
     private func finish<Result: Sendable>(
-        _ result: Result, _ changes: ChangeSet, _ number: Int64, isAwaited: Bool
+        _ result: Result, _ changes: ChangeSet, _ number: Int64, isAwaited: Bool, isWaitedFor: Bool
     ) throws -> SavedWork<Result> {
         let report = SaveReport(changes)
         guard number > 0 else { return SavedWork(result: result, report: report, uncommitted: nil) }
-        if !isAwaited || executor.hasWaitingJobs {
+        if !isAwaited || isWaitedFor {
             stack.root.commitSoon()
             return SavedWork(result: result, report: report, uncommitted: number)
         }

@@ -92,6 +92,22 @@ private final class NamedContacts: KeyedDataSource<ContactData, ContactEntity> {
         }
     }
 
+    /// Of a value that thousands of rows have, only the first one is looked for.
+    @Test func aCommonValueDoesNotRegisterAllRowsThatHaveIt() async throws {
+        try await withContainer(configuration: .uncached) { container, _ in
+            let contacts = try container.dataSource(KeyedContacts.self)
+            try await contacts.add(
+                (0..<3000).map { ContactData(uid: "\($0)", name: "", phone: $0 == 2999 ? "rare" : "common") })
+            try await contacts.perform { context in
+                try context.preload(ContactEntity.self, where: \.phone, in: ["common", "rare", "none"])
+                #expect(context.registeredObjectCount <= 12)
+                #expect(try context.first(ContactEntity.self, where: \.phone, equals: "common")?.uid == "0")
+                #expect(try context.first(ContactEntity.self, where: \.phone, equals: "rare")?.uid == "2999")
+                #expect(try context.first(ContactEntity.self, where: \.phone, equals: "none") == nil)
+            }
+        }
+    }
+
     /// What a batch has changed or deleted before counts, not what the store has.
     @Test func preloadingTakesTheEditsOfTheBatchIntoAccount() async throws {
         try await withContainer(configuration: .uncached) { container, _ in

@@ -1,7 +1,7 @@
 internal import RowStore
 
 /// Taking in what others have done to registered objects. It is called between two batches only.
-extension ManagedObjectContext {
+extension PrivateContext {
     func take(_ event: FeedEvent) {
         switch event {
         case .changes(let changes):

@@ -1,7 +1,7 @@
 internal import RowStore
 
 /// Turning the edits of a context into a change set.
-extension ManagedObjectContext {
+extension PrivateContext {
     /// What a save would change; throws if it must not be saved. Nothing in the context is different afterwards, but that
     /// edits which changed nothing are forgotten.
     func collectChanges() throws(DataSourceError) -> ChangeSet {

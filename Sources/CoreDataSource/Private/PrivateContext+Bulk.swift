@@ -3,7 +3,7 @@ internal import RowStore
 /// Changing or deleting many rows without making objects of them.
 ///
 /// What was noted here is part of the batch's change set, and goes through everything that a save of objects does.
-extension ManagedObjectContext {
+extension PrivateContext {
     /// Notes that the next save deletes all rows that match.
     ///
     /// - Returns: Whether it could be noted: a predicate that asks the objects needs objects.
