@@ -61,6 +61,32 @@ struct LastReferenceTests {
         #expect(try await opened(directory).main.count(ContactEntity.self) == 0)
     }
 
+    @Test func itGoesInAReadOfTheContainer() async throws {
+        let directory = try TemporaryDirectory()
+        do {
+            let container = Shared<PersistentContainer?>(try await open(directory))
+            let count = try await container.value?.read { context in
+                container.value = nil
+                return try context.count(ContactEntity.self)
+            }
+            #expect(count == 0)
+        }
+        #expect(try await opened(directory).main.count(ContactEntity.self) == 0)
+    }
+
+    @Test(.timeLimit(.minutes(1))) func anObjectThatOutlivesItsContainerIsReadableAndHasNoContext() async throws {
+        let directory = try TemporaryDirectory()
+        var container: PersistentContainer? = try await open(directory)
+        var contacts = try container?.dataSource(ContactDataSource.self)
+        try await contacts?.add(contactList(0..<1))
+        let held = try #require(try contacts?.fetch(ContactEntity.self).first)
+        #expect(held.context === container?.main)
+        (container, contacts) = (nil, nil)
+        // Tasks of main may hold it for a moment.
+        while held.context != nil { await Task.yield() }
+        #expect(held.name == "name 0")
+    }
+
     @Test func itGoesInADelegatesCall() async throws {
         let directory = try TemporaryDirectory()
         let delegate = DroppingDelegate()

@@ -1,4 +1,6 @@
 import CoreDataSource
+import Dispatch
+import RowStore
 import Testing
 
 /// One save over several data sources.
@@ -70,6 +72,45 @@ import Testing
             }
             #expect(try senders.count(Sender.self) == 0 && rooms.count(Room.self) == 1)
         }
+    }
+
+    /// The save over both was made while one of groups was pending, which had another origin until then.
+    @Test func aSaveThatIsTakenBackTakesLaterOnesOverBothWithIt() async throws {
+        let layout = ModelLayout(.contacts)
+        let store = FaultyStore(layout)
+        let container = PersistentContainer(layout, store, StoreStartup(reason: .firstLaunch))
+        let contacts = try container.dataSource(ContactDataSource.self)
+        let groups = try container.dataSource(GroupDataSource.self)
+        let (release, arrived) = (store.holdCommits(), store.commitArrives())
+        store.failOnce(with: noRoom)
+        // A job waits behind the first save, so that the root commits it on a queue of its own.
+        let (outcomes, outcome) = AsyncStream<Result<SaveReport, any Error>>.makeStream()
+        let isEnqueued = DispatchSemaphore(value: 0)
+        groups.writeAsync({ _ in isEnqueued.wait() }) { _ in }
+        groups.add([GroupData(gid: "1", name: "")]) { outcome.yield($0) }
+        groups.writeAsync({ _ in }) { _ in }
+        isEnqueued.signal()
+        for await _ in arrived {}
+        try await container.perform(in: contacts, groups, waitFor: .main) { contacts, groups in
+            try contacts.insert(ContactEntity.self).uid = "1"
+            try groups.first(GroupEntity.self, where: \.gid, equals: "1")?.name = "rests on the first"
+        }
+        try await contacts.add(ContactData(uid: "2", name: ""), waitFor: .main)
+        #expect(try contacts.count(ContactEntity.self) == 2 && groups.count(GroupEntity.self) == 1)
+        release()
+        var iterator = outcomes.makeAsyncIterator()
+        let first = try #require(await iterator.next())
+        let error = #expect(throws: DataSourceError.self) { try first.get() }
+        #expect(error?.code == .diskFull)
+        #expect(try contacts.count(ContactEntity.self) == 0 && groups.count(GroupEntity.self) == 0)
+        #expect(container.pendingSaveCount == 0)
+        // Both go on, and rest on nothing that is gone.
+        try await container.perform(in: groups, contacts) { groups, contacts in
+            try contacts.insert(ContactEntity.self).uid = "1"
+            #expect(try groups.count(GroupEntity.self) == 0)
+        }
+        #expect(try contacts.count(ContactEntity.self) == 1)
+        try await container.close()
     }
 
     @Test func callsInEveryOrderEnd() async throws {
