@@ -74,7 +74,7 @@ struct LastReferenceTests {
         #expect(try await opened(directory).main.count(ContactEntity.self) == 0)
     }
 
-    @Test(.timeLimit(.minutes(1))) func anObjectThatOutlivesItsContainerIsReadableAndHasNoContext() async throws {
+    @Test func anObjectThatOutlivesItsContainerIsReadableAndHasNoContext() async throws {
         let directory = try TemporaryDirectory()
         var container: PersistentContainer? = try await open(directory)
         var contacts = try container?.dataSource(ContactDataSource.self)

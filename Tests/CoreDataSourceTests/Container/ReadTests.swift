@@ -89,7 +89,7 @@ import Testing
     }
 
     /// The reset held main back until the read had ended, however long that took.
-    @Test(.timeLimit(.minutes(1))) func mainReadsOnWhileAResetWaitsForALongRead() async throws {
+    @Test func mainReadsOnWhileAResetWaitsForALongRead() async throws {
         try await withContainer { container, _ in
             let contacts = try container.dataSource(ContactDataSource.self)
             try await contacts.add(contactList(0..<5))
