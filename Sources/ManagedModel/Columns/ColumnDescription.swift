@@ -3,7 +3,7 @@
 /// The position of a column in ``ManagedObjectModel/columns(of:)`` is the index that generated properties use.
 public struct ColumnDescription: Sendable, Hashable {
     /// The property's name; `property.leaf` for the leaf of a composite; `property.entity` for the entity of a to-one
-    /// relationship whose destination can vary.
+    /// relationship whose destination can vary; `property.position` for its place where the inverse is ordered.
     public var name: String
     public var role: Role
     /// False for transient attributes: they live in memory, travel with a save, and have no column in the store.
@@ -22,6 +22,9 @@ public struct ColumnDescription: Sendable, Hashable {
         case destinationKey(RelationshipDescription)
         /// The number of the destination's entity, where the destination has sub-entities.
         case destinationEntity(RelationshipDescription)
+        /// The place of the row's object among the others of an ordered to-many relationship, whose inverse has the column
+        /// before.
+        case position(RelationshipDescription)
     }
 
     /// The attribute's description, or nil for a relationship.

@@ -1,9 +1,22 @@
 extension ManagedObjectModel {
     /// The columns of an entity's rows: inherited ones first, so that a property has the same index in every sub-entity;
-    /// then its own attributes in the order of the model, composites as their leaves; then its to-one relationships.
+    /// then its own attributes in the order of the model, composites as their leaves; then the to-one relationships whose
+    /// links are in the row.
     public func columns(of entity: EntityDescription) -> [ColumnDescription] {
-        lineage(of: entity).reversed().flatMap(ownColumns)
+        columns(of: entity, format: ManagedObjectModel.storeFormat)
     }
+
+    /// The columns that a store of that format has.
+    package func columns(of entity: EntityDescription, format: Int64) -> [ColumnDescription] {
+        lineage(of: entity).reversed().flatMap { ownColumns(of: $0, format) }
+    }
+
+    /// The format of a store in which both sides of a one-to-one relationship have a column, and no ordered one-to-many
+    /// relationship has places.
+    package static let firstStoreFormat: Int64 = 1
+
+    /// The format in which stores are written: see ``linkStorage(of:)``.
+    package static let storeFormat: Int64 = 2
 
     /// The entity and its ancestors, nearest first. A cycle, which no checked model has, ends the list.
     public func lineage(of entity: EntityDescription) -> [EntityDescription] {
@@ -32,9 +45,14 @@ extension ManagedObjectModel {
         return entities.filter { names.contains($0.name) }
     }
 
-    private func ownColumns(of entity: EntityDescription) -> [ColumnDescription] {
+    private func ownColumns(of entity: EntityDescription, _ format: Int64) -> [ColumnDescription] {
         entity.attributes.flatMap { leaves(of: $0, named: $0.name, isStored: true, insideComposites: []) }
-            + entity.relationships.filter { !$0.isToMany }.flatMap(destinationColumns)
+            + entity.relationships.filter { !$0.isToMany }.flatMap { relationship in
+                if format == ManagedObjectModel.firstStoreFormat { return destinationColumns(of: relationship) }
+                let name = RelationshipName(entity: entity.name, name: relationship.name)
+                guard linkStorage(of: name) == .column else { return [] }
+                return destinationColumns(of: relationship) + positionColumn(of: relationship)
+            }
     }
 
     private func leaves(
@@ -66,5 +84,14 @@ extension ManagedObjectModel {
             name: "\(relationship.name).entity", role: .destinationEntity(relationship),
             isStored: !relationship.isTransient)
         return [key, entity]
+    }
+
+    private func positionColumn(of relationship: RelationshipDescription) -> [ColumnDescription] {
+        guard let inverse = inverse(of: relationship).flatMap(self.relationship), inverse.isToMany, inverse.isOrdered
+        else { return [] }
+        return [
+            ColumnDescription(
+                name: "\(relationship.name).position", role: .position(inverse), isStored: !relationship.isTransient)
+        ]
     }
 }

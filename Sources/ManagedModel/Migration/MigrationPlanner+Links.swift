@@ -49,7 +49,7 @@ extension MigrationPlanner {
             return
         }
         // The inverse's column holds the links of both.
-        if relationship.isToMany, isInverseToMany == false { return }
+        if case .inverseColumn = new.model.linkStorage(of: name) { return }
         if !sources.isEmpty {
             plan.links[name] = sources.map { LinkSource(relationship: $0, isReversed: false) }
         } else if let inverseSource = inverseSources.first {

@@ -27,17 +27,22 @@ package final class EntityLayout: Sendable {
     /// every row.
     package let indexedColumns: ColumnSet
 
-    /// The names of its relationships, inherited ones included.
-    package let relationships: Set<String>
+    /// Its relationships, inherited ones first, each entity's in the order of the model.
+    package let relationships: [RelationshipLayout]
+
+    /// The relationship whose links the rows are; nil for the rows of an entity.
+    package let links: RelationshipName?
 
     let damage: DamagedValues
     private let indexesByName: [String: Int]
+    private let relationshipsByName: [String: Int]
     /// For each column the constraint that it makes alone, or -1.
     private let constraintsByColumn: [Int]
 
     init(
         index: Int, entity: EntityDescription, columns: [ColumnLayout], constraints: [[Int]], constraintOwners: [Int],
-        concreteFamily: [Int], relationships: Set<String>, indexedColumns: Set<Int>, damage: DamagedValues
+        concreteFamily: [Int], relationships: [RelationshipLayout], links: RelationshipName? = nil,
+        indexedColumns: Set<Int>, damage: DamagedValues
     ) {
         self.index = index
         self.name = entity.name
@@ -49,6 +54,8 @@ package final class EntityLayout: Sendable {
         self.constraintOwners = constraintOwners
         self.concreteFamily = concreteFamily
         self.relationships = relationships
+        self.links = links
+        relationshipsByName = Dictionary(relationships.enumerated().map { ($1.name, $0) }) { first, _ in first }
         self.damage = damage
         uniqueColumns = constraints.joined().reduce(into: ColumnSet()) { $0.insert($1) }
         self.indexedColumns = indexedColumns.reduce(into: ColumnSet()) { $0.insert($1) }
@@ -59,6 +66,11 @@ package final class EntityLayout: Sendable {
     /// The index of the column of that name, or nil.
     package func column(named name: String) -> Int? {
         indexesByName[name]
+    }
+
+    /// The position in ``relationships`` of the one of that name, or nil.
+    package func relationship(named name: String) -> Int? {
+        relationshipsByName[name]
     }
 
     /// The position in ``constraints`` of the one that is exactly this column, or nil.
@@ -84,6 +96,15 @@ package struct ColumnLayout: Sendable {
         isStored = column.isStored
         attribute = column.attribute
         isDecimal = column.attribute?.type == .decimal
+    }
+
+    /// A column of a link.
+    init(linkColumn name: String) {
+        self.name = name
+        storage = .integer
+        isStored = true
+        attribute = nil
+        isDecimal = false
     }
 }
 

@@ -1,6 +1,9 @@
 package import ManagedModel
 
 /// The layouts of all entities of a model, in the order of their names. A position in it is the entity's number.
+///
+/// After them come layouts for links that have rows of their own: everything that is true of an entity's rows is true of
+/// them, but that they are no objects.
 package final class ModelLayout: Sendable {
     package let model: ManagedObjectModel
     package let entities: [EntityLayout]
@@ -9,37 +12,130 @@ package final class ModelLayout: Sendable {
     private let indexesByName: [String: Int]
 
     /// - Parameter model: A model that was checked: its names are unique and its references lead somewhere.
-    package init(_ model: ManagedObjectModel) {
+    package convenience init(_ model: ManagedObjectModel) {
+        self.init(model, format: ManagedObjectModel.storeFormat)
+    }
+
+    /// - Parameter format: The format of the store whose tables it is about. The first has no rows for links.
+    package init(_ model: ManagedObjectModel, format: Int64) {
         self.model = model
-        let indexes = Dictionary(model.entities.enumerated().map { ($1.name, $0) }) { first, _ in first }
-        indexesByName = indexes
-        entities = model.entities.enumerated().map { [damage] index, entity in
-            let descriptions = model.columns(of: entity)
-            let columns = descriptions.map(ColumnLayout.init)
-            let positions = Dictionary(columns.enumerated().map { ($1.name, $0) }) { first, _ in first }
-            let lineage = Array(model.lineage(of: entity).reversed())
-            let constraints = lineage.flatMap { ancestor in
-                ancestor.uniquenessConstraints.map { names in
-                    (owner: indexes[ancestor.name] ?? index, columns: names.compactMap { positions[$0] })
-                }
-            }.filter { !$0.columns.isEmpty }
-            return EntityLayout(
-                index: index, entity: entity, columns: columns, constraints: constraints.map(\.columns),
-                constraintOwners: constraints.map(\.owner),
-                concreteFamily: model.family(ofEntityNamed: entity.name).filter { !$0.isAbstract }
-                    .compactMap { indexes[$0.name] },
-                relationships: Set(lineage.flatMap { $0.relationships.map(\.name) }),
-                indexedColumns: Set(
-                    constraints.compactMap(\.columns.first)
-                        + lineage.flatMap(\.indexes).compactMap { $0.elements.first.flatMap { positions[$0.property] } }
-                        + descriptions.indices.filter { descriptions[$0].isIndexed && columns[$0].isStored }),
-                damage: damage)
-        }
+        let builder = LayoutBuilder(model, format, damage)
+        indexesByName = builder.numbers
+        entities = builder.entities()
     }
 
     /// The layout of the entity of that name, or nil.
     package func entity(named name: String) -> EntityLayout? {
         indexesByName[name].map { entities[$0] }
+    }
+}
+
+/// Makes the layouts of a model.
+private struct LayoutBuilder {
+    let model: ManagedObjectModel
+    let format: Int64
+    let damage: DamagedValues
+    /// The number of each entity, by its name.
+    let numbers: [String: Int]
+    /// The columns of each entity, by its name.
+    private let columns: [String: [ColumnDescription]]
+    /// The layouts of links, by the relationship that they are made for.
+    private let links: [RelationshipName: EntityLayout]
+
+    init(_ model: ManagedObjectModel, _ format: Int64, _ damage: DamagedValues) {
+        self.model = model
+        self.format = format
+        self.damage = damage
+        numbers = Dictionary(model.entities.enumerated().map { ($1.name, $0) }) { first, _ in first }
+        columns = Dictionary(model.entities.map { ($0.name, model.columns(of: $0, format: format)) }) { first, _ in
+            first
+        }
+        var links: [RelationshipName: EntityLayout] = [:]
+        guard format != ManagedObjectModel.firstStoreFormat else {
+            self.links = links
+            return
+        }
+        for entity in model.entities {
+            for relationship in entity.relationships.sorted(by: { $0.name < $1.name }) {
+                let name = RelationshipName(entity: entity.name, name: relationship.name)
+                guard model.linkStorage(of: name) == .pairs(name, isReversed: false) else { continue }
+                links[name] = EntityLayout(
+                    linksOf: name, model, relationship, index: model.entities.count + links.count, damage: damage)
+            }
+        }
+        self.links = links
+    }
+
+    func entities() -> [EntityLayout] {
+        model.entities.enumerated().map { layout($1, number: $0) } + links.values.sorted { $0.index < $1.index }
+    }
+
+    private func layout(_ entity: EntityDescription, number: Int) -> EntityLayout {
+        let descriptions = columns[entity.name] ?? []
+        let columns = descriptions.map(ColumnLayout.init)
+        let positions = Dictionary(columns.enumerated().map { ($1.name, $0) }) { first, _ in first }
+        let lineage = Array(model.lineage(of: entity).reversed())
+        let constraints = lineage.flatMap { ancestor in
+            uniqueNames(ancestor).map { names in
+                (owner: numbers[ancestor.name] ?? number, columns: names.compactMap { positions[$0] })
+            }
+        }.filter { !$0.columns.isEmpty }
+        return EntityLayout(
+            index: number, entity: entity, columns: columns, constraints: constraints.map(\.columns),
+            constraintOwners: constraints.map(\.owner), concreteFamily: concreteFamily(entity.name),
+            relationships: format == ManagedObjectModel.firstStoreFormat
+                ? [] : lineage.flatMap { owner in owner.relationships.map { relationship($0, of: owner.name) } },
+            indexedColumns: Set(
+                constraints.compactMap(\.columns.first)
+                    + lineage.flatMap(\.indexes).compactMap { $0.elements.first.flatMap { positions[$0.property] } }
+                    + descriptions.indices.filter { descriptions[$0].isIndexed && columns[$0].isStored }),
+            damage: damage)
+    }
+
+    /// The properties that together must be unique: of the model, and the column of each one-to-one relationship.
+    private func uniqueNames(_ entity: EntityDescription) -> [[String]] {
+        if format == ManagedObjectModel.firstStoreFormat { return entity.uniquenessConstraints }
+        let single = entity.relationships.filter { relationship in
+            let name = RelationshipName(entity: entity.name, name: relationship.name)
+            return !relationship.isToMany && !relationship.isTransient && model.linkStorage(of: name) == .column
+                && model.inverse(of: relationship).flatMap(model.relationship)?.isToMany == false
+        }
+        return entity.uniquenessConstraints
+            + single.map { [$0.name] }.filter { !entity.uniquenessConstraints.contains($0) }
+    }
+
+    private func concreteFamily(_ name: String) -> [Int] {
+        model.family(ofEntityNamed: name).filter { !$0.isAbstract }.compactMap { numbers[$0.name] }
+    }
+
+    // MARK: Relationships
+
+    private func relationship(_ relationship: RelationshipDescription, of owner: String) -> RelationshipLayout {
+        let name = RelationshipName(entity: owner, name: relationship.name)
+        return RelationshipLayout(
+            path: name, description: relationship, destination: numbers[relationship.destinationName] ?? 0,
+            destinationFamily: concreteFamily(relationship.destinationName), storage: storage(of: name),
+            inverse: model.inverse(of: relationship))
+    }
+
+    private func storage(of name: RelationshipName) -> RelationshipLayout.Storage {
+        switch model.linkStorage(of: name) {
+        case .column: linkColumn(name).map { .column($0) } ?? .none
+        case .inverseColumn(let inverse): linkColumn(inverse).map { .inverseColumn($0) } ?? .none
+        case .pairs(let name, let isReversed):
+            links[name].map { .pairs($0.pairColumns(isReversed: isReversed)) } ?? .none
+        case .none: .none
+        }
+    }
+
+    /// The columns of a to-one relationship, which are at the same places in every sub-entity.
+    private func linkColumn(_ name: RelationshipName) -> LinkColumn? {
+        guard let names = columns[name.entity]?.map(\.name), let key = names.lastIndex(of: name.name) else {
+            return nil
+        }
+        return LinkColumn(
+            key: key, entity: names.lastIndex(of: "\(name.name).entity"),
+            position: names.lastIndex(of: "\(name.name).position"))
     }
 }
 
@@ -49,7 +145,7 @@ extension ColumnDescription {
         switch role {
         case .attribute(let attribute): attribute.isIndexed
         case .destinationKey: true
-        case .destinationEntity: false
+        case .destinationEntity, .position: false
         }
     }
 }

@@ -65,7 +65,7 @@ extension StoreSchema {
     func linkTables(of name: RelationshipName) -> [LinkTable] {
         let side = RelationshipSide(layout.model, name)
         guard let relationship = side.relationship else { return [] }
-        if !relationship.isToMany { return columns(of: name, relationship) }
+        if storage(of: name) == .column { return columns(of: name, relationship) }
         if let join = joins.first(where: { $0.relationship == name }) { return [linkTable(join, side)] }
         guard let inverse = side.inverse, let other = RelationshipSide(layout.model, inverse).relationship else {
             return []
@@ -76,6 +76,17 @@ extension StoreSchema {
         } ?? []
     }
 
+    /// Where the tables have the links of a relationship.
+    func storage(of name: RelationshipName) -> LinkStorage {
+        guard format == ManagedObjectModel.firstStoreFormat else { return layout.model.linkStorage(of: name) }
+        let side = RelationshipSide(layout.model, name)
+        if side.relationship?.isToMany == false { return .column }
+        if let inverse = side.inverse, RelationshipSide(layout.model, inverse).relationship?.isToMany == false {
+            return .inverseColumn(inverse)
+        }
+        return layout.model.linkStorage(of: name)
+    }
+
     /// The numbers of the entities under one that can have rows.
     func family(_ name: String) -> [Int] { layout.entity(named: name)?.concreteFamily ?? [] }
 
@@ -84,9 +95,10 @@ extension StoreSchema {
             guard let table = tables[number] else { return nil }
             let entity = layout.entities[number]
             guard let column = entity.column(named: relationship.name), column < table.terms.count else { return nil }
+            let position = entity.column(named: "\(relationship.name).position").map { table.terms[$0] }
             return LinkTable(
                 name: table.name,
-                source: .init(key: EntityTable.keyName.quoted, entity: .always(number), position: nil),
+                source: .init(key: EntityTable.keyName.quoted, entity: .always(number), position: position),
                 destination: .init(
                     key: table.terms[column], entity: destinationEntity(table, column, relationship), position: nil))
         }
@@ -96,7 +108,8 @@ extension StoreSchema {
     func destinationEntity(
         _ table: EntityTable, _ column: Int, _ relationship: RelationshipDescription
     ) -> LinkTable.EndEntity {
-        let columns = layout.model.entity(named: table.layout.name).map(layout.model.columns) ?? []
+        let columns =
+            layout.model.entity(named: table.layout.name).map { layout.model.columns(of: $0, format: format) } ?? []
         if column + 1 < columns.count, case .destinationEntity(let other) = columns[column + 1].role,
             other.name == relationship.name
         {
@@ -106,19 +119,16 @@ extension StoreSchema {
     }
 
     private func linkTable(_ join: JoinTable, _ side: RelationshipSide) -> LinkTable {
-        func end(_ name: String, _ entity: String, _ holdsEntity: Bool, _ holdsPosition: Bool) -> LinkTable.End {
+        func end(_ end: JoinTable.End, _ entity: String) -> LinkTable.End {
             .init(
-                key: name.quoted,
-                entity: holdsEntity
-                    ? .column("\(name).entity".quoted) : .always(layout.entity(named: entity)?.index ?? -1),
-                position: holdsPosition ? "\(name).position".quoted : nil)
+                key: end.key.quoted,
+                entity: end.entity.map { .column($0.quoted) }
+                    ?? .always(layout.entity(named: entity)?.index ?? -1),
+                position: end.position?.quoted)
         }
         return LinkTable(
-            name: join.name,
-            source: end("source", join.relationship.entity, join.holdsSourceEntity, join.holdsSourcePosition),
-            destination: end(
-                "destination", side.relationship?.destinationName ?? "", join.holdsDestinationEntity,
-                join.holdsDestinationPosition))
+            name: join.name, source: end(join.source, join.relationship.entity),
+            destination: end(join.destination, side.relationship?.destinationName ?? ""))
     }
 }
 

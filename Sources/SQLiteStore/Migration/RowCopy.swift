@@ -84,7 +84,7 @@ struct RowCopy {
     private mutating func addLinks(_ migration: StoreMigration, _ lookups: [RelationshipName: String]) {
         let model = migration.schema.layout.model
         guard let entity = model.entity(named: new.layout.name) else { return }
-        let columns = model.columns(of: entity)
+        let columns = model.columns(of: entity, format: migration.schema.format)
         let lineage = model.lineage(of: entity)
         for (column, description) in columns.enumerated() where description.isStored {
             guard case .destinationKey(let relationship) = description.role,
@@ -96,35 +96,39 @@ struct RowCopy {
             let link = link(name, relationship, migration, lookups[name])
             terms[column] = link.key
             if hasEntity { terms[column + 1] = link.entity }
+            if let position = new.layout.column(named: "\(relationship.name).position") {
+                terms[position] = link.position
+            }
         }
     }
 
     private func link(
         _ name: RelationshipName, _ relationship: RelationshipDescription, _ migration: StoreMigration,
         _ lookup: String?
-    ) -> (key: String, entity: String) {
+    ) -> (key: String, entity: String, position: String) {
         if let lookup {
             let place = "FROM \(lookup.quoted) WHERE owner = \(EntityTable.keyName.quoted)"
-            return ("(SELECT linked \(place))", "(SELECT linked_entity \(place))")
+            return ("(SELECT linked \(place))", "(SELECT linked_entity \(place))", "(SELECT position \(place))")
         }
         let oldModel = migration.oldSchema.layout.model
         let lineage = oldModel.entity(named: old.layout.name).map { oldModel.lineage(of: $0).map(\.name) } ?? []
         guard let source = migration.plan.links[name]?.first(where: { lineage.contains($0.relationship.entity) }),
             !source.isReversed, let oldOne = RelationshipSide(oldModel, source.relationship).relationship,
             let column = old.layout.column(named: oldOne.name)
-        else { return ("NULL", "NULL") }
+        else { return ("NULL", "NULL", "NULL") }
         let key = old.terms[column]
+        let position = old.layout.column(named: "\(oldOne.name).position").map { old.terms[$0] } ?? "NULL"
         let numbers = migration.numbers(under: relationship.destinationName)
         let entity = migration.oldSchema.destinationEntity(old, column, oldOne)
-        guard let number = entity.number(numbers) else { return ("NULL", "NULL") }
+        guard let number = entity.number(numbers) else { return ("NULL", "NULL", "NULL") }
         let family = migration.oldSchema.family(oldOne.destinationName)
         switch entity {
         case .always:
-            return (key, "CASE WHEN \(key) IS NOT NULL THEN \(number) END")
+            return (key, "CASE WHEN \(key) IS NOT NULL THEN \(number) END", position)
         case .column(let term):
             // All as it was: the table may stay.
-            if family.allSatisfy({ numbers[$0] == $0 }) { return (key, term) }
-            return ("CASE WHEN (\(number)) IS NOT NULL THEN \(key) END", number)
+            if family.allSatisfy({ numbers[$0] == $0 }) { return (key, term, position) }
+            return ("CASE WHEN (\(number)) IS NOT NULL THEN \(key) END", number, position)
         }
     }
 }

@@ -20,8 +20,8 @@ extension StoreMigration {
     /// The relationships that have a column and get their links from other tables.
     var lookedUpLinks: [RelationshipName] {
         plan.links.filter { name, sources in
-            sources.contains(where: \.isReversed)
-                && RelationshipSide(schema.layout.model, name).relationship?.isToMany == false
+            sources.contains { $0.isReversed || oldSchema.storage(of: $0.relationship) != .column }
+                && schema.storage(of: name) == .column
         }.map(\.key).sorted { ($0.entity, $0.name) < ($1.entity, $1.name) }
     }
 
@@ -33,8 +33,8 @@ extension StoreMigration {
             let destination = RelationshipSide(schema.layout.model, join.relationship).relationship?.destinationName,
             let oldOne = RelationshipSide(oldSchema.layout.model, old.relationship).relationship
         else { return false }
-        return isKept(old.relationship.entity, join.relationship.entity, old.holdsSourceEntity)
-            && isKept(oldOne.destinationName, destination, old.holdsDestinationEntity)
+        return isKept(old.relationship.entity, join.relationship.entity, old.source.entity != nil)
+            && isKept(oldOne.destinationName, destination, old.destination.entity != nil)
     }
 
     /// Whether all entities under the old one are still under the new one, and have their numbers if those are stored.
@@ -46,17 +46,34 @@ extension StoreMigration {
     }
 
     /// Fills a join table.
-    func fill(_ join: JoinTable, _ tableNames: [String: String]) throws(DataSourceError) {
-        var columns = [("\"source\"", "source"), ("\"destination\"", "destination")]
-        if join.holdsSourceEntity { columns.append(("\"source.entity\"", "source_entity")) }
-        if join.holdsDestinationEntity { columns.append(("\"destination.entity\"", "destination_entity")) }
-        if join.holdsDestinationPosition { columns.append(("\"destination.position\"", "destination_position")) }
-        if join.holdsSourcePosition { columns.append(("\"source.position\"", "source_position")) }
-        for select in linkSelects(join.relationship, tableNames) {
-            // The same pair can come twice from relationships that moved up into one.
-            try probe.connection.run(
-                "INSERT OR IGNORE INTO \(join.name.quoted) (\(columns.map(\.0).joined(separator: ", "))) "
-                    + "SELECT \(columns.map(\.1).joined(separator: ", ")) FROM (\(select))")
+    ///
+    /// - Parameter firstKey: The key of the first link.
+    /// - Returns: How many links it has.
+    func fill(
+        _ join: JoinTable, _ tableNames: [String: String], firstKey: Int64
+    ) throws(DataSourceError) -> Int64 {
+        var columns = [(join.source.key, "source"), (join.destination.key, "destination")]
+        if let entity = join.source.entity { columns.append((entity, "max(source_entity)")) }
+        if let entity = join.destination.entity { columns.append((entity, "max(destination_entity)")) }
+        if let position = join.destination.position { columns.append((position, "max(destination_position)")) }
+        if let position = join.source.position { columns.append((position, "max(source_position)")) }
+        var selects = linkSelects(join.relationship, tableNames)
+        guard !selects.isEmpty else { return 0 }
+        if RelationshipSide(schema.layout.model, join.relationship).inverse == join.relationship {
+            // Each link is seen from both ends.
+            selects += selects.map {
+                "SELECT destination, destination_entity, source, source_entity, destination_position, source_position "
+                    + "FROM (\($0))"
+            }
         }
+        // The same pair can come twice from relationships that moved up into one.
+        try probe.connection.run(
+            "INSERT INTO \(join.name.quoted) (\(EntityTable.keyName.quoted), "
+                + "\(columns.map(\.0.quoted).joined(separator: ", "))) "
+                + "SELECT \(firstKey - 1) + row_number() OVER (ORDER BY source, destination), "
+                + "\(columns.map(\.1).joined(separator: ", ")) FROM (\(selects.joined(separator: " UNION ALL "))) "
+                + "GROUP BY source, destination")
+        let count = try probe.connection.values("SELECT count(*) FROM \(join.name.quoted)").first?.first
+        return if case .integer(let count) = count { count } else { 0 }
     }
 }

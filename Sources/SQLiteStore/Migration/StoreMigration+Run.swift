@@ -10,7 +10,7 @@ extension StoreMigration {
     /// - Throws: `notMigratable` if the rows are not as they would have to be, or what the disk says.
     func run(_ progress: ((MigrationProgress) -> Void)?) throws(DataSourceError) -> Outcome {
         let connection = probe.connection
-        let metadata = Metadata(
+        var metadata = Metadata(
             identity: identity, storeID: found.storeID, firstFreeKey: found.firstFreeKey, modelText: schema.modelText)
         var carried = 0
         var dropped = 0
@@ -19,7 +19,7 @@ extension StoreMigration {
             try checkConditions()
             carried = try rowsCarried()
             dropped = try probe.rowCount() - carried
-            try move(MigrationMeter(totalRowCount: carried, report: progress))
+            metadata.firstFreeKey += try move(MigrationMeter(totalRowCount: carried, report: progress))
             try connection.run(Metadata.deleteSQL)
             try connection.insert(metadata)
             // Nothing but what the next start accepts is committed.
@@ -29,7 +29,9 @@ extension StoreMigration {
     }
 
     /// Makes the new tables beside the old ones, fills them, and drops the old ones.
-    private func move(_ meter: MigrationMeter) throws(DataSourceError) {
+    ///
+    /// - Returns: How many keys it has given.
+    private func move(_ meter: MigrationMeter) throws(DataSourceError) -> Int64 {
         let connection = probe.connection
         for view in probe.contents where view.type == "view" { try connection.run("DROP VIEW \(view.name.quoted)") }
         var names = Names(reserved: probe.contents.map(\.name) + schema.namedSQL.map(\.name))
@@ -49,12 +51,17 @@ extension StoreMigration {
         for table in schema.namedSQL where !kept.contains(table.name) { try connection.run(table.sql) }
         for (link, table) in lookups { try collect(link, into: table, tableNames) }
         for copy in copies { try carry(copy, from: tableNames[copy.old.name], meter) }
-        for join in schema.joins where !kept.contains(join.name) { try fill(join, tableNames) }
+        var keys: Int64 = 0
+        for join in schema.joins where !kept.contains(join.name) {
+            keys += try fill(join, tableNames, firstKey: found.firstFreeKey + keys)
+        }
         for table in tableNames.values.sorted() + lookups.values.sorted() {
             try connection.run("DROP TABLE \(table.quoted)")
         }
+        try dropRivalLinks()
         try makeIndexes()
         meter.end()
+        return keys
     }
 
     /// - Parameter table: Where the old rows are; nil if they are in their place.
@@ -80,10 +87,12 @@ extension StoreMigration {
         _ link: RelationshipName, into table: String, _ tableNames: [String: String]
     ) throws(DataSourceError) {
         try probe.connection.run(
-            "CREATE TABLE \(table.quoted) (owner INTEGER PRIMARY KEY, linked INTEGER, linked_entity INTEGER)")
+            "CREATE TABLE \(table.quoted) (owner INTEGER PRIMARY KEY, linked INTEGER, linked_entity INTEGER, position INTEGER)"
+        )
         for select in linkSelects(link, tableNames) {
             try probe.connection.run(
-                "INSERT OR IGNORE INTO \(table.quoted) SELECT source, destination, destination_entity FROM (\(select))")
+                "INSERT OR IGNORE INTO \(table.quoted) SELECT source, destination, destination_entity, source_position FROM (\(select))"
+            )
         }
     }
 

@@ -23,16 +23,20 @@ struct StoreMigration {
 
     /// Plans it from what the store says of itself.
     ///
-    /// - Parameter dropsByKey: Whether the rows of entities go whose data source has another key.
+    /// - Parameters:
+    ///   - dropsByKey: Whether the rows of entities go whose data source has another key.
     /// - Throws: `notMigratable` with the reason in words.
+    ///   - oldModel: The model that the store was made for, where it is known and not asked of the store.
     init(
-        schema: StoreSchema, probe: StoreProbe, found: Metadata, identity: StoreIdentity, dropsByKey: Bool = true
+        schema: StoreSchema, probe: StoreProbe, found: Metadata, identity: StoreIdentity, dropsByKey: Bool = true,
+        oldModel: ManagedObjectModel? = nil
     ) throws(DataSourceError) {
         self.schema = schema
         self.probe = probe
         self.found = found
         self.identity = identity
-        oldSchema = try StoreMigration.oldSchema(probe, found)
+        let model = if let oldModel { oldModel } else { try found.model() }
+        oldSchema = try StoreMigration.oldSchema(model, probe, found.format)
         plan = MigrationPlan(from: oldSchema.layout.model, to: schema.layout.model) { old, new in
             dropsByKey && found.identity.entityKeys[old] != identity.entityKeys[new]
         }
@@ -55,20 +59,14 @@ struct StoreMigration {
     }
 
     /// The tables that the store was made with.
-    private static func oldSchema(_ probe: StoreProbe, _ found: Metadata) throws(DataSourceError) -> StoreSchema {
-        guard let text = found.modelText else {
-            throw DataSourceError(
-                notMigratable: "The store does not say for which model it was made, as those of older releases do not.")
-        }
-        guard let model = ManagedObjectModel(storedText: text), model.hash.description == found.identity.modelHash
-        else {
-            throw DataSourceError(notMigratable: "What the store says of the model that it was made for is damaged.")
-        }
+    private static func oldSchema(
+        _ model: ManagedObjectModel, _ probe: StoreProbe, _ format: Int64
+    ) throws(DataSourceError) -> StoreSchema {
         guard model.entities.count <= entityLimit else {
             throw DataSourceError(notMigratable: "The old model has more than \(entityLimit) entities.")
         }
         do throws(DataSourceError) {
-            let schema = try StoreSchema(ModelLayout(model))
+            let schema = try StoreSchema(model, format: format)
             try probe.check(schema)
             return schema
         } catch {
@@ -94,6 +92,23 @@ struct StoreMigration {
         MigrationReport(
             rowsCarried: rowsCarried, changes: plan.changes.map(\.description), removedEntities: plan.removedEntities,
             losses: plan.losses.map(\.description))
+    }
+}
+
+extension Metadata {
+    /// The model that the store was made for.
+    ///
+    /// - Throws: `notMigratable`.
+    func model() throws(DataSourceError) -> ManagedObjectModel {
+        guard let modelText else {
+            throw DataSourceError(
+                notMigratable: "The store does not say for which model it was made, as those of older releases do not.")
+        }
+        guard let model = ManagedObjectModel(storedText: modelText), model.hash.description == identity.modelHash
+        else {
+            throw DataSourceError(notMigratable: "What the store says of the model that it was made for is damaged.")
+        }
+        return model
     }
 }
 

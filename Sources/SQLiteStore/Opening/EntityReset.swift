@@ -80,7 +80,7 @@ struct EntityReset {
 
     private func links(of table: EntityTable) -> [Link] {
         guard let entity = schema.layout.model.entity(named: table.layout.name) else { return [] }
-        let columns = schema.layout.model.columns(of: entity)
+        let columns = schema.layout.model.columns(of: entity, format: schema.format)
         return columns.enumerated().compactMap { index, column in
             guard case .destinationKey(let relationship) = column.role, column.isStored else { return nil }
             let holdsEntity = columns.contains { $0.role == .destinationEntity(relationship) }

@@ -39,6 +39,12 @@ struct ReadOnlyOpening {
             throw DataSourceError(
                 .storeReadOnly, "\(files.main) is empty, and open for reading only. Open it for writing first.")
         }
+        guard metadata.format == StoreSchema.format else {
+            throw DataSourceError(
+                .storeReadOnly,
+                "An earlier release wrote \(files.main). Open it for writing once, which brings it to the format of this "
+                    + "one.")
+        }
         try probe.check(schema)
         return Result(metadata: metadata, longestValue: connection.longestValue, watch: watch)
     }

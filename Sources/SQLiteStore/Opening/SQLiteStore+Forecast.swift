@@ -52,9 +52,10 @@ struct StoreForecast {
             switch try StartupDecision(probe.found(), options.identity, .discard) {
             case .create:
                 return StoreStartup(reason: .firstLaunch)
-            case .proceed, .resetEntities, .migrate:
+            case .proceed(let found), .resetEntities(_, _, let found), .migrate(_, let found):
                 // The keys of data sources are known to the app alone, so here they change nothing.
-                try probe.check(schema)
+                try probe.check(
+                    found.format == schema.format ? schema : StoreSchema(schema.layout.model, format: found.format))
                 return countsRows ? try startup(.current, probe, isForced: countsRows) : StoreStartup(reason: .current)
             case .reset(let reason, _):
                 return try startup(reason, probe, isForced: countsRows)

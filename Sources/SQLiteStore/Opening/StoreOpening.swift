@@ -63,7 +63,8 @@ struct StoreOpening {
         case .create:
             try files.adopt()
             return try create(StoreStartup(reason: .firstLaunch), connection)
-        case .proceed(let metadata):
+        case .proceed(let found):
+            let (metadata, probe) = try StoreUpgrade(found, schema.layout.model, probe).run()
             try probe.check(schema)
             try connection.settleWriter(options.synchronous)
             return try update(connection.checkKeys(metadata, schema), probe)
@@ -141,6 +142,7 @@ struct StoreOpening {
         _ fallback: String?
     ) throws(DataSourceError) -> Result {
         let copy = try backup(reason)?.copy(probe.connection)
+        let (found, probe) = try upgraded(found, reason, probe)
         try probe.connection.settleWriter(.full)
         let reset = EntityReset(
             schema: schema, probe: probe, found: found, identity: options.identity, dropped: entities)
@@ -152,6 +154,16 @@ struct StoreOpening {
         startup.countFailure = outcome.countFailure
         let metadata = try probe.connection.checkKeys(outcome.metadata, schema)
         return Result(connection: probe.connection, metadata: metadata, startup: startup)
+    }
+
+    /// Brings a store of which some tables stay to the format of this release.
+    private func upgraded(
+        _ found: Metadata, _ reason: StoreStartup.Reason, _ probe: StoreProbe
+    ) throws(DataSourceError) -> (Metadata, StoreProbe) {
+        guard reason.isModelChanged else { return try StoreUpgrade(found, schema.layout.model, probe).run() }
+        // A store that does not name its model has no links that anybody has made.
+        guard let model = try? found.model() else { return (found, probe) }
+        return try StoreUpgrade(found, model, probe).run()
     }
 
     /// How the old store is set aside; nil if it is dropped.

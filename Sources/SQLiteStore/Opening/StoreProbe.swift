@@ -42,7 +42,7 @@ struct StoreProbe {
     /// How many objects are in those tables. Pairs of a relationship do not count.
     func rowCount(in tables: [String]) throws(DataSourceError) -> Int {
         var total = 0
-        for table in tables where hasColumn(EntityTable.keyName, in: table) {
+        for table in tables where hasColumn(EntityTable.keyName, in: table) && !holdsLinks(table) {
             if case .integer(let count) = try connection.values("SELECT count(*) FROM \(table.quoted)").first?[0] {
                 total += Int(count)
             }
@@ -76,6 +76,10 @@ struct StoreProbe {
                 "The tables of \(connection.path) are not as this library made them. Restore the store from a copy, or "
                     + "delete it and start anew.")
         }
+    }
+
+    private func holdsLinks(_ table: String) -> Bool {
+        hasColumn(LinkNames.source, in: table) && hasColumn(LinkNames.destination, in: table)
     }
 
     private func hasColumn(_ column: String, in table: String) -> Bool {

@@ -123,7 +123,7 @@ struct StoreRestore {
                 "\(backup.main) is no store of this library, so it cannot be restored. Choose another file.")
         }
         if let model = metadata.modelText.flatMap({ ManagedObjectModel(storedText: $0) }) {
-            try probe.check(StoreSchema(ModelLayout(model)))
+            try probe.check(StoreSchema(model, format: metadata.format))
         }
         let findings = try probe.connection.values("PRAGMA integrity_check(1)")
         guard findings == [[.text("ok")]] else {

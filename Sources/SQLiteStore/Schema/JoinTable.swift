@@ -1,7 +1,8 @@
 internal import ManagedModel
 internal import RowStore
 
-/// The pairs of a to-many relationship that no column of the other side can hold.
+/// The table of links that no column of an entity's row can hold: of a many-to-many relationship, or of a to-many one without
+/// an inverse.
 struct JoinTable: Sendable {
     let name: String
     /// The relationship whose sources are in the column of that name.
@@ -9,33 +10,73 @@ struct JoinTable: Sendable {
     let createSQL: String
     /// The entities that can have rows, of both ends.
     let entities: Set<String>
-    /// Whether a pair says of which entity its source is, and its destination, and where they stand among the others.
-    let holdsSourceEntity: Bool
-    let holdsDestinationEntity: Bool
-    let holdsSourcePosition: Bool
-    let holdsDestinationPosition: Bool
+    let source: End
+    let destination: End
+    /// Whether the rows have keys, as those of entities have.
+    let hasKeys: Bool
     /// Whether a pair says of which entities its ends are.
-    var holdsEntities: Bool { holdsSourceEntity || holdsDestinationEntity }
+    var holdsEntities: Bool { source.entity != nil || destination.entity != nil }
     /// Finds the sources of a destination.
     let index: StoreIndex
 
+    /// The columns of one end, unquoted.
+    struct End: Sendable {
+        let key: String
+        /// The number of its entity, where that can vary.
+        let entity: String?
+        /// Its place among those of the other end, where they are ordered.
+        let position: String?
+    }
+
+    /// The table of links that a layout is for; nil for the table of an entity.
+    init?(_ table: EntityTable, _ layout: ModelLayout) {
+        guard let relationship = table.layout.links,
+            let destination = layout.model.relationship(relationship)?.destinationName
+        else { return nil }
+        name = table.name
+        self.relationship = relationship
+        createSQL = table.createSQL
+        entities = JoinTable.entities(layout.model, relationship.entity, destination)
+        hasKeys = true
+        let columns = table.layout.pairColumns(isReversed: false)
+        func end(_ column: LinkColumn) -> End {
+            End(
+                key: table.unquotedName(column.key), entity: column.entity.map(table.unquotedName),
+                position: column.position.map(table.unquotedName))
+        }
+        source = end(columns.own)
+        self.destination = end(columns.other)
+        index = StoreIndex(
+            table: name, isUnique: false,
+            elements: [columns.other.key, columns.own.key].map { .init(term: table.terms[$0]) })
+    }
+
+    private static func entities(_ model: ManagedObjectModel, _ source: String, _ destination: String) -> Set<String> {
+        let both = model.family(ofEntityNamed: source) + model.family(ofEntityNamed: destination)
+        return Set(both.filter { !$0.isAbstract }.map(\.name))
+    }
+}
+
+// MARK: - The first format
+
+extension JoinTable {
     /// One for each pair of to-many relationships, and one for each to-many relationship without an inverse.
     static func all(of model: ManagedObjectModel, _ names: inout Names) throws(DataSourceError) -> [JoinTable] {
         var joins: [JoinTable] = []
         for entity in model.entities {
             let relationships = entity.relationships.filter { $0.isToMany && !$0.isTransient }
             for relationship in relationships.sorted(by: { $0.name < $1.name }) {
-                let inverse = model.inverse(of: relationship)
-                guard inverse?.relationship.isToMany ?? true else { continue }
+                let inverseName = model.inverse(of: relationship)
+                let inverse = inverseName.flatMap(model.relationship)
+                guard inverse?.isToMany ?? true else { continue }
                 // One side of a pair makes the table, whichever comes first.
-                if let inverse, (inverse.owner, inverse.relationship.name) < (entity.name, relationship.name) {
+                if let inverseName, (inverseName.entity, inverseName.name) < (entity.name, relationship.name) {
                     continue
                 }
                 joins.append(
                     JoinTable(
                         name: try names.claim("_\(entity.name)_\(relationship.name)"), owner: entity.name, relationship,
-                        inverse: inverse?.relationship, sources: model.family(ofEntityNamed: entity.name),
-                        destinations: model.family(ofEntityNamed: relationship.destinationName)))
+                        inverse: inverse, model))
             }
         }
         return joins
@@ -43,39 +84,25 @@ struct JoinTable: Sendable {
 
     private init(
         name: String, owner: String, _ relationship: RelationshipDescription, inverse: RelationshipDescription?,
-        sources: [EntityDescription], destinations: [EntityDescription]
+        _ model: ManagedObjectModel
     ) {
         self.name = name
-        entities = Set((sources + destinations).filter { !$0.isAbstract }.map(\.name))
+        entities = JoinTable.entities(model, owner, relationship.destinationName)
         self.relationship = RelationshipName(entity: owner, name: relationship.name)
-        holdsSourceEntity = sources.count > 1
-        holdsDestinationEntity = destinations.count > 1
-        // The place of the destination among those of its source, and the other way round.
-        holdsDestinationPosition = relationship.isOrdered
-        holdsSourcePosition = inverse?.isOrdered == true
+        hasKeys = false
+        func end(_ name: String, of entity: String, isOrdered: Bool) -> End {
+            End(
+                key: name, entity: model.family(ofEntityNamed: entity).count > 1 ? "\(name).entity" : nil,
+                position: isOrdered ? "\(name).position" : nil)
+        }
+        source = end("source", of: owner, isOrdered: inverse?.isOrdered == true)
+        destination = end("destination", of: relationship.destinationName, isOrdered: relationship.isOrdered)
         var columns = ["\"source\" INTEGER NOT NULL", "\"destination\" INTEGER NOT NULL"]
-        if holdsSourceEntity { columns.append("\"source.entity\" INTEGER NOT NULL") }
-        if holdsDestinationEntity { columns.append("\"destination.entity\" INTEGER NOT NULL") }
-        if holdsDestinationPosition { columns.append("\"destination.position\" INTEGER") }
-        if holdsSourcePosition { columns.append("\"source.position\" INTEGER") }
+        columns += [source.entity, destination.entity].compactMap { $0 }.map { "\($0.quoted) INTEGER NOT NULL" }
+        columns += [destination.position, source.position].compactMap { $0 }.map { "\($0.quoted) INTEGER" }
         columns.append("PRIMARY KEY (\"source\", \"destination\")")
         createSQL = "CREATE TABLE \(name.quoted) (" + columns.joined(separator: ", ") + ") WITHOUT ROWID"
         index = StoreIndex(
             table: name, isUnique: false, elements: ["destination", "source"].map { .init(term: $0.quoted) })
-    }
-}
-
-extension ManagedObjectModel {
-    /// The inverse of a relationship and the entity that declares it.
-    fileprivate func inverse(
-        of relationship: RelationshipDescription
-    ) -> (owner: String, relationship: RelationshipDescription)? {
-        guard let name = relationship.inverseName, let destination = entity(named: relationship.destinationName) else {
-            return nil
-        }
-        for owner in lineage(of: destination) {
-            if let inverse = owner.relationships.first(where: { $0.name == name }) { return (owner.name, inverse) }
-        }
-        return nil
     }
 }

@@ -11,6 +11,8 @@ package struct Metadata: Sendable, Equatable {
     package var firstFreeKey: Int64
     /// The model that the store was made for, as ``ManagedObjectModel/storedText``; nil in a store of an older release.
     package var modelText: String?
+    /// The format of the tables: ``StoreSchema/format`` in all that is written.
+    package private(set) var format = StoreSchema.format
 
     package init(identity: StoreIdentity, storeID: String, firstFreeKey: Int64, modelText: String? = nil) {
         self.identity = identity
@@ -46,7 +48,7 @@ package struct Metadata: Sendable, Equatable {
     /// The rows of the table.
     package var rows: [String: RowValue] {
         var rows: [String: RowValue] = [
-            "format": .integer(StoreSchema.format), "modelHash": .text(identity.modelHash),
+            "format": .integer(format), "modelHash": .text(identity.modelHash),
             "databaseKey": .text(identity.databaseKey), "storeID": .text(storeID),
             "firstFreeKey": .integer(firstFreeKey),
         ]
@@ -64,7 +66,7 @@ package struct Metadata: Sendable, Equatable {
             throw DataSourceError(
                 .newerFormat, "A newer release of the app wrote this store (format \(format)). Update the app.")
         }
-        guard rows["format"] == .integer(StoreSchema.format), case .text(let modelHash) = rows["modelHash"],
+        guard case .integer(let format) = rows["format"], format > 0, case .text(let modelHash) = rows["modelHash"],
             case .text(let databaseKey) = rows["databaseKey"], case .text(let storeID) = rows["storeID"],
             case .integer(let firstFreeKey) = rows["firstFreeKey"], firstFreeKey > 0
         else {
@@ -77,6 +79,7 @@ package struct Metadata: Sendable, Equatable {
                 modelHash: modelHash, entityHashes: Metadata.texts(in: rows, after: Metadata.entityPrefix),
                 databaseKey: databaseKey, entityKeys: Metadata.texts(in: rows, after: Metadata.keyPrefix)),
             storeID: storeID, firstFreeKey: firstFreeKey)
+        self.format = format
         if case .text(let text) = rows[Metadata.modelName] { modelText = text }
     }
 

@@ -28,15 +28,17 @@ struct StoreIndex: Sendable {
     }
 
     /// Those of an entity's table, with what its ancestors ask for.
-    static func all(of table: EntityTable, _ model: ManagedObjectModel) -> [StoreIndex] {
+    static func all(of table: EntityTable, _ model: ManagedObjectModel, format: Int64) -> [StoreIndex] {
         let unique = table.layout.constraints.compactMap { columns in
             elements(columns.map { ($0, true) }, table)
         }
-        guard let entity = model.entity(named: table.layout.name) else { return [] }
+        guard table.layout.links == nil, let entity = model.entity(named: table.layout.name) else {
+            return unique.map { StoreIndex(table: table.name, isUnique: true, elements: $0) }
+        }
         let declared = model.lineage(of: entity).flatMap(\.indexes).compactMap { index in
             elements(index.elements.map { (table.layout.column(named: $0.property), $0.isAscending) }, table)
         }
-        let single = model.columns(of: entity).enumerated().compactMap { position, column in
+        let single = model.columns(of: entity, format: format).enumerated().compactMap { position, column in
             column.isIndexed ? elements([(position, true)], table) : nil
         }
         return unique.map { StoreIndex(table: table.name, isUnique: true, elements: $0) }

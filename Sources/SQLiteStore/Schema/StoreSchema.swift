@@ -16,10 +16,23 @@ struct StoreSchema: Sendable {
     static let columnLimit = 2000
 
     /// The version of everything that is written below. A store with a higher one is refused.
-    static let format: Int64 = 1
+    static let format = ManagedObjectModel.storeFormat
+
+    /// The version of this one: that of a store that is there may be lower.
+    let format: Int64
 
     init(_ layout: ModelLayout) throws(DataSourceError) {
+        try self.init(layout, format: StoreSchema.format)
+    }
+
+    /// The tables of a store that an earlier release has written.
+    init(_ model: ManagedObjectModel, format: Int64) throws(DataSourceError) {
+        try self.init(ModelLayout(model, format: format), format: format)
+    }
+
+    private init(_ layout: ModelLayout, format: Int64) throws(DataSourceError) {
         self.layout = layout
+        self.format = format
         var names = Names(reserved: [Metadata.table])
         var tables: [EntityTable?] = []
         var firstStatement = 0
@@ -36,8 +49,12 @@ struct StoreSchema: Sendable {
         }
         self.tables = tables
         self.firstFreeStatement = firstStatement
-        joins = try JoinTable.all(of: layout.model, &names)
-        let indexes = tables.compactMap { $0 }.flatMap { StoreIndex.all(of: $0, layout.model) } + joins.map(\.index)
+        joins =
+            try format == ManagedObjectModel.firstStoreFormat
+            ? JoinTable.all(of: layout.model, &names) : tables.compactMap { $0.flatMap { JoinTable($0, layout) } }
+        let indexes =
+            tables.compactMap { $0 }.flatMap { StoreIndex.all(of: $0, layout.model, format: format) }
+            + joins.map(\.index)
         self.indexes = Dictionary(indexes.map { ($0.name, $0) }) { first, _ in first }
     }
 
@@ -67,7 +84,7 @@ struct StoreSchema: Sendable {
     /// The name and the SQL of every table, ours for metadata included.
     var namedSQL: [(name: String, sql: String)] {
         [(Metadata.table, Metadata.createSQL)] + tables.compactMap { $0.map { ($0.name, $0.createSQL) } }
-            + joins.map { ($0.name, $0.createSQL) }
+            + (format == ManagedObjectModel.firstStoreFormat ? joins.map { ($0.name, $0.createSQL) } : [])
     }
 
     /// Makes the indexes that the model has and drops those of ours that it no longer has. They are not part of the hash.

@@ -1,0 +1,94 @@
+package import ManagedModel
+
+/// One relationship of an entity, and where its links are.
+package struct RelationshipLayout: Sendable {
+    /// Where the links are, in columns by their indexes.
+    package enum Storage: Sendable {
+        /// In the row of the source.
+        case column(LinkColumn)
+        /// In the rows of the destinations.
+        case inverseColumn(LinkColumn)
+        /// In rows of their own.
+        case pairs(PairColumns)
+        /// Nowhere: a transient to-many relationship.
+        case none
+    }
+
+    /// Where it is declared.
+    package let path: RelationshipName
+    package let description: RelationshipDescription
+    /// The number of the destination's entity.
+    package let destination: Int
+    /// The entities that a destination can be of.
+    package let destinationFamily: [Int]
+    package let storage: Storage
+    /// The inverse, where it is declared.
+    package let inverse: RelationshipName?
+
+    package var name: String { path.name }
+    package var isToMany: Bool { description.isToMany }
+    /// Whether it is its own inverse.
+    package var isSymmetric: Bool { inverse == path }
+}
+
+/// The columns of a row that lead to another row.
+package struct LinkColumn: Sendable, Hashable {
+    /// The other row's key.
+    package let key: Int
+    /// The number of the other row's entity, where that can vary.
+    package let entity: Int?
+    /// The row's place among those that lead to the same one, where they are ordered.
+    package let position: Int?
+}
+
+/// The columns of a row that is a link, seen from one of its ends.
+package struct PairColumns: Sendable, Hashable {
+    /// The number of the links' layout.
+    package let layout: Int
+    package let own: LinkColumn
+    /// The position is the other end's place among those of this end.
+    package let other: LinkColumn
+}
+
+extension EntityLayout {
+    /// The layout of the links of a relationship that have rows of their own.
+    convenience init(
+        linksOf name: RelationshipName, _ model: ManagedObjectModel, _ relationship: RelationshipDescription,
+        index: Int,
+        damage: DamagedValues
+    ) {
+        let inverse = model.inverse(of: relationship).flatMap(model.relationship)
+        var names = [LinkNames.source, LinkNames.destination]
+        if model.family(ofEntityNamed: name.entity).count > 1 { names.append(LinkNames.sourceEntity) }
+        if model.family(ofEntityNamed: relationship.destinationName).count > 1 {
+            names.append(LinkNames.destinationEntity)
+        }
+        if inverse?.isOrdered == true { names.append(LinkNames.sourcePosition) }
+        if relationship.isOrdered { names.append(LinkNames.destinationPosition) }
+        self.init(
+            index: index, entity: EntityDescription(name: "_\(name.entity)_\(name.name)"),
+            columns: names.map(ColumnLayout.init(linkColumn:)), constraints: [[0, 1]], constraintOwners: [index],
+            concreteFamily: [index], relationships: [], links: name, indexedColumns: [0, 1], damage: damage)
+    }
+
+    /// The columns of a link, seen from its source or from its destination.
+    package func pairColumns(isReversed: Bool) -> PairColumns {
+        let source = LinkColumn(
+            key: 0, entity: column(named: LinkNames.sourceEntity), position: column(named: LinkNames.sourcePosition))
+        let destination = LinkColumn(
+            key: 1, entity: column(named: LinkNames.destinationEntity),
+            position: column(named: LinkNames.destinationPosition))
+        return PairColumns(
+            layout: index, own: isReversed ? destination : source, other: isReversed ? source : destination)
+    }
+}
+
+/// The names of the columns of a link.
+package enum LinkNames {
+    package static let source = "_source"
+    package static let destination = "_destination"
+    package static let sourceEntity = "_source.entity"
+    package static let destinationEntity = "_destination.entity"
+    package static let sourcePosition = "_source.position"
+    package static let destinationPosition = "_destination.position"
+}
