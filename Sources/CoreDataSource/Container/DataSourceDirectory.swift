@@ -14,6 +14,7 @@ final class DataSourceDirectory {
         if let source = sources[ObjectIdentifier(type)] as? Source { return source }
         let entities = try claim(type, stack)
         let tier = PrivateTier(stack, owner: "\(type)", ownedEntities: entities)
+        stack.join(tier, entities)
         let source = type.init(DataSourceBinding(tier: tier, mainTier: mainTier))
         sources[ObjectIdentifier(type)] = source
         return source
@@ -41,6 +42,9 @@ final class DataSourceDirectory {
                 }
                 claimed.insert(concrete)
             }
+        }
+        for layout in stack.layout.entities where layout.links != nil {
+            if claimed.isSuperset(of: stack.graph.ends(ofLinks: layout.index)) { claimed.insert(layout.index) }
         }
         for entity in claimed {
             owners[entity] = "\(type)"

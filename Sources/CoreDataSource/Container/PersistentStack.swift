@@ -6,6 +6,8 @@ internal import Synchronization
 /// What all contexts of one container share: the model, the root, and the counter of keys.
 package final class PersistentStack: Sendable {
     package let layout: ModelLayout
+    /// What follows from deleting and linking objects.
+    let graph: RelationshipGraph
     package let root: RootContext
     let mainWaker: MainWaker
     /// How many bytes of objects a private context may keep registered between saves.
@@ -16,6 +18,7 @@ package final class PersistentStack: Sendable {
     private let types: Guarded<[ManagedObject.Type]>
     /// The class of the data source that owns each entity that has one.
     private let owners = Guarded<[Int: String]>([:])
+    private let tiers = Guarded<[Int: WeakTier]>([:])
     private let lastKey: Atomic<Int64>
     private let origins: Guarded<SaveOrigins>
     /// What was noticed, by the class of the data source.
@@ -23,6 +26,7 @@ package final class PersistentStack: Sendable {
 
     init(_ layout: ModelLayout, root: RootContext, mainWaker: MainWaker, registeredObjectByteLimit: Int) {
         self.layout = layout
+        graph = RelationshipGraph(layout)
         self.root = root
         self.mainWaker = mainWaker
         self.registeredObjectByteLimit = registeredObjectByteLimit
@@ -46,6 +50,17 @@ package final class PersistentStack: Sendable {
     /// A data source has claimed its entities.
     func join(_ source: SaveSource, _ entities: Set<Int>) {
         origins.withLock { $0.join(source, entities) }
+    }
+
+    /// A data source is there, with its tier.
+    func join(_ tier: PrivateTier, _ entities: Set<Int>) {
+        tiers.withLock { tiers in for entity in entities { tiers[entity] = WeakTier(tier) } }
+    }
+
+    /// The tiers of the data sources that own any of those entities.
+    func tiers(owning entities: Set<Int>) -> [PrivateTier] {
+        if entities.isEmpty { return [] }
+        return tiers.withLock { tiers in entities.compactMap { tiers[$0]?.tier } }
     }
 
     /// Lets saves of those data sources rest on each other from now on.
@@ -101,5 +116,14 @@ package final class PersistentStack: Sendable {
     deinit {
         // Saves that nobody waited for may not be in the store yet.
         root.shutDown()
+    }
+}
+
+/// A tier that the stack does not keep alive, for the tier keeps the stack.
+private struct WeakTier: Sendable {
+    weak let tier: PrivateTier?
+
+    init(_ tier: PrivateTier) {
+        self.tier = tier
     }
 }

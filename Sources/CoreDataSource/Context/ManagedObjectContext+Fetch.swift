@@ -2,8 +2,14 @@ internal import RowStore
 
 /// Fetching many objects.
 extension ManagedObjectContext {
-    /// The objects that match, edits that are not saved yet included.
+    /// The objects that match, edits that are not saved yet included. What they lead to will be read for all of them at once.
     func objects(_ plan: FetchPlan) throws(DataSourceError) -> [ManagedObject] {
+        let objects = try ungroupedObjects(plan)
+        FetchGroup.gather(objects)
+        return objects
+    }
+
+    private func ungroupedObjects(_ plan: FetchPlan) throws(DataSourceError) -> [ManagedObject] {
         if let tests = plan.tests {
             if let limit = plan.query.limit, let found = try first(plan.query.offset + limit, plan, tests) {
                 return plan.query.window(found)

@@ -26,6 +26,8 @@ public class ManagedObjectContext {
     var isInBatch = false
     /// What the context has taken in of the feed.
     var position: FeedPosition
+    /// What was read of to-many relationships.
+    var related = RelatedCache()
     /// Whether a long query ends when its task is cancelled.
     var isCancellable = false
     /// The name of the data source's class; nil for a context that is for reading.
@@ -96,10 +98,31 @@ public class ManagedObjectContext {
 
     /// Throws unless objects of the entity may be made and changed here.
     func checkOwned(_ entity: Int) throws(DataSourceError) {
-        if !bindings[entity].isOwned { throw notOwned(bindings[entity].layout) }
+        if !mayEdit(entity) { throw notOwned(bindings[entity].layout) }
     }
 
-    private func notOwned(_ layout: EntityLayout) -> DataSourceError {
+    /// Whether objects of the entity may be made and changed here.
+    func mayEdit(_ entity: Int) -> Bool { bindings[entity].isOwned }
+
+    /// The context that has an entity's objects as they are now: another one if its edits are saved with those of this one.
+    func editor(ofEntity entity: Int) -> ManagedObjectContext { self }
+
+    /// A relationship could not be followed, which no accessor can throw.
+    func noteReadFailure(_ error: any Error) {
+        let error =
+            error as? DataSourceError
+            ?? DataSourceError(.cancelled, "The task was cancelled while a relationship was read. Read it again.")
+        if owner == nil, self is MainContext {
+            stack.root.failures.report(StoreFailure(.store, error, dataSourceName: nil))
+        } else {
+            refuse(error)
+        }
+    }
+
+    /// A batch has ended.
+    func forgetDeletions() {}
+
+    func notOwned(_ layout: EntityLayout) -> DataSourceError {
         DataSourceError(
             .entityNotOwned,
             "\(owner ?? "A context for reading") does not own \(layout.name) and cannot insert, edit or delete its objects. Use the data source that lists \(layout.name) in its entities.",
@@ -120,7 +143,7 @@ public class ManagedObjectContext {
     func willEdit(_ object: ManagedObject) {
         checkInBatch()
         let binding = bindings[object.layout.index]
-        if !binding.isOwned { refuse(notOwned(object.layout)) }
+        if !mayEdit(object.layout.index) { refuse(notOwned(object.layout)) }
         changed.append(object)
         binding.noteTouch(object)
     }
@@ -244,6 +267,8 @@ public class ManagedObjectContext {
         for binding in bindings where binding.hasEdits { binding.endBatch() }
         changed.removeAll(keepingCapacity: changed.count < 1024)
         noted.removeAll()
+        related.removeAll()
+        forgetDeletions()
         refusal = nil
         if isEnd { trim() }
     }
@@ -253,6 +278,7 @@ public class ManagedObjectContext {
 
     /// Forgets what is cached beyond the limit, and objects that another data source may change meanwhile.
     func trim() {
+        related.removeAll()
         for binding in bindings {
             binding.endBatch()
             guard binding.objects.count > 0 else { continue }

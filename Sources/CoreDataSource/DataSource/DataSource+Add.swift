@@ -19,7 +19,7 @@ extension DataSource {
     /// - Throws: What a hook throws; `validationFailed`, `uniquenessViolated`, `entityNotOwned`; what the store throws.
     @discardableResult
     public nonisolated func add(_ values: [Value], waitFor level: SaveLevel = .store) async throws -> SaveReport {
-        try await tier.perform(waitFor: level, values: max(1, values.count)) {
+        try await tier.perform(waitFor: level, values: max(1, values.count), deletes: false) {
             try self.onAdd(all: values, in: $0)
         }.reportWithIgnored
     }

@@ -16,11 +16,13 @@ public struct SaveReport: Sendable, Hashable {
         self.ignored = ignored
     }
 
-    init(_ changes: ChangeSet) {
+    /// Links that have rows of their own are no objects.
+    init(_ changes: ChangeSet, _ layout: ModelLayout) {
+        let entities = changes.entities.lazy.filter { layout.entities[$0.entity].links == nil }
         self.init(
-            inserted: changes.entities.reduce(0) { $0 + $1.inserted.count },
-            updated: changes.entities.reduce(0) { $0 + $1.updated.count },
-            deleted: changes.entities.reduce(0) { $0 + $1.deleted.count })
+            inserted: entities.reduce(0) { $0 + $1.inserted.count },
+            updated: entities.reduce(0) { $0 + $1.updated.count },
+            deleted: entities.reduce(0) { $0 + $1.deleted.count })
     }
 }
 

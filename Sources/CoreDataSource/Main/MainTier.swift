@@ -44,6 +44,7 @@ package final class MainTier {
     ///
     func mergeObjects() {
         let (saves, reset, staleness) = stack.root.takeForMain()
+        if !saves.isEmpty || staleness != nil || reset != knownReset { context.related.removeAll() }
         take(reset)
         for changes in saves {
             for entity in changes.entities { merge(entity, changes.number) }
@@ -119,6 +120,8 @@ package final class MainTier {
             kept += binding.objects.count
         }
         sweepAt = max(1024, kept * 2)
-        if kept == 0 && lists.isEmpty { stack.root.stopMerging() }
+        guard kept == 0 && lists.isEmpty else { return }
+        stack.root.stopMerging()
+        context.related.removeAll()
     }
 }

@@ -28,6 +28,10 @@ open class ManagedObject: CustomStringConvertible {
     final var syncMark: Int32 = 0
     /// The constraint whose uniqueness has been checked for the value that the object holds now; -1 for none.
     final var checkedConstraint: Int32 = -1
+    /// Its place in ``group``.
+    final var groupPlace: Int32 = 0
+    /// The objects that it was last read with.
+    final var group: FetchGroup?
 
     /// Contexts make objects; an app asks them to.
     public required init(_ seed: borrowing ManagedObjectSeed) {
@@ -48,6 +52,9 @@ open class ManagedObject: CustomStringConvertible {
 
     /// The attribute that each key path of the class leads to, inherited ones included.
     open class var attributeKeyPaths: [AnyKeyPath: String] { [:] }
+
+    /// The relationship that each key path of the class leads to, inherited ones included.
+    open class var relationshipKeyPaths: [AnyKeyPath: String] { [:] }
 
     /// The object's permanent name.
     public final var objectID: ManagedObjectID { ManagedObjectID(layout, key: key) }

@@ -25,6 +25,7 @@ struct Batch {
         defer { end() }
         do {
             let result = try work(context)
+            try applyRules()
             let (changes, number) =
                 context.sharesConstraints || others.contains { $0.sharesConstraints }
                 ? try stack.sharedConstraints.withLock { try handOver(isAwaited) } : try handOver(isAwaited)
@@ -43,10 +44,13 @@ struct Batch {
         begin()
         defer {
             context.rollback()
+            for other in others { other.rollback() }
             end()
         }
         let result = try work(context)
+        try applyRules()
         _ = try context.collectChanges()
+        for other in others { _ = try other.collectChanges() }
         try stack.root.checkNotReset(since: context.position)
         return result
     }
@@ -61,6 +65,17 @@ struct Batch {
     private func end() {
         context.endBatch()
         for other in others { other.endBatch() }
+    }
+
+    /// Does what the model's delete rules ask for, and checks what it demands of relationships.
+    private func applyRules() throws {
+        let contexts = [context] + others
+        for context in contexts { if let refusal = context.refusal { throw refusal } }
+        var rules = DeleteRules(contexts)
+        try rules.apply()
+        var failures: [DataSourceError] = []
+        for context in contexts { failures += try context.relationshipFailures() }
+        try context.throwFailures(failures)
     }
 
     /// Checks what was edited, and gives it to the root.

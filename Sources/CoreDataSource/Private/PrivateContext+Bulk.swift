@@ -8,7 +8,8 @@ extension PrivateContext {
     ///
     /// - Returns: Whether it could be noted: a predicate that asks the objects needs objects.
     func deleteRows(_ plan: FetchPlan, _ checkCancellation: (Int) throws -> Void) throws -> Bool {
-        guard plan.tests == nil else { return false }
+        // Where other rows follow, the rules are applied to objects.
+        guard plan.tests == nil, !plan.family.contains(where: { stack.graph.hasEffects[$0] }) else { return false }
         for entity in plan.family {
             var changes = EntityChanges(entity: entity)
             changes.deleted = try rows(plan, ofEntity: entity)

@@ -26,6 +26,8 @@ extension PrivateContext {
         checkInBatch()
         try checkOwned(object.layout.index)
         let binding = bindings[object.layout.index]
+        if !object.isDeleted, stack.graph.hasEffects[object.layout.index] { deletions.append(object) }
+        related.removeEnds()
         switch object.state {
         case .inserted:
             object.state = .gone

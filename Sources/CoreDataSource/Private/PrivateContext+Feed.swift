@@ -3,6 +3,7 @@ internal import RowStore
 /// Taking in what others have done to registered objects. It is called between two batches only.
 extension PrivateContext {
     func take(_ event: FeedEvent) {
+        related.removeAll()
         switch event {
         case .changes(let changes):
             for entity in changes.entities { take(entity, asOf: changes.number) }

@@ -10,9 +10,50 @@ internal import RowStore
 public final class PrivateContext: ManagedObjectContext {
     /// The other contexts whose edits are saved with those of this one.
     var companions: [PrivateContext] = []
+    /// The objects deleted in this batch whose delete rules have not been applied yet.
+    var deletions: [ManagedObject] = []
+    /// Whether delete rules are being applied, which may change rows that nobody owns.
+    var isApplyingRules = false
     private var lastSyncMark: Int32 = 0
     /// Whether a uniqueness constraint holds for objects of this context together with those of another one.
     private(set) lazy var sharesConstraints = hasSharedConstraints()
+
+    override func editor(ofEntity entity: Int) -> ManagedObjectContext {
+        if bindings[entity].isOwned || companions.isEmpty { return self }
+        let owner = companions.first { $0.bindings[entity].isOwned }
+        if let owner { return owner }
+        // Links between objects of two contexts are those of the one that has the first end.
+        let ends = bindings[entity].layout.links.flatMap { stack.layout.entity(named: $0.entity)?.concreteFamily } ?? []
+        return ends.first.map { editor(ofEntity: $0) } ?? self
+    }
+
+    override func mayEdit(_ entity: Int) -> Bool {
+        if bindings[entity].isOwned { return true }
+        if isApplyingRules, stack.owner(ofEntity: entity) == nil {
+            return bindings[entity].layout.links == nil || mayLink(entity)
+        }
+        return bindings[entity].layout.links != nil && mayLink(entity)
+    }
+
+    override func forgetDeletions() { deletions.removeAll() }
+
+    /// Whether the owners of both ends of links take part in the batch.
+    private func mayLink(_ layout: Int) -> Bool {
+        stack.graph.ends(ofLinks: layout).allSatisfy { end in
+            bindings[end].isOwned || companions.contains { $0.bindings[end].isOwned }
+                || isApplyingRules && stack.owner(ofEntity: end) == nil
+        }
+    }
+
+    override func notOwned(_ layout: EntityLayout) -> DataSourceError {
+        guard let links = layout.links else { return super.notOwned(layout) }
+        let strangers = stack.graph.ends(ofLinks: layout.index).filter { !bindings[$0].isOwned }
+            .map { bindings[$0].layout.name }
+        return DataSourceError(
+            .entityNotOwned,
+            "\(owner ?? "") does not own \(strangers.joined(separator: " and ")), so it cannot change links of \(links.entity).\(links.name) alone. Use container.perform(in:) with the data sources of both.",
+            entityName: links.entity, attributeName: links.name)
+    }
 
     /// Makes a new object with the default values of the model.
     ///
@@ -138,7 +179,8 @@ public final class PrivateContext: ManagedObjectContext {
 extension PrivateContext: CustomStringConvertible {
     /// The data source and its entities: `PrivateContext of ContactDataSource (ContactEntity)`.
     public var description: String {
-        let names = bindings.filter(\.isOwned).map(\.layout.name).sorted().joined(separator: ", ")
+        let names = bindings.filter { $0.isOwned && $0.layout.links == nil }.map(\.layout.name).sorted().joined(
+            separator: ", ")
         return "PrivateContext of \(owner ?? "") (\(names))"
     }
 }

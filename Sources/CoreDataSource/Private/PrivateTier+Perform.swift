@@ -6,11 +6,20 @@ extension PrivateTier {
     ///
     /// Called on the main actor it also returns only when main and its lists show the save.
     ///
-    /// - Parameter values: How many values the work is about; 0 for work that only reads.
+    /// - Parameters:
+    ///   - values: How many values the work is about; 0 for work that only reads.
+    ///   - deletes: Whether delete rules may change rows of other data sources, whose batches wait meanwhile.
     nonisolated func perform<Result: Sendable>(
-        waitFor level: SaveLevel, values: Int = 1, _ work: @Sendable (PrivateContext) throws -> Result
+        waitFor level: SaveLevel, values: Int = 1, deletes: Bool = true,
+        _ work: @Sendable (PrivateContext) throws -> Result
     ) async throws -> SavedWork<Result> {
-        try await enter(waitFor: level, values: values) { try await self.save(isAwaited: $0, work) }
+        let held = deletes && values > 0 ? PrivateTier.held([self]) : [self]
+        guard held.count > 1 else {
+            return try await enter(waitFor: level, values: values) { try await self.save(isAwaited: $0, work) }
+        }
+        return try await enter(waitFor: level, values: values) { isAwaited in
+            try await held[0].save(in: [self], holding: held.dropFirst(), isAwaited: isAwaited) { try work($0[0]) }
+        }
     }
 
     /// Waits to be let in, saves, and waits until the save has come as far as asked.
@@ -43,7 +52,8 @@ extension PrivateTier {
     ) async throws -> Result {
         try await stack.root.admission.enter(values)
         defer { stack.root.admission.leave(values) }
-        return try await rehearse(work)
+        let held = PrivateTier.held([self])
+        return try await held[0].rehearse(self, holding: held.dropFirst(), work)
     }
 
     /// The blocking form. Called on the main thread it returns when main's objects and fetches show the save; lists follow
@@ -60,7 +70,10 @@ extension PrivateTier {
         let saved: SavedWork<Result>
         do {
             defer { stack.root.admission.leave(1) }
-            saved = try executor.runAndWait { try assumeIsolated { try $0.save(isAwaited: true, work) } }
+            let held = PrivateTier.held([self])
+            saved = try PrivateTier.holding(held[...]) {
+                try PrivateTier.save(in: [self], held, isAwaited: true) { try work($0[0]) }
+            }
         }
         if let number = saved.uncommitted { try stack.root.waitUntilCommitted(number) }
         return saved
@@ -83,8 +96,14 @@ extension PrivateTier {
                 callback(result)
             }
         }
-        executor.enqueue {
-            let saved = Swift.Result { try self.assumeIsolated { try $0.save(isAwaited: true, work) } }
+        // All calls of this form take the same queues, whether they delete or not, so that they keep their order.
+        let held = PrivateTier.held([self])
+        held[0].executor.enqueue {
+            let saved = Swift.Result {
+                try PrivateTier.holding(held.dropFirst()) {
+                    try PrivateTier.save(in: [self], held, isAwaited: true) { try work($0[0]) }
+                }
+            }
             admission.endBatch()
             guard case .success(let work) = saved, let number = work.uncommitted else { return finish(saved) }
             self.stack.root.whenCommitted(number) { committed in

@@ -25,39 +25,64 @@ extension PrivateTier {
     static func perform<Result: Sendable>(
         in tiers: [PrivateTier], waitFor level: SaveLevel, _ work: @Sendable ([PrivateContext]) throws -> Result
     ) async throws -> SavedWork<Result> {
-        // Everybody takes the queues in this order, so that no two calls wait for each other.
-        var held: [PrivateTier] = []
-        for tier in tiers.sorted(by: { $0.place < $1.place }) where held.last !== tier { held.append(tier) }
+        let held = held(tiers)
         guard let first = held.first else {
             preconditionFailure("perform(in:) was called without a data source. Name at least one.")
         }
         return try await first.enter(waitFor: level, values: 1) { isAwaited in
-            try await first.save(in: tiers, holding: held, isAwaited: isAwaited, work)
+            try await first.save(in: tiers, holding: held.dropFirst(), isAwaited: isAwaited, work)
         }
     }
 
-    private func save<Result: Sendable>(
-        in tiers: [PrivateTier], holding held: [PrivateTier], isAwaited: Bool,
+    /// The tiers, and those whose rows may follow from what is deleted in them, in the order in which everybody takes their
+    /// queues, so that no two calls wait for each other.
+    static func held(_ tiers: [PrivateTier]) -> [PrivateTier] {
+        var held: [PrivateTier] = []
+        let all = tiers + tiers.flatMap { $0.stack.tiers(owning: $0.reach) }
+        for tier in all.sorted(by: { $0.place < $1.place }) where held.last !== tier { held.append(tier) }
+        return held
+    }
+
+    func save<Result: Sendable>(
+        in tiers: [PrivateTier], holding others: ArraySlice<PrivateTier>, isAwaited: Bool,
         _ work: @Sendable ([PrivateContext]) throws -> Result
     ) throws -> SavedWork<Result> {
-        func hold(_ next: Int) throws -> SavedWork<Result> {
-            if next < held.count { return try held[next].executor.runAndWait { try hold(next + 1) } }
-            stack.unite(held.map(\.source))
-            let contexts = tiers.map(\.held.context)
-            let (result, changes, number) = try Batch(context, source, with: held.dropFirst().map(\.held.context))
-                .run(isAwaited: isAwaited) { _ in try work(contexts) }
-            return try finish(
-                result, changes, number, isAwaited: isAwaited,
-                isWaitedFor: held.contains { $0.executor.hasWaitingJobs })
+        try PrivateTier.holding(others) {
+            try PrivateTier.save(in: tiers, [self] + others, isAwaited: isAwaited, work)
         }
-        return try hold(1)
+    }
+
+    /// Runs the body with the queues of those tiers.
+    static func holding<R>(_ tiers: ArraySlice<PrivateTier>, _ body: () throws -> R) rethrows -> R {
+        guard let next = tiers.first else { return try body() }
+        return try next.executor.runAndWait { try holding(tiers.dropFirst(), body) }
+    }
+
+    /// Runs the work with the contexts of some of the tiers whose queues are held, and makes one save of all edits.
+    static func save<Result: Sendable>(
+        in tiers: [PrivateTier], _ held: [PrivateTier], isAwaited: Bool,
+        _ work: ([PrivateContext]) throws -> Result
+    ) throws -> SavedWork<Result> {
+        let first = tiers[0]
+        if held.count > 1 { first.stack.unite(held.map(\.source)) }
+        let contexts = tiers.map(\.held.context)
+        let (result, changes, number) = try first.batch(holding: held).run(isAwaited: isAwaited) { _ in
+            try work(contexts)
+        }
+        return try first.finish(
+            result, changes, number, isAwaited: isAwaited,
+            isWaitedFor: held.contains { $0.executor.hasWaitingJobs })
+    }
+
+    private nonisolated func batch(holding held: [PrivateTier]) -> Batch {
+        Batch(self.held.context, source, with: held.filter { $0 !== self }.map(\.held.context))
     }
 
     /// - Parameter isWaitedFor: Whether anybody waits for a context of the save.
-    private func finish<Result: Sendable>(
+    private nonisolated func finish<Result: Sendable>(
         _ result: Result, _ changes: ChangeSet, _ number: Int64, isAwaited: Bool, isWaitedFor: Bool
     ) throws -> SavedWork<Result> {
-        let report = SaveReport(changes)
+        let report = SaveReport(changes, stack.layout)
         guard number > 0 else { return SavedWork(result: result, report: report, uncommitted: nil) }
         if !isAwaited || isWaitedFor {
             stack.root.commitSoon()
@@ -68,7 +93,10 @@ extension PrivateTier {
     }
 
     /// Runs the work, checks what a save of it would write, and takes everything back.
-    func rehearse<Result: Sendable>(_ work: @Sendable (PrivateContext) throws -> Result) throws -> Result {
-        try Batch(context, source).rehearse(work)
+    func rehearse<Result: Sendable>(
+        _ tier: PrivateTier, holding others: ArraySlice<PrivateTier>,
+        _ work: @Sendable (PrivateContext) throws -> Result
+    ) throws -> Result {
+        try PrivateTier.holding(others) { try tier.batch(holding: [self] + others).rehearse(work) }
     }
 }

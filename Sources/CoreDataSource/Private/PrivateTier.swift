@@ -7,6 +7,8 @@ package actor PrivateTier {
     nonisolated let held: HeldContext
     /// Its place in the order in which the queues of several data sources are taken.
     nonisolated let place: Int
+    /// The entities of other data sources whose rows may change, or have a say, when objects of this one are deleted.
+    nonisolated let reach: Set<Int>
     nonisolated let stack: PersistentStack
     nonisolated let executor: QueueExecutor
     /// The name of the data source's class.
@@ -21,6 +23,7 @@ package actor PrivateTier {
         source = SaveSource(owner)
         stack.join(source, ownedEntities)
         place = ownedEntities.min() ?? .max
+        reach = stack.graph.reach(of: ownedEntities).subtracting(ownedEntities)
         held = HeldContext(
             context: PrivateContext(stack, stack.root.rows, owner: owner, ownedEntities: ownedEntities))
     }

@@ -14,7 +14,13 @@ actor ReadTier {
 
     func read<Result: Sendable>(_ body: @Sendable (ReadContext) throws -> Result) throws -> Result {
         let outcome = try stack.root.withSnapshot { snapshot throws(DataSourceError) in
-            Swift.Result { try body(ReadContext(stack, .snapshot(snapshot))) }
+            Swift.Result {
+                let context = ReadContext(stack, .snapshot(snapshot))
+                let result = try body(context)
+                // A relationship that could not be read was nil to the body.
+                if let refusal = context.refusal { throw refusal }
+                return result
+            }
         }
         return try outcome.get()
     }

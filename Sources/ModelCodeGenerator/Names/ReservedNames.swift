@@ -5,6 +5,7 @@ enum ReservedNames {
         "self", "Self", "init", "Type", "Protocol", "Generated", "objectID", "isInserted", "isUpdated",
         "isDeleted", "hasChanges", "entityName", "attributeKeyPaths", "attribute", "setAttribute", "isNil", "setNil",
         "transformable", "setTransformable", "changedAttributes", "description", "context",
+        "relatedObject", "setRelatedObject", "relatedObjects", "relatedList", "setRelatedList", "relationshipKeyPaths",
     ]
 
     /// What a class or a struct may not be called: words of Swift, and the types that generated code or the app uses.
@@ -33,7 +34,7 @@ enum ReservedNames {
         "ManagedModel", "ManagedObject", "ManagedObjectContext", "ManagedObjectConvertible", "ManagedObjectID",
         "ManagedObjectModel", "ManagedObjectSeed", "MigrationProgress", "MigrationReport", "ModelConfiguration",
         "ModelDifference", "ModelError", "ModelHash", "ObjectKey", "PersistentContainer", "PrivateContext",
-        "ReadContext",
+        "ReadContext", "RelatedObjects",
         "RelationshipDescription", "ResetPolicy", "SaveLevel", "SaveReport", "StoreFailure", "StoreLocation",
         "StoreStartup",
         "StoredValue", "SummableAttribute", "SyncDeletion", "SyncOperations", "SyncOptions", "SyncReport",

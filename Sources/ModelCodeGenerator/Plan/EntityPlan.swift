@@ -8,8 +8,10 @@ struct EntityPlan {
     var superclassName: String
     /// What the class or the extension declares.
     var list: PropertyList
+    var relationships = RelationshipList()
     /// What generated code declares for the entity's ancestors.
     var inherited: [PropertyPlan]
+    var inheritedRelationships: [RelationshipPlan] = []
     /// The ancestors whose properties the author writes, so that only the author knows their key paths.
     var manualAncestors: [String]
     /// Why nothing is generated although the model asks for it.
@@ -35,19 +37,24 @@ extension ModelPlan {
             if ancestor.codeGeneration == .manual {
                 plan.manualAncestors.append(ancestor.name)
             } else {
-                plan.inherited += propertyList(of: orphans + [ancestor], after: plan.inherited).properties
+                let (list, relationships) = properties(of: orphans + [ancestor], after: plan)
+                plan.inherited += list.properties
+                plan.inheritedRelationships += relationships.relationships
             }
             orphans = []
         }
         if entity.codeGeneration != .manual {
-            plan.list = propertyList(of: orphans + [entity], after: plan.inherited)
+            (plan.list, plan.relationships) = properties(of: orphans + [entity], after: plan)
         }
         return plan
     }
 
-    private func propertyList(of entities: [EntityDescription], after inherited: [PropertyPlan]) -> PropertyList {
-        var scope = NameScope(taken: names.all.union(inherited.map(\.name)))
-        return entities.map { entity in
+    private func properties(
+        of entities: [EntityDescription], after plan: EntityPlan
+    ) -> (PropertyList, RelationshipList) {
+        let inherited = plan.inherited.map(\.name) + plan.inheritedRelationships.map(\.name)
+        var scope = NameScope(taken: names.all.union(inherited))
+        let list = entities.map { entity in
             propertyList(of: entity.attributes, in: &scope) { index in
                 var truncated = entity
                 truncated.attributes = Array(entity.attributes.prefix(index))
@@ -55,5 +62,6 @@ extension ModelPlan {
                 return model.columns(of: truncated).count
             }
         }.reduce(PropertyList(), +)
+        return (list, relationshipList(of: entities, in: &scope))
     }
 }

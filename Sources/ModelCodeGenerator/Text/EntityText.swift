@@ -22,7 +22,13 @@ struct EntityText {
             text.line("\(access.prefix)override class var entityName: String { \(entityName) }")
             text.line()
             text.block("\(access.prefix)override class var attributeKeyPaths: [AnyKeyPath: String] {") {
-                writeKeyPaths(of: name, inherits: "super.attributeKeyPaths", to: &$0)
+                writeKeyPaths(of: name, inherits: "super.attributeKeyPaths", attributes, to: &$0)
+            }
+            if !relationships.isEmpty {
+                text.line()
+                text.block("\(access.prefix)override class var relationshipKeyPaths: [AnyKeyPath: String] {") {
+                    writeKeyPaths(of: name, inherits: "super.relationshipKeyPaths", relationships, to: &$0)
+                }
             }
             writeProperties(modifiers: "\(access.prefix)final ", to: &text)
         }
@@ -31,11 +37,17 @@ struct EntityText {
     /// An extension cannot override, so what the author's class must answer is in a type nested in it. A nested type,
     /// unlike a static property, may have the same name in a subclass.
     private func writeExtension(of name: String, to text: inout SourceText) {
-        text.documentation([
-            entityLine, "", "The class is yours to write, in this module, with these two overrides:", "",
-            "    override class var entityName: String { \(name).Generated.entityName }",
-            "    override class var attributeKeyPaths: [AnyKeyPath: String] { \(name).Generated.attributeKeyPaths }",
-        ])
+        text.documentation(
+            [
+                entityLine, "", "The class is yours to write, in this module, with these overrides:", "",
+                "    override class var entityName: String { \(name).Generated.entityName }",
+                "    override class var attributeKeyPaths: [AnyKeyPath: String] { \(name).Generated.attributeKeyPaths }",
+            ]
+                + (relationships.isEmpty
+                    ? []
+                    : [
+                        "    override class var relationshipKeyPaths: [AnyKeyPath: String] { \(name).Generated.relationshipKeyPaths }"
+                    ]))
         text.block("nonisolated extension \(name) {") { text in
             text.line("/// What the class answers for its entity.")
             text.block("\(access.prefix)enum Generated {") { text in
@@ -43,7 +55,14 @@ struct EntityText {
                 text.line()
                 text.block("\(access.prefix)static var attributeKeyPaths: [AnyKeyPath: String] {") {
                     let superclass = Identifier.escaped(plan.superclassName)
-                    writeKeyPaths(of: name, inherits: "\(superclass).attributeKeyPaths", to: &$0)
+                    writeKeyPaths(of: name, inherits: "\(superclass).attributeKeyPaths", attributes, to: &$0)
+                }
+                if !relationships.isEmpty {
+                    text.line()
+                    text.block("\(access.prefix)static var relationshipKeyPaths: [AnyKeyPath: String] {") {
+                        let superclass = Identifier.escaped(plan.superclassName)
+                        writeKeyPaths(of: name, inherits: "\(superclass).relationshipKeyPaths", relationships, to: &$0)
+                    }
                 }
             }
             writeProperties(modifiers: access.prefix, to: &text)
@@ -60,15 +79,25 @@ struct EntityText {
 
     private var entityName: String { StringLiteral.of(plan.entity.name) }
 
-    private func writeKeyPaths(of name: String, inherits: String, to text: inout SourceText) {
-        let properties = plan.inherited + plan.list.properties
+    private typealias NamedProperty = (property: String, name: String)
+
+    private var attributes: [NamedProperty] {
+        (plan.inherited + plan.list.properties).map { ($0.name, $0.attributeName) }
+    }
+
+    private var relationships: [NamedProperty] {
+        (plan.inheritedRelationships + plan.relationships.relationships).map { ($0.name, $0.relationshipName) }
+    }
+
+    private func writeKeyPaths(
+        of name: String, inherits: String, _ properties: [NamedProperty], to text: inout SourceText
+    ) {
         let isPartial = !plan.manualAncestors.isEmpty
         if properties.isEmpty { return text.line(isPartial ? inherits : "[:]") }
         // A hand-written ancestor knows its own key paths; only its class can say them.
         text.block(isPartial ? "let own: [AnyKeyPath: String] = [" : "[", closing: "]") { text in
             for property in properties {
-                let column = StringLiteral.of(property.attributeName)
-                text.line("\\\(name).\(Identifier.escaped(property.name)): \(column),")
+                text.line("\\\(name).\(Identifier.escaped(property.property)): \(StringLiteral.of(property.name)),")
             }
         }
         if isPartial { text.line("return \(inherits).merging(own) { $1 }") }
@@ -79,6 +108,10 @@ struct EntityText {
             text.line()
             PropertyText(property: property).write(to: &text, modifiers: modifiers)
         }
-        text.omissions(plan.list.omissions)
+        for relationship in plan.relationships.relationships {
+            text.line()
+            RelationshipText(relationship: relationship).write(to: &text, modifiers: modifiers)
+        }
+        text.omissions(plan.list.omissions + plan.relationships.omissions)
     }
 }

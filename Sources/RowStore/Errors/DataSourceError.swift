@@ -75,6 +75,8 @@ extension DataSourceError.Code {
     public static let validationFailed = Self(rawValue: "validationFailed")
     /// Two objects would have the same unique key.
     public static let uniquenessViolated = Self(rawValue: "uniquenessViolated")
+    /// An object was deleted whose delete rule Deny keeps it while others are linked to it.
+    public static let deletionDenied = Self(rawValue: "deletionDenied")
     /// A text or blob is longer than the store can hold.
     public static let valueTooLarge = Self(rawValue: "valueTooLarge")
     /// No key is left for a new object.

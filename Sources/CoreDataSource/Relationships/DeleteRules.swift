@@ -1,0 +1,163 @@
+internal import RowStore
+
+/// Applies the delete rules of the model to what a batch has deleted, before it is saved.
+///
+/// All deletions of one kind are taken together, then those that follow from them, until nothing follows. What denies is asked
+/// at the end: an object that is deleted itself, or was moved away, denies nothing.
+struct DeleteRules {
+    private let contexts: [PrivateContext]
+    private var denials: [Denial] = []
+
+    private struct Denial {
+        let object: ManagedObject
+        let relationship: RelationshipLayout
+        let ends: [LinkEnd]
+    }
+
+    /// The most objects whose links are read at once.
+    private static let batch = 500
+
+    /// - Parameter contexts: Those whose edits make one save.
+    init(_ contexts: [PrivateContext]) {
+        self.contexts = contexts
+    }
+
+    mutating func apply() throws {
+        guard contexts.contains(where: { !$0.deletions.isEmpty }) else { return }
+        for context in contexts { context.isApplyingRules = true }
+        defer { for context in contexts { context.isApplyingRules = false } }
+        while true {
+            var wave: [(context: PrivateContext, objects: [ManagedObject])] = []
+            for context in contexts {
+                for objects in Dictionary(grouping: context.deletions, by: \.layout.index).sorted(by: {
+                    $0.key < $1.key
+                }) {
+                    wave.append((context, objects.value))
+                }
+                context.deletions.removeAll()
+            }
+            if wave.isEmpty { break }
+            for (context, objects) in wave {
+                for start in stride(from: 0, to: objects.count, by: DeleteRules.batch) {
+                    try apply(to: Array(objects[start..<min(start + DeleteRules.batch, objects.count)]), in: context)
+                }
+            }
+        }
+        for denial in denials { try check(denial) }
+    }
+
+    private mutating func apply(to objects: [ManagedObject], in context: PrivateContext) throws {
+        guard let layout = objects.first?.layout else { return }
+        for relationship in layout.relationships { try apply(relationship, to: objects, in: context) }
+        let keys = ValueList(objects.map { .integer($0.key) }, .natural)
+        for incoming in context.stack.graph.incoming[layout.index] {
+            let rows = try self.objects(incoming.layout, .isMember(.column(incoming.column.key), keys), context)
+            for row in rows {
+                if incoming.isPair {
+                    try delete(row, for: layout.name)
+                } else {
+                    try unlink(row, incoming.column, for: layout.name)
+                }
+            }
+        }
+    }
+
+    private mutating func apply(
+        _ relationship: RelationshipLayout, to objects: [ManagedObject], in context: PrivateContext
+    ) throws {
+        let rule = relationship.description.deleteRule
+        let keys = ValueList(objects.map { .integer($0.key) }, .natural)
+        if rule == .cascade || rule == .deny {
+            let ends = try self.ends(relationship, objects, keys, context)
+            if rule == .deny {
+                for object in objects {
+                    denials.append(Denial(object: object, relationship: relationship, ends: ends[object.key] ?? []))
+                }
+            } else {
+                try context.reading { () throws(DataSourceError) in try context.readObjects(ends.values.joined()) }
+                for end in ends.values.joined() {
+                    if let other = context.known(end) ?? nil { try delete(other, for: relationship.path.entity) }
+                }
+            }
+        }
+        switch relationship.storage {
+        case .pairs(let pairs):
+            for end in relationship.isSymmetric ? [pairs.own, pairs.other] : [pairs.own] {
+                let links = try self.objects(pairs.layout, .isMember(.column(end.key), keys), context)
+                for link in links { try delete(link, for: relationship.path.entity) }
+            }
+        case .inverseColumn(let column) where rule == .nullify:
+            for entity in relationship.destinationFamily {
+                let rows = try self.objects(entity, .isMember(.column(column.key), keys), context)
+                for row in rows { try unlink(row, column, for: relationship.path.entity) }
+            }
+        case .column(let column) where relationship.isSymmetric && rule == .nullify:
+            for object in objects {
+                guard let end = object.end(column, relationship) else { continue }
+                try context.reading { () throws(DataSourceError) in try context.readObjects([end]) }
+                if let partner = context.known(end) ?? nil, partner.end(column, relationship)?.key == object.key {
+                    try unlink(partner, column, for: relationship.path.entity)
+                }
+            }
+        case .column, .inverseColumn, .none: break
+        }
+    }
+
+    private func ends(
+        _ relationship: RelationshipLayout, _ objects: [ManagedObject], _ keys: ValueList, _ context: PrivateContext
+    ) throws -> [Int64: [LinkEnd]] {
+        if case .column(let column) = relationship.storage {
+            return Dictionary(
+                objects.compactMap { object in object.end(column, relationship).map { (object.key, [$0]) } }
+            ) { first, _ in first }
+        }
+        return try context.reading { () throws(DataSourceError) in
+            try context.readEnds(relationship, { .isMember(.column($0), keys) }, limit: nil) ?? [:]
+        }
+    }
+
+    /// The objects of a layout that match, from the context that may change them.
+    private func objects(
+        _ layout: Int, _ predicate: RowPredicate, _ context: PrivateContext
+    ) throws -> [ManagedObject] {
+        let editor = context.editor(ofEntity: layout)
+        return try editor.reading { () throws(DataSourceError) in
+            try editor.unsortedObjects(FetchPlan(RowQuery(entity: layout, predicate: predicate)))
+        }
+    }
+
+    private func check(_ denial: Denial) throws {
+        guard let context = denial.object.context as? PrivateContext else { return }
+        try context.reading { () throws(DataSourceError) in try context.readObjects(denial.ends) }
+        let left = denial.ends.compactMap { context.known($0) ?? nil }
+        guard let first = left.first else { return }
+        let (name, relationship) = (denial.object.layout.name, denial.relationship.name)
+        throw DataSourceError(
+            .deletionDenied,
+            "\(denial.object.objectID) cannot be deleted: \(name).\(relationship) leads to \(left.count) objects, \(first.objectID) among them, and its delete rule is Deny. Delete them or move them away first.",
+            entityName: name, attributeName: relationship)
+    }
+
+    // MARK: Changing
+
+    private func delete(_ object: ManagedObject, for entity: String) throws {
+        guard !object.isDeleted, let context = try editor(of: object, for: entity) else { return }
+        try context.delete(owned: object)
+    }
+
+    private func unlink(_ object: ManagedObject, _ column: LinkColumn, for entity: String) throws {
+        guard !object.isDeleted, try editor(of: object, for: entity) != nil else { return }
+        object.setLink(column, nil)
+    }
+
+    /// - Throws: `entityNotOwned` if another data source owns the object and takes no part in the batch.
+    private func editor(of object: ManagedObject, for entity: String) throws -> PrivateContext? {
+        guard let context = object.context as? PrivateContext else { return nil }
+        if context.mayEdit(object.layout.index) { return context }
+        let owner = context.stack.owner(ofEntity: object.layout.index) ?? "another data source"
+        throw DataSourceError(
+            .entityNotOwned,
+            "An object of \(entity) was deleted in a call that adds, and its delete rules change \(object.layout.name), which \(owner) owns. Delete it with delete, sync or perform, or with container.perform(in:).",
+            entityName: object.layout.name)
+    }
+}

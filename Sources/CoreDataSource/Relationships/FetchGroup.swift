@@ -1,0 +1,83 @@
+/// Objects that were read together. What one of them leads to is read for all of them at once.
+///
+/// It holds no objects, so that it keeps none alive.
+final class FetchGroup {
+    let keys: [Int64]
+    let entities: [Int32]
+
+    /// The most objects for which is read at once.
+    static let window = 1000
+
+    private init(_ objects: [ManagedObject]) {
+        keys = objects.map(\.key)
+        entities = objects.map { Int32($0.layout.index) }
+    }
+
+    /// Makes the objects a group, if that is of any use.
+    static func gather(_ objects: [ManagedObject]) {
+        guard objects.count > 1, objects.contains(where: { !$0.layout.relationships.isEmpty }) else { return }
+        let group = FetchGroup(objects)
+        for (place, object) in objects.enumerated() {
+            object.group = group
+            object.groupPlace = Int32(truncatingIfNeeded: place)
+        }
+    }
+
+    /// The places near one, those that come after it first.
+    func places(near place: Int) -> some Sequence<Int> {
+        let end = min(place + FetchGroup.window, keys.count)
+        let start = max(0, min(place, end - FetchGroup.window))
+        return [place..<end, start..<place].joined()
+    }
+}
+
+/// One end of a link: the other object, by its entity's number and its key.
+struct LinkEnd: Hashable {
+    let entity: Int
+    let key: Int64
+}
+
+/// What a context has read of to-many relationships, until a link changes.
+struct RelatedCache {
+    /// A relationship of an entity, by their numbers.
+    struct Key: Hashable {
+        let entity: Int
+        let relationship: Int
+    }
+
+    private var ends: [Key: [Int64: [LinkEnd]]] = [:]
+    private var count = 0
+    /// The last place that was given among the objects of an ordered relationship.
+    private var lastPositions: [Key: [Int64: Int64]] = [:]
+
+    /// The most ends that are kept.
+    private static let limit = 1 << 20
+
+    subscript(_ key: Key, _ owner: Int64) -> [LinkEnd]? { ends[key]?[owner] }
+
+    mutating func insert(_ found: [Int64: [LinkEnd]], _ key: Key) {
+        let added = found.values.reduce(found.count) { $0 + $1.count }
+        if count + added > RelatedCache.limit { removeEnds() }
+        count += added
+        ends[key, default: [:]].merge(found) { $1 }
+    }
+
+    func lastPosition(_ key: Key, _ owner: Int64) -> Int64? { lastPositions[key]?[owner] }
+
+    mutating func setLastPosition(_ position: Int64, _ key: Key, _ owner: Int64) {
+        lastPositions[key, default: [:]][owner] = position
+    }
+
+    /// Forgets what was read, because a link has changed.
+    mutating func removeEnds() {
+        guard count > 0 || !ends.isEmpty else { return }
+        ends = [:]
+        count = 0
+    }
+
+    /// Forgets everything.
+    mutating func removeAll() {
+        removeEnds()
+        if !lastPositions.isEmpty { lastPositions = [:] }
+    }
+}

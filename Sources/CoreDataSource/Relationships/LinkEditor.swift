@@ -1,0 +1,285 @@
+internal import RowStore
+
+/// Changes the links of one relationship of one object, on the side that stores them.
+struct LinkEditor {
+    private let context: PrivateContext
+    private let object: ManagedObject
+    private let index: Int
+    private let relationship: RelationshipLayout
+
+    init(_ context: PrivateContext, _ object: ManagedObject, _ index: Int) {
+        self.context = context
+        self.object = object
+        self.index = index
+        relationship = object.layout.relationships[index]
+    }
+
+    // MARK: To-one
+
+    func set(_ other: ManagedObject?) {
+        guard other.map(isAllowed) ?? true else { return }
+        editing { () throws in
+            switch relationship.storage {
+            case .column(let column) where relationship.isSymmetric: try setPartner(other, column)
+            case .column(let column): try point(object, column, to: other)
+            case .inverseColumn(let column):
+                let before = try context.relatedObjects(of: object, at: index).first
+                if before === other { return }
+                if let before { before.setLink(column, nil) }
+                if let other { try point(other, column, to: object) }
+            case .pairs, .none: break
+            }
+        }
+    }
+
+    /// Sets both sides of a relationship that is its own inverse.
+    private func setPartner(_ other: ManagedObject?, _ column: LinkColumn) throws {
+        for one in [object, other] {
+            guard let one, let before = try context.editor(ofEntity: one.layout.index).destination(of: one, at: index),
+                before !== (one === object ? other : object)
+            else { continue }
+            before.setLink(column, nil)
+        }
+        object.setLink(column, other)
+        if let other, other !== object { other.setLink(column, object) }
+    }
+
+    /// Lets a row lead to another one, and no other row with it if only one may.
+    private func point(_ source: ManagedObject, _ column: LinkColumn, to other: ManagedObject?) throws {
+        if let other, source.row.end(column, [other.layout.index])?.key == other.key { return }
+        if let other, let constraint = source.layout.constraint(onColumn: column.key) {
+            let owner = source.layout.constraintOwners[constraint]
+            let rival = try context.reading { () throws(DataSourceError) in
+                try context.editor(ofEntity: source.layout.index)
+                    .find(entity: owner, column: column.key, value: .integer(other.key))
+            }
+            if let rival, rival !== source { rival.setLink(column, nil) }
+        }
+        source.setLink(column, other, position: try other.flatMap { try nextPosition($0, column) })
+    }
+
+    // MARK: To-many
+
+    func insert(_ other: ManagedObject) {
+        guard isAllowed(other) else { return }
+        editing { () throws in
+            switch relationship.storage {
+            case .inverseColumn(let column): try point(other, column, to: object)
+            case .pairs(let pairs): try insert(other, pairs, position: nil)
+            case .column, .none: break
+            }
+        }
+    }
+
+    func remove(_ other: ManagedObject) {
+        guard isAllowed(other) else { return }
+        editing { () throws in
+            switch relationship.storage {
+            case .inverseColumn(let column):
+                if other.row.end(column, [object.layout.index])?.key == object.key { other.setLink(column, nil) }
+            case .pairs(let pairs):
+                try context.unlink(object, other, pairs)
+                if relationship.isSymmetric { try context.unlink(other, object, pairs) }
+            case .column, .none: break
+            }
+        }
+    }
+
+    /// Makes these the objects of the relationship, in this order if it has one.
+    func set(_ objects: [ManagedObject]) {
+        var seen: Set<Int64> = []
+        let objects = objects.filter { seen.insert($0.key).inserted }
+        guard objects.allSatisfy(isAllowed) else { return }
+        editing { () throws in
+            let before = try context.relatedObjects(of: object, at: index)
+            for other in before where !seen.contains(other.key) { remove(other) }
+            guard relationship.description.isOrdered else {
+                let known = Set(before.map(\.key))
+                for other in objects where !known.contains(other.key) { insert(other) }
+                return
+            }
+            try arrange(objects, before)
+        }
+    }
+
+    private func arrange(_ objects: [ManagedObject], _ before: [ManagedObject]) throws {
+        let known = Set(before.map(\.key))
+        let rows: [ManagedObject?]
+        switch relationship.storage {
+        case .inverseColumn: rows = objects
+        case .pairs(let pairs):
+            rows = try objects.map { known.contains($0.key) ? try context.link(object, $0, pairs) : nil }
+        case .column, .none: return
+        }
+        guard let column = positionColumn else { return }
+        let positions = ListPositions.positions(
+            keeping: zip(objects, rows).map { other, row in
+                guard known.contains(other.key), let row, !row.row.isNull(column) else { return nil }
+                return row.row.integer(column)
+            })
+        for ((other, row), position) in zip(zip(objects, rows), positions) {
+            switch relationship.storage {
+            case .inverseColumn(let link):
+                if !known.contains(other.key) { try point(other, link, to: object) }
+                other.setValue(.integer(position), column)
+            case .pairs(let pairs):
+                if let row {
+                    row.setValue(.integer(position), column)
+                } else {
+                    try insert(other, pairs, position: position)
+                }
+            case .column, .none: break
+            }
+        }
+        if let last = positions.last {
+            context.related.setLastPosition(
+                last, RelatedCache.Key(entity: object.layout.index, relationship: index), object.key)
+        }
+    }
+
+    private var positionColumn: Int? {
+        switch relationship.storage {
+        case .inverseColumn(let column): column.position
+        case .pairs(let pairs): pairs.other.position
+        case .column, .none: nil
+        }
+    }
+
+    private func insert(_ other: ManagedObject, _ pairs: PairColumns, position: Int64?) throws {
+        guard try context.link(object, other, pairs) == nil else { return }
+        let position = try position ?? nextPosition(object, index, pairs.other.position)
+        let ownPosition = try inverseIndex(other).flatMap { try nextPosition(other, $0, pairs.own.position) }
+        try context.insertLink(pairs, (object, ownPosition), (other, position))
+        guard relationship.isSymmetric, object !== other else { return }
+        try context.insertLink(pairs, (other, nil), (object, ownPosition))
+    }
+
+    // MARK: Positions
+
+    private func inverseIndex(_ other: ManagedObject) -> Int? {
+        relationship.inverse.flatMap { other.layout.relationship(named: $0.name) }
+    }
+
+    /// The place after the last one among those that lead to an object by the column; nil if they have no order.
+    private func nextPosition(_ owner: ManagedObject, _ column: LinkColumn) throws -> Int64? {
+        guard let position = column.position else { return nil }
+        let own = owner === object ? index : relationship.inverse.flatMap { owner.layout.relationship(named: $0.name) }
+        return try own.flatMap { try nextPosition(owner, $0, position) }
+    }
+
+    private func nextPosition(_ owner: ManagedObject, _ index: Int, _ column: Int?) throws -> Int64? {
+        guard let column else { return nil }
+        let key = RelatedCache.Key(entity: owner.layout.index, relationship: index)
+        let last =
+            try context.related.lastPosition(key, owner.key)
+            ?? context.lastPosition(owner.layout.relationships[index], owner, column)
+        let next = ListPositions.next(after: last)
+        context.related.setLastPosition(next, key, owner.key)
+        return next
+    }
+
+    // MARK: Parts
+
+    /// Notes whatever stands in the way, so that the save throws it.
+    private func editing(_ body: () throws -> Void) {
+        do {
+            try body()
+        } catch {
+            context.noteReadFailure(error)
+        }
+    }
+
+    private func isAllowed(_ other: ManagedObject) -> Bool {
+        precondition(
+            other.context === context || context.companions.contains { $0 === other.context },
+            "An object of another context was linked to \(object.layout.name).\(relationship.name). Look it up here by its objectID first."
+        )
+        let path = (object.layout.name, relationship.name)
+        if other.isDeleted {
+            context.refuse(
+                DataSourceError(
+                    .objectGone, "\(path.0).\(path.1) was linked to an object that had been deleted. Insert a new one.",
+                    entityName: path.0, attributeName: path.1))
+            return false
+        }
+        if !relationship.destinationFamily.contains(other.layout.index) {
+            context.refuse(
+                DataSourceError(
+                    .validationFailed,
+                    "\(path.0).\(path.1) was linked to an object of \(other.layout.name), to which it does not lead. Link one of \(relationship.description.destinationName).",
+                    entityName: path.0, attributeName: path.1))
+            return false
+        }
+        return true
+    }
+}
+
+extension ManagedObject {
+    /// Sets where a column leads to.
+    final func setLink(_ column: LinkColumn, _ other: ManagedObject?, position: Int64? = nil) {
+        setValue(other.map { .integer($0.key) } ?? .null, column.key)
+        if let entity = column.entity { setValue(other.map { .integer(Int64($0.layout.index)) } ?? .null, entity) }
+        if let place = column.position { setValue(position.map { .integer($0) } ?? .null, place) }
+        (context as? PrivateContext)?.forgetEnds()
+    }
+}
+
+extension PrivateContext {
+    /// Links have changed.
+    func forgetEnds() {
+        related.removeEnds()
+        for companion in companions { companion.related.removeEnds() }
+    }
+
+    /// The context that has links as they are now.
+    func linkContext(_ pairs: PairColumns) -> PrivateContext {
+        editor(ofEntity: pairs.layout) as? PrivateContext ?? self
+    }
+
+    /// The link between two objects, by the end that the first one is; nil if there is none.
+    func link(_ one: ManagedObject, _ other: ManagedObject, _ pairs: PairColumns) throws -> ManagedObject? {
+        let query = RowQuery(
+            entity: pairs.layout,
+            predicate: .and([
+                .compare(column: pairs.own.key, .equal, .integer(one.key)),
+                .compare(column: pairs.other.key, .equal, .integer(other.key)),
+            ]), limit: 1)
+        let context = linkContext(pairs)
+        return try context.reading { () throws(DataSourceError) in try context.objects(FetchPlan(query)) }.first
+    }
+
+    /// Deletes the link between two objects, if there is one.
+    fileprivate func unlink(_ one: ManagedObject, _ other: ManagedObject, _ pairs: PairColumns) throws {
+        if let link = try link(one, other, pairs) { try linkContext(pairs).delete(owned: link) }
+        forgetEnds()
+    }
+
+    /// Makes a link, of which it is known that there is none yet. Each end has its place among those of the other.
+    fileprivate func insertLink(
+        _ pairs: PairColumns, _ one: (object: ManagedObject, position: Int64?),
+        _ other: (object: ManagedObject, position: Int64?)
+    ) throws(DataSourceError) {
+        let link = try linkContext(pairs).insert(entity: pairs.layout)
+        link.setLink(pairs.own, one.object, position: one.position)
+        link.setLink(pairs.other, other.object, position: other.position)
+        link.checkedConstraint = 0
+    }
+
+    /// The highest place among the objects that a relationship of an owner leads to; nil without any.
+    func lastPosition(
+        _ relationship: RelationshipLayout, _ owner: ManagedObject, _ column: Int
+    ) throws -> Int64? {
+        var last: Int64?
+        for source in relationship.linkSources where source.position == column {
+            let query = RowQuery(
+                entity: source.layout, predicate: .compare(column: source.owner, .equal, .integer(owner.key)),
+                sort: [SortKey(column: column, isAscending: false)], limit: 1)
+            let context = editor(ofEntity: source.layout)
+            let rows = try context.reading { () throws(DataSourceError) in
+                try context.rows(FetchPlan(query), columns: [column])
+            }
+            if let row = rows.first?.row, !row.isNull(column) { last = max(last ?? .min, row.integer(column)) }
+        }
+        return last
+    }
+}

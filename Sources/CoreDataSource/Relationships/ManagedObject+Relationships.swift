@@ -1,0 +1,71 @@
+internal import RowStore
+
+/// Relationships of an object, by their places among those of its entity: inherited ones first, each entity's in the order of
+/// the model. For generated code, and for classes that are written by hand.
+extension ManagedObject {
+    /// The object that a to-one relationship leads to; nil for none.
+    ///
+    /// Nil too for an object that is gone, as after a deletion whose rule is No Action, and where the object has no context
+    /// any more. What cannot be read reads as nil, and makes the save or the read throw; on main it is one of
+    /// ``PersistentContainer/failures``.
+    ///
+    /// **Isolation**: that of the object's context.
+    ///
+    /// - Complexity: one query for up to 1,000 objects that were fetched together, the first time; then constant.
+    public final func relatedObject<Object: ManagedObject>(at index: Int) -> Object? {
+        following { try $0.destination(of: self, at: index) } as? Object
+    }
+
+    /// Sets where a to-one relationship leads to. The other side shows it at once.
+    ///
+    /// The link belongs to who owns the row that stores it; if that is another data source, the save throws
+    /// `entityNotOwned`.
+    public final func setRelatedObject<Object: ManagedObject>(_ object: Object?, at index: Int) {
+        linking(index)?.set(object)
+    }
+
+    /// The objects that a to-many relationship leads to.
+    public final func relatedObjects<Object: ManagedObject>(at index: Int) -> RelatedObjects<Object> {
+        RelatedObjects(self, index)
+    }
+
+    /// The objects that an ordered to-many relationship leads to, in its order.
+    public final func relatedList<Object: ManagedObject>(at index: Int) -> [Object] {
+        following { try $0.relatedObjects(of: self, at: index) }?.compactMap { $0 as? Object } ?? []
+    }
+
+    /// Sets the objects that an ordered to-many relationship leads to, and their order. An object that comes twice counts where
+    /// it comes first.
+    public final func setRelatedList<Object: ManagedObject>(_ objects: [Object], at index: Int) {
+        linking(index)?.set(objects)
+    }
+
+    /// Reads by way of the context; nil without one, and if it fails.
+    final func following<R>(_ body: (ManagedObjectContext) throws -> R?) -> R? {
+        guard let context else { return nil }
+        do {
+            return try body(context)
+        } catch {
+            context.noteReadFailure(error)
+            return nil
+        }
+    }
+
+    /// What changes the links of a relationship; nil without a context.
+    final func linking(_ index: Int) -> LinkEditor? {
+        let name = layout.relationships[index].name
+        precondition(
+            isEditable,
+            "\(layout.name).\(name) was set on an object of a context for reading. Edit it in a hook or in perform { } of its data source."
+        )
+        if isDeleted {
+            context?.refuse(
+                DataSourceError(
+                    .objectGone,
+                    "\(layout.name).\(name) was set on an object that had been deleted. Insert a new one.",
+                    entityName: layout.name, attributeName: name))
+            return nil
+        }
+        return (context as? PrivateContext).map { LinkEditor($0, self, index) }
+    }
+}

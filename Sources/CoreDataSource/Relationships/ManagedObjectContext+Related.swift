@@ -1,0 +1,209 @@
+internal import RowStore
+
+/// Following relationships: from an object to those that it leads to.
+///
+/// What is not registered is read for all objects at once that were fetched together with it.
+extension ManagedObjectContext {
+    /// The object that a to-one relationship leads to; nil for none, and for one that is gone.
+    func destination(of object: ManagedObject, at index: Int) throws -> ManagedObject? {
+        let relationship = object.layout.relationships[index]
+        guard case .column(let column) = relationship.storage else {
+            return try relatedObjects(of: object, at: index).first
+        }
+        guard let end = object.end(column, relationship) else { return nil }
+        if let known = known(end) { return known }
+        try reading { () throws(DataSourceError) in
+            try readDestinations(of: neighbours(of: object), column, relationship)
+        }
+        return known(end) ?? nil
+    }
+
+    /// The objects that a relationship leads to, in its order, or in that of their creation.
+    func relatedObjects(of object: ManagedObject, at index: Int) throws -> [ManagedObject] {
+        if case .column = object.layout.relationships[index].storage {
+            return try destination(of: object, at: index).map { [$0] } ?? []
+        }
+        let ends = try ends(of: object, at: index)
+        if ends.contains(where: { known($0) == nil }) {
+            try reading { () throws(DataSourceError) in
+                try readObjects(ends, andThoseNear: object, index)
+            }
+        }
+        return ends.compactMap { known($0) ?? nil }
+    }
+
+    /// Where a to-many relationship leads to, without objects.
+    func ends(of object: ManagedObject, at index: Int) throws -> [LinkEnd] {
+        let key = RelatedCache.Key(entity: object.layout.index, relationship: index)
+        if let known = related[key, object.key] { return known }
+        try reading { () throws(DataSourceError) in
+            let owners = neighbours(of: object).filter { related[key, $0.key] == nil }
+            try readEnds(of: owners, index, key, first: object)
+        }
+        return related[key, object.key] ?? []
+    }
+
+    /// The registered object of an end, or nil in it if there is none; nil if the store has to be asked.
+    func known(_ end: LinkEnd) -> ManagedObject?? {
+        let binding = editor(ofEntity: end.entity).bindings[end.entity]
+        if let object = binding.objects[end.key] { return .some(object.isDeleted ? nil : object) }
+        return binding.isOwned && binding.holdsAllRows ? .some(nil) : nil
+    }
+
+    /// The object, and registered ones that were fetched with it.
+    private func neighbours(of object: ManagedObject) -> [ManagedObject] {
+        guard let group = object.group else { return [object] }
+        var found = [object]
+        for place in group.places(near: Int(object.groupPlace)) {
+            let entity = Int(group.entities[place])
+            guard entity == object.layout.index, let other = bindings[entity].objects[group.keys[place]],
+                other !== object, !other.isDeleted
+            else { continue }
+            found.append(other)
+        }
+        return found
+    }
+
+    // MARK: Reading
+
+    private func readDestinations(
+        of objects: [ManagedObject], _ column: LinkColumn, _ relationship: RelationshipLayout
+    ) throws(DataSourceError) {
+        try readObjects(objects.lazy.compactMap { $0.end(column, relationship) })
+    }
+
+    /// Registers the objects of those ends, with one query for each entity.
+    func readObjects(_ ends: some Sequence<LinkEnd>) throws(DataSourceError) {
+        var wanted: [Int: Set<RowValue>] = [:]
+        for end in ends where known(end) == nil { wanted[end.entity, default: []].insert(.integer(end.key)) }
+        for (entity, keys) in wanted.sorted(by: { $0.key < $1.key }) {
+            let query = RowQuery(
+                entity: entity, predicate: .isMember(.key, ValueList(Array(keys), .natural)),
+                budget: QueryBudget(isCancellable: isCancellable))
+            _ = try editor(ofEntity: entity).objects(FetchPlan(query))
+        }
+    }
+
+    /// Registers the objects of those ends, and some of those that near objects lead to.
+    private func readObjects(
+        _ ends: [LinkEnd], andThoseNear object: ManagedObject, _ index: Int
+    ) throws(DataSourceError) {
+        let key = RelatedCache.Key(entity: object.layout.index, relationship: index)
+        var wanted = ends
+        for other in neighbours(of: object) where other !== object && wanted.count < FetchGroup.window {
+            wanted += related[key, other.key] ?? []
+        }
+        try readObjects(wanted)
+    }
+
+    /// Reads where a to-many relationship of some objects leads to.
+    private func readEnds(
+        of owners: [ManagedObject], _ index: Int, _ key: RelatedCache.Key, first: ManagedObject
+    ) throws(DataSourceError) {
+        let relationship = first.layout.relationships[index]
+        if owners.count > 1 {
+            let keys = owners.map { RowValue.integer($0.key) }
+            if let found = try readEnds(
+                relationship, { .isMember(.column($0), ValueList(keys, .natural)) },
+                limit: ManagedObjectContext.endLimit)
+            {
+                related.insert(
+                    Dictionary(owners.map { ($0.key, found[$0.key] ?? []) }) { first, _ in first }, key)
+                return
+            }
+        }
+        // So many that they are better read one by one.
+        let found = try readEnds(relationship, { .compare(column: $0, .equal, .integer(first.key)) }, limit: nil)
+        related.insert([first.key: found?[first.key] ?? []], key)
+    }
+
+    /// The most ends that are read for other objects than the one that is asked, about 8 MB.
+    private static let endLimit = 1 << 17
+
+    /// The ends by their owners' keys, in their order; nil if they are more than the limit.
+    func readEnds(
+        _ relationship: RelationshipLayout, _ predicate: (_ column: Int) -> RowPredicate, limit: Int?
+    ) throws(DataSourceError) -> [Int64: [LinkEnd]]? {
+        var found: [(owner: Int64, position: Int64, end: LinkEnd)] = []
+        for source in relationship.linkSources {
+            var query = RowQuery(
+                entity: source.layout, predicate: predicate(source.owner),
+                budget: QueryBudget(isCancellable: isCancellable))
+            query.limit = limit
+            let rows = try editor(ofEntity: source.layout).rows(FetchPlan(query), columns: source.columns)
+            if let limit, found.count + rows.count >= limit { return nil }
+            for stored in rows {
+                guard let end = source.end(stored) else { continue }
+                let position = source.position.map { stored.row.isNull($0) ? Int64.min : stored.row.integer($0) }
+                found.append((stored.row.integer(source.owner), position ?? 0, end))
+            }
+        }
+        if found.isEmpty { return [:] }
+        found.sort { ($0.position, $0.end.key) < ($1.position, $1.end.key) }
+        return Dictionary(grouping: found, by: \.owner).mapValues { $0.map(\.end) }
+    }
+}
+
+/// Rows that hold links, and which of their columns lead to the owner and to the other end.
+struct LinkSource {
+    let layout: Int
+    /// The column with the owner's key.
+    let owner: Int
+    /// The column of the other end; nil if that is the row itself.
+    let other: LinkColumn?
+    let position: Int?
+    /// The entities that the other end can be of; one, where no column says it.
+    private let family: [Int]
+
+    init(_ layout: Int, _ column: LinkColumn) {
+        self.layout = layout
+        owner = column.key
+        other = nil
+        position = column.position
+        family = [layout]
+    }
+
+    init(_ pairs: PairColumns, _ family: [Int]) {
+        layout = pairs.layout
+        owner = pairs.own.key
+        other = pairs.other
+        position = pairs.other.position
+        self.family = family
+    }
+
+    var columns: [Int] { [owner, other?.key, other?.entity, position].compactMap { $0 } }
+
+    func end(_ stored: StoredRow) -> LinkEnd? {
+        guard let other else { return LinkEnd(entity: layout, key: stored.key) }
+        return stored.row.end(other, family)
+    }
+}
+
+extension RelationshipLayout {
+    /// Where the links of a relationship are that its sources' own rows do not have.
+    var linkSources: [LinkSource] {
+        switch storage {
+        case .column, .none: []
+        case .inverseColumn(let column): destinationFamily.map { LinkSource($0, column) }
+        case .pairs(let pairs): [LinkSource(pairs, destinationFamily)]
+        }
+    }
+}
+
+extension ManagedObject {
+    /// Where a column leads to; nil for nowhere.
+    final func end(_ column: LinkColumn, _ relationship: RelationshipLayout) -> LinkEnd? {
+        row.end(column, relationship.destinationFamily)
+    }
+}
+
+extension RowSnapshot {
+    /// Where columns lead to, which is of one of those entities.
+    func end(_ column: LinkColumn, _ family: [Int]) -> LinkEnd? {
+        if isNull(column.key) { return nil }
+        let entity = column.entity.map { isNull($0) ? -1 : Int(integer($0)) } ?? family.first
+        // Another program may have written anything.
+        guard let entity, family.contains(entity) else { return nil }
+        return LinkEnd(entity: entity, key: integer(column.key))
+    }
+}

@@ -1,0 +1,92 @@
+internal import RowStore
+
+/// What the model demands of the number of objects that a relationship leads to.
+extension PrivateContext {
+    /// An owner whose relationship has to be counted.
+    private struct Owner: Hashable {
+        let end: LinkEnd
+        let name: String
+    }
+
+    /// What is wrong with the relationships of what was edited, and of objects to which it leads.
+    func relationshipFailures() throws -> [DataSourceError] {
+        let graph = stack.graph
+        var failures: [DataSourceError] = []
+        var owners: Set<Owner> = []
+        for object in changed where graph.isChecked[object.layout.index] && object.hasChanges {
+            if !object.isDeleted {
+                failures += requiredFailures(object)
+                if object.isInserted {
+                    for index in graph.counted[object.layout.index] {
+                        let end = LinkEnd(entity: object.layout.index, key: object.key)
+                        owners.insert(Owner(end: end, name: object.layout.relationships[index].name))
+                    }
+                }
+            }
+            for counted in graph.countedColumns[object.layout.index] {
+                let rows =
+                    object.isDeleted
+                    ? [object.savedRow] : object.isInserted ? [object.row] : [object.savedRow, object.row]
+                for row in rows {
+                    row.end(counted.column, counted.owners).map {
+                        _ = owners.insert(Owner(end: $0, name: counted.name))
+                    }
+                }
+            }
+        }
+        for owner in owners.sorted(by: { ($0.end.key, $0.name) < ($1.end.key, $1.name) }) {
+            if let failure = try countFailure(owner) { failures.append(failure) }
+            if failures.count >= 100 { break }
+        }
+        return failures
+    }
+
+    /// To-one relationships whose links the row has itself. One that an earlier release has left empty may stay so.
+    private func requiredFailures(_ object: ManagedObject) -> [DataSourceError] {
+        object.layout.relationships.compactMap { relationship in
+            guard !relationship.description.isOptional, case .column(let column) = relationship.storage,
+                object.row.isNull(column.key), object.saved?.isNull(column.key) != true
+            else { return nil }
+            return failure(
+                object.layout.name, relationship, "is required and leads to no object. Set it before the save.")
+        }
+    }
+
+    private func countFailure(_ owner: Owner) throws -> DataSourceError? {
+        let context = editor(ofEntity: owner.end.entity)
+        let object = try context.reading { () throws(DataSourceError) in
+            try context.find(entity: owner.end.entity, key: owner.end.key)
+        }
+        guard let object, !object.isDeleted, let index = object.layout.relationship(named: owner.name) else {
+            return nil
+        }
+        let relationship = object.layout.relationships[index]
+        let description = relationship.description
+        let count = try context.ends(of: object, at: index).count
+        if count == 0 {
+            if description.isOptional { return nil }
+            return failure(
+                object.layout.name, relationship, "is required and leads to no object. Link one before the save.")
+        }
+        guard relationship.isToMany else { return nil }
+        if count < description.minimumCount {
+            return failure(
+                object.layout.name, relationship,
+                "leads to \(count) objects, fewer than the \(description.minimumCount) that the model asks for.")
+        }
+        if description.maximumCount > 0, count > description.maximumCount {
+            return failure(
+                object.layout.name, relationship,
+                "leads to \(count) objects, more than the \(description.maximumCount) that the model allows.")
+        }
+        return nil
+    }
+
+    private func failure(
+        _ entity: String, _ relationship: RelationshipLayout, _ complaint: String
+    ) -> DataSourceError {
+        DataSourceError(
+            .validationFailed, "\(entity).\(relationship.name) \(complaint)", entityName: entity,
+            attributeName: relationship.name)
+    }
+}

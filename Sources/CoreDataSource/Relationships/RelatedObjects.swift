@@ -1,0 +1,97 @@
+internal import RowStore
+
+/// The objects that a to-many relationship of an object leads to: a set, which is read when it is first asked.
+///
+/// ```swift
+/// thread.messages.insert(message)
+/// for message in thread.messages.sorted(by: [.descending(\.date)]) { print(message.subject) }
+/// print(thread.messages.count)
+/// ```
+///
+/// It shows the links as they are whenever it is asked, those included that were made through the other side.
+///
+/// **Isolation**: that of the object's context. On main it is for reading: changing it traps.
+public struct RelatedObjects<Object: ManagedObject> {
+    private let owner: ManagedObject
+    private let index: Int
+
+    init(_ owner: ManagedObject, _ index: Int) {
+        self.owner = owner
+        self.index = index
+    }
+
+    private var ends: [LinkEnd] { owner.following { try $0.ends(of: owner, at: index) } ?? [] }
+
+    /// How many objects there are. No object is read for it.
+    ///
+    /// - Complexity: one query for up to 1,000 owners that were fetched together, the first time; then constant.
+    public var count: Int { ends.count }
+
+    /// Whether there are none.
+    public var isEmpty: Bool { ends.isEmpty }
+
+    /// The ids of the objects, in the order of their creation. No object is read for them.
+    public var ids: [ManagedObjectID] {
+        guard let layout = owner.context?.stack.layout else { return [] }
+        return ends.map { ManagedObjectID(layout.entities[$0.entity], key: $0.key) }
+    }
+
+    /// Whether the object is one of them.
+    ///
+    /// - Complexity: O(n) in their number.
+    public func contains(_ object: Object) -> Bool {
+        ends.contains(LinkEnd(entity: object.layout.index, key: object.key))
+    }
+
+    /// The objects in an order; those that are equal by all of it come in the order of their creation.
+    ///
+    /// - Complexity: O(n log n) in their number, and one query for those that are not registered.
+    public func sorted(by order: [FetchOrder<Object>]) throws -> [Object] {
+        let objects = Array(self)
+        guard let context = owner.context, !objects.isEmpty else { return objects }
+        let layout = context.stack.layout.entities[owner.layout.relationships[index].destination]
+        let sort = try order.map { try $0.resolved(layout) }
+        return objects.sorted {
+            StoredRow(key: $0.key, row: $0.row).precedes(StoredRow(key: $1.key, row: $1.row), by: sort, layout)
+        }
+    }
+
+    // MARK: Changing
+
+    /// Adds an object. That it is there already is no change.
+    ///
+    /// If the other side is to-one, the object leaves the one it belonged to.
+    public func insert(_ object: Object) { owner.linking(index)?.insert(object) }
+
+    /// Adds objects.
+    public func insert(contentsOf objects: some Sequence<Object>) {
+        for object in objects { insert(object) }
+    }
+
+    /// Takes an object out; it is not deleted.
+    public func remove(_ object: Object) { owner.linking(index)?.remove(object) }
+
+    /// Takes all objects out.
+    public func removeAll() { set([]) }
+
+    /// Makes these the objects of the relationship, and takes out all others.
+    public func set(_ objects: some Sequence<Object>) { owner.linking(index)?.set(Array(objects)) }
+}
+
+extension RelatedObjects: Sequence {
+    /// Goes through the objects in the order of their creation, as they were when it began.
+    public func makeIterator() -> IndexingIterator<[Object]> {
+        let objects = owner.following { try $0.relatedObjects(of: owner, at: index) } ?? []
+        return objects.compactMap { $0 as? Object }.makeIterator()
+    }
+
+    public var underestimatedCount: Int { 0 }
+}
+
+@available(*, unavailable)
+extension RelatedObjects: Sendable {}
+
+extension RelatedObjects: CustomStringConvertible {
+    /// The ids: `[MessageEntity/3, MessageEntity/7]`.
+    public var description: String { "\(ids)" }
+}

@@ -1,0 +1,156 @@
+internal import RowStore
+
+/// What follows for other rows from deleting and linking objects, by entity. It is known from the model.
+final class RelationshipGraph: Sendable {
+    /// Rows that lead to objects of an entity without that entity knowing.
+    struct Incoming: Sendable {
+        let layout: Int
+        let column: LinkColumn
+        /// Whether the row is a link and nothing else.
+        let isPair: Bool
+    }
+
+    /// A rule about how many objects a relationship leads to, seen from rows that store the links.
+    struct CountedColumn: Sendable {
+        let column: LinkColumn
+        /// The entities that the owner can be of.
+        let owners: [Int]
+        /// The owner's relationship.
+        let name: String
+    }
+
+    /// By entity: rows that lose their links when an object is deleted.
+    let incoming: [[Incoming]]
+    /// By entity: the relationships with a rule about their number that other rows store.
+    let counted: [[Int]]
+    /// By layout, those of links included: the columns whose values change such a number.
+    let countedColumns: [[CountedColumn]]
+    /// By layout: whether anything is demanded of the relationships of its rows, or of those that they are links of.
+    let isChecked: [Bool]
+    /// By layout: the entities of both ends, for layouts of links.
+    private let linkEnds: [[Int]]
+    /// By entity: whether deleting an object does anything to other rows.
+    let hasEffects: [Bool]
+    /// By entity: the layouts whose rows may change or have a say when an object is deleted.
+    private let reach: [Set<Int>]
+
+    init(_ layout: ModelLayout) {
+        var incoming = [[Incoming]](repeating: [], count: layout.entities.count)
+        var countedColumns = [[CountedColumn]](repeating: [], count: layout.entities.count)
+        for entity in layout.entities where !entity.isAbstract {
+            for relationship in entity.relationships where relationship.inverse == nil {
+                switch relationship.storage {
+                case .column(let column):
+                    for end in relationship.destinationFamily {
+                        incoming[end].append(Incoming(layout: entity.index, column: column, isPair: false))
+                    }
+                case .pairs(let pairs):
+                    for end in relationship.destinationFamily
+                    where !incoming[end].contains(where: { $0.layout == pairs.layout }) {
+                        incoming[end].append(Incoming(layout: pairs.layout, column: pairs.other, isPair: true))
+                    }
+                case .inverseColumn, .none: break
+                }
+            }
+        }
+        let counted = layout.entities.map { entity in
+            entity.relationships.indices.filter { entity.relationships[$0].isCounted }
+        }
+        for entity in layout.entities where !entity.isAbstract {
+            for index in counted[entity.index] {
+                let relationship = entity.relationships[index]
+                guard let column = relationship.ownerColumn else { continue }
+                for source in relationship.linkSources {
+                    let known = countedColumns[source.layout].firstIndex {
+                        $0.name == relationship.name && $0.column.key == source.owner
+                    }
+                    guard known == nil else { continue }
+                    countedColumns[source.layout].append(
+                        CountedColumn(
+                            column: column,
+                            owners: layout.entity(named: relationship.path.entity)?.concreteFamily ?? [],
+                            name: relationship.name))
+                }
+            }
+        }
+        linkEnds = layout.entities.map { entity in
+            guard let links = entity.links, let source = layout.entity(named: links.entity),
+                let relationship = source.relationship(named: links.name)
+            else { return [] }
+            return Set(source.concreteFamily + source.relationships[relationship].destinationFamily).sorted()
+        }
+        isChecked = layout.entities.map { entity in
+            !counted[entity.index].isEmpty || !countedColumns[entity.index].isEmpty
+                || entity.relationships.contains(where: \.isRequiredColumn)
+        }
+        self.incoming = incoming
+        self.counted = counted
+        self.countedColumns = countedColumns
+        hasEffects = layout.entities.map { entity in
+            !incoming[entity.index].isEmpty || entity.relationships.contains(where: \.hasEffects)
+        }
+        reach = layout.entities.map { RelationshipGraph.reach(of: $0, layout, incoming) }
+    }
+
+    /// The entities whose rows may change or have a say when objects of those entities are deleted: of links, both ends.
+    func reach(of entities: Set<Int>) -> Set<Int> {
+        let layouts = entities.reduce(into: Set<Int>()) { $0.formUnion(reach[$1]) }
+        return layouts.reduce(into: []) { $0.formUnion(linkEnds[$1].isEmpty ? [$1] : Set(linkEnds[$1])) }
+    }
+
+    /// The entities that both ends of links can be of.
+    func ends(ofLinks layout: Int) -> [Int] { linkEnds[layout] }
+
+    private static func reach(of entity: EntityLayout, _ layout: ModelLayout, _ incoming: [[Incoming]]) -> Set<Int> {
+        var reach: Set<Int> = []
+        var deleted: Set<Int> = [entity.index]
+        var waiting = [entity.index]
+        while let next = waiting.popLast() {
+            for row in incoming[next] { reach.insert(row.layout) }
+            for relationship in layout.entities[next].relationships where relationship.hasEffects {
+                if case .pairs(let pairs) = relationship.storage { reach.insert(pairs.layout) }
+                let isPair = if case .pairs = relationship.storage { true } else { false }
+                if !isPair || relationship.description.deleteRule != .nullify {
+                    reach.formUnion(relationship.destinationFamily)
+                }
+                guard relationship.description.deleteRule == .cascade else { continue }
+                for end in relationship.destinationFamily where deleted.insert(end).inserted { waiting.append(end) }
+            }
+        }
+        return reach
+    }
+}
+
+extension RelationshipLayout {
+    /// Whether deleting a source does anything to other rows, or may be refused.
+    fileprivate var hasEffects: Bool {
+        switch (storage, description.deleteRule) {
+        case (.none, _): false
+        case (.pairs, _), (_, .cascade), (_, .deny): true
+        case (.column, .nullify): isSymmetric
+        case (.inverseColumn, .nullify): true
+        case (.column, .noAction), (.inverseColumn, .noAction): false
+        }
+    }
+
+    /// Whether there is a rule about the number of objects that has to be looked up.
+    fileprivate var isCounted: Bool {
+        if case .none = storage { return false }
+        if case .column = storage { return false }
+        return !description.isOptional || isToMany && (description.minimumCount > 1 || description.maximumCount > 0)
+    }
+
+    /// Whether it is required and its sources' own rows have the links.
+    fileprivate var isRequiredColumn: Bool {
+        if case .column = storage { !description.isOptional } else { false }
+    }
+
+    /// The columns of the rows that store the links which lead to the source.
+    fileprivate var ownerColumn: LinkColumn? {
+        switch storage {
+        case .inverseColumn(let column): column
+        case .pairs(let pairs): pairs.own
+        case .column, .none: nil
+        }
+    }
+}

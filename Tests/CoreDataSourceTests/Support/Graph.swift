@@ -1,0 +1,49 @@
+import CoreDataSource
+
+/// Everything of the model Graph.
+final class GraphDataSource: DataSource<String> {
+    override class var entities: [ManagedObject.Type] {
+        [
+            Animal.self, Attachment.self, Folder.self, Label.self, Letter.self, Passport.self, Person.self, Topic.self,
+        ]
+    }
+}
+
+/// Topics alone.
+final class TopicDataSource: DataSource<String> {
+    override class var entities: [ManagedObject.Type] { [Topic.self] }
+
+    override func onAdd(_ key: String, in context: PrivateContext) throws -> ManagedObject? {
+        try context.findOrInsert(Topic.self, where: \.key, equals: key)
+    }
+
+    override func onDelete(_ key: String, in context: PrivateContext) throws {
+        try context.delete(Topic.self, where: \.key == key)
+    }
+}
+
+/// Letters and what belongs to them.
+final class LetterDataSource: DataSource<String> {
+    override class var entities: [ManagedObject.Type] { [Letter.self, Attachment.self] }
+
+    override func onAdd(_ key: String, in context: PrivateContext) throws -> ManagedObject? {
+        let letter = try context.findOrInsert(Letter.self, where: \.key, equals: key)
+        letter.topic = try context.first(Topic.self, where: \.key, equals: "t")
+        return letter
+    }
+
+    override func onDelete(_ key: String, in context: PrivateContext) throws {
+        try context.delete(Letter.self, where: \.key == key)
+    }
+}
+
+extension PrivateContext {
+    func topic(_ key: String) throws -> Topic { try findOrInsert(Topic.self, where: \.key, equals: key) }
+    func letter(_ key: String) throws -> Letter { try findOrInsert(Letter.self, where: \.key, equals: key) }
+    func person(_ key: String) throws -> Person { try findOrInsert(Person.self, where: \.key, equals: key) }
+    func label(_ key: String) throws -> Label { try findOrInsert(Label.self, where: \.key, equals: key) }
+    func folder(_ key: String) throws -> Folder { try findOrInsert(Folder.self, where: \.key, equals: key) }
+    func attachment(_ key: String) throws -> Attachment {
+        try findOrInsert(Attachment.self, where: \.key, equals: key)
+    }
+}
