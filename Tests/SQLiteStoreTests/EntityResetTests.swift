@@ -46,9 +46,9 @@ struct EntityResetTests {
             "INSERT INTO Town (_key, name) VALUES (1, 'Xiaopei'), (2, 'Jingzhou')",
             "INSERT INTO Person (_key, name, home) VALUES (3, 'Liu Bei', 1), (4, 'Guan Yu', 2), (5, 'Zhang Fei', NULL)",
             "INSERT INTO Visit (_key, day) VALUES (6, 1)",
-            "INSERT INTO _Person_friends (source, destination) VALUES (3, 4), (4, 5)",
-            "INSERT INTO _Town_twins (source, destination) VALUES (1, 2)",
-            "INSERT INTO _Visit_guests (source, destination) VALUES (6, 3)",
+            "INSERT INTO _Person_friends (_key, _source, _destination) VALUES (7, 3, 4), (8, 4, 5)",
+            "INSERT INTO _Town_twins (_key, _source, _destination) VALUES (9, 1, 2)",
+            "INSERT INTO _Visit_guests (_key, _source, _destination) VALUES (10, 6, 3)",
         ] { try raw.run(sql) }
         try raw.run("UPDATE _metadata SET value = 500 WHERE name = 'firstFreeKey'")
     }

@@ -112,7 +112,7 @@ struct OpeningFailureTests {
         let folder = try TemporaryFolder()
         try makeStore(folder)
         let raw = try RawDatabase(folder.store)
-        try raw.run("UPDATE _metadata SET value = 2 WHERE name = 'format'")
+        try raw.run("UPDATE _metadata SET value = 3 WHERE name = 'format'")
         try raw.run("DELETE FROM _metadata WHERE name = 'storeID'")
         expect(.newerFormat, folder)
     }

@@ -37,7 +37,7 @@ struct StartupDecisionTests {
                 }
             }
             var rows = StartupDecisionTests.metadata.rows
-            rows["format"] = .integer(2)
+            rows["format"] = .integer(3)
             #expect(code { _ = try StartupDecision(.metadata(rows), identity, policy) } == .newerFormat)
         }
     }

@@ -87,8 +87,7 @@ extension ManagedObjectModel {
     }
 
     private func positionColumn(of relationship: RelationshipDescription) -> [ColumnDescription] {
-        guard let inverse = inverse(of: relationship).flatMap(self.relationship), inverse.isToMany, inverse.isOrdered
-        else { return [] }
+        guard let inverse = storedInverse(of: relationship), inverse.isToMany, inverse.isOrdered else { return [] }
         return [
             ColumnDescription(
                 name: "\(relationship.name).position", role: .position(inverse), isStored: !relationship.isTransient)

@@ -18,9 +18,8 @@ extension ManagedObjectModel {
     /// relationship that is its own inverse are in the rows of both ends.
     package func linkStorage(of name: RelationshipName) -> LinkStorage {
         guard let relationship = relationship(name) else { return .none }
-        let inverseName = inverse(of: relationship)
         guard !relationship.isTransient else { return relationship.isToMany ? .none : .column }
-        guard let inverseName, let inverse = self.relationship(inverseName), !inverse.isTransient else {
+        guard let inverseName = inverse(of: relationship), let inverse = storedInverse(of: relationship) else {
             return relationship.isToMany ? .pairs(name, isReversed: false) : .column
         }
         switch (relationship.isToMany, inverse.isToMany) {
@@ -45,6 +44,14 @@ extension ManagedObjectModel {
         }
         return lineage(of: destination).first { owner in owner.relationships.contains { $0.name == name } }
             .map { RelationshipName(entity: $0.name, name: name) }
+    }
+
+    /// The inverse of a relationship; nil if there is none, or if it is transient: then nothing in a store is about it.
+    package func storedInverse(of relationship: RelationshipDescription) -> RelationshipDescription? {
+        guard let inverse = inverse(of: relationship).flatMap(self.relationship), !inverse.isTransient else {
+            return nil
+        }
+        return inverse
     }
 }
 

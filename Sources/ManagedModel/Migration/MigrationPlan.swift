@@ -27,13 +27,14 @@ package struct MigrationPlan: Sendable, Equatable {
 
     /// - Parameters:
     ///   - old: The model that the rows were stored for.
+    ///   - oldFormat: The format of the store that has them, which decides about their columns.
     ///   - isDropped: Whether the rows of an entity, given by its old and new names, go anyway.
     /// - Complexity: about that of laying out both models.
     package init(
-        from old: ManagedObjectModel, to new: ManagedObjectModel,
+        from old: ManagedObjectModel, to new: ManagedObjectModel, oldFormat: Int64 = ManagedObjectModel.storeFormat,
         isDropped: (_ old: String, _ new: String) -> Bool = { _, _ in false }
     ) {
-        var planner = MigrationPlanner(old, new)
+        var planner = MigrationPlanner(old, new, oldFormat)
         planner.planEntities(isDropped)
         planner.checkHierarchies()
         planner.planAttributes()
@@ -90,6 +91,11 @@ package struct LinkSource: Sendable, Hashable {
     package let relationship: RelationshipName
     /// Whether its sources are the new one's destinations.
     package let isReversed: Bool
+
+    package init(relationship: RelationshipName, isReversed: Bool) {
+        self.relationship = relationship
+        self.isReversed = isReversed
+    }
 }
 
 /// Something that the model alone does not tell.
@@ -101,6 +107,8 @@ package struct MigrationCondition: Sendable, Equatable {
         case hasValues(String, Int)
         /// No object would have two destinations by this to-one relationship of the new model.
         case isSingle(RelationshipName)
+        /// No two objects would have the same destination by this one-to-one relationship of the new model.
+        case isExclusive(RelationshipName)
         /// No two rows of these new entities agree in the columns of those positions.
         case isUnique([String: [Int]])
         /// Every number of a column is exact in a wider type.

@@ -6,7 +6,9 @@ extension MigrationPlanner {
             let family = new.model.family(ofEntityNamed: entity.name).filter { migrations[$0.name] != nil }
             for constraint in entity.uniquenessConstraints where !constraint.isEmpty {
                 let columns = family.reduce(into: [:]) { $0[$1.name] = positions(constraint, of: $1) }
-                if columns.isEmpty || held(columns, migrations) { continue }
+                // The links of a one-to-one relationship may be in other rows, and are unique by themselves.
+                if columns.isEmpty || columns.values.contains(where: { $0.count < constraint.count }) { continue }
+                if held(columns, migrations) { continue }
                 plan.conditions.append(
                     MigrationCondition(
                         kind: .isUnique(columns),
@@ -17,7 +19,7 @@ extension MigrationPlanner {
     }
 
     private func positions(_ constraint: [String], of entity: EntityDescription) -> [Int] {
-        let columns = new.model.columns(of: entity)
+        let columns = new.columns(of: entity)
         return constraint.compactMap { name in columns.firstIndex { $0.name == name && $0.isStored } }
     }
 
@@ -28,7 +30,7 @@ extension MigrationPlanner {
             guard let migration = migrations[name], let oldEntity = old.lookup.entities[migration.oldName] else {
                 return false
             }
-            let oldColumns = old.model.columns(of: oldEntity)
+            let oldColumns = old.columns(of: oldEntity)
             var names: Set<String> = []
             for position in positions {
                 switch migration.attributes[position] {

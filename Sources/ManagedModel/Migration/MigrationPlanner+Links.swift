@@ -42,7 +42,7 @@ extension MigrationPlanner {
         for oldOne in sources.compactMap(old.relationship) {
             guard check(oldOne, relationship, path) else { return }
         }
-        if relationship.isToMany || isInverseToMany == true, !sources.isEmpty, !areOne(sources, inverseSources) {
+        if !sources.isEmpty, !areOne(sources, inverseSources) {
             plan.obstacles.append(
                 "\(path): it and \(inverse.map { "\($0.entity).\($0.name)" } ?? "its inverse") had links of their own, "
                     + "which cannot be told to be the same. Give one of them another name.")
@@ -52,6 +52,13 @@ extension MigrationPlanner {
         if case .inverseColumn = new.model.linkStorage(of: name) { return }
         if !sources.isEmpty {
             plan.links[name] = sources.map { LinkSource(relationship: $0, isReversed: false) }
+            if let inverse, !relationship.isToMany, isInverseToMany == false, !wereOneToOne(sources) {
+                plan.conditions.append(
+                    MigrationCondition(
+                        kind: .isExclusive(name),
+                        complaint: "\(path): it and \(inverse.entity).\(inverse.name) are one-to-one now, and several "
+                            + "objects would be linked to the same one. Make \(inverse.name) to-many."))
+            }
         } else if let inverseSource = inverseSources.first {
             plan.links[name] = inverseSources.map { LinkSource(relationship: $0, isReversed: true) }
             if !relationship.isToMany {
@@ -91,6 +98,14 @@ extension MigrationPlanner {
         inverseSources.allSatisfy { inverse in
             sources.contains { $0 == inverse || old.relationship($0).flatMap(old.inverse) == inverse }
         }
+    }
+
+    /// Whether no two objects had the same destination, and each destination the object as its own one.
+    private func wereOneToOne(_ sources: [RelationshipName]) -> Bool {
+        guard sources.count == 1, let source = sources.first, let oldOne = old.relationship(source),
+            let inverse = old.inverse(of: oldOne)
+        else { return false }
+        return !oldOne.isToMany && old.relationship(inverse)?.isToMany == false
     }
 
     /// Whether a link of the one can be a link of the other, for at least one entity; or there are none that stay.

@@ -50,7 +50,7 @@ extension MigrationPlanner {
             guard let position = leaf.flatMap({ carrier.destination(of: $0.column) }),
                 let newEntity = new.lookup.entities[carrier.newName]
             else { continue }
-            let name = new.model.columns(of: newEntity)[position].name
+            let name = new.columns(of: newEntity)[position].name
             let owner = new.lookup.lineage(of: newEntity).first { owner in
                 new.ownLeaves(of: owner).contains { $0.path == name }
             }

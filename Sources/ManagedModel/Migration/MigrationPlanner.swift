@@ -7,9 +7,9 @@ struct MigrationPlanner {
     private(set) var newNames: [String: String] = [:]
     var plan = MigrationPlan()
 
-    init(_ old: ManagedObjectModel, _ new: ManagedObjectModel) {
-        self.old = MigrationSide(old)
-        self.new = MigrationSide(new)
+    init(_ old: ManagedObjectModel, _ new: ManagedObjectModel, _ oldFormat: Int64) {
+        self.old = MigrationSide(old, oldFormat)
+        self.new = MigrationSide(new, ManagedObjectModel.storeFormat)
         let matching = NameMatching(from: old.entities.map(\.named), to: new.entities.map(\.named))
         for (position, match) in matching.pairs {
             oldNames[new.entities[position].name] = old.entities[match].name
@@ -66,16 +66,24 @@ struct MigrationPlanner {
 struct MigrationSide {
     let model: ManagedObjectModel
     let lookup: ModelLookup
+    private let format: Int64
 
-    init(_ model: ManagedObjectModel) {
+    /// - Parameter format: That of the store, which decides about the columns.
+    init(_ model: ManagedObjectModel, _ format: Int64 = ManagedObjectModel.storeFormat) {
         self.model = model
+        self.format = format
         lookup = ModelLookup(model)
+    }
+
+    /// The columns of an entity's rows, to whose positions a plan refers.
+    func columns(of entity: EntityDescription) -> [ColumnDescription] {
+        model.columns(of: entity, format: format)
     }
 
     /// The stored attributes of an entity, inherited ones included, as leaves.
     func leaves(of entity: EntityDescription) -> [MigrationLeaf] {
         let attributes = lookup.lineage(of: entity).flatMap(\.attributes)
-        return model.columns(of: entity).enumerated().compactMap { index, column in
+        return columns(of: entity).enumerated().compactMap { index, column in
             guard column.isStored, let attribute = column.attribute else { return nil }
             let path = column.name.parts(separatedBy: ".")
             return MigrationLeaf(

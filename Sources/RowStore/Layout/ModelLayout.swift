@@ -76,10 +76,13 @@ private struct LayoutBuilder {
         let positions = Dictionary(columns.enumerated().map { ($1.name, $0) }) { first, _ in first }
         let lineage = Array(model.lineage(of: entity).reversed())
         let constraints = lineage.flatMap { ancestor in
-            uniqueNames(ancestor).map { names in
-                (owner: numbers[ancestor.name] ?? number, columns: names.compactMap { positions[$0] })
+            uniqueNames(ancestor).compactMap { names -> (owner: Int, columns: [Int])? in
+                let columns = names.compactMap { positions[$0] }
+                // What is missing is a one-to-one relationship with its links in other rows, which is unique by itself.
+                guard !columns.isEmpty, columns.count == names.count else { return nil }
+                return (numbers[ancestor.name] ?? number, columns)
             }
-        }.filter { !$0.columns.isEmpty }
+        }
         return EntityLayout(
             index: number, entity: entity, columns: columns, constraints: constraints.map(\.columns),
             constraintOwners: constraints.map(\.owner), concreteFamily: concreteFamily(entity.name),
@@ -98,7 +101,7 @@ private struct LayoutBuilder {
         let single = entity.relationships.filter { relationship in
             let name = RelationshipName(entity: entity.name, name: relationship.name)
             return !relationship.isToMany && !relationship.isTransient && model.linkStorage(of: name) == .column
-                && model.inverse(of: relationship).flatMap(model.relationship)?.isToMany == false
+                && model.storedInverse(of: relationship)?.isToMany == false
         }
         return entity.uniquenessConstraints
             + single.map { [$0.name] }.filter { !entity.uniquenessConstraints.contains($0) }

@@ -57,7 +57,7 @@ extension EntityLayout {
         index: Int,
         damage: DamagedValues
     ) {
-        let inverse = model.inverse(of: relationship).flatMap(model.relationship)
+        let inverse = model.storedInverse(of: relationship)
         var names = [LinkNames.source, LinkNames.destination]
         if model.family(ofEntityNamed: name.entity).count > 1 { names.append(LinkNames.sourceEntity) }
         if model.family(ofEntityNamed: relationship.destinationName).count > 1 {
@@ -91,4 +91,8 @@ package enum LinkNames {
     package static let destinationEntity = "_destination.entity"
     package static let sourcePosition = "_source.position"
     package static let destinationPosition = "_destination.position"
+
+    package static let all: Set = [
+        source, destination, sourceEntity, destinationEntity, sourcePosition, destinationPosition,
+    ]
 }

@@ -31,6 +31,8 @@ extension StoreMigration {
                 "SELECT 1 FROM (\(selects.joined(separator: " UNION ALL "))) GROUP BY source HAVING count(*) > 1 "
                     + "LIMIT 1", []
             )
+        case .isExclusive(let name):
+            return exclusivenessSQL(name).map { ($0, []) }
         case .isUnique(let columns):
             return uniquenessSQL(columns)
         case .isExact(let column):
@@ -55,6 +57,17 @@ extension StoreMigration {
 
     private func oldTable(_ name: String) -> EntityTable? {
         oldSchema.layout.entity(named: name).flatMap { oldSchema.tables[$0.index] }
+    }
+
+    private func exclusivenessSQL(_ name: RelationshipName) -> String? {
+        let links = linkSelects(name).joined(separator: " UNION ALL ")
+        guard !links.isEmpty else { return nil }
+        guard schema.layout.isSymmetric(name) else {
+            return "SELECT 1 FROM (\(links)) GROUP BY destination HAVING count(*) > 1 LIMIT 1"
+        }
+        // Each link is seen from both ends.
+        return "WITH links AS (\(links)) SELECT 1 FROM (SELECT source, destination FROM links UNION "
+            + "SELECT destination, source FROM links) GROUP BY source HAVING count(*) > 1 LIMIT 1"
     }
 
     /// Links that other tables have are left out: making the index finds them.

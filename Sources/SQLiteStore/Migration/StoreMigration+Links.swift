@@ -6,10 +6,15 @@ extension StoreMigration {
     ///
     /// - Parameter tableNames: The names that tables of the old store have now, where they have others.
     func linkSelects(_ name: RelationshipName, _ tableNames: [String: String] = [:]) -> [String] {
+        linkSelects(name, plan.links[name] ?? [], tableNames)
+    }
+
+    /// - Parameter links: Those of the old model that it gets.
+    func linkSelects(_ name: RelationshipName, _ links: [LinkSource], _ tableNames: [String: String]) -> [String] {
         guard let relationship = RelationshipSide(schema.layout.model, name).relationship else { return [] }
         let sources = numbers(under: name.entity)
         let destinations = numbers(under: relationship.destinationName)
-        return (plan.links[name] ?? []).flatMap { link in
+        return links.flatMap { link in
             oldSchema.linkTables(of: link.relationship).compactMap { table in
                 (link.isReversed ? table.reversed : table)
                     .select(sources, destinations, from: tableNames[table.name] ?? table.name)
@@ -17,19 +22,11 @@ extension StoreMigration {
         }
     }
 
-    /// The relationships that have a column and get their links from other tables.
-    var lookedUpLinks: [RelationshipName] {
-        plan.links.filter { name, sources in
-            sources.contains { $0.isReversed || oldSchema.storage(of: $0.relationship) != .column }
-                && schema.storage(of: name) == .column
-        }.map(\.key).sorted { ($0.entity, $0.name) < ($1.entity, $1.name) }
-    }
-
     /// Whether the pairs of a join table stay as they are.
     func isKept(_ join: JoinTable) -> Bool {
         guard let sources = plan.links[join.relationship], sources.count == 1, let source = sources.first,
             !source.isReversed, let old = oldSchema.joins.first(where: { $0.relationship == source.relationship }),
-            old.createSQL == join.createSQL,
+            old.createSQL == join.createSQL, !isMirrored(join.relationship),
             let destination = RelationshipSide(schema.layout.model, join.relationship).relationship?.destinationName,
             let oldOne = RelationshipSide(oldSchema.layout.model, old.relationship).relationship
         else { return false }
@@ -57,14 +54,12 @@ extension StoreMigration {
         if let entity = join.destination.entity { columns.append((entity, "max(destination_entity)")) }
         if let position = join.destination.position { columns.append((position, "max(destination_position)")) }
         if let position = join.source.position { columns.append((position, "max(source_position)")) }
-        var selects = linkSelects(join.relationship, tableNames)
+        let sources = plan.links[join.relationship] ?? []
+        var selects = linkSelects(join.relationship, sources + secondSources(of: sources), tableNames)
         guard !selects.isEmpty else { return 0 }
-        if RelationshipSide(schema.layout.model, join.relationship).inverse == join.relationship {
+        if schema.layout.isSymmetric(join.relationship) {
             // Each link is seen from both ends.
-            selects += selects.map {
-                "SELECT destination, destination_entity, source, source_entity, destination_position, source_position "
-                    + "FROM (\($0))"
-            }
+            selects += selects.map(LinkTable.reversed)
         }
         // The same pair can come twice from relationships that moved up into one.
         try probe.connection.run(

@@ -33,10 +33,12 @@ extension StoreMigration {
     /// - Returns: How many keys it has given.
     private func move(_ meter: MigrationMeter) throws(DataSourceError) -> Int64 {
         let connection = probe.connection
-        for view in probe.contents where view.type == "view" { try connection.run("DROP VIEW \(view.name.quoted)") }
+        let views = probe.contents.filter { $0.type == "view" }
+        for view in views { try connection.run("DROP VIEW \(view.name.quoted)") }
         var names = Names(reserved: probe.contents.map(\.name) + schema.namedSQL.map(\.name))
         var lookups: [RelationshipName: String] = [:]
         for link in lookedUpLinks { lookups[link] = try names.claim("_links \(lookups.count)") }
+        let lookupIndex = try names.claim("_linked")
 
         let copies = plan.entities.compactMap { RowCopy($0, self, lookups: lookups) }
         let keptJoins = schema.joins.filter(isKept)
@@ -49,7 +51,7 @@ extension StoreMigration {
             tableNames[name] = aside
         }
         for table in schema.namedSQL where !kept.contains(table.name) { try connection.run(table.sql) }
-        for (link, table) in lookups { try collect(link, into: table, tableNames) }
+        for (link, table) in lookups { try collect(link, into: table, index: lookupIndex, tableNames) }
         for copy in copies { try carry(copy, from: tableNames[copy.old.name], meter) }
         var keys: Int64 = 0
         for join in schema.joins where !kept.contains(join.name) {
@@ -58,8 +60,8 @@ extension StoreMigration {
         for table in tableNames.values.sorted() + lookups.values.sorted() {
             try connection.run("DROP TABLE \(table.quoted)")
         }
-        try dropRivalLinks()
         try makeIndexes()
+        if isUpgrade { for view in views { try connection.run(view.sql) } }
         meter.end()
         return keys
     }
@@ -79,20 +81,6 @@ extension StoreMigration {
             guard batch.count > 0 else { return }
             meter.advance(batch.count)
             last = batch.lastKey
-        }
-    }
-
-    /// Writes the links of a to-one relationship that other tables have where each row finds its own.
-    private func collect(
-        _ link: RelationshipName, into table: String, _ tableNames: [String: String]
-    ) throws(DataSourceError) {
-        try probe.connection.run(
-            "CREATE TABLE \(table.quoted) (owner INTEGER PRIMARY KEY, linked INTEGER, linked_entity INTEGER, position INTEGER)"
-        )
-        for select in linkSelects(link, tableNames) {
-            try probe.connection.run(
-                "INSERT OR IGNORE INTO \(table.quoted) SELECT source, destination, destination_entity, source_position FROM (\(select))"
-            )
         }
     }
 

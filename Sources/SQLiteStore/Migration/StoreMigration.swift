@@ -11,6 +11,8 @@ struct StoreMigration {
     let plan: MigrationPlan
     /// The numbers of the entities that are carried over, the new by the old ones.
     let numbers: [Int: Int]
+    /// Whether the model stays and only the format changes: then what other programs have put into the file stays too.
+    let isUpgrade: Bool
 
     struct Outcome {
         let metadata: Metadata
@@ -18,7 +20,8 @@ struct StoreMigration {
         let rowsDropped: Int
     }
 
-    /// The most entities of a model; each can be a term of a query, of which SQLite takes 500.
+    /// The most entities of a model; each can be a term of a query about conditions, of which SQLite takes 500. An upgrade
+    /// has no conditions.
     private static let entityLimit = 400
 
     /// Plans it from what the store says of itself.
@@ -26,7 +29,7 @@ struct StoreMigration {
     /// - Parameters:
     ///   - dropsByKey: Whether the rows of entities go whose data source has another key.
     /// - Throws: `notMigratable` with the reason in words.
-    ///   - oldModel: The model that the store was made for, where it is known and not asked of the store.
+    ///   - oldModel: The model that the store was made for, where only the format changes.
     init(
         schema: StoreSchema, probe: StoreProbe, found: Metadata, identity: StoreIdentity, dropsByKey: Bool = true,
         oldModel: ManagedObjectModel? = nil
@@ -36,8 +39,13 @@ struct StoreMigration {
         self.found = found
         self.identity = identity
         let model = if let oldModel { oldModel } else { try found.model() }
+        isUpgrade = oldModel != nil
+        guard isUpgrade || model.entities.count <= StoreMigration.entityLimit else {
+            throw DataSourceError(
+                notMigratable: "The old model has more than \(StoreMigration.entityLimit) entities.")
+        }
         oldSchema = try StoreMigration.oldSchema(model, probe, found.format)
-        plan = MigrationPlan(from: oldSchema.layout.model, to: schema.layout.model) { old, new in
+        plan = MigrationPlan(from: model, to: schema.layout.model, oldFormat: found.format) { old, new in
             dropsByKey && found.identity.entityKeys[old] != identity.entityKeys[new]
         }
         guard plan.isPossible else { throw DataSourceError(notMigratable: plan.obstacles.joined(separator: " ")) }
@@ -62,9 +70,6 @@ struct StoreMigration {
     private static func oldSchema(
         _ model: ManagedObjectModel, _ probe: StoreProbe, _ format: Int64
     ) throws(DataSourceError) -> StoreSchema {
-        guard model.entities.count <= entityLimit else {
-            throw DataSourceError(notMigratable: "The old model has more than \(entityLimit) entities.")
-        }
         do throws(DataSourceError) {
             let schema = try StoreSchema(model, format: format)
             try probe.check(schema)

@@ -28,35 +28,17 @@ struct StoreUpgrade {
             let outcome = try migration.run(nil)
             return (outcome.metadata, try StoreProbe(probe.connection))
         } catch  where error.code == .notMigratable {
-            throw DataSourceError(
-                .storeCorrupt,
-                "An earlier release wrote \(probe.connection.path), and it cannot be brought to the format of this one. "
-                    + "Restore the store from a copy, or delete it and start anew.", cause: error.message)
+            throw DataSourceError(storeOfEarlierRelease: probe.connection.path, cause: error.message)
         }
     }
 }
 
-extension StoreMigration {
-    /// Takes the second of two links away where a relationship has become one-to-one.
-    ///
-    /// The first format had a column on both sides and nothing that kept them equal.
-    func dropRivalLinks() throws(DataSourceError) {
-        guard oldSchema.format == ManagedObjectModel.firstStoreFormat else { return }
-        for table in schema.tables.compactMap({ $0 }) {
-            let keys = table.layout.relationships.compactMap { relationship -> LinkColumn? in
-                guard case .column(let column) = relationship.storage, column.position == nil else { return nil }
-                return table.layout.constraint(onColumn: column.key).map { _ in column }
-            }
-            for column in keys where table.layout.columns[column.key].isStored {
-                let term = table.terms[column.key]
-                let settings = ([term] + [column.entity].compactMap { $0 }.map { table.terms[$0] }).map {
-                    "\($0) = NULL"
-                }
-                let key = EntityTable.keyName.quoted
-                try probe.connection.run(
-                    "UPDATE \(table.name.quoted) SET \(settings.joined(separator: ", ")) WHERE \(term) IS NOT NULL "
-                        + "AND \(key) NOT IN (SELECT min(\(key)) FROM \(table.name.quoted) GROUP BY \(term))")
-            }
-        }
+extension DataSourceError {
+    /// - Parameter cause: Why a store cannot be upgraded.
+    init(storeOfEarlierRelease path: String, cause: String) {
+        self.init(
+            .storeCorrupt,
+            "An earlier release wrote \(path), and it cannot be brought to the format of this one. Restore the store from "
+                + "a copy, or delete it and start anew.", cause: cause)
     }
 }

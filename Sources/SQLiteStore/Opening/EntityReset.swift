@@ -20,9 +20,10 @@ struct EntityReset {
 
     func run() throws(DataSourceError) -> Outcome {
         let connection = probe.connection
-        let kept = schema.tables.compactMap { $0 }.filter(isKept)
+        let reshaped = try reshapedTables()
+        let kept = schema.tables.compactMap { $0 }.filter(isKept) + reshaped
         let keptNames = Set(kept.map(\.layout.name))
-        let joins = schema.joins.filter { isKept($0, keptNames) }
+        let joins = schema.joins.filter(isKept)
         let stays = Set(kept.map(\.name) + joins.map(\.name) + [Metadata.table])
         let goes = probe.contents.filter { $0.type == "table" && !stays.contains($0.name) }
         let (rowsDropped, countFailure) = try probe.droppedRows(in: goes.map(\.name))
@@ -34,8 +35,10 @@ struct EntityReset {
                 try connection.run("DROP \(other.type.uppercased()) IF EXISTS \(other.name.quoted)")
             }
             for table in goes { try connection.run("DROP TABLE \(table.name.quoted)") }
+            for table in reshaped { try reshape(table) }
             for table in schema.namedSQL where !stays.contains(table.name) { try connection.run(table.sql) }
             for table in kept { try dropDanglingLinks(table, keptNames) }
+            for join in joins where !join.entities.isSubset(of: keptNames) { try dropDanglingLinks(join) }
             let indexes = try StoreProbe(connection).indexNames
             for sql in schema.indexChanges(indexes) { try connection.run(sql) }
             try connection.run(Metadata.deleteSQL)
@@ -54,14 +57,53 @@ struct EntityReset {
     }
 
     private func isKept(_ table: EntityTable) -> Bool {
-        guard !dropped.contains(table.layout.name), found.identity.entityHashes[table.layout.name] != nil,
-            hasTable(table.createSQL)
+        isSame(table) && hasTable(table.createSQL)
+    }
+
+    private func isSame(_ table: EntityTable) -> Bool {
+        guard table.layout.links == nil, !dropped.contains(table.layout.name),
+            found.identity.entityHashes[table.layout.name] != nil
         else { return false }
         return !areNumbersChanged || links(of: table).allSatisfy { !$0.holdsEntity }
     }
 
-    private func isKept(_ join: JoinTable, _ kept: Set<String>) -> Bool {
-        hasTable(join.createSQL) && join.entities.isSubset(of: kept) && !(areNumbersChanged && join.holdsEntities)
+    private func isKept(_ join: JoinTable) -> Bool {
+        hasTable(join.createSQL) && !(areNumbersChanged && join.holdsEntities)
+    }
+
+    // MARK: Shapes
+
+    private func reshapedTables() throws(DataSourceError) -> [EntityTable] {
+        var tables: [EntityTable] = []
+        for case let table? in schema.tables where try isReshaped(table) { tables.append(table) }
+        return tables
+    }
+
+    /// Whether an entity is as it was, but another one has become what decides where links between the two are.
+    private func isReshaped(_ table: EntityTable) throws(DataSourceError) -> Bool {
+        let model = schema.layout.model
+        guard isSame(table), !hasTable(table.createSQL), let entity = model.entity(named: table.layout.name),
+            model.lineage(of: entity).allSatisfy({ !dropped.contains($0.name) }),
+            probe.contents.contains(where: { $0.type == "table" && $0.name == table.name })
+        else { return false }
+        let names = try probe.columnNames(of: table.name)
+        return table.layout.storedColumns.allSatisfy { column in
+            table.layout.columns[column].attribute == nil || names.contains(table.unquotedName(column))
+        }
+    }
+
+    /// Gives a table its new columns, and leaves what is in those that stay.
+    private func reshape(_ table: EntityTable) throws(DataSourceError) {
+        var names = Names(reserved: probe.contents.map(\.name) + schema.namedSQL.map(\.name))
+        let aside = try names.claim("_old").quoted
+        let before = try probe.columnNames(of: table.name)
+        let columns = table.layout.storedColumns.map(table.unquotedName).filter(before.contains)
+        let list = ([EntityTable.keyName] + columns).map(\.quoted).joined(separator: ", ")
+        let connection = probe.connection
+        try connection.run("ALTER TABLE \(table.name.quoted) RENAME TO \(aside)")
+        try connection.run(table.createSQL)
+        try connection.run("INSERT INTO \(table.name.quoted) (\(list)) SELECT \(list) FROM \(aside)")
+        try connection.run("DROP TABLE \(aside)")
     }
 
     private func hasTable(_ sql: String) -> Bool {
@@ -93,14 +135,36 @@ struct EntityReset {
         for link in links(of: table) {
             let family = schema.layout.entity(named: link.destination)?.concreteFamily ?? []
             guard family.contains(where: { !kept.contains(schema.layout.entities[$0].name) }) else { continue }
-            let keys = family.compactMap { schema.tables[$0] }.map {
-                "SELECT \(EntityTable.keyName.quoted) FROM \($0.name.quoted)"
-            }
+            let keys = keys(ofEntityNamed: link.destination)
             let term = table.terms[link.column]
-            let entity = link.holdsEntity ? ", \(table.terms[link.column + 1]) = NULL" : ""
+            var settings = "\(term) = NULL"
+            for name in ["entity", "position"] {
+                let column = table.layout.column(named: "\(table.layout.columns[link.column].name).\(name)")
+                if let column { settings += ", \(table.terms[column]) = NULL" }
+            }
             try probe.connection.run(
-                "UPDATE \(table.name.quoted) SET \(term) = NULL\(entity) WHERE \(term) IS NOT NULL"
+                "UPDATE \(table.name.quoted) SET \(settings) WHERE \(term) IS NOT NULL"
                     + (keys.isEmpty ? "" : " AND \(term) NOT IN (\(keys.joined(separator: " UNION ALL ")))"))
+        }
+    }
+
+    /// Takes out the pairs of which an end is gone.
+    private func dropDanglingLinks(_ join: JoinTable) throws(DataSourceError) {
+        let destination = schema.layout.model.relationship(join.relationship)?.destinationName ?? ""
+        for (end, entity) in [(join.source, join.relationship.entity), (join.destination, destination)] {
+            let keys = keys(ofEntityNamed: entity)
+            try probe.connection.run(
+                "DELETE FROM \(join.name.quoted)"
+                    + (keys.isEmpty
+                        ? "" : " WHERE \(end.key.quoted) NOT IN (\(keys.joined(separator: " UNION ALL ")))"))
+        }
+    }
+
+    /// Queries for the keys of all objects of an entity and those under it.
+    private func keys(ofEntityNamed name: String) -> [String] {
+        let family = schema.layout.entity(named: name)?.concreteFamily ?? []
+        return family.compactMap { schema.tables[$0] }.map {
+            "SELECT \(EntityTable.keyName.quoted) FROM \($0.name.quoted)"
         }
     }
 }

@@ -162,8 +162,12 @@ struct StoreOpening {
     ) throws(DataSourceError) -> (Metadata, StoreProbe) {
         guard reason.isModelChanged else { return try StoreUpgrade(found, schema.layout.model, probe).run() }
         // A store that does not name its model has no links that anybody has made.
-        guard let model = try? found.model() else { return (found, probe) }
-        return try StoreUpgrade(found, model, probe).run()
+        guard found.format < StoreSchema.format, found.modelText != nil else { return (found, probe) }
+        do throws(DataSourceError) {
+            return try StoreUpgrade(found, found.model(), probe).run()
+        } catch  where error.code == .notMigratable {
+            throw DataSourceError(storeOfEarlierRelease: probe.connection.path, cause: error.message)
+        }
     }
 
     /// How the old store is set aside; nil if it is dropped.

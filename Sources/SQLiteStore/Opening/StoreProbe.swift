@@ -42,7 +42,8 @@ struct StoreProbe {
     /// How many objects are in those tables. Pairs of a relationship do not count.
     func rowCount(in tables: [String]) throws(DataSourceError) -> Int {
         var total = 0
-        for table in tables where hasColumn(EntityTable.keyName, in: table) && !holdsLinks(table) {
+        for table in tables where hasColumn(EntityTable.keyName, in: table) {
+            if try holdsLinks(table) { continue }
             if case .integer(let count) = try connection.values("SELECT count(*) FROM \(table.quoted)").first?[0] {
                 total += Int(count)
             }
@@ -78,8 +79,16 @@ struct StoreProbe {
         }
     }
 
-    private func holdsLinks(_ table: String) -> Bool {
-        hasColumn(LinkNames.source, in: table) && hasColumn(LinkNames.destination, in: table)
+    /// Whether the table has no columns but those of links. An entity's are never called like that.
+    private func holdsLinks(_ table: String) throws(DataSourceError) -> Bool {
+        guard hasColumn(LinkNames.source, in: table), hasColumn(LinkNames.destination, in: table) else { return false }
+        let names = try columnNames(of: table)
+        return names.isSubset(of: LinkNames.all.union([EntityTable.keyName]))
+    }
+
+    func columnNames(of table: String) throws(DataSourceError) -> Set<String> {
+        let rows = try connection.values("SELECT name FROM pragma_table_info(\(table.quotedText))")
+        return Set(rows.compactMap { if case .text(let name) = $0.first { name } else { nil } })
     }
 
     private func hasColumn(_ column: String, in table: String) -> Bool {

@@ -42,7 +42,7 @@ struct StoreSchema: Sendable {
                 continue
             }
             let table = EntityTable(
-                entity, name: try names.claim(entity.name), names: try StoreSchema.columnNames(entity),
+                entity, name: try names.claim(entity.name), names: try StoreSchema.columnNames(entity, format),
                 indexedColumns: StoreIndex.firstColumns(entity), firstStatement: firstStatement)
             firstStatement += table.statementCount
             tables.append(table)
@@ -58,14 +58,16 @@ struct StoreSchema: Sendable {
         self.indexes = Dictionary(indexes.map { ($0.name, $0) }) { first, _ in first }
     }
 
-    private static func columnNames(_ entity: EntityLayout) throws(DataSourceError) -> [Int: String] {
+    private static func columnNames(_ entity: EntityLayout, _ format: Int64) throws(DataSourceError) -> [Int: String] {
         guard entity.storedColumns.count < columnLimit else {
             throw DataSourceError(
                 .unreadableModel,
                 "\(entity.name) has \(entity.storedColumns.count) stored columns; a table holds \(columnLimit - 1). "
                     + "Divide the entity.", entityName: entity.name)
         }
-        var names = Names(reserved: [EntityTable.keyName])
+        // By their columns, tables of links are told from those of objects.
+        let isApart = entity.links == nil && format > ManagedObjectModel.firstStoreFormat
+        var names = Names(reserved: [EntityTable.keyName] + (isApart ? [LinkNames.source, LinkNames.destination] : []))
         var result: [Int: String] = [:]
         // In the order of the names, for the order in the model may change without a reset.
         let sorted = entity.storedColumns.sorted {

@@ -5,13 +5,6 @@ import TestSupport
 
 /// Rows and links for any model: the edges of each type, in turn, where the model's bounds allow them.
 struct FixtureRows {
-    /// A pair of a to-many relationship that a join table holds, as its row.
-    struct Pair {
-        let table: String
-        /// By column.
-        let values: [String: Int64]
-    }
-
     private let model: ManagedObjectModel
     private let layout: ModelLayout
 
@@ -25,7 +18,7 @@ struct FixtureRows {
     /// The first half of the rows of each entity, and then the second, which is what a second run of an app may add.
     func changes(ofHalf half: Int) -> [ChangeSet] {
         let numbers = half * FixtureRows.rowCount / 2..<(half + 1) * FixtureRows.rowCount / 2
-        return layout.entities.filter { !$0.isAbstract }.map { entity in
+        return layout.entities.filter { !$0.isAbstract && $0.links == nil }.map { entity in
             var changes = EntityChanges(entity: entity.index)
             changes.inserted = numbers.map { row(entity, $0) }
             return ChangeSet(entities: [changes])
@@ -33,7 +26,7 @@ struct FixtureRows {
     }
 
     private func key(_ entity: EntityLayout, _ number: Int) -> Int64 {
-        Int64(number * layout.entities.count + entity.index + 1)
+        Int64(number * model.entities.count + entity.index + 1)
     }
 
     /// The first row has nothing that it need not have.
@@ -51,6 +44,7 @@ struct FixtureRows {
                 if let end = destination(relationship, number) { row.setInteger(end.key, index) }
             case .destinationEntity(let relationship):
                 if let end = destination(relationship, number) { row.setInteger(Int64(end.entity.index), index) }
+            case .position: if number > 1 { row.setInteger(Int64(100 - number), index) }
             }
         }
         for (index, column) in columns.enumerated() { derive(column, index, entity, &row) }
@@ -82,32 +76,40 @@ struct FixtureRows {
         return (entity, key(entity, inverse?.isToMany == false ? number : number % 3))
     }
 
-    /// What the join tables hold of those relationships that may have one: each row is linked to the next three.
-    var pairs: [Pair] {
-        model.entities.enumerated().flatMap { index, entity in
-            entity.relationships.filter { $0.isToMany && !$0.isTransient }.flatMap { relationship in
-                pairs(of: relationship, from: layout.entities[index])
+    /// The links that have rows of their own: each object is linked to the next three.
+    var links: [ChangeSet] {
+        var nextKey = Int64(FixtureRows.rowCount * model.entities.count + 1)
+        return layout.entities.compactMap { links in
+            guard let name = links.links, let owner = layout.entity(named: name.entity),
+                let destination = model.relationship(name)?.destinationName
+            else { return nil }
+            var changes = EntityChanges(entity: links.index)
+            changes.inserted = pairs(links, from: owner, to: destination).map { row in
+                nextKey += 1
+                return StoredRow(key: nextKey - 1, row: row)
             }
+            return ChangeSet(entities: [changes])
         }
     }
 
-    private func pairs(of relationship: RelationshipDescription, from owner: EntityLayout) -> [Pair] {
+    private func pairs(_ links: EntityLayout, from owner: EntityLayout, to destinationName: String) -> [RowSnapshot] {
         let sources = owner.concreteFamily.map { layout.entities[$0] }
-        let destinations = (layout.entity(named: relationship.destinationName)?.concreteFamily ?? [])
-            .map { layout.entities[$0] }
+        let destinations = (layout.entity(named: destinationName)?.concreteFamily ?? []).map { layout.entities[$0] }
         guard !sources.isEmpty, !destinations.isEmpty else { return [] }
+        let columns = links.pairColumns(isReversed: false)
         return (1..<FixtureRows.rowCount).flatMap { number in
             (0..<3).map { place in
-                let other = (number + place * 2) % FixtureRows.rowCount
                 let source = sources[number % sources.count]
                 let destination = destinations[(number + place) % destinations.count]
-                return Pair(
-                    table: "_\(owner.name)_\(relationship.name)",
-                    values: [
-                        "source": key(source, number), "source.entity": Int64(source.index),
-                        "source.position": Int64(2 - place), "destination": key(destination, other),
-                        "destination.entity": Int64(destination.index), "destination.position": Int64(place * 3),
-                    ])
+                var row = RowSnapshot(columnCount: links.columns.count)
+                row.setInteger(key(source, number), columns.own.key)
+                row.setInteger(
+                    key(destination, (number + place * 2) % FixtureRows.rowCount), columns.other.key)
+                if let column = columns.own.entity { row.setInteger(Int64(source.index), column) }
+                if let column = columns.other.entity { row.setInteger(Int64(destination.index), column) }
+                if let column = columns.own.position { row.setInteger(Int64(2 - place), column) }
+                if let column = columns.other.position { row.setInteger(Int64(place * 3), column) }
+                return row
             }
         }
     }

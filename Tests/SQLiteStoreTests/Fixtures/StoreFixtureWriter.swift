@@ -27,19 +27,15 @@ struct StoreFixtureWriter {
                 }
             } else {
                 try writeRows(fixture, url, keys, half: 1)
-                try insertPairs(FixtureRows(model).pairs, url)
                 // Closed by the store, it is one file.
-                try SQLiteStore.open(fixture.options(url, model, keys: keys)).close()
+                let store = try SQLiteStore.open(fixture.options(url, model, keys: keys))
+                for changes in FixtureRows(model).links { try store.write([changes]) }
+                store.close()
             }
             _ = try StoreFixture(folder.url).copyStore(to: fixture.folder)
             try StoreContents(rawFile: url, model).write(to: fixture.contentsFile)
         }
     }
-}
-
-private func insertPairs(_ pairs: [FixtureRows.Pair], _ url: URL) throws {
-    let raw = try RawDatabase(url)
-    for pair in pairs { try raw.insert(pair) }
 }
 
 private let formatToWrite = ProcessInfo.processInfo.environment["WRITE_STORE_FIXTURES"]
@@ -50,15 +46,4 @@ private func writeRows(_ fixture: StoreFixture, _ url: URL, _ keys: [String: Str
     for changes in FixtureRows(model).changes(ofHalf: half) { try store.write([changes]) }
     if fixture.name == "Killed" && half == 1 { kill(getpid(), SIGKILL) }
     store.close()
-}
-
-extension RawDatabase {
-    fileprivate func insert(_ pair: FixtureRows.Pair) throws {
-        let columns = Set(try run("SELECT name FROM pragma_table_info('\(pair.table)')"))
-        guard !columns.isEmpty else { return }
-        let values = pair.values.filter { columns.contains($0.key) }.sorted { $0.key < $1.key }
-        try run(
-            "INSERT OR IGNORE INTO [\(pair.table)] (\(values.map { "[\($0.key)]" }.joined(separator: ", "))) VALUES "
-                + "(\(values.map { "\($0.value)" }.joined(separator: ", ")))")
-    }
 }

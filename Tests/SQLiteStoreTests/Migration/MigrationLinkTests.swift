@@ -46,11 +46,12 @@ struct MigrationLinkTests {
         "INSERT INTO Town (_key, name) VALUES (2, 'Xiaopei')",
         "INSERT INTO Person (_key, name, home, [home.entity]) VALUES (3, 'Liu Bei', 2, 3), (4, 'Cao Cao', 1, 0), "
             + "(5, 'Zhang Fei', NULL, NULL)",
-        "INSERT INTO _Person_friends (source, destination) VALUES (3, 5), (5, 3), (4, 4)",
+        "INSERT INTO _Person_friends (_key, _source, _destination) VALUES (20, 3, 5), (21, 5, 3), (22, 4, 4)",
         "INSERT INTO Visit (_key) VALUES (6), (7)",
-        "INSERT INTO _Person_visits (source, destination, [source.position]) VALUES (3, 6, 1), (5, 6, 0), (4, 7, 0)",
+        "INSERT INTO _Person_visits (_key, _source, _destination, [_source.position]) VALUES (23, 3, 6, 1), "
+            + "(24, 5, 6, 0), (25, 4, 7, 0)",
         "INSERT INTO Dog (_key) VALUES (8)",
-        "INSERT INTO _Dog_likes (source, destination, [destination.entity]) VALUES (8, 1, 0), (8, 2, 3)",
+        "INSERT INTO _Dog_likes (_key, _source, _destination, [_destination.entity]) VALUES (26, 8, 1, 0), (27, 8, 2, 3)",
     ]
 
     private func migrated(
@@ -70,16 +71,16 @@ struct MigrationLinkTests {
         #expect(
             try raw.run("SELECT home, [home.entity] FROM Person ORDER BY _key") == ["2", "4", "1", "1", "NULL", "NULL"])
         #expect(
-            try raw.run("SELECT destination, [destination.entity] FROM _Dog_likes ORDER BY 1") == ["1", "1", "2", "4"])
+            try raw.run("SELECT _destination, [_destination.entity] FROM _Dog_likes ORDER BY 1") == ["1", "1", "2", "4"])
         #expect(
-            try raw.run("SELECT source, destination FROM _Person_friends ORDER BY 1") == ["3", "5", "4", "4", "5", "3"])
+            try raw.run("SELECT _source, _destination FROM _Person_friends ORDER BY 1") == ["3", "5", "4", "4", "5", "3"])
     }
 
     @Test func linksToWhatIsGoneAreGone() throws {
         let (startup, raw) = try migrated { $0.entities.removeAll { $0.name == "Capital" } }
         #expect(startup.rowsDropped == 1)
         #expect(try raw.run("SELECT home FROM Person ORDER BY _key") == ["2", "NULL", "NULL"])
-        #expect(try raw.run("SELECT destination FROM _Dog_likes") == ["2"])
+        #expect(try raw.run("SELECT _destination FROM _Dog_likes") == ["2"])
     }
 
     @Test func renamedEntitiesAndRelationshipsKeepTheirLinks() throws {
@@ -111,11 +112,11 @@ struct MigrationLinkTests {
         // Capital 0, Dog 1, Place 2, Visit 3, Zed 4; the pairs of a visit stand the other way round.
         #expect(
             try raw.run("SELECT town, [town.entity] FROM Zed ORDER BY _key") == ["2", "2", "1", "0", "NULL", "NULL"])
-        #expect(try raw.run("SELECT source, destination FROM _Zed_mates ORDER BY 1") == ["3", "5", "4", "4", "5", "3"])
+        #expect(try raw.run("SELECT _source, _destination FROM _Zed_mates ORDER BY 1") == ["3", "5", "4", "4", "5", "3"])
         #expect(
-            try raw.run("SELECT source, destination, [destination.position] FROM _Visit_visitors ORDER BY 1, 3")
+            try raw.run("SELECT _source, _destination, [_destination.position] FROM _Visit_visitors ORDER BY 1, 3")
                 == ["6", "5", "0", "6", "3", "1", "7", "4", "0"])
-        #expect(try raw.run("SELECT [destination.entity] FROM _Dog_likes ORDER BY destination") == ["0", "2"])
+        #expect(try raw.run("SELECT [_destination.entity] FROM _Dog_likes ORDER BY _destination") == ["0", "2"])
     }
 
     @Test func aToOneRelationshipBecomesToMany() throws {
@@ -126,7 +127,7 @@ struct MigrationLinkTests {
             $0.edit("Town") { $0.relationships[0].inverseName = "homes" }
         }.raw
         #expect(
-            try raw.run("SELECT source, destination, [destination.entity] FROM _Person_homes ORDER BY 1")
+            try raw.run("SELECT _source, _destination, [_destination.entity] FROM _Person_homes ORDER BY 1")
                 == ["3", "2", "3", "4", "1", "0"])
     }
 
@@ -136,7 +137,7 @@ struct MigrationLinkTests {
             $0.edit("Town") { $0.relationships[0].inverseName = nil }
         }.raw
         #expect(
-            try raw.run("SELECT source, [source.entity], destination FROM _Town_people ORDER BY 1")
+            try raw.run("SELECT _source, [_source.entity], _destination FROM _Town_people ORDER BY 1")
                 == ["1", "0", "4", "2", "3", "3"])
     }
 
@@ -153,14 +154,14 @@ struct MigrationLinkTests {
         // Back again: what a column has becomes pairs.
         #expect(
             try migrate(folder, Link.model).raw
-                .run("SELECT source, destination, [destination.entity] FROM _Dog_likes ORDER BY 2")
+                .run("SELECT _source, _destination, [_destination.entity] FROM _Dog_likes ORDER BY 2")
                 == ["8", "1", "0", "8", "2", "3"])
     }
 
     @Test func aNewToOneInverseCannotHoldTwo() throws {
         let folder = try TemporaryFolder()
         try makeStore(folder, Link.model, Link.rows + ["INSERT INTO Dog (_key) VALUES (9)"])
-        try RawDatabase(folder.store).run("INSERT INTO _Dog_likes VALUES (9, 2, 3)")
+        try RawDatabase(folder.store).run("INSERT INTO _Dog_likes VALUES (28, 2, 3, 9)")
         let new = Link.model.changed {
             $0.edit("Dog") { $0.relationships = [Link.relationship("likes", "Town", "liker", isToMany: true)] }
             $0.edit("Town") { $0.relationships.append(Link.relationship("liker", "Dog", "likes")) }
@@ -175,9 +176,9 @@ struct MigrationLinkTests {
             $0.edit("Person") { $0.relationships[1].isOrdered = true }
             $0.edit("Visit") { $0.attributes.append(AttributeDescription(name: "day", type: .date, isOptional: true)) }
         }.raw
-        #expect(try raw.run("SELECT count(*) FROM _Person_friends WHERE [destination.position] IS NULL") == ["3"])
+        #expect(try raw.run("SELECT count(*) FROM _Person_friends WHERE [_destination.position] IS NULL") == ["3"])
         #expect(
-            try raw.run("SELECT source FROM _Person_visits WHERE destination = 6 ORDER BY [source.position]") == [
+            try raw.run("SELECT _source FROM _Person_visits WHERE _destination = 6 ORDER BY [_source.position]") == [
                 "5", "3",
             ])
     }
@@ -185,7 +186,7 @@ struct MigrationLinkTests {
     @Test func orderCanBeGivenUp() throws {
         let raw = try migrated { $0.edit("Visit") { $0.relationships[0].isOrdered = false } }.raw
         #expect(
-            try raw.run("SELECT source, destination FROM _Person_visits ORDER BY 1") == ["3", "6", "4", "7", "5", "6"])
+            try raw.run("SELECT _source, _destination FROM _Person_visits ORDER BY 1") == ["3", "6", "4", "7", "5", "6"])
     }
 
     /// Two entities get a parent, and their relationships become one of its.
@@ -212,19 +213,19 @@ struct MigrationLinkTests {
             folder, model(false),
             [
                 "INSERT INTO Place (_key) VALUES (1), (2)", "INSERT INTO One (_key, at, size) VALUES (3, 1, 30)",
-                "INSERT INTO Two (_key, at, size) VALUES (4, 2, 40)", "INSERT INTO _One_near VALUES (3, 1), (3, 2)",
-                "INSERT INTO _Two_near VALUES (4, 2)",
+                "INSERT INTO Two (_key, at, size) VALUES (4, 2, 40)", "INSERT INTO _One_near (_key, _source, _destination) VALUES (10, 3, 1), (11, 3, 2)",
+                "INSERT INTO _Two_near (_key, _source, _destination) VALUES (12, 4, 2)",
             ])
         let raw = try migrate(folder, model(true)).raw
         #expect(try raw.run("SELECT at, size FROM One UNION ALL SELECT at, size FROM Two") == ["1", "30", "2", "40"])
         // Base 0, One 1, Place 2, Two 3.
         #expect(
-            try raw.run("SELECT source, [source.entity], destination FROM _Base_near ORDER BY 1, 3")
+            try raw.run("SELECT _source, [_source.entity], _destination FROM _Base_near ORDER BY 1, 3")
                 == ["3", "1", "1", "3", "1", "2", "4", "3", "2"])
         // And down again.
         let after = try migrate(folder, model(false)).raw
         #expect(
-            try after.run("SELECT * FROM _One_near UNION ALL SELECT * FROM _Two_near") == [
+            try after.run("SELECT _source, _destination FROM _One_near UNION ALL SELECT _source, _destination FROM _Two_near") == [
                 "3", "1", "3", "2", "4", "2",
             ])
     }
@@ -240,7 +241,7 @@ struct MigrationLinkTests {
         #expect(startup.rowsDropped == 1)
         #expect(startup.entitiesReset == ["Capital"])
         #expect(try raw.run("SELECT home FROM Person ORDER BY _key") == ["2", "NULL", "NULL"])
-        #expect(try raw.run("SELECT destination FROM _Dog_likes") == ["2"])
+        #expect(try raw.run("SELECT _destination FROM _Dog_likes") == ["2"])
         #expect(try raw.run("SELECT count(*) FROM Capital") == ["0"])
     }
 

@@ -17,7 +17,7 @@ struct FilledStore {
         self.model = model
         layout = ModelLayout(model)
         let store = try SQLiteStore.open(.of(model, folder))
-        for entity in layout.entities where !entity.isAbstract {
+        for entity in layout.entities where !entity.isAbstract && entity.links == nil {
             try store.write([.of(entity.index, insert: (0..<FilledStore.rowCount).map { row(entity, $0) })])
         }
         store.close()
@@ -40,6 +40,7 @@ struct FilledStore {
                 row.setInteger(self.key(other, number), index)
             case .destinationEntity(let relationship):
                 if let other = destination(relationship, number) { row.setInteger(Int64(other.index), index) }
+            case .position: if number != 1 { row.setInteger(Int64(10 - number), index) }
             }
         }
         return StoredRow(key: key, row: row)
@@ -61,6 +62,7 @@ struct FilledStore {
 
     private func fillJoins() throws {
         let raw = try RawDatabase(folder.store)
+        var nextKey = Int64(layout.entities.count * 10)
         for (entity, relationship) in joins {
             let table = "_\(entity.name)_\(relationship.name)"
             let columns = Set(try raw.run("SELECT name FROM pragma_table_info('\(table)')"))
@@ -69,11 +71,12 @@ struct FilledStore {
             for number in 0..<FilledStore.rowCount {
                 guard !sources.isEmpty, let other = destination(relationship, number) else { continue }
                 let source = sources[number % sources.count]
-                var values = ["source": key(source, number), "destination": key(other, number)]
-                values["source.entity"] = Int64(source.index)
-                values["destination.entity"] = Int64(other.index)
-                values["source.position"] = Int64(number)
-                values["destination.position"] = Int64(10 - number)
+                nextKey += 1
+                var values = ["_key": nextKey, "_source": key(source, number), "_destination": key(other, number)]
+                values["_source.entity"] = Int64(source.index)
+                values["_destination.entity"] = Int64(other.index)
+                values["_source.position"] = Int64(number)
+                values["_destination.position"] = Int64(10 - number)
                 let used = values.filter { columns.contains($0.key) }.sorted { $0.key < $1.key }
                 try raw.run(
                     "INSERT OR IGNORE INTO [\(table)] (\(used.map { "[\($0.key)]" }.joined(separator: ", "))) VALUES "
@@ -98,13 +101,13 @@ struct TableContents {
         let raw = try RawDatabase(folder.store)
         for table in try raw.run("SELECT name FROM sqlite_schema WHERE type = 'table' AND name <> '_metadata'") {
             let columns = try raw.run("SELECT name FROM pragma_table_info('\(table)') ORDER BY name")
-            let isJoin = columns.contains("destination") && columns.contains("source") && !columns.contains("_key")
+            let isJoin = columns.contains("_destination") && columns.contains("_source")
             let list = columns.map { "quote([\($0)])" }.joined(separator: ", ")
             let values = try raw.run("SELECT \(list) FROM [\(table)]")
             tables[table] = [:]
             for start in stride(from: 0, to: values.count, by: columns.count) {
                 let row = Dictionary(uniqueKeysWithValues: zip(columns, values[start..<start + columns.count]))
-                let key = isJoin ? "\(row["source"] ?? "") \(row["destination"] ?? "")" : row["_key"] ?? ""
+                let key = isJoin ? "\(row["_source"] ?? "") \(row["_destination"] ?? "")" : row["_key"] ?? ""
                 tables[table]?[key] = row
             }
         }
