@@ -2,7 +2,7 @@
 /// without moving them.
 ///
 /// It is pure: what was and what is to be, as values.
-enum ListPositions {
+package enum ListPositions {
     /// The gap between objects that are added at an end.
     private static let gap: Int128 = 1 << 32
     /// The smallest gap that is left where others had to be moved, so that those that come next need not.
@@ -18,7 +18,7 @@ enum ListPositions {
     ///
     /// - Parameter places: The place that each object had; nil for one that is new.
     /// - Complexity: O(n log n).
-    static func positions(keeping places: [Int64?]) -> [Int64] {
+    package static func positions(keeping places: [Int64?]) -> [Int64] {
         let known = places.indices.filter { places[$0] != nil }
         var positions = [Int64?](repeating: nil, count: places.count)
         for place in longestIncreasingSubsequence(known.map { Int(places[$0] ?? 0) }) {

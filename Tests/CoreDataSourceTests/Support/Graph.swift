@@ -1,4 +1,5 @@
 import CoreDataSource
+import SQLiteStore
 
 /// Everything of the model Graph.
 final class GraphDataSource: DataSource<String> {
@@ -46,4 +47,9 @@ extension PrivateContext {
     func attachment(_ key: String) throws -> Attachment {
         try findOrInsert(Attachment.self, where: \.key, equals: key)
     }
+}
+
+extension PersistentContainer {
+    /// How many statements the store has run.
+    var statementCount: Int { (stack.root.store as? SQLiteStore)?.counters.statementsRun ?? 0 }
 }

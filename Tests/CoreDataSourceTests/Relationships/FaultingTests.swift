@@ -1,0 +1,67 @@
+import CoreDataSource
+import TestSupport
+import Testing
+
+/// How many statements it takes to follow relationships.
+@MainActor @Suite struct FaultingTests {
+    private func withLetters(
+        _ count: Int, topics: Int, _ body: @MainActor (PersistentContainer, GraphDataSource) async throws -> Void
+    ) async throws {
+        let directory = try TemporaryDirectory()
+        do {
+            let container = try await PersistentContainer(model: .graph, store: .sqlite(directory.store))
+            let source = try container.dataSource(GraphDataSource.self)
+            try await source.perform { context in
+                let all = try (0..<topics).map { try context.topic("\($0)") }
+                for number in 0..<count { try context.letter("\(number)").topic = all[number % topics] }
+            }
+            try await container.close()
+        }
+        let container = try await PersistentContainer(
+            model: .graph, store: .sqlite(directory.store), configuration: .uncached)
+        try await body(container, try container.dataSource(GraphDataSource.self))
+        try await container.close()
+    }
+
+    private func statements(_ container: PersistentContainer, _ body: () throws -> Void) rethrows -> Int {
+        let before = container.statementCount
+        try body()
+        return container.statementCount - before
+    }
+
+    @Test func whatManyObjectsLeadToIsReadAtOnce() async throws {
+        try await withLetters(1000, topics: 100) { container, _ in
+            let counted = try statements(container) {
+                let letters = try container.main.fetch(Letter.self)
+                #expect(letters.count == 1000)
+                for letter in letters.shuffled() {
+                    #expect(letter.topic?.letters.count == 10)
+                }
+            }
+            #expect(counted == 3)
+        }
+    }
+
+    @Test func theOrderOfAskingDoesNotMatter() async throws {
+        try await withLetters(300, topics: 30) { container, _ in
+            let counted = try statements(container) {
+                let topics = try container.main.fetch(Topic.self)
+                for topic in topics.reversed() { #expect(topic.letters.count == 10) }
+                for topic in topics.shuffled() {
+                    for letter in topic.letters { #expect(letter.topic === topic) }
+                }
+            }
+            #expect(counted == 3)
+        }
+    }
+
+    @Test func aBatchReadsAtOnceToo() async throws {
+        try await withLetters(1000, topics: 100) { container, source in
+            let before = container.statementCount
+            try await source.perform { context in
+                for letter in try context.fetch(Letter.self) { #expect(letter.topic != nil) }
+            }
+            #expect(container.statementCount - before <= 3)
+        }
+    }
+}
