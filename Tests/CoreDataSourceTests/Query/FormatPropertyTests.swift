@@ -53,7 +53,7 @@ import Testing
     @Test func deepFormatsAreErrorsAndNoTraps() throws {
         for (left, right) in [
             ("(", ")"), ("NOT ", ""), ("-", ""), ("{", "}"), ("abs(", ")"), ("TERNARY(a == 1, ", ", 1)"), ("ANY ", ""),
-            ("!(", ")"),
+            ("!(", ")"), ("~", ""), ("1 << (", ")"),
         ] {
             for depth in [20, 40, 99, 100, 101, 205, 100_000] {
                 let condition = left.hasSuffix(" ") && left.count < 6 || left == "!(" ? "a == 1" : "a"

@@ -23,7 +23,16 @@ struct ResolutionTests {
     private static let text = FetchExpression.constant(.text("a"))
     private static let refused: [(PredicateTree.Node, DataSourceError.Code)] = [
         (.compare(.keyPath(["nothing"]), .equal, text, []), .unknownAttribute),
-        (.compare(.keyPath(["name", "length"]), .equal, text, []), .unknownAttribute),
+        (.compare(.keyPath(["name", "size"]), .equal, text, []), .unknownAttribute),
+        (.compare(.keyPath(["name", "length"]), .equal, text, []), .invalidPredicate),
+        (.compare(.keyPath(["short", "length"]), .equal, text, []), .unknownAttribute),
+        (
+            .compare(.arithmetic(.keyPath(["ratio"]), .bitwiseAnd, .keyPath(["long"])), .equal, text, []),
+            .invalidPredicate
+        ),
+        (.compare(.function(.onesComplement, [.keyPath(["price"])]), .equal, text, []), .invalidPredicate),
+        (.compare(.function(.median, [text]), .equal, text, []), .invalidPredicate),
+        (.compare(.function(.ln, [text]), .equal, text, []), .invalidPredicate),
         (.compare(.keyPath(["place"]), .equal, .constant(.null), []), .invalidPredicate),
         (.compare(.keyPath(["short"]), .equal, text, []), .invalidPredicate),
         (.compare(.keyPath(["name"]), .less, .constant(.integer(1)), []), .invalidPredicate),

@@ -20,6 +20,12 @@ extension FormatParser {
         if name == "COALESCE", values.count == 2 {
             return try made(.coalesce(values[0].value, values[1].value), values)
         }
+        if let operation = ArithmeticOperator(formatFunction: name) {
+            guard values.count == 2 else {
+                throw error("It was given \(values.count) values and takes two.", at: range)
+            }
+            return try made(.arithmetic(values[0].value, operation, values[1].value), values)
+        }
         if let type = FormatLiteral(rawValue: name) {
             guard let value = type.value(values.map(\.value)) else {
                 throw error("\(name)() takes \(type.argument).", at: range)
@@ -38,7 +44,7 @@ extension FormatParser {
     /// `CAST(value, "type")`.
     private mutating func cast() throws(DataSourceError) -> FormatPart {
         try advance()
-        let value = try expression(.sum)
+        let value = try expression(.value)
         try expect(.comma, "and a type after the value of a CAST")
         guard case .text(let name) = token.kind, let type = AttributeType(castName: name) else {
             throw error("Expected a type in quotes, as in CAST(value, \"NSDate\") or CAST(value, \"Integer 64\").")
@@ -56,6 +62,26 @@ extension FormatParser {
         let values = try values(until: .rightParenthesis)
         guard values.count == 2 else { throw error("TERNARY takes a condition and two values.") }
         return try made(.conditional(test.node, values[0].value, values[1].value), [test, values[0], values[1]])
+    }
+}
+
+extension ArithmeticOperator {
+    /// The operator that a function with a word for each of its two values stands for; its name in capitals.
+    fileprivate init?(formatFunction name: String) {
+        switch name {
+        case "ADD:TO": self = .add
+        case "FROM:SUBTRACT": self = .subtract
+        case "MULTIPLY:BY": self = .multiply
+        case "DIVIDE:BY": self = .divide
+        case "MODULUS:BY": self = .remainder
+        case "RAISE:TOPOWER": self = .power
+        case "BITWISEAND:WITH": self = .bitwiseAnd
+        case "BITWISEOR:WITH": self = .bitwiseOr
+        case "BITWISEXOR:WITH": self = .bitwiseXor
+        case "LEFTSHIFT:BY": self = .shiftLeft
+        case "RIGHTSHIFT:BY": self = .shiftRight
+        default: return nil
+        }
     }
 }
 
