@@ -24,10 +24,10 @@ struct PropertyTypes {
             return .none("attributes of type \(attribute.type.rawValue) have no Swift type")
         }
         let isScalar = plain.canBeScalar && attribute.usesScalarValueType
-        return .property(
-            PropertyType(
-                name: plain.name, isOptional: attribute.isOptional && !isScalar, accessor: .attribute,
-                needsFoundation: plain.needsFoundation))
+        let type = PropertyType(
+            name: plain.name, isOptional: attribute.isOptional && !isScalar, accessor: .attribute,
+            needsFoundation: plain.needsFoundation)
+        return chosen(for: attribute, insteadOf: type) ?? .property(type)
     }
 
     /// Typed if the model names a type that Swift has, else the bytes as they are stored.

@@ -169,7 +169,7 @@ import Testing
     }
 
     @Test func whatOnlyObjectsCanAnswerIsNotEncoded() throws {
-        let predicate = FetchPredicate(#Predicate<ContactEntity> { $0.name.count > 3 })
+        let predicate = FetchPredicate(#Predicate<ContactEntity> { $0.name.utf8.count > 3 })
         let error = try #require(throws: DataSourceError.self) { try JSONEncoder().encode(predicate) }
         #expect(error.code == .unsupportedQuery)
     }
