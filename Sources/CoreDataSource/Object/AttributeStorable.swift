@@ -5,17 +5,18 @@ package import RowStore
 /// The requirements are for generated code, through ``ManagedObject/attribute(at:)``. A non-optional type reads nil as
 /// its zero: 0, false, an empty string or data, the reference date, the zero UUID, `about:blank`.
 ///
-/// An enum whose raw values are of such a type conforms without more, and the user info `swiftType` = `ContactKind` of an
+/// An enum with raw values of such a type conforms without an implementation. The user info `swiftType` = `TaskState` of an
 /// attribute in the model gives its property that type:
 ///
 /// ```swift
-/// enum ContactKind: String, AttributeStorable { case friend, colleague }
+/// enum TaskState: String, AttributeStorable { case open, done }
 ///
-/// try contacts.fetch(ContactEntity.self, where: \.kind == .friend)
+/// try tasks.fetch(TaskEntity.self, where: \.state == .open)
 /// ```
 ///
-/// It is stored, compared and sorted as its raw value. A stored value that is of no case is reported as damaged; it reads as
-/// nil where the property is optional, otherwise as the attribute's default value in the model.
+/// It is stored, compared and sorted as its raw value. A stored value of no case is reported as damaged. It reads as nil where
+/// the property is optional, otherwise as the attribute's default value in the model. `swiftType` = `Int` makes the property of
+/// an Integer 64 an `Int`. No user info changes the model's hash.
 public protocol AttributeStorable: Sendable {
     static func read(from object: ManagedObject, at column: Int) -> Self
     /// The value; nil if there is none, or if it is none of the type, which is reported. A type that implements ``read(from:at:)``

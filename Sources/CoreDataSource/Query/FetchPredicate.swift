@@ -56,7 +56,7 @@ public struct FetchPredicate<Object: ManagedObject>: Sendable, Hashable {
     /// that are left, by Foundation: the first character of a string, a property that is no attribute, the type of an object.
     ///
     /// An enum of the app's own is compared for equality with a value from outside, and has to be `Codable` for that:
-    /// `let friend = ContactKind.friend` before `#Predicate { $0.kind == friend }`. The macro takes no `.friend`.
+    /// `let open = TaskState.open` before `#Predicate { $0.state == open }`. The macro does not take `.open`.
     ///
     /// Arithmetic at which Foundation would trap gives nil, whether the store answers or the objects are asked: a result
     /// beyond the width of the attribute's type, a division of integers by zero. Nil has no order and equals nil only.

@@ -165,6 +165,24 @@ struct ChosenTypeTests {
         }
     }
 
+    @Test func sectionsHaveTheRawValue() async throws {
+        try await withTasks(.sqlite) { container, tasks in
+            let request = FetchRequest<TaskEntity>(order: [.ascending(\.state), .ascending(\.uid)])
+            for await update in tasks.updates(request, sectionBy: \.state) {
+                #expect(update.snapshot.sections.map(\.name) == ["done", "open"])
+                #expect(update.snapshot.map(\.uid) == ["2", "1", "3"])
+                break
+            }
+        }
+    }
+
+    /// A type that is stored in a form of its own is compared in that form.
+    @Test func aTypeWithAFormOfItsOwnIsComparedInThat() throws {
+        #expect((\CodeEntity.code == Code(rawValue: "b")).predicateFormat == "code == STORED(\"B\")")
+        let format = try FetchPredicate<CodeEntity>(format: "code == %@", Code(rawValue: "b"))
+        #expect(format.predicateFormat == "code == STORED(\"B\")")
+    }
+
     @Test func predicatesSayTheRawValue() throws {
         let predicate: FetchPredicate<TaskEntity> =
             \.state == .done && \.labels == .shared && .isIn(\.venue, [.home, nil])
@@ -223,4 +241,26 @@ struct ChosenTypeTests {
         #expect(reported == [attribute, "uid"])
         try await container.close()
     }
+}
+
+/// Stored in capitals.
+private struct Code: RawRepresentable, AttributeStorable {
+    let rawValue: String
+
+    static func read(from object: ManagedObject, at column: Int) -> Code {
+        Code(rawValue: String.read(from: object, at: column).lowercased())
+    }
+
+    static func write(_ value: Code, to object: ManagedObject, at column: Int) {
+        String.write(value.rawValue.uppercased(), to: object, at: column)
+    }
+
+    var storedValue: StoredValue { rawValue.uppercased().storedValue }
+}
+
+private final class CodeEntity: ManagedObject {
+    override class var entityName: String { "Code" }
+    override class var attributeKeyPaths: [AnyKeyPath: String] { [\CodeEntity.code: "code"] }
+
+    var code: Code { attribute(at: 0) }
 }

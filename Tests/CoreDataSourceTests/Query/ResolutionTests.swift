@@ -63,6 +63,20 @@ struct ResolutionTests {
         #expect(error?.entityName == "Sample" || error?.message.contains("MATCHES") == true)
     }
 
+    /// An unknown key of an attribute names what can be written.
+    @Test(arguments: [
+        (["name", "size"], "Write name, or in a predicate name.length."), (["short", "length"], "Write short alone"),
+        (["place", "street"], "has no \"street\". It has: city."), (["place", "city", "size"], "place.city.length"),
+        (["blob", "count"], "blob.length"), (["name", "length", "length"], "no stored attribute"),
+    ])
+    func anUnknownKeyNamesWhatIsPossible(path: [String], words: String) throws {
+        let error = #expect(throws: DataSourceError.self) {
+            try resolve(.compare(.keyPath(path), .equal, .constant(.integer(1)), []))
+        }
+        #expect(error?.code == .unknownAttribute)
+        #expect(error?.message.contains(words) == true, "\(error?.message ?? "")")
+    }
+
     @Test func aTreeThatIsTooDeepIsRefused() throws {
         var deep = PredicateTree(.compare(path("short"), .equal, .constant(.integer(1)), []))
         for _ in 0..<900 { deep = !deep }

@@ -23,6 +23,18 @@ extension PredicateResolver {
         return try? self.column(path.dropLast())
     }
 
+    /// - Throws: What a composite holds, if the path leads into one and to nothing in it.
+    private func checkComposite(_ path: [String]) throws(DataSourceError) {
+        let start = path.dropLast().map { $0 + "." }.joined()
+        let leaves = layout.columns.filter { $0.name.utf8.starts(with: start.utf8) && $0.attribute != nil }
+        if start.isEmpty || leaves.isEmpty { return }
+        let names = leaves.map { String($0.name.dropFirst(start.count)) }.joined(separator: ", ")
+        throw DataSourceError(
+            .unknownAttribute,
+            "The composite \"\(start.dropLast())\" of \(layout.name) has no \"\(path.last ?? "")\". It has: \(names).",
+            entityName: layout.name, attributeName: path.joined(separator: "."))
+    }
+
     private func noSuchKey(_ path: [String], of owner: TypedExpression) -> DataSourceError {
         let name = path.dropLast().joined(separator: ".")
         let key = path.last ?? ""
@@ -55,6 +67,7 @@ extension PredicateResolver {
             throw invalid("\"\(name)\" is a composite. Name one of its attributes.", attribute: name)
         }
         if let owner = owner(of: path) { throw noSuchKey(path, of: owner) }
+        try checkComposite(path)
         throw DataSourceError(
             .unknownAttribute,
             "\(layout.name) has no stored attribute \"\(name)\". Fetch by an attribute of the model.",
