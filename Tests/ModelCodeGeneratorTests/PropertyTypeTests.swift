@@ -52,7 +52,10 @@ import Testing
         (AttributeType.string, "newValue.rawValue as String", "newValue.map { $0.rawValue as String }"),
         (.integer16, "newValue.rawValue as Int16", "newValue.map { $0.rawValue as Int16 }"),
         (.integer32, "newValue.rawValue as Int32", "newValue.map { $0.rawValue as Int32 }"),
-        (.integer64, "Int64(newValue.rawValue) as Int64", "newValue.map { Int64($0.rawValue) as Int64 }"),
+        (
+            .integer64, "Int64(truncatingIfNeeded: newValue.rawValue)",
+            "newValue.map { Int64(truncatingIfNeeded: $0.rawValue) }"
+        ),
     ])
     func anAttributeCanHaveATypeWithRawValues(type: AttributeType, required: String, optional: String) {
         for isOptional in [true, false] {

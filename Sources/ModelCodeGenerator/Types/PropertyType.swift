@@ -25,7 +25,7 @@ struct PropertyType {
         guard let rawType else { return value }
         func raw(_ value: String) -> String {
             // Integer 64 takes the raw values of Int too.
-            rawType == "Int64" ? "Int64(\(value).rawValue) as Int64" : "\(value).rawValue as \(rawType)"
+            rawType == "Int64" ? "Int64(truncatingIfNeeded: \(value).rawValue)" : "\(value).rawValue as \(rawType)"
         }
         if !isOptional { return raw(value) }
         let optional = value.contains("?") ? "(\(value))" : value

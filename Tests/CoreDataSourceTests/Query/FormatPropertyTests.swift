@@ -34,7 +34,7 @@ import Testing
     @Test func damagedFormatsAreErrors() throws {
         var trees = RandomPredicate(random: SeededRandom(seed: seed))
         let pieces =
-            Array("'\"()[]{}<>=!&|,.:%@#$\\-+*/ \0\n9eéA").map(String.init) + ["AND", "NOT ", "%K", "IN", "0x"]
+            Array("'\"()[]{}<>=!&|^~,.:%@#$\\-+*/ \0\n9eéA").map(String.init) + ["AND", "NOT ", "%K", "IN", "0x"]
         for _ in 0..<cases {
             var format = Array(FetchPredicate<ManagedObject>(trees.node()).predicateFormat)
             for _ in 0..<Int.random(in: 1...3, using: &trees.random) where !format.isEmpty {

@@ -49,7 +49,7 @@ nonisolated public class TaskEntity: ManagedObject {
 
     public final var priority: Priority {
         get { attribute(at: 7) }
-        set { setAttribute(Int64(newValue.rawValue) as Int64, at: 7) }
+        set { setAttribute(Int64(truncatingIfNeeded: newValue.rawValue), at: 7) }
     }
 
     public final var state: TaskState {
@@ -64,7 +64,7 @@ nonisolated public class TaskEntity: ManagedObject {
 
     public final var urgency: Priority? {
         get { attribute(at: 10) }
-        set { setAttribute(newValue.map { Int64($0.rawValue) as Int64 }, at: 10) }
+        set { setAttribute(newValue.map { Int64(truncatingIfNeeded: $0.rawValue) }, at: 10) }
     }
 
     public final var venue: Venue? {
