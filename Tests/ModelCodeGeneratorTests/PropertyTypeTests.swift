@@ -70,6 +70,7 @@ import Testing
 
     @Test(arguments: [
         (AttributeType.integer16, "Int", "Int is for Integer 64, and it is of the type Integer 16"),
+        (.transformable, "Kind", "is for strings and integers, and it is of the type Transformable"),
         (.date, "Kind", "is for strings and integers, and it is of the type Date"),
         (.string, "Int16", "is no name of a type of the app"), (.string, "[Kind]", "is no name"),
         (.string, "Kind?; import Evil", "is no name"), (.string, "", "is no name"),

@@ -12,6 +12,13 @@ struct PropertyTypes {
     }
 
     func type(of attribute: AttributeDescription) -> Decision {
+        let decision = modelled(attribute)
+        guard case .property(let type) = decision else { return decision }
+        return chosen(for: attribute, insteadOf: type) ?? decision
+    }
+
+    /// What the model's types alone say.
+    private func modelled(_ attribute: AttributeDescription) -> Decision {
         switch attribute.type {
         case .transformable: .property(transformable(attribute))
         case .composite: composite(attribute)
@@ -24,10 +31,10 @@ struct PropertyTypes {
             return .none("attributes of type \(attribute.type.rawValue) have no Swift type")
         }
         let isScalar = plain.canBeScalar && attribute.usesScalarValueType
-        let type = PropertyType(
-            name: plain.name, isOptional: attribute.isOptional && !isScalar, accessor: .attribute,
-            needsFoundation: plain.needsFoundation)
-        return chosen(for: attribute, insteadOf: type) ?? .property(type)
+        return .property(
+            PropertyType(
+                name: plain.name, isOptional: attribute.isOptional && !isScalar, accessor: .attribute,
+                needsFoundation: plain.needsFoundation))
     }
 
     /// Typed if the model names a type that Swift has, else the bytes as they are stored.
