@@ -37,6 +37,7 @@ extension AttributeStorable where Self: RawRepresentable, RawValue: AttributeSto
     private static func rawValue(_ value: RowValue) -> RawValue? {
         switch value {
         case .text(let text): text as? RawValue
+        case .real(let number): number as? RawValue
         case .integer(let number):
             (RawValue.self as? any FixedWidthInteger.Type).flatMap { exactly($0, number) } as? RawValue
         default: nil

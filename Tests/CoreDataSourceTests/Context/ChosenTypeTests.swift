@@ -176,6 +176,28 @@ struct ChosenTypeTests {
         }
     }
 
+    /// The default value of the model, the raw value 0, or the first case.
+    @Test func whatIsReadInThePlaceOfNil() async throws {
+        let attributes = [
+            AttributeDescription(name: "share", type: .double, defaultValue: .double(0.5)),
+            AttributeDescription(name: "labels", type: .integer32), AttributeDescription(name: "season", type: .string),
+        ]
+        var model = ManagedObjectModel(
+            name: "Plans", entities: [EntityDescription(name: "Plan", attributes: attributes)])
+        model.classes = ["Plan": PlanEntity.self]
+        let columns = try #require(model.entities.first.map { model.columns(of: $0).map(\.name) })
+        #expect(columns == ["share", "labels", "season"])
+        let container = try await PersistentContainer(model: model, store: .inMemory)
+        try await container.dataSource(PlanDataSource.self).perform { context in
+            let plan = try context.insert(PlanEntity.self)
+            #expect(plan.share == .half && plan.labels == [] && plan.season == .spring)
+            plan.setNil(at: 0)
+            #expect(plan.share == .half)
+            context.delete(plan)
+        }
+        try await container.close()
+    }
+
     /// A type that is stored in a form of its own is compared in that form.
     @Test func aTypeWithAFormOfItsOwnIsComparedInThat() throws {
         #expect((\CodeEntity.code == Code(rawValue: "b")).predicateFormat == "code == STORED(\"B\")")
@@ -263,4 +285,25 @@ private final class CodeEntity: ManagedObject {
     override class var attributeKeyPaths: [AnyKeyPath: String] { [\CodeEntity.code: "code"] }
 
     var code: Code { attribute(at: 0) }
+}
+
+private enum Share: Double, AttributeStorable {
+    case all = 1
+    case half = 0.5
+}
+
+private enum Season: String, AttributeStorable, CaseIterable {
+    case spring, autumn
+}
+
+private final class PlanEntity: ManagedObject {
+    override class var entityName: String { "Plan" }
+
+    var share: Share { attribute(at: 0) }
+    var labels: Labels { attribute(at: 1) }
+    var season: Season { attribute(at: 2) }
+}
+
+private final class PlanDataSource: DataSource<any Sendable> {
+    override class var entities: [ManagedObject.Type] { [PlanEntity.self] }
 }

@@ -28,7 +28,7 @@ extension PredicateResolver {
         let start = path.dropLast().map { $0 + "." }.joined()
         let leaves = layout.columns.filter { $0.name.utf8.starts(with: start.utf8) && $0.attribute != nil }
         if start.isEmpty || leaves.isEmpty { return }
-        let names = leaves.map { String($0.name.dropFirst(start.count)) }.joined(separator: ", ")
+        let names = leaves.map { String($0.name.utf8.dropFirst(start.utf8.count)) ?? $0.name }.joined(separator: ", ")
         throw DataSourceError(
             .unknownAttribute,
             "The composite \"\(start.dropLast())\" of \(layout.name) has no \"\(path.last ?? "")\". It has: \(names).",
