@@ -14,6 +14,26 @@ import Testing
         #expect(complaints == "")
     }
 
+    /// A type whose raw values are not of the attribute's type would damage rows.
+    @Test(arguments: [
+        ("TaskState: String", "TaskState: Int", "cannot convert"), ("Effort: Int16", "Effort: Int32", "cannot convert"),
+        ("Priority: Int", "Priority: Double", "conform to 'BinaryInteger'"),
+        ("rawValue: Int32", "rawValue: Int64", "cannot convert"),
+        ("Venue: String, AttributeStorable", "Venue: String", "conform to 'AttributeStorable'"),
+    ])
+    func aTypeThatDoesNotGoWithItsAttributeDoesNotCompile(_ right: String, _ wrong: String, _ words: String)
+        async throws
+    {
+        let golden = GoldenCase.named("Tasks")
+        let author = try String(contentsOf: golden.folder.appending(component: "Author.swift"), encoding: .utf8)
+        try #require(author.contains(right))
+        let directory = try TemporaryDirectory()
+        let file = directory.url.appending(component: "Author.swift")
+        try author.replacing(right, with: wrong).write(to: file, atomically: true, encoding: .utf8)
+        let complaints = try await Compiler.shared.value.complaints(about: [golden.expected.path, file.path])
+        #expect(complaints.contains("Expected.swift") && complaints.contains(words), "\(complaints)")
+    }
+
     @Test func propertiesReadTheirColumnsAndTheLiteralIsTheModel() async throws {
         let golden = GoldenCase.named("AllTypes")
         let program = PackageFiles.cases.appending(components: "Programs", "UsesAllTypes.swift").path

@@ -38,6 +38,66 @@ import Testing
         #expect(source(of: transformable(declared)).contains("get { attribute(at: 0) }"))
     }
 
+    @Test(arguments: [true, false], [true, false])
+    func anIntegerOf64BitsCanBeAnInt(isOptional: Bool, isScalar: Bool) {
+        let attribute = AttributeDescription(
+            name: "x", type: .integer64, isOptional: isOptional, usesScalarValueType: isScalar,
+            userInfo: ["swiftType": "Int"])
+        #expect(line(for: attribute) == (isOptional && !isScalar ? "x: Int?" : "x: Int"))
+        #expect(source(of: attribute).contains("set { setAttribute(newValue, at: 0) }"))
+    }
+
+    /// Whether it is a scalar does not count: there is no zero of an enum.
+    @Test(arguments: [
+        (AttributeType.string, "newValue.rawValue as String", "newValue.map { $0.rawValue as String }"),
+        (.integer16, "newValue.rawValue as Int16", "newValue.map { $0.rawValue as Int16 }"),
+        (.integer32, "newValue.rawValue as Int32", "newValue.map { $0.rawValue as Int32 }"),
+        (
+            .integer64, "Int64(truncatingIfNeeded: newValue.rawValue)",
+            "newValue.map { Int64(truncatingIfNeeded: $0.rawValue) }"
+        ),
+    ])
+    func anAttributeCanHaveATypeWithRawValues(type: AttributeType, required: String, optional: String) {
+        for isOptional in [true, false] {
+            let attribute = AttributeDescription(
+                name: "x", type: type, isOptional: isOptional, defaultValue: .integer(0), usesScalarValueType: true,
+                userInfo: ["swiftType": "Contact.Kind"])
+            #expect(line(for: attribute) == (isOptional ? "x: Contact.Kind?" : "x: Contact.Kind"))
+            let source = source(of: attribute)
+            #expect(source.contains("set { setAttribute(\(isOptional ? optional : required), at: 0) }"))
+        }
+    }
+
+    @Test(arguments: [
+        (AttributeType.integer16, "Int", "Int is for Integer 64, and it is of the type Integer 16"),
+        (.transformable, "Kind", "is for strings and integers, and it is of the type Transformable"),
+        (.date, "Kind", "is for strings and integers, and it is of the type Date"),
+        (.string, "Int16", "is no name of a type of the app"), (.string, "[Kind]", "is no name"),
+        (.string, "Kind?; import Evil", "is no name"), (.string, "", "is no name"),
+        (.integer64, "Set<Kind>", "is no name"),
+    ])
+    func aTypeThatDoesNotGoWithTheAttributeGivesNoProperty(type: AttributeType, name: String, reason: String) {
+        let attribute = AttributeDescription(
+            name: "x", type: type, isOptional: true, userInfo: ["swiftType": name])
+        #expect(line(for: attribute) == nil)
+        #expect(source(of: attribute).contains("// `x` has no property: its swiftType "))
+        #expect(source(of: attribute).contains(reason))
+    }
+
+    @Test func aRequiredTypeWithRawValuesNeedsADefaultValue() {
+        let attribute = AttributeDescription(name: "x", type: .string, userInfo: ["swiftType": "Kind"])
+        #expect(line(for: attribute) == nil)
+        #expect(
+            source(of: attribute).contains("its swiftType is Kind, so it has to be optional or to have a default value")
+        )
+    }
+
+    @Test(arguments: [(AttributeType.string, "String"), (.integer64, "Int64"), (.date, "Date")])
+    func theTypeThatAnAttributeHasAnywayCanBeNamed(type: AttributeType, name: String) {
+        let attribute = AttributeDescription(name: "x", type: type, userInfo: ["swiftType": name])
+        #expect(line(for: attribute) == "x: \(name)")
+    }
+
     @Test(arguments: [AttributeType.undefined, .objectID])
     func aTypeWithoutValuesHasNoProperty(_ type: AttributeType) {
         let attribute = AttributeDescription(name: "x", type: type)

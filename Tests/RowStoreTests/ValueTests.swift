@@ -48,6 +48,68 @@ struct ValueTests {
         #expect(try value(.function(.trunc, [.constant(.real(-1.5))], .real)) == .real(-1))
     }
 
+    /// Bit by bit, by the digits of both.
+    @Test func bitsAreThoseOfTwosComplement() throws {
+        let numbers: [Int64] = [.min, .min + 1, -64, -2, -1, 0, 1, 5, 62, 63, 64, 65, 0x0F0F_0F0F_0F0F_0F0F, .max]
+        let digits = { (number: Int64) in (0..<64).map { UInt64(bitPattern: number) / (1 << UInt64($0)) % 2 } }
+        let number = { (digits: [UInt64]) in
+            RowValue.integer(Int64(bitPattern: digits.enumerated().reduce(0) { $0 + $1.element << UInt64($1.offset) }))
+        }
+        for one in numbers {
+            let left = digits(one)
+            #expect(
+                try value(.function(.onesComplement, [.constant(.integer(one))], .integer))
+                    == number(left.map { 1 - $0 }))
+            for other in numbers {
+                let both = zip(left, digits(other))
+                func result(_ operation: ArithmeticOperator) throws -> RowValue {
+                    try combine(.integer(one), operation, .integer(other), .integer)
+                }
+                #expect(try result(.bitwiseAnd) == number(both.map { $0 * $1 }))
+                #expect(try result(.bitwiseOr) == number(both.map { max($0, $1) }))
+                #expect(try result(.bitwiseXor) == number(both.map { $0 == $1 ? 0 : 1 }))
+                guard (0...63).contains(other) else {
+                    #expect(try result(.shiftLeft) == .null)
+                    #expect(try result(.shiftRight) == .null)
+                    continue
+                }
+                let count = Int(other)
+                #expect(
+                    try result(.shiftLeft) == number(Array(repeating: 0, count: count) + left.dropLast(count)))
+                #expect(
+                    try result(.shiftRight)
+                        == number(left.dropFirst(count) + Array(repeating: left[63], count: count)))
+            }
+        }
+        #expect(try combine(.null, .bitwiseAnd, .integer(1), .integer) == .null)
+        #expect(try combine(.integer(1), .shiftLeft, .null, .integer) == .null)
+    }
+
+    private func list(_ function: FetchFunction, _ values: [RowValue], _ kind: ValueKind) throws -> RowValue {
+        try value(.function(function, values.map { .constant($0) }, kind))
+    }
+
+    @Test func whatIsTypicalOfAListDoesNotDependOnItsOrder() throws {
+        let numbers: [RowValue] = [.integer(4), .integer(-1), .null, .integer(4), .integer(9), .integer(9)]
+        for shift in numbers.indices {
+            let values = Array(numbers[shift...] + numbers[..<shift])
+            #expect(try list(.median, values, .integer) == .real(4))
+            #expect(try list(.mode, values, .integer) == .integer(4))
+            #expect(
+                try list(.stddev, [.null] + values.map { $0 == .integer(-1) ? .integer(4) : $0 }, .integer)
+                    == .real(6.0.squareRoot()))
+        }
+        let decimals: [RowValue] = [.text("10"), .text("9.5"), .text("1e1")]
+        #expect(try list(.median, decimals, .decimal) == .text("10"))
+        #expect(try list(.median, Array(decimals.prefix(2)), .decimal) == .text("9.75"))
+        #expect(try list(.mode, decimals, .decimal) == .text("10"))
+        #expect(try list(.median, [.real(1e308), .real(1.5e308)], .real) == .real(1.25e308))
+        #expect(try list(.median, [.real(.infinity), .real(.infinity)], .real) == .real(.infinity))
+        #expect(try list(.median, [.real(.infinity), .real(-.infinity)], .real) == .null)
+        #expect(try list(.mode, [.real(1), .real(.nan)], .real) == .null)
+        for function in [FetchFunction.median, .mode, .stddev] { #expect(try list(function, [.null], .real) == .null) }
+    }
+
     @Test(arguments: [
         (Int64.max, 0x1p63, -1), (Int64.min, -0x1p63, 0), (9_007_199_254_740_993, 9_007_199_254_740_992, 1),
         (0, 0.5, -1),

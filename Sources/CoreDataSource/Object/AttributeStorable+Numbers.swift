@@ -42,6 +42,19 @@ extension Int64: AttributeStorable {
     public var storedValue: StoredValue { StoredValue(.integer(self)) }
 }
 
+extension Int: AttributeStorable {
+    public static func read(from object: ManagedObject, at column: Int) -> Int {
+        let value = object.row.integer(column)
+        return Int(exactly: value) ?? object.damaged(column, Int(truncatingIfNeeded: value))
+    }
+
+    public static func write(_ value: Int, to object: ManagedObject, at column: Int) {
+        object.setWord(UInt64(bitPattern: Int64(value)), column)
+    }
+
+    public var storedValue: StoredValue { StoredValue(.integer(Int64(self))) }
+}
+
 extension Bool: AttributeStorable {
     public static func read(from object: ManagedObject, at column: Int) -> Bool {
         object.row.integer(column) != 0

@@ -4,8 +4,24 @@ package import RowStore
 ///
 /// The requirements are for generated code, through ``ManagedObject/attribute(at:)``. A non-optional type reads nil as
 /// its zero: 0, false, an empty string or data, the reference date, the zero UUID, `about:blank`.
+///
+/// An enum with raw values of such a type conforms without an implementation. The user info `swiftType` = `TaskState` of an
+/// attribute in the model gives its property that type:
+///
+/// ```swift
+/// enum TaskState: String, AttributeStorable { case open, done }
+///
+/// try tasks.fetch(TaskEntity.self, where: \.state == .open)
+/// ```
+///
+/// It is stored, compared and sorted as its raw value. A stored value of no case is reported as damaged. It reads as nil where
+/// the property is optional, otherwise as the attribute's default value in the model. `swiftType` = `Int` makes the property of
+/// an Integer 64 an `Int`. No user info changes the model's hash.
 public protocol AttributeStorable: Sendable {
     static func read(from object: ManagedObject, at column: Int) -> Self
+    /// The value; nil if there is none, or if it is none of the type, which is reported. A type that implements ``read(from:at:)``
+    /// needs no implementation of its own, unless it has raw values.
+    static func readIfPresent(from object: ManagedObject, at column: Int) -> Self?
     static func write(_ value: Self, to object: ManagedObject, at column: Int)
     /// The value as the store compares it.
     var storedValue: StoredValue { get }
@@ -42,10 +58,17 @@ extension ManagedObject {
     }
 }
 
+extension AttributeStorable {
+    @inlinable
+    public static func readIfPresent(from object: ManagedObject, at column: Int) -> Self? {
+        object.isNil(at: column) ? nil : read(from: object, at: column)
+    }
+}
+
 extension Optional: AttributeStorable where Wrapped: AttributeStorable {
     @inlinable
     public static func read(from object: ManagedObject, at column: Int) -> Wrapped? {
-        object.isNil(at: column) ? nil : Wrapped.read(from: object, at: column)
+        Wrapped.readIfPresent(from: object, at: column)
     }
 
     @inlinable

@@ -51,9 +51,12 @@ public struct FetchPredicate<Object: ManagedObject>: Sendable, Hashable {
     /// let grown = FetchPredicate(#Predicate<ContactEntity> { $0.age >= 18 && $0.name.starts(with: "G") })
     /// ```
     ///
-    /// What the store can answer, it answers: comparisons, ranges, arithmetic, optionals, strings, and closures over lists
-    /// from outside. What is joined to that by `&&` and has no such form is asked of the objects that are left, by
-    /// Foundation: the number of a string's characters, a property that is no attribute, the type of an object.
+    /// What the store can answer, it answers: comparisons, ranges, arithmetic, optionals, strings, the `count` of strings and
+    /// data, and closures over lists from outside. What is joined to that by `&&` and has no such form is asked of the objects
+    /// that are left, by Foundation: the first character of a string, a property that is no attribute, the type of an object.
+    ///
+    /// An enum of the app's own is compared for equality with a value from outside, and has to be `Codable` for that:
+    /// `let open = TaskState.open` before `#Predicate { $0.state == open }`. The macro does not take `.open`.
     ///
     /// Arithmetic at which Foundation would trap gives nil, whether the store answers or the objects are asked: a result
     /// beyond the width of the attribute's type, a division of integers by zero. Nil has no order and equals nil only.
@@ -78,10 +81,17 @@ public struct FetchPredicate<Object: ManagedObject>: Sendable, Hashable {
     ///   expression for the whole string); options in brackets: `[c]` without case, `[d]` without marks, `[n]` byte by byte,
     ///   `[l]` as in a dictionary, `[u]` character by character as Swift compares.
     /// - Conditions: `AND` `&&`, `OR` `||`, `NOT` `!`, `ANY` `SOME`, `ALL`, `NONE`, `TRUEPREDICATE`, `FALSEPREDICATE`.
-    /// - Values: `'string'`, `"string"`, numbers, `YES`, `NO`, `NIL`, `SELF`, lists in braces, key paths, `+ - * / % **`,
+    /// - Values: `'string'`, `"string"`, numbers, `YES`, `NO`, `NIL`, `SELF`, lists in braces, key paths, `+ - * / % **`, and
+    ///   of integers `& | ^ ~ << >>`, which bind as in C, but more than comparisons;
     ///   `CAST(value, "type")` with a type of a model or a class as `"NSNumber"`, `TERNARY(condition, value, value)`,
     ///   `COALESCE(value, value)`, `now()`; of strings `uppercase`, `lowercase`, `canonical` (without case and marks),
-    ///   `length`; of numbers `abs`, `floor`, `ceiling`, `trunc`, `sqrt`; of lists `sum`, `min`, `max`, `average`, `count`.
+    ///   `length`, also as `name.length`; of numbers `abs`, `floor`, `ceiling`, `trunc`, `sqrt`, `ln`, `log` (to the base 10),
+    ///   `exp`; of lists `sum`, `min`, `max`, `average`, `count`, `median`, `mode` (of several the least), `stddev` (of the whole
+    ///   list, divided by its count). The operators are functions too: `add:to:(a, b)`, `from:subtract:`, `multiply:by:`,
+    ///   `divide:by:`, `modulus:by:`, `raise:toPower:`, `bitwiseAnd:with:`, `bitwiseOr:with:`, `bitwiseXor:with:`,
+    ///   `leftshift:by:`, `rightshift:by:`, `onesComplement:(a)`.
+    /// - Bits are those of 64-bit integers in two's complement. `>>` keeps the sign; bits that `<<` shifts out are lost. A shift by
+    ///   fewer than 0 or more than 63 bits has no result, which is nil.
     /// - `%@` stands for a value or a list of them, `%K` for a key path, `%d` and `%f` for numbers, `$NAME` for what
     ///   ``substituting(_:)`` puts there. Nothing in quotes stands for anything.
     ///

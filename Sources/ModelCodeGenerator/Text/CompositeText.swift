@@ -94,7 +94,7 @@ struct CompositeText {
         let column = column(of: property)
         let leaf = "value?.\(Identifier.escaped(property.name))"
         return switch property.type.accessor {
-        case .attribute: "object.setAttribute(\(leaf), at: \(column))"
+        case .attribute: "object.setAttribute(\(property.type.stored(leaf, isOptional: true)), at: \(column))"
         case .transformable: "object.setTransformable(\(leaf), at: \(column))"
         case .composite: "\(property.type.name).write(\(leaf), to: object, at: \(column))"
         }

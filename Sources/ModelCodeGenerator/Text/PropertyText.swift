@@ -25,7 +25,8 @@ struct PropertyText {
     private var setter: String {
         let column = property.column
         return switch property.type.accessor {
-        case .attribute: "setAttribute(newValue, at: \(column))"
+        case .attribute:
+            "setAttribute(\(property.type.stored("newValue", isOptional: property.type.isOptional)), at: \(column))"
         case .transformable: "setTransformable(newValue, at: \(column))"
         case .composite: "\(property.type.name).write(newValue, to: self, at: \(column))"
         }

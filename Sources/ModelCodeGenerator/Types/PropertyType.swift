@@ -13,6 +13,22 @@ struct PropertyType {
     var isOptional: Bool
     var accessor: Accessor
     var needsFoundation: Bool
+    /// The type that its raw values have to be of, if it is a type of the app's own that is stored as those.
+    var rawType: String?
 
     var spelling: String { isOptional ? name + "?" : name }
+
+    /// What is stored for a value of the type: itself, or its raw value, which is checked to be of the attribute's type.
+    ///
+    /// - Parameter isOptional: Whether the expression of the value is an optional.
+    func stored(_ value: String, isOptional: Bool) -> String {
+        guard let rawType else { return value }
+        func raw(_ value: String) -> String {
+            // Integer 64 takes the raw values of Int too.
+            rawType == "Int64" ? "Int64(truncatingIfNeeded: \(value).rawValue)" : "\(value).rawValue as \(rawType)"
+        }
+        if !isOptional { return raw(value) }
+        let optional = value.contains("?") ? "(\(value))" : value
+        return "\(optional).map { \(raw("$0")) }"
+    }
 }

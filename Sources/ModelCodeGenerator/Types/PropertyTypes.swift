@@ -12,6 +12,13 @@ struct PropertyTypes {
     }
 
     func type(of attribute: AttributeDescription) -> Decision {
+        let decision = modelled(attribute)
+        guard case .property(let type) = decision else { return decision }
+        return chosen(for: attribute, insteadOf: type) ?? decision
+    }
+
+    /// What the model's types alone say.
+    private func modelled(_ attribute: AttributeDescription) -> Decision {
         switch attribute.type {
         case .transformable: .property(transformable(attribute))
         case .composite: composite(attribute)

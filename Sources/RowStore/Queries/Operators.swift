@@ -54,8 +54,18 @@ package struct StringOptions: OptionSet, Sendable, Hashable, Codable {
     package static let characters = StringOptions(rawValue: 16)
 }
 
-package enum ArithmeticOperator: String, Sendable, Hashable, Codable {
+package enum ArithmeticOperator: String, Sendable, Hashable, Codable, CaseIterable {
     case add, subtract, multiply, divide, remainder, power
+    // Of the bits of integers. `shiftRight` keeps the sign.
+    case bitwiseAnd, bitwiseOr, bitwiseXor, shiftLeft, shiftRight
+
+    /// Whether it combines integers bit by bit.
+    package var isBitwise: Bool {
+        switch self {
+        case .bitwiseAnd, .bitwiseOr, .bitwiseXor, .shiftLeft, .shiftRight: true
+        case .add, .subtract, .multiply, .divide, .remainder, .power: false
+        }
+    }
 }
 
 /// The functions of expressions.
@@ -66,8 +76,18 @@ package enum FetchFunction: String, Sendable, Hashable, Codable, CaseIterable {
     /// In characters.
     case length
     case abs, floor, ceiling, trunc, sqrt
+    /// The logarithm to the base e, that to the base 10, and e to that power.
+    case ln, log, exp
+    /// An integer with each of its bits inverted.
+    case onesComplement
     /// The time at which the query was made.
     case now
     // Of lists: null elements do not count.
     case sum, min, max, average, count
+    /// The one in the middle, or the mean of the two there.
+    case median
+    /// The most frequent one; of several the least.
+    case mode
+    /// The standard deviation of the whole list, which is divided by its count.
+    case stddev
 }

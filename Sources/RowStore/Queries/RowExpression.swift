@@ -91,10 +91,11 @@ extension FetchFunction {
             case .blob(let bytes): return .integer(Int64(bytes.count))
             default: return .null
             }
-        case .abs, .floor, .ceiling, .trunc, .sqrt:
+        case .abs, .floor, .ceiling, .trunc, .sqrt, .ln, .log, .exp, .onesComplement:
             return Arithmetic.apply(self, values.first ?? .null, as: kind)
         case .now: return values.first ?? .null
-        case .sum, .min, .max, .average, .count: return aggregate(values.filter { $0 != .null }, kind)
+        case .sum, .min, .max, .average, .count, .median, .mode, .stddev:
+            return aggregate(values.filter { $0 != .null }, kind)
         }
     }
 
@@ -109,6 +110,9 @@ extension FetchFunction {
         case .count: return .integer(Int64(values.count))
         case .min: return values.min { order.compare($0, $1).map { $0 < 0 } ?? false } ?? .null
         case .max: return values.max { order.compare($0, $1).map { $0 < 0 } ?? false } ?? .null
+        case .median: return Statistics.median(values, kind)
+        case .mode: return Statistics.mode(values, kind)
+        case .stddev: return Statistics.standardDeviation(values)
         default: break
         }
         let zero: RowValue = kind == .decimal ? .text("0") : kind == .integer ? .integer(0) : .real(0)

@@ -107,7 +107,7 @@ struct RegisterTests {
         try await withList(["Al", "Bob"]) { contacts, _, _ in
             try await contacts.delete(contact(1, ""), waitFor: .main)
             let delegate = RecordingDelegate()
-            let predicate = FetchPredicate(#Predicate<ContactEntity> { $0.phone!.count < 3 })
+            let predicate = FetchPredicate(#Predicate<ContactEntity> { $0.phone!.utf8.count < 3 })
             try contacts.register(delegate, dataKey: "asking", FetchRequest(ContactEntity.self, where: predicate))
             #expect(contacts.numberOfItems("asking", inSection: 0) == 1)
             try await contacts.add(contact(3, "no phone"), waitFor: .main)

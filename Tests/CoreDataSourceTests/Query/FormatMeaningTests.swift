@@ -42,7 +42,10 @@ import Testing
         ("phone == $PHONE", "$PHONE"), ("group.name == 'x'", "group"),
         ("ANY group.members.name == 'x'", "relationship"),
         ("group.members.@count > 0", "relationship"), ("unknown == 1", "unknown"), ("age CONTAINS 'x'", "text"),
-        ("name > 5", "name"), ("age IN 3", "takes a list"),
+        ("name > 5", "name"), ("age IN 3", "takes a list"), ("score & 1 == 1", "only integers have"),
+        ("~score == 1", "only integers have"), ("1 << 2.5 == 1", "only integers have"),
+        ("age & 0xFFFFFFFFFFFFFFFF == 1", "decimal"), ("name.size == 3", "name.length"), ("age.length == 3", "alone"),
+        ("median({name}) == 1", "number"),
         ("name MATCHES '('", "regular expression"),
     ])
     func whatMeansNothingIsANamedError(_ format: String, _ word: String) async throws {
@@ -52,6 +55,23 @@ import Testing
             }
             #expect([.invalidPredicate, .unsupportedQuery, .unknownAttribute].contains(error.code))
             #expect(error.message.contains(word), "\(error.message)")
+        }
+    }
+
+    /// A list has no relationship that could be followed.
+    @Test(arguments: [
+        ("ANY {1, 2, 3} == age", "ANY over the 3 elements of a list"),
+        ("ALL age == {1, 2}", "ALL over the 2 elements of a list"),
+        ("NONE {'a'} CONTAINS name", "NONE over the 1 elements of a list"),
+        ("ANY age IN {1, 2}", "\"age\" is one value"), ("NOT (ANY {1} IN {1, 2})", "of a list"),
+    ])
+    func aQuantifierOverAListIsRefusedAsThat(_ format: String, _ words: String) async throws {
+        try await withFiveContacts(.inMemory) { container in
+            let error = try #require(throws: DataSourceError.self) {
+                try container.main.fetch(ContactEntity.self, where: FetchPredicate(format: format))
+            }
+            #expect(error.code == .unsupportedQuery)
+            #expect(error.message.contains(words) && !error.message.contains("relationship"), "\(error.message)")
         }
     }
 
@@ -101,7 +121,7 @@ private let rows = [
 extension FormatMeaningTests {
     /// A format, and the rows that it finds.
     fileprivate static var formats: [(String, String)] {
-        comparisons + nils + texts + dictionaryOrder + constantsInLists + lists + compounds + values
+        comparisons + nils + texts + dictionaryOrder + constantsInLists + lists + compounds + values + bits + statistics
     }
 
     private static let comparisons = [
@@ -185,5 +205,30 @@ extension FormatMeaningTests {
         ("CAST('0x10', 'NSNumber') == nil", "12345"), ("CAST('1e1', 'NSNumber') == 10", "12345"),
         ("now() > birthday", "134"), ("sum({1, 2}) == 3", "12345"), ("max({age, 20}) == 20", "245"),
         ("min({age, 0}) == 0", "1234"), ("average({age, 0}) == 15", "1"), ("count({1, 2}) == 2", "12345"),
+    ]
+
+    /// Ages are 30, 18, 25, 0 and -5; one phone is nil.
+    private static let bits = [
+        ("age & 1 == 1", "35"), ("age & 2 != 0", "125"), ("age | 1 == 31", "1"), ("age ^ 3 == 29", "1"),
+        ("age ^ age == 0", "12345"), ("~age == 4", "5"), ("~age < 0", "1234"), ("1 << 3 == 8", "12345"),
+        ("age << 1 == 60", "1"), ("age >> 1 == -3", "5"), ("age >> 63 == -1", "5"), ("age << 63 == 0", "124"),
+        ("age >> 64 == nil", "12345"), ("age << -1 == nil", "12345"), ("1 << age == nil", "5"), ("1 << age == 1", "4"),
+        ("age & nil == nil", "12345"), ("~nil == nil", "12345"), ("length(phone) & 1 == nil", "2"),
+        ("nil << length(phone) == nil", "12345"), ("1 << phone.length > 7", "13"), ("isFavorite & 1 == 1", "135"),
+        ("age & -1 == age", "12345"), ("bitwiseAnd:with:(age, 2) != 0", "125"), ("modulus:by:(age, 7) == 4", "23"),
+        ("leftshift:by:(age, 1) == rightshift:by:(120, 1)", "1"), ("from:subtract:(age, 1) < 0", "45"),
+        ("CAST(score, 'Integer 64') & 1 == 1", "14"),
+    ]
+
+    private static let statistics = [
+        ("median({1, 2, 3}) == 2", "12345"), ("median({1, 2, 4, 3}) == 2.5", "12345"),
+        ("median({age, 0, 20}) == age", "24"),
+        ("median({}) == nil", "12345"), ("median({nil, 7}) == 7", "12345"), ("median({score, age}) == 15.75", "1"),
+        ("mode({3, 1, 2, 3}) == 3", "12345"), ("mode({2, 1}) == 1", "12345"), ("mode({age, 18, 0, 0, 18}) == 18", "2"),
+        ("stddev({2, 4, 4, 4, 5, 5, 7, 9}) == 2", "12345"), ("stddev({age}) == 0", "12345"),
+        ("stddev({}) == nil", "12345"),
+        ("stddev({length(phone), nil}) == nil", "2"), ("ln(exp(1)) == 1", "12345"), ("log(100) == 2", "12345"),
+        ("ln(age) == nil", "5"), ("exp(age) == 1", "4"), ("name.length == 3", "45"), ("phone.length == nil", "2"),
+        ("phone.length > 2", "13"), ("name.length + 1 == length(name) + 1", "12345"),
     ]
 }

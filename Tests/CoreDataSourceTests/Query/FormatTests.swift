@@ -35,6 +35,27 @@ import Testing
         ("a + b * c - d > 1", "((a + (b * c)) - d) > 1"),
         ("a ** b ** c == -d / 2 % 3", "(a ** (b ** c)) == (((-(d)) / 2) % 3)"),
         ("(a + b) * c == 1", "((a + b) * c) == 1"),
+        ("a | b ^ c & d << e + f == ~g", "(a | (b ^ (c & (d << (e + f))))) == onesComplement(g)"),
+        ("a << b >> c & d ^ e | f != 0", "(((((a << b) >> c) & d) ^ e) | f) != 0"),
+        ("a&4!=0 && b|1>~-2", "(a & 4) != 0 AND (b | 1) > onesComplement(-2)"),
+        ("-a & ~b ** c == -~d", "((-(a)) & (onesComplement(b) ** c)) == (-(onesComplement(d)))"),
+        (
+            "a IN {1 & b, 2 | 3} AND c BETWEEN {1 << 2, 1 << 4}",
+            "a IN {1 & b, 2 | 3} AND c BETWEEN {1 << 2, 1 << 4}"
+        ),
+        ("modulus:by:(a, 7) == add:to:(b, c)", "(a % 7) == (b + c)"),
+        ("from:subtract:(a, 7) == multiply:by:(b, c)", "(a - 7) == (b * c)"),
+        ("divide:by:(a, 7) == raise:toPower:(b, c)", "(a / 7) == (b ** c)"),
+        ("bitwiseAnd:with:(a, 7) == bitwiseOr:with:(b, c)", "(a & 7) == (b | c)"),
+        ("bitwiseXor:with:(a, 7) == leftshift:by:(b, c)", "(a ^ 7) == (b << c)"),
+        ("RightShift:By:(a, 7) == onesComplement:(b)", "(a >> 7) == onesComplement(b)"),
+        ("ln:(a) + exp:(b) > log:(c)", "(ln(a) + exp(b)) > log(c)"),
+        ("median:({1, 2}) + mode:({a, 2}) > stddev:({a})", "(median({1, 2}) + mode({a, 2})) > stddev({a})"),
+        (
+            "sum:({1}) + average:({2}) == min:({3}) - max:({4}) * count:({5})",
+            "(sum({1}) + average({2})) == (min({3}) - (max({4}) * count({5})))"
+        ),
+        ("name.length == 3", "name.length == 3"),
         ("#in == 1 AND #'two words' == 2 AND x.#or == 3", "#in == 1 AND #\"two words\" == 2 AND x.#or == 3"),
         ("size == 1 AND first == 2 AND cast == 3", "size == 1 AND first == 2 AND cast == 3"),
         ("name == 'it\\'s \\u00e9\\U0001F600\\ud83d\\ude00\\n'", "name == \"it's é😀😀\\n\""),
@@ -85,7 +106,7 @@ import Testing
         ("", 1, 1, "empty"), ("a", 1, 1, "Expected a comparison"), ("a CONTAIN 'x'", 1, 3, "Expected an operator"),
         ("a ==", 1, 5, "ends"), ("a == b == c", 1, 8, "condition"), ("(a == 1", 1, 8, "Expected )"),
         ("a == 1)", 1, 7, "AND, OR or the end"), ("a == 'x", 1, 6, "closing quote"), ("a == %@", 1, 6, "no argument"),
-        ("a\n == 1\n AND ^", 3, 6, "no part"), ("a BETWEEN 5", 1, 11, "list of two"), ("a ==[x] b", 1, 6, "options"),
+        ("a\n == 1\n AND ?", 3, 6, "no part"), ("a BETWEEN 5", 1, 11, "list of two"), ("a ==[x] b", 1, 6, "options"),
         ("a ==[c b", 1, 8, "Expected ]"), ("1.5.2 == a", 1, 4, "operator"), ("12ab == a", 1, 1, "number"),
         ("1e == a", 1, 1, "exponent"), ("0x == a", 1, 1, "number"), ("a == 1e999", 1, 6, "number"),
         ("a == '\\u12'", 1, 9, "hexadecimal"), ("a == '\\ud800'", 1, 7, "no character"), ("in == 1", 1, 1, "write a #"),
@@ -99,7 +120,11 @@ import Testing
         ("ANYKEY == 1", 1, 1, "ANYKEY is not supported"),
         ("+1 == a", 1, 1, "no +"), ("a == {1, 2", 1, 11, "Expected }"), ("a AND b == 1", 1, 1, "Expected a comparison"),
         ("(a == 1) + 2 > 1", 1, 1, "Expected a value"), ("sum: 1 > 2", 1, 6, "Expected ("),
-        ("a[x] == 1", 1, 3, "FIRST"),
+        ("a[x] == 1", 1, 3, "FIRST"), ("a & == 1", 1, 5, "Expected a value"), ("a < < 1", 1, 5, "Expected a value"),
+        ("a == 1 & b == 2", 1, 12, "condition"), ("modulus:by: a", 1, 13, "Expected ( after modulus:by:"),
+        ("modulus:by(a, 7) == 1", 1, 11, "Expected : after modulus:by"), ("modulus:by:(a) == 1", 1, 1, "takes two"),
+        ("modulus:with:(a, 7) == 1", 1, 1, "no function"), ("add(a, b) == 1", 1, 1, "no function"),
+        ("median() == 1", 1, 1, "0 values"), ("~(a == 1) == 1", 1, 2, "condition"),
     ])
     func anErrorSaysWhereItIs(_ format: String, _ line: Int, _ column: Int, _ words: String) throws {
         let error = try #require(throws: DataSourceError.self) { try FetchPredicate<ManagedObject>(format: format) }

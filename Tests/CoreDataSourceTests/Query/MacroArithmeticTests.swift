@@ -32,63 +32,64 @@ import Testing
         return [
             (
                 #Predicate { $0.integer32Required + one > 0 },
-                #Predicate { $0.integer32Required + one > 0 || $0.stringRequired.count > 1 }, false
+                #Predicate { $0.integer32Required + one > 0 || $0.stringRequired.utf8.count > 1 }, false
             ),
             (
                 #Predicate { $0.integer16Required - short < 0 },
-                #Predicate { $0.integer16Required - short < 0 || $0.stringRequired.count > 1 }, false
+                #Predicate { $0.integer16Required - short < 0 || $0.stringRequired.utf8.count > 1 }, false
             ),
             (
                 #Predicate { -$0.integer16Required > 0 },
-                #Predicate { -$0.integer16Required > 0 || $0.stringRequired.count > 1 }, false
+                #Predicate { -$0.integer16Required > 0 || $0.stringRequired.utf8.count > 1 }, false
             ),
             (
                 #Predicate { $0.integer16Required / -short > 0 || $0.integer16Required % -short == 0 },
                 #Predicate {
                     $0.integer16Required / -short > 0 || $0.integer16Required % -short == 0
-                        || $0.stringRequired.count > 1
+                        || $0.stringRequired.utf8.count > 1
                 }, false
             ),
             (
                 #Predicate { $0.integer32Required + one - one == $0.integer32Required },
                 #Predicate {
-                    $0.integer32Required + one - one == $0.integer32Required || $0.stringRequired.count > 1
+                    $0.integer32Required + one - one == $0.integer32Required || $0.stringRequired.utf8.count > 1
                 }, false
             ),
             (
                 #Predicate { $0.integer32Required - one + one == $0.integer32Required },
                 #Predicate {
-                    $0.integer32Required - one + one == $0.integer32Required || $0.stringRequired.count > 1
+                    $0.integer32Required - one + one == $0.integer32Required || $0.stringRequired.utf8.count > 1
                 }, true
             ),
             (
                 #Predicate { $0.integer32Required * $0.integer32Required == $0.integer32Required + one },
                 #Predicate {
                     $0.integer32Required * $0.integer32Required == $0.integer32Required + one
-                        || $0.stringRequired.count > 1
+                        || $0.stringRequired.utf8.count > 1
                 }, true
             ),
             (
                 #Predicate { $0.integer32Required + one != one },
-                #Predicate { $0.integer32Required + one != one || $0.stringRequired.count > 1 }, true
+                #Predicate { $0.integer32Required + one != one || $0.stringRequired.utf8.count > 1 }, true
             ),
             (
                 #Predicate { $0.integer32Required / none == one || $0.integer32Required % none >= none },
                 #Predicate {
                     $0.integer32Required / none == one || $0.integer32Required % none >= none
-                        || $0.stringRequired.count > 1
+                        || $0.stringRequired.utf8.count > 1
                 }, false
             ),
             (
                 #Predicate { $0.integer64Required + wide > 0 || $0.integer64Required + wide <= 0 },
                 #Predicate {
-                    $0.integer64Required + wide > 0 || $0.integer64Required + wide <= 0 || $0.stringRequired.count > 1
+                    $0.integer64Required + wide > 0 || $0.integer64Required + wide <= 0
+                        || $0.stringRequired.utf8.count > 1
                 }, false
             ),
             (
                 #Predicate { (one...$0.integer32Required + one).contains($0.integer32Zero) },
                 #Predicate {
-                    (one...$0.integer32Required + one).contains($0.integer32Zero) || $0.stringRequired.count > 1
+                    (one...$0.integer32Required + one).contains($0.integer32Zero) || $0.stringRequired.utf8.count > 1
                 }, false
             ),
         ] + optionalPairs(wide)
@@ -98,18 +99,20 @@ import Testing
         [
             (
                 #Predicate { $0.integer64Optional.flatMap { $0 + wide } == nil },
-                #Predicate { $0.integer64Optional.flatMap { $0 + wide } == nil || $0.stringRequired.count > 1 }, true
+                #Predicate { $0.integer64Optional.flatMap { $0 + wide } == nil || $0.stringRequired.utf8.count > 1 },
+                true
             ),
             (
                 #Predicate { $0.integer64Optional.flatMap { $0 + wide } ?? wide == wide },
                 #Predicate {
-                    $0.integer64Optional.flatMap { $0 + wide } ?? wide == wide || $0.stringRequired.count > 1
+                    $0.integer64Optional.flatMap { $0 + wide } ?? wide == wide || $0.stringRequired.utf8.count > 1
                 }, true
             ),
             (
                 #Predicate { ($0.booleanRequired ? $0.integer64Required + wide : wide) == wide },
                 #Predicate {
-                    ($0.booleanRequired ? $0.integer64Required + wide : wide) == wide || $0.stringRequired.count > 1
+                    ($0.booleanRequired ? $0.integer64Required + wide : wide) == wide
+                        || $0.stringRequired.utf8.count > 1
                 }, false
             ),
         ]

@@ -34,7 +34,7 @@ import Testing
     @Test(arguments: StoreKind.allCases)
     func pagesAreOfWhatTheObjectsSay(_ kind: StoreKind) async throws {
         try await withRows(kind, 1) { container in
-            let predicate = #Predicate<EveryType> { $0.stringRequired.count > 1 && $0.integer32Required >= 0 }
+            let predicate = #Predicate<EveryType> { $0.stringRequired.utf8.count > 1 && $0.integer32Required >= 0 }
             let sort = [SortDescriptor(\EveryType.integer32Required), SortDescriptor(\EveryType.stringRequired)]
             let all = try container.main.fetch(EveryType.self, where: FetchPredicate(predicate), order: sort)
             #expect(all.count > 4)
@@ -47,7 +47,7 @@ import Testing
     @Test func whatFoundationWouldTrapAtIsNil() async throws {
         try await withRows(.sqlite, 1) { container in
             let sums = #Predicate<EveryType> {
-                $0.integer64Required + $0.integer64Required != 0 || $0.stringRequired.count < 0
+                $0.integer64Required + $0.integer64Required != 0 || $0.stringRequired.utf8.count < 0
             }
             let stored = #Predicate<EveryType> { $0.integer64Required + $0.integer64Required != 0 }
             let found = try container.main.count(EveryType.self, where: FetchPredicate(stored))
@@ -64,7 +64,7 @@ import Testing
             let stored = #Predicate<EveryType> { $0.stringOptional! == "a" }
             let found = try container.main.fetch(EveryType.self, where: FetchPredicate(stored))
             #expect(found.allSatisfy { $0.stringOptional == "a" })
-            let asked = #Predicate<EveryType> { $0.stringOptional!.count == 1 }
+            let asked = #Predicate<EveryType> { $0.stringOptional!.utf8.count == 1 }
             let error = try #require(throws: DataSourceError.self) {
                 try container.main.fetch(EveryType.self, where: FetchPredicate(asked))
             }

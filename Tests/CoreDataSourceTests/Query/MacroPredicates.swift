@@ -4,7 +4,8 @@ import Foundation
 /// Predicates with everything that the macro accepts, with random values.
 func predicates(_ values: inout RandomValues) -> [Predicate<EveryType>] {
     textPredicates(&values) + numberPredicates(&values) + optionalPredicates(&values) + otherPredicates(&values)
-        + listPredicates(&values) + zeroPredicates(&values) + calculatedPredicates(&values) + askedPredicates(&values)
+        + listPredicates(&values) + zeroPredicates(&values) + calculatedPredicates(&values) + countPredicates(&values)
+        + askedPredicates(&values)
 }
 
 private func textPredicates(_ values: inout RandomValues) -> [Predicate<EveryType>] {
@@ -169,15 +170,35 @@ private func calculatedPredicates(_ values: inout RandomValues) -> [Predicate<Ev
 }
 
 /// Partly or wholly asked of the objects.
-private func askedPredicates(_ values: inout RandomValues) -> [Predicate<EveryType>] {
+/// The numbers of characters and bytes.
+private func countPredicates(_ values: inout RandomValues) -> [Predicate<EveryType>] {
     let (a, text) = (values.small(), values.text())
-    let count = Int(a)
+    let (count, counts, most) = (Int(a) % 4, [0, Int(a) % 3, 2], abs(Int(a) % 5))
     return [
         #Predicate { $0.stringRequired.count > count },
         #Predicate { $0.integer32Required > a && $0.stringRequired.count > 1 },
         #Predicate { $0.stringRequired.count + 1 > count || $0.booleanRequired },
         #Predicate { $0.stringOptional?.count == count },
         #Predicate { !($0.stringRequired.count == count && $0.integer32Required == a) },
+        #Predicate { $0.binaryRequired.count > count },
+        #Predicate { ($0.stringOptional ?? text).count * 2 == count },
+        #Predicate { $0.binaryOptional?.count ?? -1 <= count },
+        #Predicate { $0.stringRequired.count == text.count },
+        #Predicate { $0.stringRequired.count == $0.binaryRequired.count },
+        #Predicate { counts.contains($0.stringRequired.count) },
+        #Predicate { (-1...most).contains($0.stringRequired.count) },
+    ]
+}
+
+private func askedPredicates(_ values: inout RandomValues) -> [Predicate<EveryType>] {
+    let (a, text) = (values.small(), values.text())
+    let count = Int(a)
+    return [
+        #Predicate { $0.stringRequired.utf8.count > count },
+        #Predicate { $0.integer32Required > a && $0.stringRequired.utf8.count > 1 },
+        #Predicate { $0.stringRequired.utf8.count + 1 > count || $0.booleanRequired },
+        #Predicate { $0.stringOptional?.utf8.count == count },
+        #Predicate { !($0.stringRequired.utf8.count == count && $0.integer32Required == a) },
         #Predicate { $0.binaryRequired.count > count },
         #Predicate { $0.isDeleted || $0.stringRequired == text },
     ]

@@ -24,7 +24,7 @@ import Testing
             },
             #Predicate { object in wides.contains(wides.filter { $0 > object.integer64Required + 1 }) && false },
             #Predicate { $0.integer64Required + one == one && $0.stringRequired.contains(pattern) },
-            #Predicate { ($0.integer64Required...one).contains(1) && $0.stringRequired.count == 1 },
+            #Predicate { ($0.integer64Required...one).contains(1) && $0.stringRequired.utf8.count == 1 },
             Predicate { Expressions.TypeCheck<_, Int32>(sum($0)) },
             Predicate {
                 Expressions.build_Equal(
@@ -40,7 +40,8 @@ import Testing
                 let found = try container.main.count(EveryType.self, where: FetchPredicate(predicate))
                 #expect(found == 0, "predicate \(number)")
             }
-            let error = failure(container, #Predicate { object in places[0..<object.stringRequired.count + 5].isEmpty })
+            let error = failure(
+                container, #Predicate { object in places[0..<object.stringRequired.utf8.count + 5].isEmpty })
             #expect(error?.cause == "a place beyond the end of a list")
             let cast = Predicate<EveryType> {
                 Expressions.build_Equal(

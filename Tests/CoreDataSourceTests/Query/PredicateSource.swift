@@ -25,7 +25,7 @@ struct PredicateSource {
     }
 
     private mutating func number(_ depth: Int) -> FetchExpression {
-        switch below(depth > 0 ? 14 : 4) {
+        switch below(depth > 0 ? 18 : 4) {
         case 0, 1: return path(QuerySamples.numbers)
         case 2: return constant(QuerySamples.numbers)
         case 3: return .constant(pick([.double(.nan), .double(1.5), .integer(3), .double(-0x1p63), .decimal(0.5)]))
@@ -35,15 +35,32 @@ struct PredicateSource {
         case 6: return .function(pick([.abs, .floor, .ceiling, .trunc, .sqrt]), [number(depth - 1)])
         case 7:
             return .function(
-                pick([.sum, .min, .max, .average, .count]), (0..<below(4)).map { _ in number(depth - 1) })
+                pick([.sum, .min, .max, .average, .count, .median, .mode, .stddev]),
+                (0..<below(5)).map { _ in number(depth - 1) })
         case 8: return .conditional(node(depth - 1), number(depth - 1), number(depth - 1))
         case 9: return .coalesce(number(depth - 1), number(depth - 1))
         case 10: return .function(.length, [below(3) == 0 ? path(["blob"]) : text(depth - 1)])
         case 11: return .negated(number(depth - 1))
         case 12: return .arithmetic(path(["day"]), .subtract, constant(["day"]))
+        case 13...15: return integer(depth)
+        case 16: return .function(pick([.ln, .log, .exp]), [number(depth - 1)])
         default:
             let inner = pick([path(["day"]), number(depth - 1), text(depth - 1)])
             return .cast(inner, pick([.integer16, .integer32, .integer64, .float, .double, .decimal]))
+        }
+    }
+
+    /// What has bits.
+    private mutating func integer(_ depth: Int) -> FetchExpression {
+        switch below(depth > 0 ? 8 : 4) {
+        case 0, 1: return path(["short", "long", "flag", "name.length", "blob.length"])
+        case 2: return constant(["short", "long", "flag"])
+        case 3: return .constant(.integer(pick([-1, 0, 1, 5, 62, 63, 64, 65, -64, .min, .max])))
+        case 4: return .function(.onesComplement, [integer(depth - 1)])
+        case 5: return .cast(number(depth - 1), .integer64)
+        default:
+            let operators = ArithmeticOperator.allCases.filter(\.isBitwise)
+            return .arithmetic(integer(depth - 1), pick(operators), integer(depth - 1))
         }
     }
 

@@ -39,7 +39,7 @@ struct RandomPredicate {
         case 4: .list((0..<Int.random(in: 0...4, using: &random)).map { _ in value(depth - 1) })
         case 5:
             .arithmetic(
-                value(depth - 1), pick([.add, .subtract, .multiply, .divide, .remainder, .power]), value(depth - 1))
+                value(depth - 1), pick(ArithmeticOperator.allCases), value(depth - 1))
         case 6: .negated(value(depth - 1))
         case 7: .conditional(node(depth: depth - 1), value(depth - 1), value(depth - 1))
         case 8: .coalesce(value(depth - 1), value(depth - 1))

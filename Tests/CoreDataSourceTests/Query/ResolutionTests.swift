@@ -23,7 +23,16 @@ struct ResolutionTests {
     private static let text = FetchExpression.constant(.text("a"))
     private static let refused: [(PredicateTree.Node, DataSourceError.Code)] = [
         (.compare(.keyPath(["nothing"]), .equal, text, []), .unknownAttribute),
-        (.compare(.keyPath(["name", "length"]), .equal, text, []), .unknownAttribute),
+        (.compare(.keyPath(["name", "size"]), .equal, text, []), .unknownAttribute),
+        (.compare(.keyPath(["name", "length"]), .equal, text, []), .invalidPredicate),
+        (.compare(.keyPath(["short", "length"]), .equal, text, []), .unknownAttribute),
+        (
+            .compare(.arithmetic(.keyPath(["ratio"]), .bitwiseAnd, .keyPath(["long"])), .equal, text, []),
+            .invalidPredicate
+        ),
+        (.compare(.function(.onesComplement, [.keyPath(["price"])]), .equal, text, []), .invalidPredicate),
+        (.compare(.function(.median, [text]), .equal, text, []), .invalidPredicate),
+        (.compare(.function(.ln, [text]), .equal, text, []), .invalidPredicate),
         (.compare(.keyPath(["place"]), .equal, .constant(.null), []), .invalidPredicate),
         (.compare(.keyPath(["short"]), .equal, text, []), .invalidPredicate),
         (.compare(.keyPath(["name"]), .less, .constant(.integer(1)), []), .invalidPredicate),
@@ -52,6 +61,20 @@ struct ResolutionTests {
         let error = #expect(throws: DataSourceError.self) { try resolve(node) }
         #expect(error?.code == code, "\(node): \(error?.message ?? "")")
         #expect(error?.entityName == "Sample" || error?.message.contains("MATCHES") == true)
+    }
+
+    /// An unknown key of an attribute names what can be written.
+    @Test(arguments: [
+        (["name", "size"], "Write name, or in a predicate name.length."), (["short", "length"], "Write short alone"),
+        (["place", "street"], "has no \"street\". It has: city."), (["place", "city", "size"], "place.city.length"),
+        (["blob", "count"], "blob.length"), (["name", "length", "length"], "no stored attribute"),
+    ])
+    func anUnknownKeyNamesWhatIsPossible(path: [String], words: String) throws {
+        let error = #expect(throws: DataSourceError.self) {
+            try resolve(.compare(.keyPath(path), .equal, .constant(.integer(1)), []))
+        }
+        #expect(error?.code == .unknownAttribute)
+        #expect(error?.message.contains(words) == true, "\(error?.message ?? "")")
     }
 
     @Test func aTreeThatIsTooDeepIsRefused() throws {

@@ -109,6 +109,25 @@ struct TrapTests {
             try #require(result).standardErrorText.contains(
                 "SilentDataSource was given a value to delete. Override onDelete(_:in:)."))
     }
+
+    /// Nothing can be read instead of nil: no default value, no case of 0, no list of cases.
+    @Test func aRequiredEnumWithoutAnyDefaultTraps() async throws {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let attribute = AttributeDescription(name: "mood", type: .string)
+            var model = ManagedObjectModel(
+                name: "Moods", entities: [EntityDescription(name: "Mood", attributes: [attribute])])
+            model.classes = ["Mood": MoodEntity.self]
+            let container = try await PersistentContainer(model: model, store: .inMemory)
+            try await container.dataSource(MoodDataSource.self).perform { context in
+                _ = try context.insert(MoodEntity.self).mood
+            }
+        }
+        #expect(
+            try #require(result).standardErrorText.contains(
+                "Mood.mood has no Mood to be read in the place of nil. Give it a default value in the model that is the raw value of a case, make it optional, or make Mood CaseIterable."
+            ))
+    }
+
 }
 
 private func makeContacts() async throws -> ContactDataSource {
@@ -149,4 +168,18 @@ private final class WaitingDataSource: DataSource<any Sendable> {
 
 extension ExitTest.Result {
     fileprivate var standardErrorText: String { String(decoding: standardErrorContent, as: UTF8.self) }
+}
+
+private enum Mood: String, AttributeStorable {
+    case happy
+}
+
+private final class MoodEntity: ManagedObject {
+    override class var entityName: String { "Mood" }
+
+    var mood: Mood { attribute(at: 0) }
+}
+
+private final class MoodDataSource: DataSource<any Sendable> {
+    override class var entities: [ManagedObject.Type] { [MoodEntity.self] }
 }

@@ -69,6 +69,7 @@ extension ModelChange {
         ModelChange("code generation", in: "Book") { $0.codeGeneration = .class },
         ModelChange("index removed", in: "Book") { $0.indexes = [] },
         ModelChange("user info", in: "Book") { $0.userInfo = ["key": "value"] },
+        ModelChange("type in Swift", in: "Book") { $0.attribute("pages") { $0.userInfo = ["swiftType": "Int"] } },
         ModelChange("transient removed", in: "Book") { $0.attributes.removeLast() },
         ModelChange("default value", in: "Book") { $0.attribute("title") { $0.defaultValue = nil } },
         ModelChange("bound", in: "Book") { $0.attribute("pages") { $0.maximum = .integer(10) } },

@@ -3,8 +3,22 @@
 public import Foundation
 @_exported public import ManagedModel
 
-public protocol AttributeStorable {
+public protocol AttributeStorable: Sendable {
     static var zero: Self { get }
+    static func read(_ stored: Any) -> Self?
+}
+
+extension AttributeStorable {
+    public static func read(_ stored: Any) -> Self? { stored as? Self }
+}
+
+extension AttributeStorable where Self: RawRepresentable, RawValue: AttributeStorable {
+    public static var zero: Self { preconditionFailure("No value of \(Self.self) has been set.") }
+
+    public static func read(_ stored: Any) -> Self? {
+        let raw = stored as? RawValue ?? (stored as? Int64).flatMap { Int($0) as? RawValue }
+        return raw.flatMap(Self.init(rawValue:))
+    }
 }
 
 open class ManagedObject {
@@ -23,7 +37,7 @@ open class ManagedObject {
     public final var description: String { "" }
 
     public final func attribute<Value: AttributeStorable>(at column: Int) -> Value {
-        values[column] as? Value ?? .zero
+        values[column].flatMap(Value.read) ?? .zero
     }
 
     public final func setAttribute<Value: AttributeStorable>(_ value: Value, at column: Int) {
@@ -66,6 +80,7 @@ public struct FetchRequest<Object: ManagedObject>: Sendable {
 extension Int16: AttributeStorable {}
 extension Int32: AttributeStorable {}
 extension Int64: AttributeStorable {}
+extension Int: AttributeStorable {}
 extension Float: AttributeStorable {}
 extension Double: AttributeStorable {}
 extension Decimal: AttributeStorable {}
@@ -77,4 +92,7 @@ extension UUID: AttributeStorable {
     public static var zero: UUID { UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)) }
 }
 extension URL: AttributeStorable { public static var zero: URL { URL(string: "about:blank") ?? URL(filePath: "/") } }
-extension Optional: AttributeStorable where Wrapped: AttributeStorable { public static var zero: Wrapped? { nil } }
+extension Optional: AttributeStorable where Wrapped: AttributeStorable {
+    public static var zero: Wrapped? { nil }
+    public static func read(_ stored: Any) -> Wrapped?? { .some(Wrapped.read(stored)) }
+}

@@ -31,5 +31,5 @@ struct GoldenCase: CustomTestStringConvertible, Sendable {
         GoldenCase(folder: PackageFiles.cases.appending(components: "Golden", name))
     }
 
-    static let all = ["AllTypes", "Contacts", "Manual", "Mixed"].map(named)
+    static let all = ["AllTypes", "Contacts", "Manual", "Mixed", "Tasks"].map(named)
 }

@@ -93,6 +93,7 @@ extension FetchValue {
         case let id as ManagedObjectID: self = .objectID(entityName: id.entityName, key: id.key)
         case let text as Substring: self = .text(String(text))
         case let character as Character: self = .text(String(character))
+        case let value as any AttributeStorable & RawRepresentable: self.init(value)
         case let raw as any RawRepresentable:
             guard let value = FetchValue(argument: raw.rawValue) else { return nil }
             self = value

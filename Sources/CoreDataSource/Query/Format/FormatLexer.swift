@@ -107,14 +107,14 @@ struct FormatLexer {
     private static let pairs: [Pair: FormatSymbol] = [
         Pair("=="): .equal, Pair("!="): .notEqual, Pair("<>"): .notEqual, Pair("<="): .lessOrEqual,
         Pair("=<"): .lessOrEqual, Pair(">="): .greaterOrEqual, Pair("=>"): .greaterOrEqual, Pair("&&"): .and,
-        Pair("||"): .or, Pair("**"): .power,
+        Pair("||"): .or, Pair("**"): .power, Pair("<<"): .shiftLeft, Pair(">>"): .shiftRight,
     ]
 
     private static let singles: [UInt8: FormatSymbol] = {
         let symbols: [FormatSymbol] = [
             .less, .greater, .not, .plus, .minus, .times, .over, .remainder, .leftParenthesis, .rightParenthesis,
-            .leftBrace,
-            .rightBrace, .leftBracket, .rightBracket, .comma, .dot, .colon,
+            .bitwiseAnd, .bitwiseOr, .bitwiseXor, .onesComplement, .leftBrace, .rightBrace, .leftBracket, .rightBracket,
+            .comma, .dot, .colon,
         ]
         var singles = Dictionary(uniqueKeysWithValues: symbols.map { ($0.rawValue.utf8.first ?? 0, $0) })
         singles[UInt8(ascii: "=")] = .equal

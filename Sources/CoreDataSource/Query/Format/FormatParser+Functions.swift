@@ -1,4 +1,3 @@
-internal import Foundation
 internal import ManagedModel
 internal import RowStore
 
@@ -20,6 +19,12 @@ extension FormatParser {
         if name == "COALESCE", values.count == 2 {
             return try made(.coalesce(values[0].value, values[1].value), values)
         }
+        if let operation = ArithmeticOperator(formatFunction: name) {
+            guard values.count == 2 else {
+                throw error("It was given \(values.count) values and takes two.", at: range)
+            }
+            return try made(.arithmetic(values[0].value, operation, values[1].value), values)
+        }
         if let type = FormatLiteral(rawValue: name) {
             guard let value = type.value(values.map(\.value)) else {
                 throw error("\(name)() takes \(type.argument).", at: range)
@@ -38,7 +43,7 @@ extension FormatParser {
     /// `CAST(value, "type")`.
     private mutating func cast() throws(DataSourceError) -> FormatPart {
         try advance()
-        let value = try expression(.sum)
+        let value = try expression(.value)
         try expect(.comma, "and a type after the value of a CAST")
         guard case .text(let name) = token.kind, let type = AttributeType(castName: name) else {
             throw error("Expected a type in quotes, as in CAST(value, \"NSDate\") or CAST(value, \"Integer 64\").")
@@ -59,71 +64,25 @@ extension FormatParser {
     }
 }
 
-/// Values that are written as calls.
-enum FormatLiteral: String {
-    case date = "DATE"
-    case data = "DATA"
-    case uuid = "UUID"
-    case url = "URL"
-    case decimal = "DECIMAL"
-    case double = "DOUBLE"
-    case objectID = "OBJECTID"
-    case stored = "STORED"
-
-    var argument: String {
-        switch self {
-        case .date: "the seconds since 1 January 2001"
-        case .data: "an even number of hexadecimal digits in quotes"
-        case .uuid: "a UUID in quotes"
-        case .url: "a URL in quotes"
-        case .decimal: "a number in quotes"
-        case .double: "nan, inf or -inf in quotes"
-        case .objectID: "the name of an entity in quotes and a number"
-        case .stored: "a text, a number or DATA()"
-        }
-    }
-
-    func value(_ arguments: [FetchExpression]) -> FetchValue? {
-        switch (self, arguments.first, arguments.count) {
-        case (.date, .constant(.double(let seconds)), 1): .date(Date(timeIntervalSinceReferenceDate: seconds))
-        case (.date, .constant(.integer(let seconds)), 1): .date(Date(timeIntervalSinceReferenceDate: Double(seconds)))
-        case (.objectID, .constant(.text(let name)), 2): objectID(name, arguments[1])
-        case (.stored, .constant(let constant), 1): Self.stored(constant)
-        case (_, .constant(.text(let text)), 1): value(text)
-        default: nil
-        }
-    }
-
-    private func value(_ text: String) -> FetchValue? {
-        switch self {
-        case .data: Data(hexadecimal: text).map(FetchValue.data)
-        case .uuid: UUID(uuidString: text).map(FetchValue.uuid)
-        case .url: URL(string: text).flatMap { $0.absoluteString == text ? .url($0) : nil }
-        case .decimal where text == "NaN": .decimal(.nan)
-        case .decimal: Decimal(string: text, locale: posix).flatMap { "\($0)" == text ? .decimal($0) : nil }
-        case .double where ["nan", "inf", "-inf"].contains(text): Double(text).map(FetchValue.double)
-        case .double, .date, .objectID, .stored: nil
-        }
-    }
-
-    private func objectID(_ entity: String, _ key: FetchExpression) -> FetchValue? {
-        guard case .constant(.integer(let key)) = key else { return nil }
-        return .objectID(entityName: entity, key: key)
-    }
-
-    private static func stored(_ constant: FetchValue) -> FetchValue? {
-        switch constant {
-        case .text(let text): .stored(StoredValue(.text(text)))
-        case .integer(let number): .stored(StoredValue(.integer(number)))
-        case .double(let number): .stored(StoredValue(.real(number)))
-        case .data(let data): .stored(StoredValue(.blob(Array(data))))
-        case .null: .stored(StoredValue(.null))
-        default: nil
+extension ArithmeticOperator {
+    /// The operator that a function with a word for each of its two values stands for; its name in capitals.
+    fileprivate init?(formatFunction name: String) {
+        switch name {
+        case "ADD:TO": self = .add
+        case "FROM:SUBTRACT": self = .subtract
+        case "MULTIPLY:BY": self = .multiply
+        case "DIVIDE:BY": self = .divide
+        case "MODULUS:BY": self = .remainder
+        case "RAISE:TOPOWER": self = .power
+        case "BITWISEAND:WITH": self = .bitwiseAnd
+        case "BITWISEOR:WITH": self = .bitwiseOr
+        case "BITWISEXOR:WITH": self = .bitwiseXor
+        case "LEFTSHIFT:BY": self = .shiftLeft
+        case "RIGHTSHIFT:BY": self = .shiftRight
+        default: return nil
         }
     }
 }
-
-private let posix = Locale(identifier: "en_US_POSIX")
 
 extension FetchFunction {
     init?(formatName name: String) {
@@ -179,20 +138,5 @@ extension StringOptions {
     var formatSuffix: String {
         let letters = "cdnlu".filter { StringOptions(formatLetter: $0).map(contains) ?? false }
         return letters.isEmpty ? "" : "[\(letters)]"
-    }
-}
-
-extension Data {
-    /// The bytes that a string of hexadecimal digits gives; nil for anything else.
-    init?(hexadecimal text: String) {
-        let digits = text.utf8.map { Character(Unicode.Scalar($0)).hexDigitValue }
-        guard digits.count % 2 == 0, !digits.contains(nil) else { return nil }
-        let values = digits.compactMap { $0 }
-        self.init(stride(from: 0, to: values.count, by: 2).map { UInt8(values[$0] << 4 | values[$0 + 1]) })
-    }
-
-    var hexadecimal: String {
-        let digits = Array("0123456789abcdef".utf8)
-        return String(decoding: flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
     }
 }

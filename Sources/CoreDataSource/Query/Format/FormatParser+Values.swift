@@ -59,6 +59,10 @@ extension FormatParser {
         case .leftBrace: return try list()
         case .not: return try negation()
         case .minus: return try negative()
+        case .onesComplement:
+            try advance()
+            let operand = try expression(.prefix)
+            return try made(.function(.onesComplement, [operand.value]), [operand])
         case .plus: throw error("A number has no + before it.")
         default: throw error("Expected a value or a condition.")
         }
@@ -99,7 +103,7 @@ extension FormatParser {
     mutating func values(until end: FormatSymbol) throws(DataSourceError) -> [FormatExpressionPart] {
         var values: [FormatExpressionPart] = []
         if try take(end) { return values }
-        repeat { values.append(try expression(.sum)) } while try take(.comma)
+        repeat { values.append(try expression(.value)) } while try take(.comma)
         try expect(end, "or a comma")
         return values
     }
@@ -138,9 +142,16 @@ extension FormatParser {
     private mutating func named(_ word: String) throws(DataSourceError) -> FormatPart {
         let start = token.range
         try advance()
+        var name = word
         let hasColon = try take(.colon)
-        if token.kind == .symbol(.leftParenthesis) { return try function(word, at: start) }
-        if hasColon { throw error("Expected ( after \(word):.") }
+        if hasColon, case .word(let second) = token.kind {
+            // A word for each of two values, as in modulus:by:(a, b).
+            name += ":" + second
+            try advance()
+            try expect(.colon, "after \(name)")
+        }
+        if token.kind == .symbol(.leftParenthesis) { return try function(name, at: start) }
+        if hasColon { throw error("Expected ( after \(name):.") }
         return try keyPath(after: word)
     }
 

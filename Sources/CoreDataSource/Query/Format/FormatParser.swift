@@ -124,7 +124,7 @@ struct FormatParser {
         let options = try textOptions()
         let one = try expression(first)
         let otherStart = token.range
-        let other = try expression(.sum)
+        let other = try expression(.value)
         switch infix {
         case .comparison(let operation):
             return try made(.compare(one.value, operation, other.value, options), [one, other])

@@ -28,9 +28,12 @@ protocol FormatHeight {
     var height: Int { get }
 }
 
-/// How strongly an operator binds its operands.
+/// How strongly an operator binds its operands: as in C, but that what is compared binds more than the comparison.
 enum FormatPower: Int, Comparable {
-    case disjunction, conjunction, comparison, sum, product, power, prefix
+    case disjunction, conjunction, comparison, bitwiseOr, bitwiseXor, bitwiseAnd, shift, sum, product, power, prefix
+
+    /// What the operators of values bind at least.
+    static let value = FormatPower.bitwiseOr
 
     static func < (one: Self, other: Self) -> Bool { one.rawValue < other.rawValue }
 
@@ -84,6 +87,11 @@ enum FormatInfix: Equatable {
         case .over: self = .arithmetic(.divide)
         case .remainder: self = .arithmetic(.remainder)
         case .power: self = .arithmetic(.power)
+        case .bitwiseAnd: self = .arithmetic(.bitwiseAnd)
+        case .bitwiseOr: self = .arithmetic(.bitwiseOr)
+        case .bitwiseXor: self = .arithmetic(.bitwiseXor)
+        case .shiftLeft: self = .arithmetic(.shiftLeft)
+        case .shiftRight: self = .arithmetic(.shiftRight)
         default: return nil
         }
     }
@@ -93,9 +101,21 @@ enum FormatInfix: Equatable {
         case .or: .disjunction
         case .and: .conjunction
         case .comparison, .text, .isIn, .between: .comparison
-        case .arithmetic(.add), .arithmetic(.subtract): .sum
-        case .arithmetic(.power): .power
-        case .arithmetic: .product
+        case .arithmetic(let operation): operation.formatPower
+        }
+    }
+}
+
+extension ArithmeticOperator {
+    fileprivate var formatPower: FormatPower {
+        switch self {
+        case .bitwiseOr: .bitwiseOr
+        case .bitwiseXor: .bitwiseXor
+        case .bitwiseAnd: .bitwiseAnd
+        case .shiftLeft, .shiftRight: .shift
+        case .add, .subtract: .sum
+        case .multiply, .divide, .remainder: .product
+        case .power: .power
         }
     }
 }

@@ -232,6 +232,11 @@ extension ArithmeticOperator {
         case .divide: "/"
         case .remainder: "%"
         case .power: "**"
+        case .bitwiseAnd: "&"
+        case .bitwiseOr: "|"
+        case .bitwiseXor: "^"
+        case .shiftLeft: "<<"
+        case .shiftRight: ">>"
         }
     }
 }

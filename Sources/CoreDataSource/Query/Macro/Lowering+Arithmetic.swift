@@ -66,7 +66,7 @@ private func lowerArithmetic<LHS: PredicateExpression, RHS: PredicateExpression>
 }
 
 private func checkArithmetic(_ type: Any.Type) throws(NotQueryable) {
-    let types: [Any.Type] = [Int16.self, Int32.self, Int64.self, Double.self]
+    let types: [Any.Type] = [Int16.self, Int32.self, Int64.self, Int.self, Double.self]
     if !types.contains(where: { $0 == type }) { throw NotQueryable(construct: "arithmetic of \(type)") }
 }
 

@@ -23,7 +23,7 @@ private func lowerEquality<LHS: PredicateExpression, RHS: PredicateExpression>(
     if LHS.Output.self == Bool.self || LHS.Output.self == Bool?.self {
         return same(try left.optionalCondition(), try right.optionalCondition())
     }
-    guard PlainType.includes(LHS.Output.self) else {
+    guard PlainType.isEquatable(LHS.Output.self) else {
         throw NotQueryable(construct: "a comparison of \(LHS.Output.self)")
     }
     // What is not a number equals nothing, but the store takes it for nil.

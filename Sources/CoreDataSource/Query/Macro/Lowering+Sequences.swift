@@ -6,7 +6,7 @@ internal import RowStore
 extension PredicateExpressions.SequenceContains: QueryableExpression {
     func lowered(_ scope: LoweringScope) throws(NotQueryable) -> LoweredPart {
         let element = try scope.lower(element)
-        guard case .captured(let list) = try scope.lower(sequence), PlainType.includes(RHS.Output.self),
+        guard case .captured(let list) = try scope.lower(sequence), PlainType.isEquatable(RHS.Output.self),
             // A range may have more numbers than can be counted.
             list is any StoredElements, case .list(let values) = try FetchExpression(captured: list)
         else { throw NotQueryable(construct: "contains(_:) of \(LHS.Output.self)") }

@@ -75,6 +75,8 @@ struct NarrowNumber {
             return -most...most
         case .divide, .remainder: return min(low, 0)...max(high, 0)
         case .power: throw NotQueryable(construct: "a power")
+        case .bitwiseAnd, .bitwiseOr, .bitwiseXor, .shiftLeft, .shiftRight:
+            throw NotQueryable(construct: "an operation on bits")
         }
     }
 

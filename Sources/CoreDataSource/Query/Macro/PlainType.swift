@@ -8,6 +8,16 @@ enum PlainType {
         zeros[ObjectIdentifier(type)] != nil || optionals.contains(ObjectIdentifier(type))
     }
 
+    /// Whether values of it are equal if their stored values are: one of them, or a type with raw values.
+    static func isEquatable(_ type: Any.Type) -> Bool { includes(type) || hasRawValue(type) }
+
+    /// Whether it is an enum, or another type that is stored as its raw value, or an optional one. Its order is its own.
+    private static func hasRawValue(_ type: Any.Type) -> Bool {
+        let wrapped = (type as? any OptionalType.Type)?.wrapped ?? type
+        guard let raw = (wrapped as? any (RawRepresentable & AttributeStorable).Type)?.rawType else { return false }
+        return zeros[ObjectIdentifier(raw)] != nil
+    }
+
     /// Whether it is a string, or an optional one.
     static func isText(_ type: Any.Type) -> Bool { type == String.self || type == String?.self }
 
@@ -26,6 +36,7 @@ enum PlainType {
         ObjectIdentifier(Int16.self): .integer(0),
         ObjectIdentifier(Int32.self): .integer(0),
         ObjectIdentifier(Int64.self): .integer(0),
+        ObjectIdentifier(Int.self): .integer(0),
         ObjectIdentifier(Double.self): .double(0),
         ObjectIdentifier(Float.self): .double(0),
         ObjectIdentifier(Bool.self): .boolean(false),
@@ -37,10 +48,23 @@ enum PlainType {
 
     private static let optionals: Set<ObjectIdentifier> = [
         ObjectIdentifier(String?.self), ObjectIdentifier(Int16?.self), ObjectIdentifier(Int32?.self),
-        ObjectIdentifier(Int64?.self), ObjectIdentifier(Double?.self), ObjectIdentifier(Float?.self),
+        ObjectIdentifier(Int64?.self), ObjectIdentifier(Int?.self), ObjectIdentifier(Double?.self),
+        ObjectIdentifier(Float?.self),
         ObjectIdentifier(Bool?.self), ObjectIdentifier(Decimal?.self), ObjectIdentifier(Date?.self),
         ObjectIdentifier(Data?.self), ObjectIdentifier(UUID?.self), ObjectIdentifier(URL?.self),
     ]
+}
+
+extension RawRepresentable {
+    fileprivate static var rawType: Any.Type { RawValue.self }
+}
+
+private protocol OptionalType {
+    static var wrapped: Any.Type { get }
+}
+
+extension Optional: OptionalType {
+    fileprivate static var wrapped: Any.Type { Wrapped.self }
 }
 
 /// The attributes that the key paths of each class lead to. A class answers by making the whole table; here each is made once.

@@ -73,13 +73,16 @@ extension PredicateExpressions.KeyPath: QueryableExpression {
         let root = try scope.lower(root)
         if case .object = root {
             guard let name = AttributeNames.of(scope.type)[keyPath] else { throw NotQueryable(construct: propertyName) }
-            guard PlainType.includes(Output.self) else {
+            guard PlainType.isEquatable(Output.self) else {
                 throw NotQueryable(construct: PlainType.attributeName(name, Output.self))
             }
             return .value(.keyPath([name]), zero: PlainType.zero(of: Output.self))
         }
         if Root.Output.self == String.self, kind == .collectionIsEmpty {
             return .condition(try root.compared(.equal, .value(.constant(.text("")), zero: nil), isText: true))
+        }
+        if Root.Output.self == String.self || Root.Output.self == Data.self, kind == .collectionCount {
+            return .value(.function(.length, [try root.expression()]), zero: nil)
         }
         throw NotQueryable(construct: propertyName)
     }

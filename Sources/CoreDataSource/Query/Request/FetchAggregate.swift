@@ -21,6 +21,10 @@ extension Int64: SummableAttribute {
     public typealias Sum = Int64
     public typealias Average = Double
 }
+extension Int: SummableAttribute {
+    public typealias Sum = Int
+    public typealias Average = Double
+}
 extension Float: SummableAttribute {
     public typealias Sum = Double
     public typealias Average = Double

@@ -29,7 +29,7 @@ extension PredicateResolver {
 
     private func typed(_ expression: FetchExpression) throws(DataSourceError) -> TypedExpression {
         switch expression {
-        case .keyPath(let path): return try column(path)
+        case .keyPath(let path): return try keyPath(path)
         case .object: return TypedExpression(expression: .key, kind: .objectID)
         case .constant(let value):
             var isRaw = false
@@ -56,6 +56,7 @@ extension PredicateResolver {
         }
     }
 
+<<<<<<< HEAD
     // MARK: Attributes
 
     /// The column of an attribute, of a composite's leaf, or of a to-one relationship's key.
@@ -83,15 +84,17 @@ extension PredicateResolver {
             entityName: layout.name, attributeName: name)
     }
 
+=======
+>>>>>>> a7-main
     // MARK: Numbers
 
     /// The kind in which a number is calculated.
-    private func number(_ kind: ValueKind, _ side: TypedExpression) throws(DataSourceError) -> ValueKind {
+    func number(_ kind: ValueKind, _ side: TypedExpression) throws(DataSourceError) -> ValueKind {
         guard kind.isNumber else { throw invalid("\(side.description) is not a number to calculate with.") }
         return kind == .boolean ? .integer : kind
     }
 
-    private func common(_ one: ValueKind, _ other: ValueKind) -> ValueKind {
+    func common(_ one: ValueKind, _ other: ValueKind) -> ValueKind {
         if one == .real || other == .real { return .real }
         return one == .decimal || other == .decimal ? .decimal : .integer
     }
@@ -114,8 +117,17 @@ extension PredicateResolver {
         }
         let kind = common(try number(left, one), try number(right, other))
         if operation == .power { return real(.real) }
+        if operation.isBitwise, kind != .integer {
+            throw notIntegral(left == .integer || left == .boolean ? other : one)
+        }
         return TypedExpression(
             expression: .arithmetic(one.expression, operation, other.expression, kind), kind: kind)
+    }
+
+    func notIntegral(_ side: TypedExpression) -> DataSourceError {
+        invalid(
+            "\(side.description) has no bits to combine, which only integers have. CAST(value, \"Integer 64\") makes one."
+        )
     }
 
     // MARK: Kinds
@@ -143,70 +155,5 @@ extension PredicateResolver {
             throw invalid("\(inner.description) cannot be cast to \(target.name).")
         }
         return TypedExpression(expression: .cast(inner.expression, from: kind, to: target), kind: target)
-    }
-
-    // MARK: Functions
-
-    private func call(
-        _ function: FetchFunction, _ arguments: [FetchExpression]
-    ) throws(DataSourceError) -> TypedExpression {
-        if function == .now { return TypedExpression(expression: .constant(.real(now)), kind: .date) }
-        if function.isOfLists { return try callOnList(function, arguments) }
-        guard arguments.count == 1 else {
-            throw invalid("\(function.rawValue) takes one argument and has \(arguments.count).")
-        }
-        let argument = try expression(arguments[0])
-        guard let kind = argument.kind else { return argument }
-        let result: ValueKind
-        switch function {
-        case .uppercase, .lowercase, .canonical:
-            guard kind.isText else {
-                throw invalid("\(function.rawValue) is about texts, not \(argument.description).")
-            }
-            result = .text
-        case .length:
-            guard kind.isText || kind == .data else {
-                throw invalid("length is about texts and data, not \(argument.description).")
-            }
-            result = .integer
-        case .sqrt:
-            _ = try number(kind, argument)
-            result = .real
-        default: result = try number(kind, argument)
-        }
-        return TypedExpression(
-            expression: .function(function, [argument.expression], function == .sqrt ? .real : result), kind: result)
-    }
-
-    private func callOnList(
-        _ function: FetchFunction, _ arguments: [FetchExpression]
-    ) throws(DataSourceError) -> TypedExpression {
-        var items: [FetchExpression] = arguments
-        if arguments.count == 1, case .list(let list) = arguments[0] { items = list }
-        var typed: [TypedExpression] = []
-        for item in items { typed.append(try expression(item)) }
-        if function == .count {
-            return TypedExpression(
-                expression: .function(.count, typed.map(\.expression), .integer), kind: .integer)
-        }
-        var kind: ValueKind = .integer
-        for item in typed {
-            if let own = item.kind { kind = common(kind, try number(own, item)) }
-        }
-        let values = typed.map { item -> RowExpression in
-            guard let own = item.kind, own != kind else { return item.expression }
-            return .cast(item.expression, from: own, to: kind)
-        }
-        let result: ValueKind = function == .average && kind == .integer ? .real : kind
-        return TypedExpression(expression: .function(function, values, kind), kind: result)
-    }
-}
-
-extension FetchFunction {
-    var isOfLists: Bool {
-        switch self {
-        case .sum, .min, .max, .average, .count: true
-        default: false
-        }
     }
 }

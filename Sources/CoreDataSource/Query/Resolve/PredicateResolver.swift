@@ -25,8 +25,7 @@ struct PredicateResolver {
             return .and([
                 try compare(one, .greaterOrEqual, low, options), try compare(one, .lessOrEqual, high, options),
             ])
-        case .quantified:
-            throw unsupported("ANY, ALL and NONE are about the objects of a relationship, which cannot be queried yet")
+        case .quantified(let quantifier, let node): throw refused(quantifier, node)
         case .not(let node): return .not(try resolve(node))
         case .and: return .and(try resolve(node.operands(isAnd: true)))
         case .or: return .or(merged(try resolve(node.operands(isAnd: false))))

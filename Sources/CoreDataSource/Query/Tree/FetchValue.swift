@@ -26,6 +26,7 @@ extension FetchValue {
         case let value as String: self = .text(value)
         case let value as Bool: self = .boolean(value)
         case let value as Int64: self = .integer(value)
+        case let value as Int: self = .integer(Int64(value))
         case let value as Int32: self = .integer(Int64(value))
         case let value as Int16: self = .integer(Int64(value))
         case let value as Double: self = .double(value)
@@ -37,7 +38,13 @@ extension FetchValue {
         case let value as URL: self = .url(value.absoluteURL)
         default:
             let stored = value.storedValue
-            self = stored.value == .null ? .null : .stored(stored)
+            if let raw = value as? any RawRepresentable, let constant = FetchValue(argument: raw.rawValue),
+                constant.rowValue == stored.value
+            {
+                self = constant
+            } else {
+                self = stored.value == .null ? .null : .stored(stored)
+            }
         }
     }
 

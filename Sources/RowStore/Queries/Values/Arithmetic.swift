@@ -3,7 +3,8 @@ package import Foundation
 /// Calculating with values, for both ways to answer a query.
 ///
 /// What has no result is null: anything with null, a division by zero, an integer beyond 64 bits, a decimal beyond its range,
-/// a real that would be no number. Integers divide without a rest. A power is a real.
+/// a real that would be no number, a shift by fewer than 0 or more than 63 bits. Integers divide without a rest. A power is a
+/// real. Bits are those of integers of 64 bits in two's complement.
 enum Arithmetic {
     static func combine(
         _ one: RowValue, _ operation: ArithmeticOperator, _ other: RowValue, as kind: ValueKind
@@ -30,10 +31,18 @@ enum Arithmetic {
             case .multiply: one.multipliedReportingOverflow(by: other)
             case .divide: one.dividedReportingOverflow(by: other)
             case .remainder: one.remainderReportingOverflow(dividingBy: other)
+            case .bitwiseAnd: (partialValue: one & other, overflow: false)
+            case .bitwiseOr: (partialValue: one | other, overflow: false)
+            case .bitwiseXor: (partialValue: one ^ other, overflow: false)
+            case .shiftLeft: (partialValue: one << other, overflow: !shiftCounts.contains(other))
+            case .shiftRight: (partialValue: one >> other, overflow: !shiftCounts.contains(other))
             case .power: (partialValue: Int64(0), overflow: true)
             }
         return result.overflow ? nil : result.partialValue
     }
+
+    /// By how many bits an integer can be shifted.
+    private static let shiftCounts: ClosedRange<Int64> = 0...63
 
     private static func combine(_ one: Double, _ operation: ArithmeticOperator, _ other: Double) -> Double {
         switch operation {
@@ -43,6 +52,7 @@ enum Arithmetic {
         case .divide: other == 0 ? .nan : one / other
         case .remainder: other == 0 ? .nan : fmod(one, other)
         case .power: pow(one, other)
+        case .bitwiseAnd, .bitwiseOr, .bitwiseXor, .shiftLeft, .shiftRight: .nan
         }
     }
 
@@ -65,7 +75,7 @@ enum Arithmetic {
                 let taken = combine(whole, .multiply, other)
             else { return nil }
             return combine(one, .subtract, taken)
-        case .power: return nil
+        case .power, .bitwiseAnd, .bitwiseOr, .bitwiseXor, .shiftLeft, .shiftRight: return nil
         }
         return error == .overflow || error == .divideByZero || result.isNaN ? nil : result
     }
@@ -77,10 +87,11 @@ enum Arithmetic {
     /// A function of one number.
     static func apply(_ function: FetchFunction, _ value: RowValue, as kind: ValueKind) -> RowValue {
         if value == .null { return .null }
-        if function == .sqrt { return value.asReal.map { .number($0.squareRoot()) } ?? .null }
+        if function.isReal { return value.asReal.map { .number(function.apply($0)) } ?? .null }
         switch kind {
         case .integer:
             guard let number = value.asInteger else { return .null }
+            if function == .onesComplement { return .integer(~number) }
             guard function == .abs else { return .integer(number) }
             return number == .min ? .null : .integer(Swift.abs(number))
         case .decimal:
@@ -98,6 +109,27 @@ enum Arithmetic {
         }
     }
 }
+
+extension FetchFunction {
+    /// Whether it makes a real of whatever number.
+    package var isReal: Bool { self == .sqrt || self == .ln || self == .log || self == .exp }
+
+    fileprivate func apply(_ number: Double) -> Double {
+        switch self {
+        case .sqrt: number.squareRoot()
+        case .ln: naturalLogarithm(number)
+        case .log: log10(number)
+        case .exp: exponential(number)
+        default: .nan
+        }
+    }
+}
+
+// Within an extension of the functions, those of Foundation are hidden by cases of the same names.
+
+private func naturalLogarithm(_ number: Double) -> Double { log(number) }
+
+private func exponential(_ number: Double) -> Double { exp(number) }
 
 extension Decimal {
     /// The power of ten of the last digit that a decimal can have.

@@ -1,0 +1,53 @@
+/// What is typical of a list of numbers without null. An empty list has nothing, nor has one with what is not a number.
+enum Statistics {
+    /// The number in the middle; of an even count, the mean of the two there. Integers give a real.
+    static func median(_ values: [RowValue], _ kind: ValueKind) -> RowValue {
+        guard let sorted = sorted(values, kind), let middle = sorted.dropFirst(sorted.count / 2).first else {
+            return .null
+        }
+        let isEven = sorted.count % 2 == 0
+        if kind == .decimal {
+            guard isEven else { return middle }
+            let sum = Arithmetic.combine(sorted[sorted.count / 2 - 1], .add, middle, as: .decimal)
+            return Arithmetic.combine(sum, .divide, .integer(2), as: .decimal)
+        }
+        guard let upper = middle.asReal, let lower = isEven ? sorted[sorted.count / 2 - 1].asReal : upper else {
+            return .null
+        }
+        let sum = lower + upper
+        return .number(upper == lower ? upper : sum.isInfinite ? lower / 2 + upper / 2 : sum / 2)
+    }
+
+    /// The most frequent number; the least of those that are equally frequent.
+    static func mode(_ values: [RowValue], _ kind: ValueKind) -> RowValue {
+        guard let sorted = sorted(values, kind) else { return .null }
+        let order = order(kind)
+        var (mode, modeCount) = (RowValue.null, 0)
+        var (last, count) = (RowValue.null, 0)
+        for value in sorted {
+            count = order.compare(last, value) == 0 ? count + 1 : 1
+            if count == 1 { last = value }
+            if count > modeCount { (mode, modeCount) = (last, count) }
+        }
+        return mode
+    }
+
+    /// The square root of the mean of the squared distances from the mean.
+    static func standardDeviation(_ values: [RowValue]) -> RowValue {
+        let numbers = values.compactMap(\.asReal)
+        guard !numbers.isEmpty, numbers.count == values.count else { return .null }
+        let count = Double(numbers.count)
+        let mean = numbers.reduce(0, +) / count
+        let squares = numbers.reduce(0) { $0 + ($1 - mean) * ($1 - mean) }
+        return .number((squares / count).squareRoot())
+    }
+
+    private static func order(_ kind: ValueKind) -> ValueOrder { kind == .decimal ? .decimal : .natural }
+
+    /// From the least to the greatest; nil if one of them has no order.
+    private static func sorted(_ values: [RowValue], _ kind: ValueKind) -> [RowValue]? {
+        let order = order(kind)
+        if values.contains(where: { order.compare($0, $0) == nil }) { return nil }
+        return values.sorted { order.compare($0, $1).map { $0 < 0 } ?? false }
+    }
+}
