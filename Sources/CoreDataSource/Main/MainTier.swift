@@ -112,6 +112,7 @@ package final class MainTier {
     /// Forgets the objects that nobody holds, whenever there are twice as many as after the last time.
     private func sweep() {
         if lists.isIdle { deletedObjects = [:] }
+        context.related.sweep()
         let registered = context.bindings.reduce(0) { $0 + $1.objects.count }
         guard registered >= sweepAt else { return }
         var kept = 0

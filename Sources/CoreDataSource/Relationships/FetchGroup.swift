@@ -45,7 +45,14 @@ struct RelatedCache {
         let relationship: Int
     }
 
+    /// What was read for the objects of a group.
+    private struct Kept {
+        weak var group: FetchGroup?
+        let objects: [ManagedObject]
+    }
+
     private var ends: [Key: [Int64: [LinkEnd]]] = [:]
+    private var kept: [Kept] = []
     private var count = 0
     /// The last place that was given among the objects of an ordered relationship.
     private var lastPositions: [Key: [Int64: Int64]] = [:]
@@ -61,6 +68,14 @@ struct RelatedCache {
         count += added
         ends[key, default: [:]].merge(found) { $1 }
     }
+
+    /// Keeps objects alive while those are for which they were read.
+    mutating func keep(_ objects: [ManagedObject], for group: FetchGroup) {
+        kept.append(Kept(group: group, objects: objects))
+    }
+
+    /// Lets go of objects for which nobody asks any more.
+    mutating func sweep() { kept.removeAll { $0.group == nil } }
 
     func lastPosition(_ key: Key, _ owner: Int64) -> Int64? { lastPositions[key]?[owner] }
 
@@ -78,6 +93,7 @@ struct RelatedCache {
     /// Forgets everything.
     mutating func removeAll() {
         removeEnds()
+        kept.removeAll()
         if !lastPositions.isEmpty { lastPositions = [:] }
     }
 }

@@ -69,18 +69,21 @@ extension ManagedObjectContext {
     private func readDestinations(
         of objects: [ManagedObject], _ column: LinkColumn, _ relationship: RelationshipLayout
     ) throws(DataSourceError) {
-        try readObjects(objects.lazy.compactMap { $0.end(column, relationship) })
+        try readObjects(objects.lazy.compactMap { $0.end(column, relationship) }, for: objects.first?.group)
     }
 
     /// Registers the objects of those ends, with one query for each entity.
-    func readObjects(_ ends: some Sequence<LinkEnd>) throws(DataSourceError) {
+    ///
+    /// - Parameter group: Those for which they are read. While any of them is held, main does not forget the objects.
+    func readObjects(_ ends: some Sequence<LinkEnd>, for group: FetchGroup? = nil) throws(DataSourceError) {
         var wanted: [Int: Set<RowValue>] = [:]
         for end in ends where known(end) == nil { wanted[end.entity, default: []].insert(.integer(end.key)) }
         for (entity, keys) in wanted.sorted(by: { $0.key < $1.key }) {
             let query = RowQuery(
                 entity: entity, predicate: .isMember(.key, ValueList(Array(keys), .natural)),
                 budget: QueryBudget(isCancellable: isCancellable))
-            _ = try editor(ofEntity: entity).objects(FetchPlan(query))
+            let objects = try editor(ofEntity: entity).objects(FetchPlan(query))
+            if owner == nil, let group { related.keep(objects, for: group) }
         }
     }
 
@@ -93,7 +96,7 @@ extension ManagedObjectContext {
         for other in neighbours(of: object) where other !== object && wanted.count < FetchGroup.window {
             wanted += related[key, other.key] ?? []
         }
-        try readObjects(wanted)
+        try readObjects(wanted, for: object.group)
     }
 
     /// Reads where a to-many relationship of some objects leads to.
