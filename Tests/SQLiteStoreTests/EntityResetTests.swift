@@ -195,22 +195,22 @@ struct EntityResetTests {
             ])
         let folder = try TemporaryFolder()
         try SQLiteStore.open(options(folder, model)).close()
-        let raw = try RawDatabase(folder.store)
+        func run(_ sql: String) throws -> [String] { try RawDatabase(folder.store).run(sql) }
         for sql in [
             "INSERT INTO Capital (_key) VALUES (1)", "INSERT INTO Town (_key) VALUES (2)",
             "INSERT INTO Person (_key, home, [home.entity], [home.position]) VALUES (3, 1, 0, 8), (4, 2, 2, 9)",
             "INSERT INTO _person_seen_ (_key, _source, _destination, [_destination.entity]) "
                 + "VALUES (5, 3, 1, 0), (6, 3, 2, 2), (7, 4, 1, 0)", "INSERT INTO _person_seen VALUES (8)",
-        ] { try raw.run(sql) }
+        ] { _ = try run(sql) }
         let store = try SQLiteStore.open(options(folder, model, keys: ["Capital": "7"]))
         #expect(store.startup.entitiesReset == ["Capital"] && store.startup.rowsDropped == 1)
         store.close()
         #expect(
-            try raw.run("SELECT _key, home, [home.entity], [home.position] FROM Person ORDER BY 1") == [
+            try run("SELECT _key, home, [home.entity], [home.position] FROM Person ORDER BY 1") == [
                 "3", "NULL", "NULL", "NULL", "4", "2", "2", "9",
             ])
-        #expect(try raw.run("SELECT _key FROM _Person_seen_") == ["6"])
-        #expect(try raw.run("SELECT _key FROM _person_seen") == ["8"])
+        #expect(try run("SELECT _key FROM _Person_seen_") == ["6"])
+        #expect(try run("SELECT _key FROM _person_seen") == ["8"])
         try checkIntegrity(folder)
         // Objects are counted, and links are not.
         #expect(

@@ -62,7 +62,9 @@ extension StoreMigration {
         var columns = [(join.source.key, "source"), (join.destination.key, "destination")]
         if let entity = join.source.entity { columns.append((entity, "max(source_entity)")) }
         if let entity = join.destination.entity { columns.append((entity, "max(destination_entity)")) }
-        if let column = join.destination.position { columns.append((column, place("destination_position", ownLink: 0))) }
+        if let column = join.destination.position {
+            columns.append((column, place("destination_position", ownLink: 0)))
+        }
         if let column = join.source.position { columns.append((column, place("source_position", ownLink: 1))) }
         var links = selects.map { "SELECT *, 0 AS is_mirrored FROM (\($0))" }
         if isSymmetric { links += selects.map { "SELECT *, 1 FROM (\(LinkTable.reversed($0)))" } }

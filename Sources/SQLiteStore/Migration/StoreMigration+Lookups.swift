@@ -20,7 +20,8 @@ extension StoreMigration {
     func isMirrored(_ name: RelationshipName) -> Bool {
         guard schema.layout.isSymmetric(name) else { return false }
         return (plan.links[name] ?? []).contains { source in
-            oldSchema.format == ManagedObjectModel.firstStoreFormat || !oldSchema.layout.isSymmetric(source.relationship)
+            oldSchema.format == ManagedObjectModel.firstStoreFormat
+                || !oldSchema.layout.isSymmetric(source.relationship)
         }
     }
 

@@ -16,7 +16,8 @@ import Testing
         ManagedObjectModel(
             name: "",
             entities: [
-                EntityDescription(name: "A", relationships: [one]), EntityDescription(name: "B", relationships: [other]),
+                EntityDescription(name: "A", relationships: [one]),
+                EntityDescription(name: "B", relationships: [other]),
             ])
     }
 

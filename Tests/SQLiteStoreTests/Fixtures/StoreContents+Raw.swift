@@ -121,7 +121,8 @@ extension RawDatabase {
     /// The format that the file says it has.
     var format: Int64 {
         get throws {
-            guard case .integer(let format) = try values("SELECT value FROM _metadata WHERE name = 'format'").first?.first
+            guard
+                case .integer(let format) = try values("SELECT value FROM _metadata WHERE name = 'format'").first?.first
             else { throw Failure(message: "no format") }
             return format
         }

@@ -124,7 +124,8 @@ extension StoreContents {
                         values[column.name] = value.spelling
                     } else if case .destinationKey(let relationship) = column.role {
                         func other(_ name: String) -> RowValue {
-                            entity.column(named: "\(column.name).\(name)").map { stored.row.value($0, .integer) } ?? .null
+                            entity.column(named: "\(column.name).\(name)").map { stored.row.value($0, .integer) }
+                                ?? .null
                         }
                         let source = "\(entity.name) \(stored.key)"
                         addLink(

