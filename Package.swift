@@ -61,7 +61,7 @@ let package = Package(
             ], path: "Tests/StoreFaults"),
         .executableTarget(
             name: "store-program",
-            dependencies: ["SQLiteStore", "StoreTestModel", "RowStore", "ManagedModel", "CSQLite"],
+            dependencies: ["SQLiteStore", "StoreTestModel", "RowStore", "ManagedModel", "ModelReader", "CSQLite"],
             path: "Tests/StoreProgram"),
         .testTarget(
             name: "SQLiteStoreTests",

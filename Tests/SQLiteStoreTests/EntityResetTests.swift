@@ -144,6 +144,79 @@ struct EntityResetTests {
         #expect(try RawDatabase(folder.store).run("SELECT count(*) FROM Visit") == ["1"])
     }
 
+    /// Towns get an order of their people, and visits become one per town: the other side's rows have other columns then.
+    @Test func rowsStayWhereOnlyTheOtherSideOfARelationshipChanged() throws {
+        typealias Link = EntityResetTests
+        var model = EntityResetTests.model
+        model.entities[0].relationships = [Link.relationship("home", "Town", "people")]
+        model.entities[1].relationships = [
+            Link.relationship("people", "Person", "home", isToMany: true),
+            Link.relationship("visits", "Visit", "town", isToMany: true),
+        ]
+        model.entities[2].relationships = [Link.relationship("town", "Town", "visits")]
+        let folder = try TemporaryFolder()
+        try SQLiteStore.open(options(folder, model)).close()
+        let raw = try RawDatabase(folder.store)
+        for sql in [
+            "INSERT INTO Town (_key, name) VALUES (1, 'Xiaopei')",
+            "INSERT INTO Person (_key, name, home) VALUES (2, 'Liu Bei', 1), (3, 'Guan Yu', NULL)",
+            "INSERT INTO Visit (_key, day, town) VALUES (4, 7, 1), (5, 8, 1)",
+        ] { try raw.run(sql) }
+        model.entities[1].relationships[0].isOrdered = true
+        model.entities[1].relationships[1].isToMany = false
+        let store = try SQLiteStore.open(options(folder, model))
+        #expect(store.startup.entitiesReset == ["Town"] && store.startup.rowsDropped == 1)
+        store.close()
+        #expect(
+            try raw.run("SELECT name, home, [home.position] FROM Person ORDER BY _key") == [
+                "Liu Bei", "NULL", "NULL", "Guan Yu", "NULL", "NULL",
+            ])
+        #expect(try raw.run("SELECT * FROM Visit") == ["4", "7", "5", "8"])
+        try checkIntegrity(folder)
+    }
+
+    /// Links of the rows that stay are not dropped with those of another entity of the family, and places go with links.
+    @Test func linksInAFamilyStayWhereBothEndsDo() throws {
+        typealias Link = EntityResetTests
+        let people = RelationshipDescription(
+            name: "people", destinationName: "Person", inverseName: "home", isToMany: true, isOrdered: true,
+            isOptional: true)
+        let model = ManagedObjectModel(
+            name: "",
+            entities: [
+                EntityDescription(name: "Capital", parentName: "Town"),
+                EntityDescription(
+                    name: "Person",
+                    relationships: [
+                        Link.relationship("home", "Town", "people"), Link.relationship("seen", "Town", isToMany: true),
+                    ]), EntityDescription(name: "Town", relationships: [people]),
+                // Its name is that of the links' table.
+                EntityDescription(name: "_person_seen"),
+            ])
+        let folder = try TemporaryFolder()
+        try SQLiteStore.open(options(folder, model)).close()
+        func run(_ sql: String) throws -> [String] { try RawDatabase(folder.store).run(sql) }
+        for sql in [
+            "INSERT INTO Capital (_key) VALUES (1)", "INSERT INTO Town (_key) VALUES (2)",
+            "INSERT INTO Person (_key, home, [home.entity], [home.position]) VALUES (3, 1, 0, 8), (4, 2, 2, 9)",
+            "INSERT INTO _person_seen_ (_key, _source, _destination, [_destination.entity]) "
+                + "VALUES (5, 3, 1, 0), (6, 3, 2, 2), (7, 4, 1, 0)", "INSERT INTO _person_seen VALUES (8)",
+        ] { _ = try run(sql) }
+        let store = try SQLiteStore.open(options(folder, model, keys: ["Capital": "7"]))
+        #expect(store.startup.entitiesReset == ["Capital"] && store.startup.rowsDropped == 1)
+        store.close()
+        #expect(
+            try run("SELECT _key, home, [home.entity], [home.position] FROM Person ORDER BY 1") == [
+                "3", "NULL", "NULL", "NULL", "4", "2", "2", "9",
+            ])
+        #expect(try run("SELECT _key FROM _Person_seen_") == ["6"])
+        #expect(try run("SELECT _key FROM _person_seen") == ["8"])
+        try checkIntegrity(folder)
+        // Objects are counted, and links are not.
+        #expect(
+            try SQLiteStore.forecast(options(folder, model, keys: ["Capital": "7"]), countsRows: true).rowsDropped == 4)
+    }
+
     @Test func whereEveryEntityChangedTheWholeStoreGoes() throws {
         let folder = try TemporaryFolder()
         try fill(folder)

@@ -34,8 +34,9 @@ struct ResetCrashTests {
     private func run(_ scenario: ResetScenario, _ faulty: FaultyCalls, moment: String) throws -> Int {
         let folder = try TemporaryFolder()
         try scenario.prepare(folder)
+        let options = try scenario.options(folder, faulty.calls)
         do throws(DataSourceError) {
-            try SQLiteStore.open(scenario.options(folder, faulty.calls)).close()
+            try SQLiteStore.open(options).close()
         } catch {
             #expect(!error.message.isEmpty)
         }

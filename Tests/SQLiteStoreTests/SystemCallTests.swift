@@ -85,6 +85,7 @@ extension ResetScenario {
         case .standardKey: ["hash", "7", "standard"]
         case .changedEntities: ["other", "", "changedEntities"]
         case .sourceKey: ["hash", "7", "backup"]
+        case .upgrade: ["", (try? FirstFormatStore.world.fixture.modelFile.path) ?? "", "upgrade"]
         case .migration: ["", "", "migrate"]
         case .refusedMigration: ["", "", "strict"]
         }

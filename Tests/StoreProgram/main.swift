@@ -1,6 +1,7 @@
 import CSQLite
 import Foundation
 import ManagedModel
+import ModelReader
 import RowStore
 import SQLiteStore
 import StoreTestModel
@@ -8,8 +9,12 @@ import StoreTestModel
 // Opens a store, for tests that kill the program at one of its system calls:
 // store-program FILE HASH ITEM-KEY POLICY
 //
-// The model is that of the store's tests, or with the last two policies a later one, to which a store is migrated. It
+// The model is that of the store's tests, or with `migrate` and `strict` a later one, to which a store is migrated. It
 // exits with 0 and the reason, or with 1 and the code of the error.
+//
+// store-program FILE "" MODEL-FILE upgrade
+//
+// Opens a store of an earlier format with the model of that file.
 //
 // store-program FILE index
 //
@@ -43,13 +48,17 @@ let laterModels = ["migrate": TestModel.nextModel, "strict": TestModel.strictMod
 let oldIdentity = StoreIdentity(
     modelHash: arguments[1], entityHashes: ["Item": arguments[1], "SubItem": "sub"], databaseKey: "1",
     entityKeys: ["Item": arguments[2]])
-let laterModel = laterModels[arguments[3]]
+let laterModel =
+    arguments[3] == "upgrade"
+    ? try ModelReader.read(data: Data(contentsOf: URL(filePath: arguments[2])), name: "").model
+    : laterModels[arguments[3]]
+let otherPolicy: ResetPolicy = arguments[3] == "upgrade" ? .fail : .migrate
 do throws(DataSourceError) {
     let store = try SQLiteStore.open(
         SQLiteStore.Options(
             url: URL(fileURLWithPath: arguments[0]), layout: ModelLayout(laterModel ?? TestModel.model),
             identity: laterModel.map { TestModel.identity(of: $0) } ?? oldIdentity,
-            resetPolicy: laterModel == nil ? policies[arguments[3]] ?? .fail : .migrate))
+            resetPolicy: laterModel == nil ? policies[arguments[3]] ?? .fail : otherPolicy))
     print(store.startup.reason)
     fflush(nil)
     // As a process that ends without closing: what opening did is all that was done.

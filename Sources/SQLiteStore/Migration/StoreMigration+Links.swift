@@ -49,24 +49,31 @@ extension StoreMigration {
     func fill(
         _ join: JoinTable, _ tableNames: [String: String], firstKey: Int64
     ) throws(DataSourceError) -> Int64 {
+        let sources = plan.links[join.relationship] ?? []
+        let selects = linkSelects(join.relationship, sources + secondSources(of: sources), tableNames)
+        guard !selects.isEmpty else { return 0 }
+        // Each link of a relationship that is its own inverse is seen from both ends. Then an end's own word counts first.
+        let isSymmetric = schema.layout.isSymmetric(join.relationship)
+        func place(_ name: String, ownLink: Int) -> String {
+            guard isSymmetric else { return "max(\(name))" }
+            let terms = [ownLink, 1 - ownLink].map { "max(CASE is_mirrored WHEN \($0) THEN \(name) END)" }
+            return "coalesce(\(terms.joined(separator: ", ")))"
+        }
         var columns = [(join.source.key, "source"), (join.destination.key, "destination")]
         if let entity = join.source.entity { columns.append((entity, "max(source_entity)")) }
         if let entity = join.destination.entity { columns.append((entity, "max(destination_entity)")) }
-        if let position = join.destination.position { columns.append((position, "max(destination_position)")) }
-        if let position = join.source.position { columns.append((position, "max(source_position)")) }
-        let sources = plan.links[join.relationship] ?? []
-        var selects = linkSelects(join.relationship, sources + secondSources(of: sources), tableNames)
-        guard !selects.isEmpty else { return 0 }
-        if schema.layout.isSymmetric(join.relationship) {
-            // Each link is seen from both ends.
-            selects += selects.map(LinkTable.reversed)
+        if let column = join.destination.position {
+            columns.append((column, place("destination_position", ownLink: 0)))
         }
+        if let column = join.source.position { columns.append((column, place("source_position", ownLink: 1))) }
+        var links = selects.map { "SELECT *, 0 AS is_mirrored FROM (\($0))" }
+        if isSymmetric { links += selects.map { "SELECT *, 1 FROM (\(LinkTable.reversed($0)))" } }
         // The same pair can come twice from relationships that moved up into one.
         try probe.connection.run(
             "INSERT INTO \(join.name.quoted) (\(EntityTable.keyName.quoted), "
                 + "\(columns.map(\.0.quoted).joined(separator: ", "))) "
                 + "SELECT \(firstKey - 1) + row_number() OVER (ORDER BY source, destination), "
-                + "\(columns.map(\.1).joined(separator: ", ")) FROM (\(selects.joined(separator: " UNION ALL "))) "
+                + "\(columns.map(\.1).joined(separator: ", ")) FROM (\(links.joined(separator: " UNION ALL "))) "
                 + "GROUP BY source, destination")
         let count = try probe.connection.values("SELECT count(*) FROM \(join.name.quoted)").first?.first
         return if case .integer(let count) = count { count } else { 0 }

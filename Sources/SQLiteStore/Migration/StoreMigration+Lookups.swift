@@ -54,10 +54,12 @@ extension StoreMigration {
 
     /// - Parameter onlyFree: Whether objects that have a partner get no other one.
     private func insert(_ selects: [String], into table: String, onlyFree: Bool) throws(DataSourceError) {
-        for select in selects {
+        // As many as SQLite takes in one query.
+        for start in stride(from: 0, to: selects.count, by: StoreMigration.entityLimit) {
+            let links = selects[start..<min(selects.count, start + StoreMigration.entityLimit)]
             try probe.connection.run(
                 "INSERT OR IGNORE INTO \(table) SELECT source, destination, destination_entity, source_position "
-                    + "FROM (\(select))"
+                    + "FROM (\(links.joined(separator: " UNION ALL ")))"
                     + (onlyFree ? " WHERE destination NOT IN (SELECT linked FROM \(table))" : "")
                     + " ORDER BY source, destination")
         }
@@ -97,6 +99,7 @@ extension StoreMigration {
 extension LinkTable {
     /// A query for links with its ends exchanged.
     static func reversed(_ select: String) -> String {
+        // The columns in the order of every such query.
         "SELECT destination AS source, destination_entity AS source_entity, source AS destination, "
             + "source_entity AS destination_entity, destination_position AS source_position, "
             + "source_position AS destination_position FROM (\(select))"

@@ -19,7 +19,13 @@ extension StoreMigration {
             try checkConditions()
             carried = try rowsCarried()
             dropped = try probe.rowCount() - carried
-            metadata.firstFreeKey += try move(MigrationMeter(totalRowCount: carried, report: progress))
+            // Another program may have added rows. Links get keys behind them.
+            metadata.firstFreeKey = KeyBound.checked(
+                found.firstFreeKey, highestKey: try connection.highestKey(oldSchema))
+            let keys = try move(
+                firstKey: metadata.firstFreeKey, MigrationMeter(totalRowCount: carried, report: progress))
+            let (next, isOverflow) = metadata.firstFreeKey.addingReportingOverflow(keys)
+            metadata.firstFreeKey = isOverflow ? .max : next
             try connection.run(Metadata.deleteSQL)
             try connection.insert(metadata)
             // Nothing but what the next start accepts is committed.
@@ -30,8 +36,9 @@ extension StoreMigration {
 
     /// Makes the new tables beside the old ones, fills them, and drops the old ones.
     ///
+    /// - Parameter firstKey: The key of the first new row.
     /// - Returns: How many keys it has given.
-    private func move(_ meter: MigrationMeter) throws(DataSourceError) -> Int64 {
+    private func move(firstKey: Int64, _ meter: MigrationMeter) throws(DataSourceError) -> Int64 {
         let connection = probe.connection
         let views = probe.contents.filter { $0.type == "view" }
         for view in views { try connection.run("DROP VIEW \(view.name.quoted)") }
@@ -55,7 +62,7 @@ extension StoreMigration {
         for copy in copies { try carry(copy, from: tableNames[copy.old.name], meter) }
         var keys: Int64 = 0
         for join in schema.joins where !kept.contains(join.name) {
-            keys += try fill(join, tableNames, firstKey: found.firstFreeKey + keys)
+            keys += try fill(join, tableNames, firstKey: firstKey + keys)
         }
         for table in tableNames.values.sorted() + lookups.values.sorted() {
             try connection.run("DROP TABLE \(table.quoted)")

@@ -22,7 +22,7 @@ struct StoreMigration {
 
     /// The most entities of a model; each can be a term of a query about conditions, of which SQLite takes 500. An upgrade
     /// has no conditions.
-    private static let entityLimit = 400
+    static let entityLimit = 400
 
     /// Plans it from what the store says of itself.
     ///

@@ -25,14 +25,19 @@ extension Connection {
         guard case .integer(let stored) = try values(Metadata.selectFirstFreeKeySQL).first?.first else {
             return metadata
         }
-        var highest: Int64 = 0
-        for table in schema.tables.lazy.compactMap(\.self) { highest = max(highest, try highestKey(table)) }
         var metadata = metadata
-        metadata.firstFreeKey = KeyBound.checked(stored, highestKey: highest)
+        metadata.firstFreeKey = KeyBound.checked(stored, highestKey: try highestKey(schema))
         if metadata.firstFreeKey != stored {
             _ = try values(Metadata.setFirstFreeKeySQL, [.integer(metadata.firstFreeKey)])
         }
         return metadata
+    }
+
+    /// The highest key of the rows of all tables.
+    func highestKey(_ schema: StoreSchema) throws(DataSourceError) -> Int64 {
+        var highest: Int64 = 0
+        for table in schema.tables.lazy.compactMap(\.self) { highest = max(highest, try highestKey(table)) }
+        return highest
     }
 
     /// 0 for a table without rows, and for one that is damaged: what else is in the store can be used all the same.

@@ -146,8 +146,16 @@ import Testing
             "to-many -> to-one", in: "Contact", obstacles: ["Contact.friends: to-many -> to-one cannot be carried over"]
         ) { $0.relationships[1].isToMany = false },
         Case(
-            "many-to-many -> one-to-many", in: "Town", obstacles: ["Town.people: to-many -> to-one"]
+            "one-to-many -> one-to-one", in: "Town", obstacles: ["Town.people: to-many -> to-one"],
+            conditions: ["Contact.home: it and Town.people are one-to-one now"]
         ) { $0.relationships[0].isToMany = false },
+        Case(
+            "another inverse, and to-one", conditions: ["Contact.home: it and Town.mayor are one-to-one now"]
+        ) {
+            $0.edit("Contact") { $0.relationships[0].inverseName = "mayor" }
+            $0.edit("Town") { $0.relationships = [relationship("mayor", "Contact", "home")] }
+        },
+        Case("its own inverse, and to-many", in: "Contact") { $0.relationships[1].inverseName = "friends" },
         Case("an inverse is gone") {
             $0.edit("Contact") { $0.relationships[0].inverseName = nil }
             $0.edit("Town") { $0.relationships.removeAll() }

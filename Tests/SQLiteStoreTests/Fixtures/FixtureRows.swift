@@ -84,11 +84,34 @@ struct FixtureRows {
                 let destination = model.relationship(name)?.destinationName
             else { return nil }
             var changes = EntityChanges(entity: links.index)
-            changes.inserted = pairs(links, from: owner, to: destination).map { row in
+            var rows = pairs(links, from: owner, to: destination)
+            if model.relationship(name).flatMap(model.inverse) == name { rows = bothEnds(rows, links) }
+            changes.inserted = rows.map { row in
                 nextKey += 1
                 return StoredRow(key: nextKey - 1, row: row)
             }
             return ChangeSet(entities: [changes])
+        }
+    }
+
+    /// A relationship that is its own inverse has each link twice, the second time with its ends exchanged.
+    private func bothEnds(_ rows: [RowSnapshot], _ links: EntityLayout) -> [RowSnapshot] {
+        let columns = links.pairColumns(isReversed: false)
+        func exchanged(_ row: RowSnapshot) -> RowSnapshot {
+            var other = row
+            for (one, another) in [
+                (columns.own.key, columns.other.key), (columns.own.entity, columns.other.entity),
+                (columns.own.position, columns.other.position),
+            ] as [(Int?, Int?)] {
+                guard let one, let another else { continue }
+                other.setInteger(row.integer(one), another)
+                other.setInteger(row.integer(another), one)
+            }
+            return other
+        }
+        var found: Set<[Int64]> = []
+        return rows.flatMap { [$0, exchanged($0)] }.filter {
+            found.insert([$0.integer(columns.own.key), $0.integer(columns.other.key)]).inserted
         }
     }
 

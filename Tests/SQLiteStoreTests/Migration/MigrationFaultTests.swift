@@ -39,8 +39,9 @@ struct MigrationFaultTests {
         try ResetScenario.migration.prepare(folder)
         let before = try rows(folder, "text")
         let count: Int
+        let options = try ResetScenario.migration.options(folder, faulty.calls)
         do throws(DataSourceError) {
-            let store = try SQLiteStore.open(ResetScenario.migration.options(folder, faulty.calls))
+            let store = try SQLiteStore.open(options)
             count = faulty.count
             #expect(store.startup.migration != nil && store.startup.fallback == nil, "\(moment): \(store.startup)")
             store.close()

@@ -11,6 +11,8 @@ enum ResetScenario: String, CaseIterable, Sendable {
     case creation, reset, backup, changedEntities, sourceKey, finishing, migration, refusedMigration
     /// The default policy with another model, and with another key where it has set an older store aside.
     case standard, standardKey
+    /// A store of an earlier format and the same model.
+    case upgrade
 
     static let itemCount = 8
     static let subItemCount = 2
@@ -44,6 +46,7 @@ enum ResetScenario: String, CaseIterable, Sendable {
 
     func prepare(_ folder: TemporaryFolder) throws {
         if self == .creation { return }
+        if self == .upgrade { return try FirstFormatStore.world.prepare(folder) }
         let files = isMigration ? ResetScenario.migratableFiles : ResetScenario.oldFiles
         for (name, data) in try files.get() {
             // What a reset leaves that is killed after its first step.
@@ -57,10 +60,11 @@ enum ResetScenario: String, CaseIterable, Sendable {
     }
 
     /// What the store is opened with.
-    func options(_ folder: TemporaryFolder, _ calls: FileCalls = .system) -> SQLiteStore.Options {
+    func options(_ folder: TemporaryFolder, _ calls: FileCalls = .system) throws -> SQLiteStore.Options {
         var options = SQLiteStore.Options(
             url: folder.store, layout: TestModel.layout, identity: TestModel.identity("other"), calls: calls)
         switch self {
+        case .upgrade: options = try FirstFormatStore.world.options(folder, calls)
         case .creation, .reset, .finishing: options.resetPolicy = .discard
         case .standard: options.resetPolicy = .standard
         case .backup: options.resetPolicy = .backup(keep: 1)
@@ -86,6 +90,7 @@ enum ResetScenario: String, CaseIterable, Sendable {
     /// Starts once more, without any fault, and expects a whole old or a whole new store before, and a new one after.
     func expectWhole(_ folder: TemporaryFolder, _ moment: String) throws {
         if self == .migration { return try expectMigrated(folder, moment) }
+        if self == .upgrade { return try FirstFormatStore.world.expectWhole(folder, moment) }
         let old = ResetScenario.itemCount + ResetScenario.subItemCount
         let store = try SQLiteStore.open(options(folder))
         let startup = store.startup
