@@ -20,9 +20,11 @@ enum ReservedNames {
 
     /// Every public type that `import CoreDataSource` brings, and the modules. A test compares them with the sources.
     private static let libraryTypes: Set<String> = [
-        "AnyDataSource", "AttributeBounds", "AttributeDescription", "AttributeRange", "AttributeStorable",
+        "ActiveRecord", "AnyDataSource", "AttributeBounds", "AttributeDescription", "AttributeRange",
+        "AttributeStorable",
         "AttributeType",
-        "AttributeValue", "CodeGeneration", "ColumnDescription", "CompositeDescription", "CoreDataSource",
+        "AttributeValue", "BackgroundContext", "CodeGeneration", "ColumnDescription", "CompositeDescription",
+        "CoreDataSource",
         "DataSource", "DataSourceBinding", "DataSourceDelegate", "DataSourceDiagnostic", "DataSourceError",
         "DataSourceKeys", "DeleteRule",
         "EntityDescription", "FetchAggregate", "FetchAssignment", "FetchCollation", "FetchCursor",
