@@ -136,6 +136,7 @@ public final class PersistentContainer: Sendable {
         self.startup = startup
         sources = DataSourceDirectory()
         appState = AppStateObserver { [weak root] in try? root?.flushAndWait() }
+        stack.connect(self)
     }
 
     private static func open(
