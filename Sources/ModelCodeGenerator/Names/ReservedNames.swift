@@ -38,7 +38,8 @@ enum ReservedNames {
         "ReadContext",
         "RelationshipDescription", "ResetPolicy", "SaveLevel", "SaveReport", "StoreFailure", "StoreLocation",
         "StoreStartup",
-        "StoredValue", "SummableAttribute", "SyncDeletion", "SyncOperations", "SyncOptions", "SyncReport",
+        "StatementTrace", "StoredValue", "SummableAttribute", "SyncDeletion", "SyncOperations", "SyncOptions",
+        "SyncReport",
         "SynchronousLevel", "StringAttribute", "StringMatching",
         "StringSorting",
     ]
