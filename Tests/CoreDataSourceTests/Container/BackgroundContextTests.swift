@@ -116,4 +116,17 @@ struct BackgroundContextTests {
             #expect(counts == [2, 1])
         }
     }
+
+    @Test func aDataSourceOfAnotherContainerTraps() async throws {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let one = try await PersistentContainer(model: .chat, store: .inMemory)
+            let other = try await PersistentContainer(model: .chat, store: .inMemory)
+            let senders = try await other.dataSource(SenderDataSource.self)
+            _ = one.newBackgroundContext(for: senders)
+        }
+        #expect(
+            String(decoding: try #require(result).standardErrorContent, as: UTF8.self).contains(
+                "A SenderDataSource of another container was passed to newBackgroundContext(for:). Use the data sources of this one."
+            ))
+    }
 }
