@@ -6,6 +6,7 @@ let package = Package(
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
     products: [
         .library(name: "CoreDataSource", targets: ["CoreDataSource"]),
+        .library(name: "DataSourceTesting", targets: ["DataSourceTesting"]),
         .library(name: "ModelReader", targets: ["ModelReader"]),
         .plugin(name: "ModelPlugin", targets: ["ModelPlugin"]),
         .executable(name: "model-reset", targets: ["model-reset"]),
@@ -34,6 +35,7 @@ let package = Package(
         .target(name: "RowStore", dependencies: ["ManagedModel"]),
         .target(name: "SQLiteStore", dependencies: ["RowStore", "ManagedModel", "CSQLite"]),
         .target(name: "CoreDataSource", dependencies: ["SQLiteStore", "RowStore", "ManagedModel"]),
+        .target(name: "DataSourceTesting", dependencies: ["CoreDataSource", "RowStore", "ManagedModel"]),
 
         // Programs.
         .target(
@@ -72,7 +74,9 @@ let package = Package(
         .testTarget(
             name: "CoreDataSourceTests",
             dependencies: [
-                "CoreDataSource", "ModelReader", "RowStore", "SQLiteStore", "ManagedModel", "CSQLite", "TestSupport",
+                "CoreDataSource", "DataSourceTesting", "ModelReader", "RowStore", "SQLiteStore", "ManagedModel",
+                "CSQLite",
+                "TestSupport",
             ],
             plugins: ["ModelPlugin"]),
         .target(name: "TestSupport", path: "Tests/TestSupport"),

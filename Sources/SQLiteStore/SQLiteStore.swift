@@ -19,6 +19,8 @@ package final class SQLiteStore: PersistentStore {
         package var isReadOnly = false
         /// The frames (pages) in the write-ahead log from which on an idle store copies them into the main file.
         package var logLimit = 1000
+        /// Who hears of the statements that run once the store is open.
+        package var tracing: StatementTracing?
 
         package init(
             url: URL, layout: ModelLayout, identity: StoreIdentity, synchronous: SynchronousLevel = .full,
@@ -87,8 +89,9 @@ package final class SQLiteStore: PersistentStore {
         longestValue = min(RowSnapshot.longestValue, opened.connection.longestValue)
         let counters = StoreCounters(firstFreeKey: opened.metadata.firstFreeKey)
         self.counters = counters
-        let readers = ReaderPool(files, schema, counters)
+        let readers = ReaderPool(files, schema, counters, options.tracing)
         self.readers = readers
+        opened.connection.trace(options.tracing)
         let log = WALCheckpointer(opened.connection, counters, options.logLimits, readers, reports)
         writer = Guarded(.open(Writer(opened.connection, schema, counters, FileWatch(files, lock), log)))
         self.lock = Guarded(lock)
@@ -107,7 +110,8 @@ package final class SQLiteStore: PersistentStore {
         identifier = Guarded(opened.metadata.storeID)
         longestValue = min(RowSnapshot.longestValue, opened.longestValue)
         counters = StoreCounters(firstFreeKey: opened.metadata.firstFreeKey)
-        readers = ReaderPool(files, schema, counters, isUnchanging: opened.watch.isUnchanging)
+        readers = ReaderPool(
+            files, schema, counters, isUnchanging: opened.watch.isUnchanging, options.tracing)
         writer = Guarded(.reading)
         lock = Guarded(nil)
         readOnlyWatch = Guarded(opened.watch)
@@ -125,6 +129,7 @@ package final class SQLiteStore: PersistentStore {
     func makeWriter(_ connection: Connection) throws(DataSourceError) -> Writer {
         try lock.withLock { (lock) throws(DataSourceError) in
             guard let lock else { throw SQLiteStore.closed }
+            connection.trace(options.tracing)
             let log = WALCheckpointer(connection, counters, options.logLimits, readers, reports)
             return Writer(connection, schema, counters, FileWatch(files, lock), log)
         }

@@ -4,6 +4,7 @@
 @_exported public import struct RowStore.MigrationProgress
 @_exported public import struct RowStore.MigrationReport
 @_exported public import struct RowStore.ResetPolicy
+@_exported public import struct RowStore.StatementTrace
 @_exported public import struct RowStore.StoreStartup
 @_exported public import struct RowStore.StringSorting
 @_exported public import enum RowStore.SynchronousLevel

@@ -31,12 +31,16 @@ extension PersistentContainer {
         in sources: [AnyDataSource], waitFor level: SaveLevel = .store,
         _ work: @Sendable ([PrivateContext]) throws -> Result
     ) async throws -> Result {
+        requireOwn(sources, "perform(in:)")
+        return try await PrivateTier.perform(in: sources.map(\.tier), waitFor: level, work).result
+    }
+
+    /// Traps unless the data sources are of this container.
+    func requireOwn(_ sources: [AnyDataSource], _ call: StaticString) {
         for source in sources {
             precondition(
                 source.tier.stack === stack,
-                "A \(source.tier.owner) of another container was passed to perform(in:). Use the data sources of this one."
-            )
+                "A \(source.tier.owner) of another container was passed to \(call). Use the data sources of this one.")
         }
-        return try await PrivateTier.perform(in: sources.map(\.tier), waitFor: level, work).result
     }
 }

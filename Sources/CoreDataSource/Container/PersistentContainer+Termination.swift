@@ -13,13 +13,15 @@ internal import RowStore
 /// A call that waited for the store has nothing pending. What can be is a save that was made with `waitFor: .main`, and
 /// one that the disk refused.
 extension PersistentContainer {
-    /// Flushes when the process is told to end by SIGTERM or SIGINT, and then lets the signal do what it would have done.
+    /// Flushes when the process ends: when SIGTERM, SIGINT or SIGHUP tells it to, which then do what they would have done;
+    /// when it calls `exit`; and when it returns from its main function. A signal that the process ignores, as SIGHUP after
+    /// `nohup`, stays ignored.
     ///
-    /// A library takes no signals by itself: call this once, early, in a server or a command-line tool.
+    /// A library takes no signals by itself: call this once, early, in a server or a command-line tool. An app on one of
+    /// Apple's systems need not: its containers flush when it goes to the background, and when it is told to end.
     public func flushOnTermination() {
         TerminationSignals.shared.add(self)
     }
-
 }
 
 /// Listens to the platform's notices that the app goes to the background or ends, for as long as it lives.
@@ -61,17 +63,25 @@ private final class TerminationSignals: Sendable {
 
     private init() {
         let queue = DispatchQueue(label: "CoreDataSource.termination", qos: .userInitiated)
-        sources = [SIGTERM, SIGINT].map { signal in
-            #if canImport(Darwin)
-                // Kqueue tells of ignored signals too; signalfd on Linux does not.
-                Foundation.signal(signal, SIG_IGN)
-            #endif
-            return DispatchSource.makeSignalSource(signal: signal, queue: queue)
-        }
-        for (source, signal) in zip(sources, [SIGTERM, SIGINT]) {
+        let signals = [SIGTERM, SIGINT, SIGHUP].filter(TerminationSignals.take)
+        sources = signals.map { DispatchSource.makeSignalSource(signal: $0, queue: queue) }
+        for (source, signal) in zip(sources, signals) {
             source.setEventHandler { self.end(by: signal) }
             source.activate()
         }
+        atexit { TerminationSignals.shared.flush() }
+    }
+
+    /// Keeps a signal from ending the process at once.
+    ///
+    /// - Returns: Whether the process does not ignore it.
+    private static func take(_ signal: Int32) -> Bool {
+        #if canImport(Darwin)
+            // Kqueue tells of ignored signals too; signalfd on Linux does not.
+            return unsafeBitCast(Foundation.signal(signal, SIG_IGN), to: Int.self) != 1
+        #else
+            return true
+        #endif
     }
 
     func add(_ container: PersistentContainer) {
@@ -81,11 +91,15 @@ private final class TerminationSignals: Sendable {
         }
     }
 
-    private func end(by signal: Int32) {
+    private func flush() {
         for container in entries.withLock({ $0.compactMap(\.container) }) {
             // There is nobody left to tell: what the disk refuses now is lost with the process.
             try? container.flushAndWait()
         }
+    }
+
+    private func end(by signal: Int32) {
+        flush()
         // A queue's thread blocks signals; this one must not block the one that is to end the process.
         var signals = sigset_t()
         sigemptyset(&signals)

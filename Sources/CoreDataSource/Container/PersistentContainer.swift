@@ -54,13 +54,27 @@ public final class PersistentContainer: Sendable {
         /// Called while rows are carried over to another model (``ResetPolicy/migrate``), again and again, and with all of
         /// them at the end. It is called on the opening thread, which waits for it.
         public var migrationProgress: (@Sendable (MigrationProgress) -> Void)?
+        /// Called with every statement that the store of the container runs once it is open. Nil by default, which costs
+        /// nothing. A store in memory runs none.
+        ///
+        /// ```swift
+        /// configuration.trace = { if $0.duration > .milliseconds(50) { logger.notice("\($0)") } }
+        /// ```
+        ///
+        /// **Isolation**: none; it is called on the thread that ran the statement, which may be the main thread, and waits
+        /// for it. Statements of different threads come at the same time. It must not use the container, a data source or
+        /// an object: locks of the store are held.
+        public var trace: (@Sendable (StatementTrace) -> Void)?
+        /// Whether ``StatementTrace/sql`` shows the values of objects. False by default: values do not belong in logs.
+        public var tracesValues: Bool
 
         public init(
             synchronous: SynchronousLevel = .full, resetPolicy: ResetPolicy = .standard,
             databaseKeys: DataSourceKeys = [:], registeredObjectByteLimit: Int = 64 << 20,
             pendingByteLimit: Int = 64 << 20, queuedValueLimit: Int = 1_000_000, mainBacklogByteLimit: Int = 32 << 20,
             fileMode: Int = 0o600, isReadOnly: Bool = false,
-            migrationProgress: (@Sendable (MigrationProgress) -> Void)? = nil
+            migrationProgress: (@Sendable (MigrationProgress) -> Void)? = nil,
+            trace: (@Sendable (StatementTrace) -> Void)? = nil, tracesValues: Bool = false
         ) {
             self.synchronous = synchronous
             self.resetPolicy = resetPolicy
@@ -72,6 +86,8 @@ public final class PersistentContainer: Sendable {
             self.fileMode = fileMode
             self.isReadOnly = isReadOnly
             self.migrationProgress = migrationProgress
+            self.trace = trace
+            self.tracesValues = tracesValues
         }
 
         fileprivate var limits: RootLimits {
@@ -136,6 +152,7 @@ public final class PersistentContainer: Sendable {
         self.startup = startup
         sources = DataSourceDirectory()
         appState = AppStateObserver { [weak root] in try? root?.flushAndWait() }
+        stack.connect(self)
     }
 
     private static func open(
@@ -149,6 +166,9 @@ public final class PersistentContainer: Sendable {
             resetPolicy: configuration.resetPolicy, migrationProgress: configuration.migrationProgress)
         options.fileMode = configuration.fileMode
         options.isReadOnly = configuration.isReadOnly
+        options.tracing = configuration.trace.map {
+            StatementTracing(showsValues: configuration.tracesValues, $0)
+        }
         let store = try SQLiteStore.open(options)
         return (store, store.startup)
     }

@@ -15,6 +15,7 @@ package final class PersistentStack: Sendable {
     /// Held from the check of a save until the root has it, by contexts whose objects must not have the same values as those
     /// of another context: two that checked at once would each find the value free.
     let sharedConstraints = NSLock()
+    private let holder = Guarded(Holder())
     private let types: Guarded<[ManagedObject.Type]>
     /// The class of the data source that owns each entity that has one.
     private let owners = Guarded<[Int: String]>([:])
@@ -46,6 +47,15 @@ package final class PersistentStack: Sendable {
             last = result.original
         }
     }
+
+    private struct Holder {
+        weak var container: PersistentContainer?
+    }
+
+    /// The container, until it is gone.
+    var container: PersistentContainer? { holder.withLock { $0.container } }
+
+    func connect(_ container: PersistentContainer) { holder.withLock { $0.container = container } }
 
     /// A data source has claimed its entities.
     func join(_ source: SaveSource, _ entities: Set<Int>) {

@@ -1,3 +1,5 @@
+internal import RowStore
+
 /// Writing and reading in a chain, for those who know it from Skopelos.
 ///
 /// ```swift
@@ -17,14 +19,22 @@ extension AnyDataSource {
 
     /// Runs the work in the private context after everything that was asked for before, without waiting.
     ///
+    /// Without a callback a failure goes to ``handleError(_:)`` and to ``PersistentContainer/failures``, as
+    /// ``StoreFailure/Kind/writeFailed``.
+    ///
     /// - Parameter callback: Called on the main actor, in the order of the calls: when the rows are in the store and main's
     ///   objects and lists show them, or when the save has failed.
     @discardableResult
     public nonisolated func writeAsync(
         _ work: @escaping @Sendable (PrivateContext) throws -> Void,
-        callback: @escaping @MainActor @Sendable (Result<Void, any Error>) -> Void
+        callback: (@MainActor @Sendable (Result<Void, any Error>) -> Void)? = nil
     ) -> Self {
-        tier.performLater(work) { callback($0.map { _ in }) }
+        let (failures, source) = (tier.stack.root.failures, tier.source)
+        tier.performLater(work) { outcome in
+            if let callback { return callback(outcome.map { _ in }) }
+            guard case .failure(let error) = outcome else { return }
+            failures.report(StoreFailure.Report(.writeFailed, DataSourceError(ofWrite: error, source.name), source))
+        }
         return self
     }
 
@@ -35,5 +45,31 @@ extension AnyDataSource {
     public func read(_ work: (MainContext) throws -> Void) rethrows -> Self {
         try work(main)
         return self
+    }
+
+    /// Deletes every object of the entities that this data source owns, in one save. ``PersistentContainer/nuke()`` empties
+    /// the whole store.
+    ///
+    /// The cost follows the number of those objects.
+    ///
+    /// - Throws: What a delete throws; then nothing has happened.
+    @discardableResult
+    public nonisolated func nuke() async throws -> Self {
+        _ = try await tier.perform(waitFor: .store) { try $0.deleteAllOwned() }
+        return self
+    }
+}
+
+extension DataSourceError {
+    /// What became of a write that nobody awaits.
+    fileprivate init(ofWrite error: any Error, _ source: String) {
+        if let error = error as? DataSourceError {
+            self = error
+        } else {
+            self.init(
+                .writeFailed,
+                "A write of \(source) threw an error, and nothing of the write was saved. Look at the cause, or pass a callback to get the error itself.",
+                cause: "\(error)")
+        }
     }
 }

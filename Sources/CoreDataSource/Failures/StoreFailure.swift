@@ -18,6 +18,8 @@ public struct StoreFailure: Sendable {
         public static let saveDelayed = Kind(rawValue: "saveDelayed")
         /// A save that was made with `waitFor: .main` can never be written. It was taken back from all contexts.
         public static let saveRefused = Kind(rawValue: "saveRefused")
+        /// A write that was made by `writeAsync` without a callback failed. Nothing of it was saved.
+        public static let writeFailed = Kind(rawValue: "writeFailed")
         /// Something is wrong in the store itself, whoever uses it: a checkpoint that keeps failing, a value that cannot be
         /// read.
         public static let store = Kind(rawValue: "store")

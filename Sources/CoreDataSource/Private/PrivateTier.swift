@@ -15,6 +15,8 @@ package actor PrivateTier {
     nonisolated let owner: String
     /// The data source, as its saves know it.
     nonisolated let source: SaveSource
+    /// What is being loaded because it was looked up and is not there.
+    nonisolated let loads = CoalescedLoads()
 
     init(_ stack: PersistentStack, owner: String, ownedEntities: Set<Int>) {
         self.stack = stack

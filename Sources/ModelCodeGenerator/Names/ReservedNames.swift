@@ -21,9 +21,11 @@ enum ReservedNames {
 
     /// Every public type that `import CoreDataSource` brings, and the modules. A test compares them with the sources.
     private static let libraryTypes: Set<String> = [
-        "AnyDataSource", "AttributeBounds", "AttributeDescription", "AttributeRange", "AttributeStorable",
+        "ActiveRecord", "AnyDataSource", "AttributeBounds", "AttributeDescription", "AttributeRange",
+        "AttributeStorable",
         "AttributeType",
-        "AttributeValue", "CodeGeneration", "ColumnDescription", "CompositeDescription", "CoreDataSource",
+        "AttributeValue", "BackgroundContext", "CodeGeneration", "ColumnDescription", "CompositeDescription",
+        "CoreDataSource",
         "DataSource", "DataSourceBinding", "DataSourceDelegate", "DataSourceDiagnostic", "DataSourceError",
         "DataSourceKeys", "DeleteRule",
         "EntityDescription", "FetchAggregate", "FetchAssignment", "FetchCollation", "FetchCursor",
@@ -33,11 +35,14 @@ enum ReservedNames {
         "LiveList", "MainContext",
         "ManagedModel", "ManagedObject", "ManagedObjectContext", "ManagedObjectConvertible", "ManagedObjectID",
         "ManagedObjectModel", "ManagedObjectSeed", "MigrationProgress", "MigrationReport", "ModelConfiguration",
-        "ModelDifference", "ModelError", "ModelHash", "ObjectKey", "PersistentContainer", "PrivateContext",
+        "ModelDifference", "ModelError", "ModelHash", "ObjectKey", "OpenedStores", "PersistentContainer",
+        "PrivateContext",
         "ReadContext", "RelatedObjects",
         "RelationshipDescription", "ResetPolicy", "SaveLevel", "SaveReport", "StoreFailure", "StoreLocation",
         "StoreStartup",
-        "StoredValue", "SummableAttribute", "SyncDeletion", "SyncOperations", "SyncOptions", "SyncReport",
+        "StatementTrace", "StoreDescription", "StoredValue", "SummableAttribute", "SyncDeletion", "SyncOperations",
+        "SyncOptions",
+        "SyncReport",
         "SynchronousLevel", "StringAttribute", "StringMatching",
         "StringSorting",
     ]

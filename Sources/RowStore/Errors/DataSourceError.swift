@@ -95,6 +95,9 @@ extension DataSourceError.Code {
     /// An earlier save of the same data source could not be written, and this one may rest on it.
     public static let saveTakenBack = Self(rawValue: "saveTakenBack")
 
+    /// A write that nobody awaits threw an error of the app's own, which is the cause.
+    public static let writeFailed = Self(rawValue: "writeFailed")
+
     // Queries.
 
     /// A request asks for what no request can mean, such as a negative limit.

@@ -13,6 +13,8 @@ final class Connection: @unchecked Sendable {
     /// Statements by their shape, for queries that come back.
     private var queries: [QueryShape: PreparedQuery] = [:]
     private var isOpen = true
+    /// Who reports the statements; nil if nobody wants to know.
+    private var tracer: StatementTracer?
     /// Whether the statement that runs ends when its task is cancelled.
     var isCancellable = false
     private(set) lazy var limits = readLimits()
@@ -62,7 +64,14 @@ final class Connection: @unchecked Sendable {
         isOpen = false
         numbered = []
         queries = [:]
+        // A statement that is kept elsewhere outlives the tracer.
+        if tracer != nil { sqlite3_trace_v2(handle, 0, nil, nil) }
         sqlite3_close_v2(handle)
+    }
+
+    /// Has the statements reported from now on.
+    func trace(_ tracing: StatementTracing?) {
+        tracer = tracing.map { StatementTracer(handle, $0) }
     }
 }
 

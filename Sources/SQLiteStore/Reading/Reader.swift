@@ -22,7 +22,8 @@ final class Reader: @unchecked Sendable {
 
     /// - Parameter isUnchanging: Whether nobody can write the file.
     init(
-        _ files: StoreFiles, _ schema: StoreSchema, _ counters: StoreCounters, isUnchanging: Bool
+        _ files: StoreFiles, _ schema: StoreSchema, _ counters: StoreCounters, isUnchanging: Bool,
+        _ tracing: StatementTracing?
     ) throws(DataSourceError) {
         guard try files.mainExists() else { throw DataSourceError(storeMoved: files.main) }
         connection = try Connection(
@@ -30,6 +31,7 @@ final class Reader: @unchecked Sendable {
         try connection.configure()
         try connection.settleReader()
         connection.endsWithItsTask()
+        connection.trace(tracing)
         self.schema = schema
         self.counters = counters
     }

@@ -42,6 +42,7 @@ final class ReaderPool: Sendable {
     private let schema: StoreSchema
     private let counters: StoreCounters
     private let isUnchanging: Bool
+    private let tracing: StatementTracing?
     private let state = Guarded(State())
     private let isGateClosed = Atomic(false)
     private let permits = DispatchSemaphore(value: ReaderPool.limit)
@@ -50,7 +51,11 @@ final class ReaderPool: Sendable {
     private let exclusive = DispatchSemaphore(value: 1)
 
     /// - Parameter isUnchanging: Whether nobody can write the file.
-    init(_ files: StoreFiles, _ schema: StoreSchema, _ counters: StoreCounters, isUnchanging: Bool = false) {
+    init(
+        _ files: StoreFiles, _ schema: StoreSchema, _ counters: StoreCounters, isUnchanging: Bool = false,
+        _ tracing: StatementTracing? = nil
+    ) {
+        self.tracing = tracing
         self.files = files
         self.schema = schema
         self.counters = counters
@@ -75,7 +80,8 @@ final class ReaderPool: Sendable {
         do throws(DataSourceError) {
             guard !isClosed else { throw SQLiteStore.closed }
             try prepare()
-            let reader = if let idle { idle } else { try Reader(files, schema, counters, isUnchanging: isUnchanging) }
+            let reader =
+                if let idle { idle } else { try Reader(files, schema, counters, isUnchanging: isUnchanging, tracing) }
             reader.use = use
             reader.readNumber = number
             return reader

@@ -32,4 +32,67 @@ struct ChainingTests {
             #expect(throws: Poison.self) { try outcome.get() }
         }
     }
+
+    @Test func aFailedWriteWithoutACallbackIsTold() async throws {
+        try await withContainer { container, _ in
+            let contacts = try container.dataSource(ToldContactDataSource.self)
+            var failures = container.failures.makeAsyncIterator()
+            contacts.writeAsync { _ in throw Poison() }
+            let failure = try #require(await failures.next())
+            #expect(failure.kind == .writeFailed && failure.dataSourceName == "ToldContactDataSource")
+            #expect(failure.error.code == .writeFailed && failure.error.cause == "Poison()")
+            var told = contacts.told.stream.makeAsyncIterator()
+            #expect(await told.next() == .writeFailed)
+        }
+    }
+
+    @Test func aWriteWithoutACallbackIsSaved() async throws {
+        try await withContainer { container, _ in
+            let contacts = try container.dataSource(ContactDataSource.self)
+            // Writes are made in their order.
+            try contacts.writeAsync { try ContactEntity.create(in: $0).uid = "a" }
+                .writeSync { try ContactEntity.first(in: $0)?.name = "Guan Yu" }
+            #expect(try contacts.fetch(ContactEntity.self).map(\.name) == ["Guan Yu"])
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func nukingADataSourceDeletesWhatItOwnsAndNothingElse(_ kind: StoreKind) async throws {
+        try await withContainer(kind) { container, _ in
+            let contacts = try container.dataSource(ContactDataSource.self)
+            let groups = try container.dataSource(GroupDataSource.self)
+            try await contacts.add(contactList(0..<300))
+            try await groups.add(GroupData(gid: "g", name: "Shu"))
+            let held = try contacts.fetch(ContactEntity.self)
+            let left = try await contacts.nuke().count(ContactEntity.self)
+            #expect(left == 0 && held.allSatisfy(\.isDeleted))
+            #expect(try groups.count(GroupEntity.self) == 1)
+        }
+    }
+
+    @Test func nukingADataSourceOfAFamilyDeletesEachOfItsEntities() async throws {
+        let container = try await PersistentContainer(model: .chat, store: .inMemory)
+        let items = try container.dataSource(AllItemsDataSource.self)
+        try items.writeSync { context in
+            try Room.create(in: context).key = "r"
+            try Sender.create(in: context).key = "s"
+        }
+        try await items.nuke()
+        #expect(try items.count(Item.self) == 0)
+        try await container.close()
+    }
+}
+
+/// Owns every entity of the chat model.
+private final class AllItemsDataSource: DataSource<ItemData> {
+    override class var entities: [ManagedObject.Type] { [Item.self] }
+}
+
+/// Passes on what it is told.
+private final class ToldContactDataSource: DataSource<ContactData> {
+    nonisolated let told = AsyncStream.makeStream(of: StoreFailure.Kind.self)
+
+    override class var entities: [ManagedObject.Type] { [ContactEntity.self] }
+
+    override nonisolated func handleError(_ failure: StoreFailure) { told.continuation.yield(failure.kind) }
 }

@@ -4,18 +4,32 @@ import Testing
 
 struct TerminationTests {
     /// Another program has the store locked, so a save stays pending; then the process is told to end.
-    @Test(arguments: [SIGTERM, SIGINT])
+    @Test(arguments: [SIGTERM, SIGINT, SIGHUP])
     @MainActor
     func pendingSavesAreWrittenWhenTheProcessIsToldToEnd(signal: Int32) async throws {
         let directory = try TemporaryDirectory()
         let path = directory.store.path
         await #expect(processExitsWith: .signal(signal)) { [path = path as String, signal = signal as Int32] in
+            // Whoever runs the tests may have had it ignored.
+            Foundation.signal(signal, SIG_DFL)
             try await leaveASavePending(path)
             kill(getpid(), signal)
             // Until the signal ends the process.
             let (never, continuation) = AsyncStream.makeStream(of: Never.self)
             for await _ in never {}
             continuation.finish()
+        }
+        let container = try await PersistentContainer(model: .contacts, store: .sqlite(directory.store))
+        #expect(try container.main.count(ContactEntity.self) == 3)
+        try await container.close()
+    }
+
+    @Test @MainActor func pendingSavesAreWrittenWhenTheProcessCallsExit() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.store.path
+        await #expect(processExitsWith: .exitCode(7)) { [path = path as String] in
+            try await leaveASavePending(path)
+            exit(7)
         }
         let container = try await PersistentContainer(model: .contacts, store: .sqlite(directory.store))
         #expect(try container.main.count(ContactEntity.self) == 3)

@@ -56,36 +56,6 @@ extension PredicateResolver {
         }
     }
 
-<<<<<<< HEAD
-    // MARK: Attributes
-
-    /// The column of an attribute, of a composite's leaf, or of a to-one relationship's key.
-    func column(_ path: [String]) throws(DataSourceError) -> TypedExpression {
-        let name = path.joined(separator: ".")
-        if let column = layout.column(named: name), layout.columns[column].isStored {
-            guard let attribute = layout.columns[column].attribute else {
-                return TypedExpression(expression: .column(column), kind: .objectID, attribute: name)
-            }
-            // A composite has no column of its own, so its leaves have kinds.
-            let kind = ValueKind(attribute.type) ?? .transformable
-            return TypedExpression(expression: .column(column), kind: kind, attribute: name)
-        }
-        if let first = path.first, layout.relationship(named: first) != nil {
-            throw unsupported(
-                "\"\(name)\" leads through the relationship \"\(first)\" of \(layout.name), and relationships cannot be queried yet but for a to-one being nil or a certain object"
-            )
-        }
-        if layout.columns.contains(where: { $0.name.utf8.starts(with: (name + ".").utf8) && $0.attribute != nil }) {
-            throw invalid("\"\(name)\" is a composite. Name one of its attributes.", attribute: name)
-        }
-        throw DataSourceError(
-            .unknownAttribute,
-            "\(layout.name) has no stored attribute \"\(name)\". Fetch by an attribute of the model.",
-            entityName: layout.name, attributeName: name)
-    }
-
-=======
->>>>>>> a7-main
     // MARK: Numbers
 
     /// The kind in which a number is calculated.

@@ -58,7 +58,7 @@ extension PredicateResolver {
             let kind = ValueKind(attribute.type) ?? .transformable
             return TypedExpression(expression: .column(column), kind: kind, attribute: name)
         }
-        if let first = path.first, layout.relationships.contains(first) {
+        if let first = path.first, layout.relationship(named: first) != nil {
             throw unsupported(
                 "\"\(name)\" leads through the relationship \"\(first)\" of \(layout.name), and relationships cannot be queried yet but for a to-one being nil or a certain object"
             )

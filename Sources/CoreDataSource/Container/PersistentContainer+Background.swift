@@ -1,0 +1,67 @@
+/// Background contexts by the names that `NSPersistentContainer` has for them.
+///
+/// They differ in one thing: a background context names the data sources whose entities it changes, and only reads without
+/// any. They say what ``perform(in:_:waitFor:_:)`` and ``read(_:)`` say.
+extension PersistentContainer {
+    /// A background context that only reads. Each of its calls sees one state of all rows.
+    public func newBackgroundContext() -> BackgroundContext<ReadContext> {
+        BackgroundContext { work in try await self.read(work) }
+    }
+
+    /// A background context that writes the entities of one data source.
+    ///
+    /// - Parameter source: A data source of this container.
+    public func newBackgroundContext(for source: AnyDataSource) -> BackgroundContext<PrivateContext> {
+        requireOwn([source], "newBackgroundContext(for:)")
+        return BackgroundContext { work in try await source.perform(work) }
+    }
+
+    /// A background context that writes the entities of two data sources; each call is one save.
+    ///
+    /// ```swift
+    /// let background = container.newBackgroundContext(for: contacts, messages)
+    /// try await background.perform { contacts, messages in
+    ///     try ContactEntity.removeAll(in: contacts)
+    ///     try MessageEntity.removeAll(in: messages)
+    /// }
+    /// ```
+    public func newBackgroundContext(
+        for first: AnyDataSource, _ second: AnyDataSource
+    ) -> BackgroundContext<(PrivateContext, PrivateContext)> {
+        requireOwn([first, second], "newBackgroundContext(for:)")
+        return BackgroundContext { work in try await self.perform(in: first, second) { try work(($0, $1)) } }
+    }
+
+    /// The same with any number of data sources, whose contexts come in the order of the data sources.
+    public func newBackgroundContext(for sources: [AnyDataSource]) -> BackgroundContext<[PrivateContext]> {
+        requireOwn(sources, "newBackgroundContext(for:)")
+        return BackgroundContext { work in try await self.perform(in: sources, work) }
+    }
+
+    /// Reads in the background once, as ``read(_:)``.
+    @discardableResult
+    public func performBackgroundTask<Result: Sendable>(
+        _ work: @Sendable (ReadContext) throws -> Result
+    ) async throws -> Result {
+        try await read(work)
+    }
+
+    /// Writes the entities of one data source in the background once, as ``AnyDataSource/perform(waitFor:_:)``.
+    @discardableResult
+    public func performBackgroundTask<Result: Sendable>(
+        for source: AnyDataSource, _ work: @Sendable (PrivateContext) throws -> Result
+    ) async throws -> Result {
+        requireOwn([source], "performBackgroundTask(for:)")
+        return try await source.perform(work)
+    }
+
+    /// Writes the entities of two data sources in the background once, as ``perform(in:_:waitFor:_:)``.
+    @discardableResult
+    public func performBackgroundTask<Result: Sendable>(
+        for first: AnyDataSource, _ second: AnyDataSource,
+        _ work: @Sendable (PrivateContext, PrivateContext) throws -> Result
+    ) async throws -> Result {
+        requireOwn([first, second], "performBackgroundTask(for:)")
+        return try await perform(in: first, second, work)
+    }
+}

@@ -1,0 +1,75 @@
+/// Writing and reading in a chain, for those who know it from Skopelos.
+///
+/// ```swift
+/// try container
+///     .writeSync(in: contacts) { context in try ContactEntity.create(in: context).uid = "1" }
+///     .readSync { main in print(try ContactEntity.count(in: main)) }
+/// ```
+///
+/// Three things differ from Skopelos. A write names the data source whose entities it changes, since nobody else may change
+/// them; ``perform(in:_:waitFor:_:)`` writes over several. A completion is called when a write fails too. Objects stay in
+/// the block that got them: pass a ``ManagedObjectID`` to the next one, and look it up there.
+extension PersistentContainer {
+    /// Blocks until the work has run in the private context of the data source and its rows are in the store.
+    ///
+    /// It may be called on the main thread. Calling it inside a private context is a programmer's error and traps.
+    ///
+    /// - Parameter source: A data source of this container.
+    /// - Throws: What the work throws; otherwise as ``AnyDataSource/performAndWait(_:)``. Then nothing has happened.
+    @discardableResult
+    public func writeSync(
+        in source: AnyDataSource, _ work: @Sendable (PrivateContext) throws -> Void
+    ) throws -> Self {
+        requireOwn([source], "writeSync(in:)")
+        try source.writeSync(work)
+        return self
+    }
+
+    /// Runs the work in the private context of the data source after everything that was asked of it before, without waiting.
+    ///
+    /// - Parameters:
+    ///   - source: A data source of this container.
+    ///   - callback: As in ``AnyDataSource/writeAsync(_:callback:)``.
+    @discardableResult
+    public func writeAsync(
+        in source: AnyDataSource, _ work: @escaping @Sendable (PrivateContext) throws -> Void,
+        callback: (@MainActor @Sendable (Result<Void, any Error>) -> Void)? = nil
+    ) -> Self {
+        requireOwn([source], "writeAsync(in:)")
+        source.writeAsync(work, callback: callback)
+        return self
+    }
+
+    /// Reads what main shows, at once. ``read(_:)`` reads off the main actor.
+    ///
+    /// **Isolation**: the main actor.
+    @MainActor
+    @discardableResult
+    public func readSync(_ work: (MainContext) throws -> Void) rethrows -> Self {
+        try work(main)
+        return self
+    }
+
+    /// Empties the store: ``reset()`` by the name that Skopelos gives it. It does not block, unlike there.
+    ///
+    /// - Throws: As ``reset()``; then every row is as it was.
+    @discardableResult
+    public func nuke() async throws -> Self {
+        try await reset()
+        return self
+    }
+
+    /// Calls the handler for everything that goes wrong where no call can throw it, from now on, until the container is
+    /// closed: ``failures`` as a call in a chain.
+    ///
+    /// Skopelos has a method to override. Here a data source has one, ``AnyDataSource/handleError(_:)``, for its own saves.
+    ///
+    /// **Isolation**: none. The handler is called in a task of its own, in the order of the failures, and may use the
+    /// container.
+    @discardableResult
+    public func handleError(_ handler: @escaping @Sendable (StoreFailure) -> Void) -> Self {
+        let failures = failures
+        Task { for await failure in failures { handler(failure) } }
+        return self
+    }
+}

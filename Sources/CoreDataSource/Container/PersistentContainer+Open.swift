@@ -1,0 +1,90 @@
+public import ManagedModel
+internal import RowStore
+
+/// Several stores of one app.
+extension PersistentContainer {
+    /// Opens several stores at once, each with a container of its own. One that cannot be opened keeps no other from it.
+    ///
+    /// ```swift
+    /// let stores = await PersistentContainer.open(
+    ///     [
+    ///         StoreDescription(name: "user", location: .sqlite(userFile), modelConfiguration: "User", databaseKey: userID),
+    ///         StoreDescription(name: "cache", location: .sqlite(cacheFile), modelConfiguration: "Cache"),
+    ///     ], model: .app)
+    /// let user = try stores.container(named: "user")
+    /// if let error = stores.errors["cache"] { logger.error("\(error)") }
+    /// ```
+    ///
+    /// Each store has the entities of one configuration of the model, and is reset for a change of these only. A data source
+    /// belongs to the container whose store has its entities. No relationship leads from one store to another, and no save
+    /// is made over two.
+    ///
+    /// **Isolation**: none. Stores are opened side by side, off the main actor.
+    ///
+    /// - Parameters:
+    ///   - descriptions: Each with a name of its own; the same name twice is a programmer's error and traps. The same file twice
+    ///     is `storeInUse` for the later one.
+    ///   - model: The model whose configurations the descriptions name.
+    /// - Returns: A container or an error for each description. The errors are those of
+    ///   ``init(model:store:databaseKey:configuration:)``, and `unreadableModel` for a configuration that the model does not
+    ///   have, or that cannot have a store of its own.
+    public static func open(_ descriptions: [StoreDescription], model: ManagedObjectModel) async -> OpenedStores {
+        requireDistinct(descriptions)
+        var locations: Set<StoreLocation> = []
+        return await withTaskGroup(of: (name: String, result: Result<PersistentContainer, any Error>).self) { group in
+            for description in descriptions {
+                let isTaken = description.location != .inMemory && !locations.insert(description.location).inserted
+                group.addTask {
+                    do {
+                        if isTaken { throw DataSourceError(describedTwice: description.name) }
+                        return (description.name, .success(try await open(description, model)))
+                    } catch {
+                        return (description.name, .failure(error))
+                    }
+                }
+            }
+            var (containers, errors): ([String: PersistentContainer], [String: any Error]) = ([:], [:])
+            for await (name, result) in group {
+                switch result {
+                case .success(let container): containers[name] = container
+                case .failure(let error): errors[name] = error
+                }
+            }
+            return OpenedStores(containers: containers, errors: errors)
+        }
+    }
+
+    private static func open(
+        _ description: StoreDescription, _ model: ManagedObjectModel
+    ) async throws -> PersistentContainer {
+        var model = model
+        if let name = description.modelConfiguration {
+            do { model = try model.restricted(toConfiguration: name) } catch {
+                throw DataSourceError(
+                    .unreadableModel, "The store \(description.name) cannot be opened. \(error.message)",
+                    entityName: error.entityName)
+            }
+        }
+        return try await PersistentContainer(
+            model: model, store: description.location, databaseKey: description.databaseKey,
+            configuration: description.configuration)
+    }
+
+    private static func requireDistinct(_ descriptions: [StoreDescription]) {
+        var names: Set<String> = []
+        for description in descriptions {
+            precondition(
+                names.insert(description.name).inserted,
+                "Two store descriptions are named \(description.name). Give each a name of its own.")
+        }
+    }
+}
+
+extension DataSourceError {
+    fileprivate init(describedTwice name: String) {
+        self.init(
+            .storeInUse,
+            "The store \(name) has the same file as one that was described before it. Give each store a file of its own."
+        )
+    }
+}

@@ -1,0 +1,55 @@
+/// One of several stores of an app: what it is called, which entities it has, where it is, and how it is treated.
+public struct StoreDescription: Sendable {
+    /// By what the app knows the store. It is not part of the file.
+    public var name: String
+    /// Where its rows are.
+    public var location: StoreLocation
+    /// The configuration of the model whose entities it has; nil for all entities.
+    public var modelConfiguration: String?
+    /// The app's own label for its contents, in clear: change it to have this store reset, and no other.
+    public var databaseKey: String
+    /// How the container treats it.
+    public var configuration: PersistentContainer.Configuration
+
+    public init(
+        name: String, location: StoreLocation, modelConfiguration: String? = nil, databaseKey: String = "",
+        configuration: PersistentContainer.Configuration = PersistentContainer.Configuration()
+    ) {
+        self.name = name
+        self.location = location
+        self.modelConfiguration = modelConfiguration
+        self.databaseKey = databaseKey
+        self.configuration = configuration
+    }
+}
+
+/// What became of several stores that were opened at once.
+public struct OpenedStores: Sendable {
+    /// The containers of the stores that are open, by the names of their descriptions.
+    public let containers: [String: PersistentContainer]
+    /// Why the others are not, by the names of their descriptions.
+    public let errors: [String: any Error]
+
+    /// The container of that store.
+    ///
+    /// - Parameter name: That of one of the descriptions; any other is a programmer's error and traps.
+    /// - Throws: Why the store could not be opened.
+    public func container(named name: String) throws -> PersistentContainer {
+        if let container = containers[name] { return container }
+        guard let error = errors[name] else {
+            preconditionFailure("No store description is named \(name). Use the name of one that was opened.")
+        }
+        throw error
+    }
+
+    /// Closes every store that is open.
+    ///
+    /// - Throws: What the first of them throws, in the order of their names; all are closed nevertheless.
+    public func close() async throws {
+        var failure: (any Error)?
+        for (_, container) in containers.sorted(by: { $0.key < $1.key }) {
+            do { try await container.close() } catch { failure = failure ?? error }
+        }
+        if let failure { throw failure }
+    }
+}

@@ -1,0 +1,16 @@
+public import ManagedModel
+
+/// From a context to what it belongs to, so that code which gets a context needs nothing else.
+extension ManagedObjectContext {
+    /// The model of the container.
+    ///
+    /// **Isolation**: that of the context. The model is a value, which may go anywhere.
+    public var model: ManagedObjectModel { stack.layout.model }
+
+    /// The container, from which one gets to its data sources; nil once it is gone.
+    ///
+    /// A context does not keep its container, so this is nil for a context whose container nobody else holds.
+    ///
+    /// **Isolation**: that of the context. The container may go anywhere.
+    public var container: PersistentContainer? { stack.container }
+}

@@ -1,0 +1,115 @@
+internal import RowStore
+
+/// Loads that are under way: one for each key, however many wait for it.
+final class CoalescedLoads: Sendable {
+    /// What is loaded: the object with that value of that attribute.
+    struct Key: Hashable, Sendable {
+        let attribute: any AnyKeyPath & Sendable
+        let value: StoredValue
+
+        static func == (one: Key, other: Key) -> Bool {
+            one.value == other.value && (one.attribute as AnyKeyPath) == (other.attribute as AnyKeyPath)
+        }
+
+        func hash(into hasher: inout Hasher) {
+            hasher.combine(attribute as AnyKeyPath)
+            hasher.combine(value)
+        }
+    }
+
+    private typealias Waiter = CheckedContinuation<Void, any Error>
+
+    private struct Load {
+        let number: Int
+        let task: Task<Void, Never>
+        var waiting: [Int: Waiter]
+    }
+
+    private struct State {
+        var loads: [Key: Load] = [:]
+        var lastNumber = 0
+        /// Those who were cancelled before they began to wait.
+        var cancelled: Set<Int> = []
+    }
+
+    private let state = Guarded(State())
+
+    /// Returns when a load of that key has ended: the one that is under way, or this one.
+    ///
+    /// A load whose last waiter was cancelled is cancelled too.
+    ///
+    /// - Throws: What the load throws, to everyone who waits for it; `CancellationError` if the task is cancelled.
+    func run(_ key: Key, _ load: @escaping @Sendable () async throws -> Void) async throws {
+        let number = state.withLock { state in
+            state.lastNumber += 1
+            return state.lastNumber
+        }
+        defer { state.withLock { _ = $0.cancelled.remove(number) } }
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { waiter in
+                if !enter(key, number, waiter, load) { waiter.resume(throwing: CancellationError()) }
+            }
+        } onCancel: {
+            cancel(key, number)
+        }
+    }
+
+    /// - Returns: Whether the caller waits now; false if it was cancelled before.
+    private func enter(
+        _ key: Key, _ number: Int, _ waiter: Waiter, _ load: @escaping @Sendable () async throws -> Void
+    ) -> Bool {
+        state.withLock { state in
+            if state.cancelled.contains(number) { return false }
+            if state.loads[key] != nil {
+                state.loads[key]?.waiting[number] = waiter
+                return true
+            }
+            let task = Task {
+                do {
+                    try await load()
+                    self.end(key, number, .success(()))
+                } catch {
+                    self.end(key, number, .failure(error))
+                }
+            }
+            state.loads[key] = Load(number: number, task: task, waiting: [number: waiter])
+            return true
+        }
+    }
+
+    private func end(_ key: Key, _ number: Int, _ result: Result<Void, any Error>) {
+        let waiting = state.withLock { state -> [Waiter] in
+            // One that nobody waits for any more may have been followed by another.
+            guard state.loads[key]?.number == number else { return [] }
+            return state.loads.removeValue(forKey: key).map { Array($0.waiting.values) } ?? []
+        }
+        for waiter in waiting { waiter.resume(with: result) }
+    }
+
+    private func cancel(_ key: Key, _ number: Int) {
+        let (waiter, task) = state.withLock { state -> (Waiter?, Task<Void, Never>?) in
+            guard let waiter = state.loads[key]?.waiting.removeValue(forKey: number) else {
+                state.cancelled.insert(number)
+                return (nil, nil)
+            }
+            guard state.loads[key]?.waiting.isEmpty == true else { return (waiter, nil) }
+            return (waiter, state.loads.removeValue(forKey: key)?.task)
+        }
+        task?.cancel()
+        waiter?.resume(throwing: CancellationError())
+    }
+}
+
+extension PrivateTier {
+    // MARK: For tests
+
+    /// How many loads are under way.
+    package nonisolated var loadCount: Int { loads.count }
+    /// How many wait for them.
+    package nonisolated var loadWaiterCount: Int { loads.waiterCount }
+}
+
+extension CoalescedLoads {
+    fileprivate var count: Int { state.withLock { $0.loads.count } }
+    fileprivate var waiterCount: Int { state.withLock { $0.loads.values.reduce(0) { $0 + $1.waiting.count } } }
+}

@@ -1,0 +1,51 @@
+/// Looking up what may have to be loaded first.
+extension DataSource {
+    /// The value of the object whose attribute has that value. If there is none, what the loader gives is added, and read
+    /// then.
+    ///
+    /// ```swift
+    /// let contact = try await contacts.value(where: \.uid, equals: "7", as: ContactValue.self) { uid in
+    ///     try await server.contact(uid)
+    /// }
+    /// ```
+    ///
+    /// However many tasks ask for the same object at once, the loader of one of them is called, once, and all get the result
+    /// or the error. Nothing is kept afterwards: what is in the store is found there, and after an error the next call loads
+    /// again. A task that is cancelled leaves at once; the load is cancelled when all who wait for it are.
+    ///
+    /// The look-up is made in the private context, after everything that was asked of the data source before, and costs as
+    /// ``ManagedObjectContext/first(_:where:equals:)``. Called on the main actor, the call returns when main shows what
+    /// was added.
+    ///
+    /// **Isolation**: none. The loader runs in a task of its own, off the main actor. It must not ask for the same object
+    /// again, since it would wait for itself.
+    ///
+    /// - Parameters:
+    ///   - attribute: It should have a uniqueness constraint in the model.
+    ///   - type: What the object is made a value of.
+    ///   - load: Gives the value to add; nil if there is none.
+    /// - Returns: Nil if nothing was loaded, or if what was loaded is an object with another value of the attribute.
+    /// - Throws: What the loader throws; as ``add(_:waitFor:)``; what the value's initializer throws; `CancellationError`.
+    public nonisolated func value<Result: ManagedObjectConvertible, Key: AttributeStorable>(
+        where attribute: any KeyPath<Result.Object, Key> & Sendable, equals key: Key, as type: Result.Type,
+        orLoad load: @escaping @Sendable (Key) async throws -> Value?
+    ) async throws -> Result? {
+        if let found = try await find(attribute, key, type) { return found }
+        try await tier.loads.run(CoalescedLoads.Key(attribute: attribute, value: key.storedValue)) {
+            // A load that ended between the look-up and now may have added it.
+            if try await self.find(attribute, key, type) != nil { return }
+            guard let value = try await load(key) else { return }
+            try await self.add([value])
+        }
+        // As a write, for which main is brought up to date.
+        return try await find(attribute, key, type, values: 1)
+    }
+
+    private nonisolated func find<Result: ManagedObjectConvertible, Key: AttributeStorable>(
+        _ attribute: any KeyPath<Result.Object, Key> & Sendable, _ key: Key, _ type: Result.Type, values: Int = 0
+    ) async throws -> Result? {
+        try await tier.perform(waitFor: .store, values: values) { context in
+            try context.first(Result.Object.self, where: attribute, equals: key).map { try Result($0) }
+        }.result
+    }
+}

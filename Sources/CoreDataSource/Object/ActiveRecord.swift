@@ -1,0 +1,58 @@
+/// What can be asked of a class of managed objects, for those who know it from Skopelos.
+///
+/// ```swift
+/// try contacts
+///     .writeSync { context in try ContactEntity.create(in: context).uid = "1" }
+///     .read { main in print(try ContactEntity.all(in: main, where: \.uid == "1")) }
+/// ```
+///
+/// Every ``ManagedObject`` conforms, so that the calls answer with objects of the class itself. Each is the context's verb
+/// the other way round, and throws what that one throws. An attribute with the name of a method hides it.
+///
+/// **Isolation**: that of the context.
+public protocol ActiveRecord: ManagedObject {}
+
+extension ManagedObject: ActiveRecord {}
+
+extension ActiveRecord {
+    /// Makes a new object with the default values of the model, as ``PrivateContext/insert(_:)``.
+    public static func create(in context: PrivateContext) throws -> Self {
+        try context.insert(Self.self)
+    }
+
+    /// The first object that matches, or nil, as ``ManagedObjectContext/first(_:where:order:)``.
+    public static func first(
+        in context: ManagedObjectContext, where predicate: FetchPredicate<Self>? = nil, order: [FetchOrder<Self>] = []
+    ) throws -> Self? {
+        try context.first(Self.self, where: predicate, order: order)
+    }
+
+    /// The objects that match, as ``ManagedObjectContext/fetch(_:where:order:limit:offset:)``.
+    public static func all(
+        in context: ManagedObjectContext, where predicate: FetchPredicate<Self>? = nil, order: [FetchOrder<Self>] = []
+    ) throws -> [Self] {
+        try context.fetch(Self.self, where: predicate, order: order)
+    }
+
+    /// How many objects match, as ``ManagedObjectContext/count(_:where:)``.
+    public static func count(
+        in context: ManagedObjectContext, where predicate: FetchPredicate<Self>? = nil
+    ) throws -> Int {
+        try context.count(Self.self, where: predicate)
+    }
+
+    /// Deletes the objects that match, as ``PrivateContext/delete(_:where:)``.
+    ///
+    /// - Returns: How many objects they were.
+    @discardableResult
+    public static func removeAll(
+        in context: PrivateContext, where predicate: FetchPredicate<Self>? = nil
+    ) throws -> Int {
+        try context.delete(Self.self, where: predicate)
+    }
+
+    /// Deletes this object, as ``PrivateContext/delete(_:)``. It has to be one of that context.
+    public func remove(in context: PrivateContext) {
+        context.delete(self)
+    }
+}

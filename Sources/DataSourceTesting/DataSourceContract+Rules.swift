@@ -1,0 +1,138 @@
+internal import CoreDataSource
+
+/// One check for each rule. Each gives what is wrong, in sentences.
+extension DataSourceContract {
+    func checkAdding(_ expected: StoredContents) async throws -> [String] {
+        let again = try await withSource { container, source in
+            try await source.add(values)
+            return try await contents(after: values, in: container, source)
+        }
+        let inOneBatch = try await withSource { try await contents(after: values + values, in: $0, $1) }
+        let advice = "Look the object up by its key before inserting one, and give it what the value says."
+        return [
+            again.difference(from: expected).map {
+                "Adding the same values again changed what is stored: \($0). \(advice)"
+            },
+            inOneBatch.difference(from: expected).map {
+                "Adding each value twice in one batch is not adding it once: \($0). \(advice)"
+            },
+        ].compactMap(\.self)
+    }
+
+    func checkDeleting(_ expected: StoredContents) async throws -> [String] {
+        let half = values.count / 2
+        let (first, second) = (Array(values[..<half]), Array(values[half...]))
+        let (some, all) = try await withSource { container, source in
+            try await source.add(values)
+            try await source.delete(first)
+            let some = try await StoredContents(container)
+            // Half of them are not there any more.
+            try await source.delete(values)
+            return (some, try await StoredContents(container))
+        }
+        let alone = try await withSource { try await contents(after: second, in: $0, $1) }
+        let (left, right) = (some.count(of: Object.self), alone.count(of: Object.self))
+        var wrong: [String] = []
+        if !all.isEmpty(of: Object.self) {
+            wrong.append(
+                "After all values were deleted, \(all.count(of: Object.self)) objects of \(Object.entityName) are left. Delete the object of the value in onDelete(_:in:)."
+            )
+        }
+        if left != right {
+            wrong.append(
+                "After \(half) of \(values.count) values were deleted, \(left) objects of \(Object.entityName) are left instead of \(right). Delete the object of the value and no other."
+            )
+        } else if let extra = some.excess(over: expected, of: Object.self) {
+            wrong.append(
+                "After some values were deleted, the object of another one had changed: \(extra). Delete the object of the value and leave others as they are."
+            )
+        }
+        return wrong
+    }
+
+    func checkSyncing() async throws -> [String] {
+        try await withSource { container, source in
+            try await source.sync(values, entity: Object.self)
+            let before = try await StoredContents(container)
+            let report = try await source.sync(values, entity: Object.self)
+            var wrong: [String] = []
+            if report.inserted + report.updated + report.deleted > 0 {
+                wrong.append(
+                    "Syncing the same list again inserted \(report.inserted), updated \(report.updated) and deleted \(report.deleted) objects. Set each attribute from the value alone, and return the object that is there."
+                )
+            }
+            if let difference = try await StoredContents(container).difference(from: before) {
+                wrong.append("Syncing the same list again changed what is stored: \(difference).")
+            }
+            return wrong
+        }
+    }
+
+    func checkOrder(_ expected: StoredContents) async throws -> [String] {
+        let middle = values.count / 2
+        let orders = [Array(values.reversed()), Array(values[middle...] + values[..<middle])]
+        var wrong: [String] = []
+        for order in orders {
+            let found = try await withSource { try await contents(after: order, in: $0, $1) }
+            if let difference = found.difference(from: expected) {
+                wrong.append("The values were added in another order, and what is stored differs: \(difference).")
+                break
+            }
+        }
+        let oneByOne = try await withSource { container, source in
+            for value in values { try await source.add([value]) }
+            return try await StoredContents(container)
+        }
+        if let difference = oneByOne.difference(from: expected) {
+            wrong.append("The values were added one by one, and what is stored differs: \(difference).")
+        }
+        let advice = "Let the object of a value follow from that value alone."
+        return wrong.map { "\($0) \(advice)" }
+    }
+
+    func checkThrowing(_ expected: StoredContents) async throws -> [String] {
+        var wrong: [String] = []
+        for count in Set([1, values.count / 2, values.count]).sorted() {
+            wrong += try await withSource { container, source in
+                do {
+                    try await source.perform { context in
+                        let values = Array(values.prefix(count))
+                        try source.prepare(values, in: context)
+                        for value in values { _ = try source.onAdd(value, in: context) }
+                        throw Interruption()
+                    }
+                } catch is Interruption {}
+                return try await remains(expected, "a batch that threw after \(count) values", in: container, source)
+            }
+        }
+        for (index, value) in refused.enumerated() {
+            wrong += try await withSource { container, source in
+                do { try await source.add(values + [value]) } catch {
+                    return try await remains(expected, "a batch with the refused value \(index)", in: container, source)
+                }
+                return ["Refused value \(index) was added without an error. Throw what goes wrong in a hook."]
+            }
+        }
+        return wrong
+    }
+
+    /// What a batch has left that threw.
+    private func remains(
+        _ expected: StoredContents, _ batch: String, in container: PersistentContainer, _ source: Source
+    ) async throws -> [String] {
+        var wrong: [String] = []
+        let empty = try await withSource { container, _ in try await StoredContents(container) }
+        if let difference = try await StoredContents(container).difference(from: empty) {
+            wrong.append("After \(batch) something is stored: \(difference). Write in the context of the hook only.")
+        }
+        if let difference = try await contents(after: values, in: container, source).difference(from: expected) {
+            wrong.append(
+                "After \(batch) the same values were added, and what is stored differs: \(difference). Keep nothing in the data source that a hook decides by."
+            )
+        }
+        return wrong
+    }
+}
+
+/// What a check throws in the middle of a batch.
+private struct Interruption: Error {}

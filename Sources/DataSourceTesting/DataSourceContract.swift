@@ -1,0 +1,112 @@
+public import CoreDataSource
+
+/// Checks the hooks of a data source against the rules that every data source keeps.
+///
+/// ```swift
+/// @Test func contactsKeepTheContract() async throws {
+///     let contract = DataSourceContract(
+///         ContactDataSource.self, model: .contacts, entity: ContactEntity.self,
+///         values: [Contact(uid: "1", name: "Guan Yu"), Contact(uid: "2", name: "Zhang Fei")])
+///     try await contract.check()
+/// }
+/// ```
+///
+/// Every rule is checked on stores of its own, in memory. Objects are compared by their attributes and by those of the
+/// objects that they link to by to-one relationships; attributes that are not stored do not count, nor do ids. It works
+/// with any test framework.
+///
+/// **Isolation**: none; it makes the data sources on the main actor, which must not be blocked.
+public struct DataSourceContract<Value: Sendable, Source: DataSource<Value>, Object: ManagedObject>: Sendable {
+    let model: ManagedObjectModel
+    let values: [Value]
+    let refused: [Value]
+
+    /// - Parameters:
+    ///   - source: The class to check.
+    ///   - model: The model that the data source is for.
+    ///   - entity: The class of the objects that the values stand for. Where values stand for objects of several entities,
+    ///     check each with its own values.
+    ///   - values: At least two, which differ in their keys.
+    ///   - refused: Values for which a hook throws.
+    public init(
+        _ source: Source.Type, model: ManagedObjectModel, entity: Object.Type, values: [Value], refused: [Value] = []
+    ) {
+        self.model = model
+        self.values = values
+        self.refused = refused
+    }
+
+    /// Checks all rules.
+    ///
+    /// Complexity: each value comes to its hook some 20 times.
+    ///
+    /// - Throws: What adding the values to an empty store throws, for then no rule can be checked; `CancellationError`.
+    /// - Returns: The rules that are broken; none for a data source that keeps them all.
+    public func violations() async throws -> [DataSourceViolation] {
+        let expected = try await withSource { try await contents(after: values, in: $0, $1) }
+        guard values.count > 1, !expected.isEmpty(of: Object.self) else {
+            return [
+                DataSourceViolation(
+                    rule: .values,
+                    explanation:
+                        "The \(values.count) values made \(expected.count(of: Object.self)) objects of \(Object.entityName). Give at least two values that make objects of it."
+                )
+            ]
+        }
+        var violations: [DataSourceViolation] = []
+        try await violations.append(.adding) { try await checkAdding(expected) }
+        try await violations.append(.deleting) { try await checkDeleting(expected) }
+        try await violations.append(.syncing) { try await checkSyncing() }
+        try await violations.append(.order) { try await checkOrder(expected) }
+        try await violations.append(.throwing) { try await checkThrowing(expected) }
+        return violations
+    }
+
+    /// Checks all rules.
+    ///
+    /// - Throws: ``DataSourceContractError``, which lists the rules that are broken; as ``violations()``.
+    public func check() async throws {
+        let violations = try await violations()
+        if !violations.isEmpty { throw DataSourceContractError(violations: violations) }
+    }
+
+    // MARK: Stores
+
+    /// Gives the body a data source on an empty store.
+    func withSource<Result: Sendable>(
+        _ body: (PersistentContainer, Source) async throws -> Result
+    ) async throws -> Result {
+        let container = try await PersistentContainer(model: model, store: .inMemory)
+        do {
+            let result = try await body(container, try await container.dataSource(Source.self))
+            try await container.close()
+            return result
+        } catch {
+            try? await container.close()
+            throw error
+        }
+    }
+
+    /// What is stored once the values were added.
+    func contents(
+        after values: [Value], in container: PersistentContainer, _ source: Source
+    ) async throws -> StoredContents {
+        try await source.add(values)
+        return try await StoredContents(container)
+    }
+}
+
+extension [DataSourceViolation] {
+    /// Adds what a check found. What it throws is a violation too.
+    fileprivate mutating func append(
+        _ rule: DataSourceRule, _ check: () async throws -> [String]
+    ) async throws {
+        do {
+            self += try await check().map { DataSourceViolation(rule: rule, explanation: $0) }
+        } catch let error as CancellationError {
+            throw error
+        } catch {
+            append(DataSourceViolation(rule: rule, explanation: "A call threw where none should. \(error)"))
+        }
+    }
+}

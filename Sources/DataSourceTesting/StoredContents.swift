@@ -1,0 +1,97 @@
+internal import CoreDataSource
+internal import ManagedModel
+internal import RowStore
+
+/// What a store holds, without the ids: how many objects there are of each content, by entity.
+struct StoredContents: Sendable {
+    private var objects: [String: [String: Int]] = [:]
+    private let model: ManagedObjectModel
+
+    /// What is stored now.
+    init(_ container: PersistentContainer) async throws {
+        try await container.flush()
+        let layout = container.stack.layout
+        model = layout.model
+        let rows = try container.stack.root.store.read(.snapshot) { reader throws(DataSourceError) in
+            var rows: [(entity: EntityLayout, stored: StoredRow)] = []
+            for entity in layout.entities where !entity.isAbstract {
+                try reader.forEachRow(RowQuery(entity: entity.index)) { rows.append((entity, $0)) }
+            }
+            return rows
+        }
+        let attributes = Dictionary(
+            uniqueKeysWithValues: rows.map { ($0.stored.key, Self.attributes($0.stored, $0.entity)) })
+        for (entity, stored) in rows {
+            let content = ([attributes[stored.key] ?? ""] + Self.links(stored, entity, attributes))
+                .joined(separator: ", ")
+            objects[entity.name, default: [:]][content, default: 0] += 1
+        }
+    }
+
+    private static func attributes(_ stored: StoredRow, _ entity: EntityLayout) -> String {
+        entity.storedColumns.filter { entity.columns[$0].attribute != nil }
+            .map { "\(entity.columns[$0].name) \(text(stored.row.value($0, entity.columns[$0].storage)))" }
+            .joined(separator: ", ")
+    }
+
+    /// The objects that a row links to, by their attributes.
+    private static func links(
+        _ stored: StoredRow, _ entity: EntityLayout, _ attributes: [Int64: String]
+    ) -> [String] {
+        entity.storedColumns.filter { entity.columns[$0].attribute == nil }.compactMap { column in
+            // The number of an entity stands beside the key of its object.
+            guard entity.relationships.contains(entity.columns[column].name),
+                case .integer(let key) = stored.row.value(column, .integer)
+            else { return nil }
+            return "\(entity.columns[column].name) (\(attributes[key] ?? "nothing"))"
+        }
+    }
+
+    private static func text(_ value: RowValue) -> String {
+        switch value {
+        case .null: "nil"
+        case .integer(let number): "\(number)"
+        case .real(let number): "\(number)"
+        case .text(let string): "\"\(string)\""
+        case .blob(let bytes): "<\(bytes.map { "\($0)" }.joined(separator: " "))>"
+        }
+    }
+
+    // MARK: Comparing
+
+    func count<Object: ManagedObject>(of type: Object.Type) -> Int {
+        entities(of: type).reduce(0) { $0 + (objects[$1]?.values.reduce(0, +) ?? 0) }
+    }
+
+    func isEmpty<Object: ManagedObject>(of type: Object.Type) -> Bool { count(of: type) == 0 }
+
+    /// The first entity of which there are not the same contents, in a sentence; nil if there is none.
+    func difference(from expected: StoredContents) -> String? {
+        for entity in Set(objects.keys).union(expected.objects.keys).sorted() {
+            let missing = expected.excess(over: self, ofEntity: entity)
+            let extra = excess(over: expected, ofEntity: entity)
+            switch (missing, extra) {
+            case (nil, nil): continue
+            case (let missing?, nil): return "there is no \(entity) (\(missing))"
+            case (nil, let extra?): return "there is a \(entity) (\(extra)) too many"
+            case (let missing?, let extra?): return "there is a \(entity) (\(extra)) instead of one (\(missing))"
+            }
+        }
+        return nil
+    }
+
+    /// The first content of objects of one class of which there are more; nil if there is none.
+    func excess<Object: ManagedObject>(over other: StoredContents, of type: Object.Type) -> String? {
+        entities(of: type).lazy.compactMap { excess(over: other, ofEntity: $0) }.first
+    }
+
+    private func excess(over other: StoredContents, ofEntity entity: String) -> String? {
+        let others = other.objects[entity] ?? [:]
+        return objects[entity]?.filter { $0.value > others[$0.key] ?? 0 }.keys.min()
+    }
+
+    /// The names of the entity of that class and of those below it.
+    private func entities<Object: ManagedObject>(of type: Object.Type) -> [String] {
+        model.family(ofEntityNamed: type.entityName).map(\.name)
+    }
+}

@@ -1,0 +1,132 @@
+import CoreDataSource
+import Testing
+
+@MainActor
+struct BackgroundContextTests {
+    private func withChat(
+        _ body: @MainActor (PersistentContainer, SenderDataSource, RoomDataSource) async throws -> Void
+    ) async throws {
+        let container = try await PersistentContainer(model: .chat, store: .inMemory)
+        try await body(
+            container, try container.dataSource(SenderDataSource.self), try container.dataSource(RoomDataSource.self))
+        try await container.close()
+    }
+
+    @Test func itWritesWhatItsDataSourcesOwn() async throws {
+        try await withChat { container, senders, rooms in
+            let one = container.newBackgroundContext(for: senders)
+            let key = try await one.perform { context in
+                let sender = try Sender.create(in: context)
+                sender.key = "s"
+                return sender.key
+            }
+            #expect(key == "s")
+            let two = container.newBackgroundContext(for: senders, rooms)
+            try await two.perform { senders, rooms in
+                try Sender.removeAll(in: senders)
+                try Room.create(in: rooms).key = "r"
+            }
+            let any = container.newBackgroundContext(for: [rooms, senders])
+            let count = try await any.perform { contexts in
+                try Sender.create(in: contexts[1]).key = "t"
+                return contexts.count
+            }
+            #expect(count == 2)
+            #expect(try senders.count(Sender.self) == 1 && rooms.count(Room.self) == 1)
+        }
+    }
+
+    @Test func itWritesNothingElse() async throws {
+        try await withChat { container, senders, _ in
+            let background = container.newBackgroundContext(for: senders)
+            await #expect(throws: DataSourceError.self) {
+                try await background.perform { context in
+                    try Sender.create(in: context).key = "s"
+                    try Room.create(in: context).key = "r"
+                }
+            }
+            let count = try senders.count(Sender.self)
+            #expect(count == 0)
+        }
+    }
+
+    @Test func whatThrowsLeavesNothing() async throws {
+        try await withChat { container, senders, rooms in
+            let background = container.newBackgroundContext(for: senders, rooms)
+            await #expect(throws: Poison.self) {
+                try await background.perform { senders, rooms in
+                    try Sender.create(in: senders).key = "s"
+                    try Room.create(in: rooms).key = "r"
+                    throw Poison()
+                }
+            }
+            let counts = try (senders.count(Sender.self), rooms.count(Room.self))
+            #expect(counts == (0, 0))
+        }
+    }
+
+    /// Each of two calls waits for the other in the middle of its work: they end only if they run side by side.
+    @Test func readsRunSideBySide() async throws {
+        try await withChat { container, senders, _ in
+            try await senders.add(ItemData(key: "s", number: 1))
+            let background = container.newBackgroundContext()
+            let gates = (Gate(), Gate())
+            async let first = background.perform { context in
+                gates.0.open()
+                gates.1.wait()
+                return try Sender.count(in: context)
+            }
+            async let second = background.perform { context in
+                gates.1.open()
+                gates.0.wait()
+                return try Sender.count(in: context)
+            }
+            #expect(try await first + second == 2)
+        }
+    }
+
+    @Test func writesToOneDataSourceAreSerial() async throws {
+        try await withChat { container, senders, _ in
+            try await senders.add(ItemData(key: "s", number: 0))
+            await withTaskGroup { group in
+                for _ in 0..<20 {
+                    let background = container.newBackgroundContext(for: senders)
+                    group.addTask {
+                        try? await background.perform { context in
+                            let sender = try Sender.first(in: context)
+                            sender?.number += 1
+                        }
+                    }
+                }
+            }
+            #expect(try Sender.first(in: container.main)?.number == 20)
+        }
+    }
+
+    @Test func aTaskRunsOnce() async throws {
+        try await withChat { container, senders, rooms in
+            try await container.performBackgroundTask(for: senders) { try Sender.create(in: $0).key = "s" }
+            try await container.performBackgroundTask(for: senders, rooms) { senders, rooms in
+                try Sender.create(in: senders).key = "t"
+                try Room.create(in: rooms).key = "r"
+            }
+            let counts = try await container.performBackgroundTask { context in
+                [try Sender.count(in: context), try Room.count(in: context)]
+            }
+            #expect(counts == [2, 1])
+        }
+    }
+
+    @Test func aDataSourceOfAnotherContainerTraps() async throws {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let one = try await PersistentContainer(model: .chat, store: .inMemory)
+            let other = try await PersistentContainer(model: .chat, store: .inMemory)
+            let senders = try await other.dataSource(SenderDataSource.self)
+            _ = one.newBackgroundContext(for: senders)
+        }
+        #expect(
+            String(decoding: try #require(result).standardErrorContent, as: UTF8.self).contains(
+                "A SenderDataSource of another container was passed to newBackgroundContext(for:). Use the data sources of this one."
+            ))
+    }
+}

@@ -1,0 +1,174 @@
+import CoreDataSource
+import DataSourceTesting
+import Foundation
+import RowStore
+import Testing
+
+/// What the contract finds in data sources that keep it, and in those that break one rule each.
+struct DataSourceContractTests {
+    private static let values = (1...5).map { Person(uid: "\($0)", name: "name \($0)", group: $0 % 2 == 0 ? "g" : nil) }
+
+    private func rules<Source: DataSource<Person>>(
+        _ source: Source.Type, values: [Person] = Self.values, refused: [Person] = []
+    ) async throws -> Set<DataSourceRule> {
+        let contract = DataSourceContract(
+            source, model: .contacts, entity: ContactEntity.self, values: values, refused: refused)
+        return Set(try await contract.violations().map(\.rule))
+    }
+
+    @Test func aCorrectSourceKeepsAllRules() async throws {
+        let contract = DataSourceContract(
+            PersonDataSource.self, model: .contacts, entity: ContactEntity.self, values: Self.values,
+            refused: [Person(uid: "6", name: "poison")])
+        #expect(try await contract.violations() == [])
+        try await contract.check()
+    }
+
+    @Test func aSourceWithAKeyKeepsAllRules() async throws {
+        #expect(try await rules(KeyedPersonDataSource.self) == [])
+    }
+
+    @Test func aSourceThatCountsItsCallsAddsTwice() async throws {
+        #expect(try await rules(CountingDataSource.self) == [.adding, .syncing])
+    }
+
+    @Test func aSourceThatAlwaysInsertsAddsTwice() async throws {
+        #expect(try await rules(InsertingDataSource.self).contains(.adding))
+    }
+
+    @Test func aSourceThatDeletesNothingLeavesObjects() async throws {
+        #expect(try await rules(KeepingDataSource.self) == [.deleting])
+    }
+
+    @Test func aSourceThatDeletesEverythingDeletesOthers() async throws {
+        #expect(try await rules(EmptyingDataSource.self) == [.deleting])
+    }
+
+    @Test func aSourceThatReplacesObjectsWritesWhenNothingChanged() async throws {
+        #expect(try await rules(ReplacingDataSource.self) == [.syncing])
+    }
+
+    @Test func aSourceThatNumbersItsObjectsDependsOnTheirOrder() async throws {
+        #expect(try await rules(NumberingDataSource.self) == [.order])
+    }
+
+    @Test func aSourceThatRemembersWhatItHasSeenLosesABatchThatThrew() async throws {
+        #expect(try await rules(RememberingDataSource.self) == [.throwing])
+    }
+
+    @Test func aSourceThatHidesAnErrorDoesNotRefuse() async throws {
+        let poison = [Person(uid: "6", name: "poison")]
+        #expect(try await rules(HidingDataSource.self, refused: poison) == [.throwing])
+        #expect(try await rules(HidingDataSource.self) == [])
+    }
+
+    @Test func valuesThatMakeNothingSayNothing() async throws {
+        #expect(try await rules(PersonDataSource.self, values: []) == [.values])
+        let ignored = (1...3).map { Person(uid: "\($0)", name: "ignored") }
+        #expect(try await rules(PersonDataSource.self, values: ignored) == [.values])
+    }
+
+    @Test func theErrorListsEveryViolation() async throws {
+        let contract = DataSourceContract(
+            CountingDataSource.self, model: .contacts, entity: ContactEntity.self, values: Self.values)
+        let error = await #expect(throws: DataSourceContractError.self) { try await contract.check() }
+        let text = try #require(error).description
+        #expect(text.contains("adding: ") && text.contains("syncing: "))
+        // It shows what there is and what there should be.
+        #expect(text.contains("ContactEntity (") && text.contains("age 2") && text.contains("age 1"))
+    }
+
+    @Test func whatCannotBeAddedAtAllIsThrown() async throws {
+        let values = Self.values + [Person(uid: "6", name: "poison")]
+        await #expect(throws: Poison.self) { try await rules(PersonDataSource.self, values: values) }
+    }
+}
+
+private struct Person: Sendable {
+    var uid: String
+    var name: String
+    var group: String?
+}
+
+private class PersonDataSource: DataSource<Person> {
+    override class var entities: [ManagedObject.Type] { [ContactEntity.self, GroupEntity.self] }
+
+    override func onAdd(_ person: Person, in context: PrivateContext) throws -> ManagedObject? {
+        if person.name == "poison" { throw Poison() }
+        if person.name == "ignored" { return nil }
+        let contact = try context.findOrInsert(ContactEntity.self, where: \.uid, equals: person.uid)
+        contact.name = person.name
+        if let group = person.group { _ = try context.findOrInsert(GroupEntity.self, where: \.gid, equals: group) }
+        return contact
+    }
+
+    override func onDelete(_ person: Person, in context: PrivateContext) throws {
+        try context.delete(ContactEntity.self, where: \.uid == person.uid)
+    }
+}
+
+private final class KeyedPersonDataSource: KeyedDataSource<Person, ContactEntity> {
+    override class var key: ObjectKey<Person, ContactEntity> { ObjectKey(\.uid, \.uid) }
+
+    override func update(_ contact: ContactEntity, from person: Person) { contact.name = person.name }
+}
+
+private final class CountingDataSource: PersonDataSource {
+    override func onAdd(_ person: Person, in context: PrivateContext) throws -> ManagedObject? {
+        let object = try super.onAdd(person, in: context)
+        (object as? ContactEntity)?.age += 1
+        return object
+    }
+}
+
+private final class InsertingDataSource: PersonDataSource {
+    override func onAdd(_ person: Person, in context: PrivateContext) throws -> ManagedObject? {
+        let contact = try context.insert(ContactEntity.self)
+        contact.uid = person.uid
+        return contact
+    }
+}
+
+private final class KeepingDataSource: PersonDataSource {
+    override func onDelete(_ person: Person, in context: PrivateContext) throws {}
+}
+
+private final class EmptyingDataSource: PersonDataSource {
+    override func onDelete(_ person: Person, in context: PrivateContext) throws {
+        try context.delete(ContactEntity.self, where: nil)
+    }
+}
+
+private final class ReplacingDataSource: PersonDataSource {
+    override func onAdd(_ person: Person, in context: PrivateContext) throws -> ManagedObject? {
+        try onDelete(person, in: context)
+        return try super.onAdd(person, in: context)
+    }
+}
+
+private final class NumberingDataSource: PersonDataSource {
+    override func onAdd(_ person: Person, in context: PrivateContext) throws -> ManagedObject? {
+        let object = try super.onAdd(person, in: context)
+        if let contact = object as? ContactEntity, contact.age == 0 {
+            contact.age = Int32(try context.count(ContactEntity.self))
+        }
+        return object
+    }
+}
+
+private final class RememberingDataSource: PersonDataSource {
+    private nonisolated let seen = Guarded<Set<String>>([])
+
+    override func onAdd(_ person: Person, in context: PrivateContext) throws -> ManagedObject? {
+        guard seen.withLock({ $0.insert(person.uid).inserted }) else {
+            return try context.first(ContactEntity.self, where: \.uid, equals: person.uid)
+        }
+        return try super.onAdd(person, in: context)
+    }
+}
+
+private final class HidingDataSource: PersonDataSource {
+    override func onAdd(_ person: Person, in context: PrivateContext) throws -> ManagedObject? {
+        try? super.onAdd(person, in: context)
+    }
+}

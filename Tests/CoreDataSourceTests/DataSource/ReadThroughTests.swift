@@ -1,0 +1,183 @@
+import CoreDataSource
+import Foundation
+import Testing
+
+private struct ContactName: ManagedObjectConvertible, Equatable {
+    var name: String
+
+    init(_ contact: ContactEntity) { name = contact.name }
+}
+
+/// Looking up what may have to be loaded first.
+@MainActor
+struct ReadThroughTests {
+    /// A server whose answers wait until the test lets them go.
+    private final class Server: Sendable {
+        let calls = Shared<[String]>([])
+        private let arrivals = AsyncStream.makeStream(of: Void.self)
+        private let answers = AsyncStream.makeStream(of: Void.self)
+
+        func answer() { answers.continuation.finish() }
+
+        /// Returns when somebody asks.
+        func arrival() async { for await _ in arrivals.stream { return } }
+
+        func load(_ uid: String) async {
+            calls.update { $0.append(uid) }
+            arrivals.continuation.yield()
+            for await _ in answers.stream {}
+        }
+    }
+
+    private func loading(_ contacts: ContactDataSource) -> Int { contacts.tier.loadCount }
+
+    @Test func whatIsThereIsNotLoaded() async throws {
+        try await withContainer { container, _ in
+            let contacts = try container.dataSource(ContactDataSource.self)
+            try await contacts.add(ContactData(uid: "7", name: "Guan Yu"))
+            let found = try await contacts.value(where: \.uid, equals: "7", as: ContactName.self) { _ in
+                Issue.record("It was loaded.")
+                return nil
+            }
+            #expect(found?.name == "Guan Yu")
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func whatIsNotThereIsLoadedAndAdded(_ kind: StoreKind) async throws {
+        try await withContainer(kind) { container, _ in
+            let contacts = try container.dataSource(ContactDataSource.self)
+            let found = try await contacts.value(where: \.uid, equals: "7", as: ContactName.self) {
+                ContactData(uid: $0, name: "Guan Yu")
+            }
+            #expect(found?.name == "Guan Yu")
+            // Main shows it when the call returns.
+            #expect(try contacts.fetch(ContactEntity.self).map(\.uid) == ["7"])
+            #expect(container.pendingSaveCount == 0)
+        }
+    }
+
+    @Test func twentyTasksAskAndOneLoads() async throws {
+        try await withContainer { container, _ in
+            let contacts = try container.dataSource(ContactDataSource.self)
+            let server = Server()
+            try await withThrowingTaskGroup(of: String?.self) { group in
+                for _ in 0..<20 {
+                    group.addTask {
+                        try await contacts.value(where: \.uid, equals: "7", as: ContactName.self) { uid in
+                            await server.load(uid)
+                            return ContactData(uid: uid, name: "Guan Yu")
+                        }?.name
+                    }
+                }
+                await server.arrival()
+                while contacts.tier.loadWaiterCount < 20 { await Task.yield() }
+                server.answer()
+                for try await name in group { #expect(name == "Guan Yu") }
+            }
+            #expect(server.calls.value == ["7"] && loading(contacts) == 0)
+        }
+    }
+
+    @Test func differentKeysAreLoadedSideBySide() async throws {
+        try await withContainer { container, _ in
+            let contacts = try container.dataSource(ContactDataSource.self)
+            let server = Server()
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for uid in ["1", "2", "3"] {
+                    group.addTask {
+                        _ = try await contacts.value(where: \.uid, equals: uid, as: ContactName.self) { uid in
+                            await server.load(uid)
+                            return ContactData(uid: uid, name: uid)
+                        }
+                    }
+                }
+                while contacts.tier.loadCount < 3 { await Task.yield() }
+                server.answer()
+                try await group.waitForAll()
+            }
+            #expect(server.calls.value.sorted() == ["1", "2", "3"])
+            #expect(try contacts.count(ContactEntity.self) == 3)
+        }
+    }
+
+    @Test func anErrorReachesAllAndIsNotKept() async throws {
+        try await withContainer { container, _ in
+            let contacts = try container.dataSource(ContactDataSource.self)
+            let server = Server()
+            await withTaskGroup(of: Bool.self) { group in
+                for _ in 0..<5 {
+                    group.addTask {
+                        do {
+                            _ = try await contacts.value(where: \.uid, equals: "7", as: ContactName.self) { uid in
+                                await server.load(uid)
+                                throw Poison()
+                            }
+                            return false
+                        } catch { return error is Poison }
+                    }
+                }
+                while contacts.tier.loadWaiterCount < 5 { await Task.yield() }
+                server.answer()
+                for await didThrow in group { #expect(didThrow) }
+            }
+            #expect(server.calls.value == ["7"] && loading(contacts) == 0)
+            let found = try await contacts.value(where: \.uid, equals: "7", as: ContactName.self) {
+                ContactData(uid: $0, name: "Guan Yu")
+            }
+            #expect(found?.name == "Guan Yu")
+        }
+    }
+
+    @Test func nothingLoadedIsNil() async throws {
+        try await withContainer { container, _ in
+            let contacts = try container.dataSource(ContactDataSource.self)
+            let none = try await contacts.value(where: \.uid, equals: "7", as: ContactName.self) { _ in nil }
+            #expect(none == nil)
+            let other = try await contacts.value(where: \.uid, equals: "7", as: ContactName.self) { _ in
+                ContactData(uid: "8", name: "Zhang Fei")
+            }
+            #expect(other == nil)
+            #expect(try contacts.fetch(ContactEntity.self).map(\.uid) == ["8"])
+        }
+    }
+
+    @Test func aCancelledTaskLeavesAndTheOthersGoOn() async throws {
+        try await withContainer { container, _ in
+            let contacts = try container.dataSource(ContactDataSource.self)
+            let server = Server()
+            let ask: @Sendable () async throws -> String? = {
+                try await contacts.value(where: \.uid, equals: "7", as: ContactName.self) { uid in
+                    await server.load(uid)
+                    return ContactData(uid: uid, name: "Guan Yu")
+                }?.name
+            }
+            let (leaving, staying) = (Task { try await ask() }, Task { try await ask() })
+            while contacts.tier.loadWaiterCount < 2 { await Task.yield() }
+            leaving.cancel()
+            await #expect(throws: CancellationError.self) { try await leaving.value }
+            server.answer()
+            #expect(try await staying.value == "Guan Yu")
+        }
+    }
+
+    @Test func aLoadThatNobodyWaitsForIsCancelled() async throws {
+        try await withContainer { container, _ in
+            let contacts = try container.dataSource(ContactDataSource.self)
+            let cancelled = AsyncStream.makeStream(of: Void.self)
+            let task = Task {
+                try await contacts.value(where: \.uid, equals: "7", as: ContactName.self) { _ in
+                    // Ends when its task is cancelled.
+                    for await _ in AsyncStream.makeStream(of: Void.self).stream {}
+                    cancelled.continuation.finish()
+                    return nil
+                }
+            }
+            while contacts.tier.loadWaiterCount < 1 { await Task.yield() }
+            task.cancel()
+            await #expect(throws: CancellationError.self) { try await task.value }
+            for await _ in cancelled.stream {}
+            #expect(loading(contacts) == 0)
+        }
+    }
+}
