@@ -55,6 +55,8 @@ public final class PersistentContainer: Sendable {
         /// them at the end. It is called on the opening thread, which waits for it.
         public var migrationProgress: (@Sendable (MigrationProgress) -> Void)?
 
+        /// Makes a configuration; what is not named has its default. Limits that are too low count as
+        /// the lowest that work.
         public init(
             synchronous: SynchronousLevel = .full, resetPolicy: ResetPolicy = .standard,
             databaseKeys: DataSourceKeys = [:], registeredObjectByteLimit: Int = 64 << 20,

@@ -23,6 +23,7 @@ public struct StoreFailure: Sendable {
         public static let store = Kind(rawValue: "store")
     }
 
+    /// What kind of failure it is.
     public let kind: Kind
     /// What happened, and what to do.
     public let error: DataSourceError

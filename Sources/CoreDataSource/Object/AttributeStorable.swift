@@ -5,7 +5,9 @@ package import RowStore
 /// The requirements are for generated code, through ``ManagedObject/attribute(at:)``. A non-optional type reads nil as
 /// its zero: 0, false, an empty string or data, the reference date, the zero UUID, `about:blank`.
 public protocol AttributeStorable: Sendable {
+    /// The value of a column of an object. A column without a value reads as the type's zero, or nil if the type is optional.
     static func read(from object: ManagedObject, at column: Int) -> Self
+    /// Sets a column of an object that may be edited.
     static func write(_ value: Self, to object: ManagedObject, at column: Int)
     /// The value as the store compares it.
     var storedValue: StoredValue { get }

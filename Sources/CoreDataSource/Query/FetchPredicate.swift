@@ -31,10 +31,13 @@ public struct FetchPredicate<Object: ManagedObject>: Sendable, Hashable {
     /// Every object matches.
     public static var all: Self { Self(PredicateTree(.constant(true))) }
 
+    /// Both match.
     public static func && (one: Self, other: Self) -> Self { Self(one.tree && other.tree) }
 
+    /// One of them matches, or both.
     public static func || (one: Self, other: Self) -> Self { Self(one.tree || other.tree) }
 
+    /// The other does not match: plain negation, also where a value is nil.
     public static prefix func ! (predicate: Self) -> Self { Self(!predicate.tree) }
 
     /// Why the rows alone do not answer the predicate; nil if they do.

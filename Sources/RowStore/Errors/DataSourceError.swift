@@ -17,6 +17,7 @@ public struct DataSourceError: Error, Sendable {
         }
     }
 
+    /// What kind of error it is.
     public var code: Code
     /// What happened and what to do. It never holds the values of attributes.
     public var message: String
@@ -29,6 +30,7 @@ public struct DataSourceError: Error, Sendable {
     /// Each of several failures, when one error stands for them all.
     public var failures: [DataSourceError]
 
+    /// Makes an error with its code and the sentence that says what happened and what to do.
     public init(
         _ code: Code, _ message: String, entityName: String? = nil, attributeName: String? = nil, cause: String? = nil,
         failures: [DataSourceError] = []

@@ -68,7 +68,9 @@ public struct ListChangeType: RawRepresentable, Sendable, Hashable {
         self.rawValue = rawValue
     }
 
+    /// A row or section is new.
     public static let insert = ListChangeType(rawValue: 1)
+    /// A row or section is gone.
     public static let delete = ListChangeType(rawValue: 2)
     /// The object is elsewhere among those that stayed, or in another section. Its other values may have changed too.
     public static let move = ListChangeType(rawValue: 3)

@@ -28,6 +28,7 @@ public struct ListReason: Sendable {
         public static let closed = Kind(rawValue: "closed")
     }
 
+    /// Why the list has something to say.
     public var kind: Kind
     /// The numbers of the saves, from the first to the last, counted from 1 since the container was opened; nil if it was
     /// no save.
