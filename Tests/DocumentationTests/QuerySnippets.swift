@@ -51,4 +51,14 @@ struct QuerySnippets {
             #expect(!explanation.steps.isEmpty)
         }
     }
+
+    /// What the table of the three forms says about the macro.
+    @Test func theMacroAsksTheObjectsForRegularExpressions() async throws {
+        try await withContacts { _, contacts in
+            let macro = FetchPredicate<ContactEntity>(#Predicate { $0.name.contains(/^Guan/) && $0.age >= 18 })
+            #expect(macro.needsObjects != nil)
+            let found = try contacts.fetch(ContactEntity.self, where: macro)
+            #expect(found.map(\.uid) == ["1"])
+        }
+    }
 }
