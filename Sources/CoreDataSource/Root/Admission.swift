@@ -185,6 +185,6 @@ package final class Admission: Sendable {
 
     private static let unavailable = DataSourceError(
         .storeUnavailable,
-        "Too much is waiting to be written, so that the container takes no more for now. Wait until calls return before making more, or try again later."
+        "Too many saves are waiting to be written, so the container accepts no more for now. Wait for earlier calls to return, or try again later."
     )
 }

@@ -169,9 +169,9 @@ package final class RootContext: Sendable {
 
 extension RootContext {
     static let discarded = DataSourceError(
-        .pendingDiscarded, "The save was discarded, with all that were not in the store yet. Make it again.")
+        .pendingDiscarded, "The save was discarded before it reached the store. Save again.")
     static let storeReset = DataSourceError(
-        .storeReset, "The store was reset while this was being done, so nothing of it is in the new one. Do it again.")
+        .storeReset, "The store was reset during this call, so nothing of the call is in the new store. Call again.")
     static let closed = DataSourceError(
         .storeClosed, "The store was closed. Open it again before using it.")
 }

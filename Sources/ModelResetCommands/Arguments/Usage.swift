@@ -20,7 +20,7 @@ enum Usage {
           diff      says what differs between two models, and what a migration would keep and lose
           status    says what the next start of an app would do with a store, and why; changes nothing
           reset     replaces a store with an empty one
-          restore   puts a copy of a backup where a store is to be
+          restore   puts a copy of a backup in the place of a store
           check     compares models with a lock file that is committed with them, and says what diff says
           diagram   draws the entities of a model, as SVG
           init      writes a first model, NAME.xcdatamodeld, with one entity and four attributes; overwrites nothing

@@ -79,7 +79,7 @@ extension DataSourceError.Code {
     public static let uniquenessViolated = Self(rawValue: "uniquenessViolated")
     /// An object was deleted whose delete rule Deny keeps it while others are linked to it.
     public static let deletionDenied = Self(rawValue: "deletionDenied")
-    /// A text or blob is longer than the store can hold.
+    /// A string or data is longer than the store can hold.
     public static let valueTooLarge = Self(rawValue: "valueTooLarge")
     /// No key is left for a new object.
     public static let keysExhausted = Self(rawValue: "keysExhausted")
@@ -99,9 +99,9 @@ extension DataSourceError.Code {
 
     // Queries.
 
-    /// A request asks for what no request can mean, such as a negative limit.
+    /// A request is invalid: it has a negative limit, for example.
     public static let invalidRequest = Self(rawValue: "invalidRequest")
-    /// A predicate or another part of a query means nothing: it compares what cannot be compared, say.
+    /// A predicate or another part of a query is invalid: it compares what cannot be compared, for example.
     public static let invalidPredicate = Self(rawValue: "invalidPredicate")
     /// A predicate format breaks the grammar, or its arguments do not fit.
     public static let unreadablePredicate = Self(rawValue: "unreadablePredicate")

@@ -24,8 +24,8 @@ extension DataSourceError {
         let attribute = layout.columns[column].name
         self.init(
             .damagedValue,
-            "An object of \(layout.name) holds something in \(attribute) that is no value of its type, and reads as a "
-                + "default one. Another program or a damaged disk wrote it. Save the objects again, or restore the store.",
+            "An object of \(layout.name) has a stored \(attribute) that is not a value of its type. It reads as the default "
+                + "value. Another program or a damaged disk wrote it. Save the object again, or restore the store.",
             entityName: layout.name, attributeName: attribute)
     }
 }

@@ -41,7 +41,7 @@ import Testing
     @Test(arguments: [
         ("phone == $PHONE", "$PHONE"), ("group.name == 'x'", "group"),
         ("ANY group.members.name == 'x'", "relationship"),
-        ("group.members.@count > 0", "relationship"), ("unknown == 1", "unknown"), ("age CONTAINS 'x'", "text"),
+        ("group.members.@count > 0", "relationship"), ("unknown == 1", "unknown"), ("age CONTAINS 'x'", "string"),
         ("name > 5", "name"), ("age IN 3", "takes a list"),
         ("name MATCHES '('", "regular expression"),
     ])

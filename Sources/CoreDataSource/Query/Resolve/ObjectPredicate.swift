@@ -26,7 +26,7 @@ indirect enum ObjectPredicate: Sendable {
                 throw error
             } catch {
                 throw DataSourceError(
-                    .predicateFailed, "A part of a predicate threw when it was asked about an object.",
+                    .predicateFailed, "A part of a predicate threw when it was evaluated on an object.",
                     entityName: object.layout.name, cause: "\(error)")
             }
         case .not(let inner): return try !inner.accepts(object, budget)

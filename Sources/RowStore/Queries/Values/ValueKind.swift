@@ -52,7 +52,7 @@ package enum ValueKind: Sendable, Hashable {
         case .real: "a real number"
         case .decimal: "a decimal number"
         case .date: "a date"
-        case .text: "a text"
+        case .text: "a string"
         case .uri: "a URI"
         case .uuid: "a UUID"
         case .data: "data"
