@@ -13,7 +13,7 @@ internal import RowStore
 /// A call that waited for the store has nothing pending. What can be is a save that was made with `waitFor: .main`, and
 /// one that the disk refused.
 extension PersistentContainer {
-    /// Flushes when the process is told to end by SIGTERM or SIGINT, and then lets the signal do what it would have done.
+    /// Flushes when the process gets SIGTERM or SIGINT, and then lets the signal do what it would have done.
     ///
     /// A library takes no signals by itself: call this once, early, in a server or a command-line tool.
     public func flushOnTermination() {

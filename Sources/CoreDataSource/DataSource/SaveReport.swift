@@ -37,6 +37,6 @@ public struct SaveLevel: Sendable, Hashable {
     /// actor, main's objects and lists show them too.
     public static let store = SaveLevel(rawValue: 2)
     /// The main context and its lists show the rows; they will be in the store soon. If the disk fails then, the save is tried
-    /// again; ``AnyDataSource/handleError(_:)``, ``PersistentContainer/failures`` and `flush()` tell.
+    /// again; ``AnyDataSource/handleError(_:)``, ``PersistentContainer/failures`` and `flush()` report it.
     public static let main = SaveLevel(rawValue: 1)
 }

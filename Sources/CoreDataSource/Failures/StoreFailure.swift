@@ -18,7 +18,7 @@ public struct StoreFailure: Sendable {
         public static let saveDelayed = Kind(rawValue: "saveDelayed")
         /// A save that was made with `waitFor: .main` can never be written. It was taken back from all contexts.
         public static let saveRefused = Kind(rawValue: "saveRefused")
-        /// Something is wrong in the store itself, whoever uses it: a checkpoint that keeps failing, a value that cannot be
+        /// Something is wrong in the store itself: a checkpoint that keeps failing, a value that cannot be
         /// read.
         public static let store = Kind(rawValue: "store")
     }

@@ -115,8 +115,8 @@ public struct FetchPredicate<Object: ManagedObject>: Sendable, Hashable {
     /// ```
     ///
     /// - Parameter values: By the names of the variables, without the `$`. A variable that is not among them stays one; a name
-    ///   that is none of its variables means nothing to it.
-    /// - Throws: `unreadablePredicate` if a value is none that an attribute can have.
+    ///   that is not one of its variables is ignored.
+    /// - Throws: `unreadablePredicate` if no attribute can have a value of that type.
     public func substituting(_ values: [String: (any Sendable)?]) throws -> Self {
         Self(try tree.substituting(values))
     }

@@ -42,7 +42,7 @@ package final class Admission: Sendable {
 
     /// Lets a call in as soon as there is room.
     ///
-    /// - Throws: `storeClosed`; `storeUnavailable` if there is none for too long; `CancellationError`.
+    /// - Throws: `storeClosed`; `storeUnavailable` if there is no room for too long; `CancellationError`.
     package func enter(_ values: Int) async throws {
         if try enterIfRoom(values) { return }
         let id = nextID()

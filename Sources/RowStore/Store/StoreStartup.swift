@@ -7,7 +7,7 @@ public struct StoreStartup: Sendable, Hashable {
     /// How many objects the old store had that are gone now, if it was reset. If ``countFailure`` is not nil there were
     /// more.
     public var rowsDropped: Int
-    /// What the store said when the objects that are gone could not all be counted, because it was damaged; nil if they
+    /// The error of the store when the objects that are gone could not all be counted, because it was damaged; nil if they
     /// were counted.
     public var countFailure: String?
     /// Where the old store is now, if it was kept.

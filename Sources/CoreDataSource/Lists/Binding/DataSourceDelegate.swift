@@ -1,10 +1,10 @@
 public import Foundation
 
-/// Hears what changes in the lists that it is registered for.
+/// Is notified of the changes of the lists that it is registered for.
 ///
 /// For each save that changes a list, or several that main merges at once, the calls come in one group: will change, then
 /// all sections, then all objects, then did change. The data source answers with the new sections and objects during all
-/// of them. A table view can be told of each change as it comes, between `beginUpdates` and `endUpdates`.
+/// of them. A table view can take each change as it comes, between `beginUpdates` and `endUpdates`.
 ///
 /// In a call, the data source may be asked, lists may be registered and unregistered, also this one; what is saved
 /// meanwhile is reported after the group.

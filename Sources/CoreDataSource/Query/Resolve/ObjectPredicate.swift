@@ -15,7 +15,7 @@ indirect enum ObjectPredicate: Sendable {
     case and([ObjectPredicate])
     case or([ObjectPredicate])
 
-    /// - Throws: What a test throws; `predicateFailed` with it as the cause, if it is none of this library's errors.
+    /// - Throws: What a test throws; `predicateFailed` with it as the cause, if it is not one of this library's errors.
     func accepts(_ object: ManagedObject, _ budget: QueryBudget) throws(DataSourceError) -> Bool {
         switch self {
         case .row(let predicate): return try predicate.evaluate(object.row, key: object.key, object.layout, budget)

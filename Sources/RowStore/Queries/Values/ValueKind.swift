@@ -1,6 +1,6 @@
 package import ManagedModel
 
-/// What a value means, where the way in which it is kept does not tell.
+/// What a value means, where the way in which it is kept does not say.
 package enum ValueKind: Sendable, Hashable {
     case boolean, integer, real
     /// A string of digits, ordered by value.
