@@ -34,7 +34,9 @@ let package = Package(
         // The store: rows and change sets, SQLite, and the tiers above them.
         .target(name: "RowStore", dependencies: ["ManagedModel"]),
         .target(name: "SQLiteStore", dependencies: ["RowStore", "ManagedModel", "CSQLite"]),
-        .target(name: "CoreDataSource", dependencies: ["SQLiteStore", "RowStore", "ManagedModel"]),
+        .target(
+            name: "CoreDataSource", dependencies: ["SQLiteStore", "RowStore", "ManagedModel"],
+            exclude: ["CoreDataSource.docc"]),
         .target(name: "DataSourceTesting", dependencies: ["CoreDataSource", "RowStore", "ManagedModel"]),
 
         // Programs.
@@ -96,6 +98,8 @@ let package = Package(
             name: "follow-example", dependencies: ["CoreDataSource"], path: "Tests/FollowExample",
             plugins: ["ModelPlugin"]),
         .testTarget(name: "ReadmeTests", dependencies: ["TestSupport"]),
+        .testTarget(
+            name: "DocumentationTests", dependencies: ["CoreDataSource", "TestSupport"], plugins: ["ModelPlugin"]),
         .testTarget(name: "DebianControlTests", dependencies: ["DebianControl"]),
         .testTarget(
             name: "ModelResetTests",

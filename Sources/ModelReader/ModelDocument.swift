@@ -2,10 +2,12 @@ public import ManagedModel
 
 /// A model that was read, and what was odd about its file.
 public struct ModelDocument: Sendable {
+    /// The model.
     public var model: ManagedObjectModel
     /// What the reader ignored or understood differently from how it is written, in the order of the stages of reading.
     public var diagnostics: [ModelDiagnostic]
 
+    /// Makes a document.
     public init(model: ManagedObjectModel, diagnostics: [ModelDiagnostic] = []) {
         self.model = model
         self.diagnostics = diagnostics
@@ -14,11 +16,14 @@ public struct ModelDocument: Sendable {
 
 /// A remark about a model file that could be loaded all the same.
 public struct ModelDiagnostic: Sendable, Hashable, CustomStringConvertible {
+    /// The file that the remark is about.
     public var file: String
     /// The line of the element at fault, counted from 1.
     public var line: Int
+    /// What was odd, and what the reader made of it.
     public var message: String
 
+    /// Makes a remark.
     public init(file: String, line: Int, message: String) {
         self.file = file
         self.line = line

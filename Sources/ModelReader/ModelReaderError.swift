@@ -1,5 +1,6 @@
 /// Why a model could not be read.
 public struct ModelReaderError: Error, Sendable, Hashable {
+    /// What kind of fault it is.
     public var code: Code
     /// The file or bundle at fault.
     public var file: String
@@ -8,6 +9,7 @@ public struct ModelReaderError: Error, Sendable, Hashable {
     /// What happened, and what to do about it.
     public var message: String
 
+    /// Makes an error.
     public init(_ code: Code, file: String, line: Int? = nil, _ message: String) {
         self.code = code
         self.file = file

@@ -52,7 +52,7 @@ struct PackageCatalog {
         do {
             return try await Catalog(arguments, resetPolicy: .fail)
         } catch let error as DataSourceError where error.code == .modelChanged {
-            let reason = error.cause ?? "the model or the database key is another one"
+            let reason = error.cause ?? "the model or the database key changed"
             throw CatalogError("The store was made for something else: \(reason). Run package-catalog to fill it anew.")
         }
     }

@@ -18,8 +18,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ([], "the command is missing; the commands are hash, diff, status, reset, restore, check, diagram"),
-        (["hush"], "unknown command hush; the commands are hash, diff, status, reset, restore, check, diagram"),
+        ([], "the command is missing; the commands are hash, diff, status, reset, restore, check, diagram, init"),
+        (["hush"], "unknown command hush; the commands are hash, diff, status, reset, restore, check, diagram, init"),
         (["hash"], "MODEL is missing"),
         (["diff", "a"], "NEW is missing"),
         (["hash", "a", "b"], "unexpected argument b"),
@@ -33,6 +33,9 @@ import Testing
         (["restore", "a", "b", "--backup"], "unknown option --backup"),
         (["diff", "a", "b", "c", "d"], "unexpected argument c"),
         (["check", "a", "--version"], "unknown option --version"),
+        (["init", "a", "b"], "unexpected argument b"),
+        (["init", ".xcdatamodeld"], "a model needs a name before .xcdatamodeld"),
+        (["init", "Notes", "--entity", "my note"], "my note is not a name for an entity; use letters, digits and _"),
     ])
     func argumentsThatMakeNoSenseAreNamed(_ words: [String], _ message: String) async throws {
         let outcome = try await program.run(words)

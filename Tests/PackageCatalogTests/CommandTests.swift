@@ -57,7 +57,7 @@ import Testing
     @Test func aCommandDoesNotResetTheStore() async throws {
         let outcome = try await program.command("list", "--database-key", "2")
         #expect(outcome.status == 1)
-        #expect(outcome.errors.contains("the database key is another one"))
+        #expect(outcome.errors.contains("the database key changed"))
         #expect(try await names("list").count == 4)
     }
 

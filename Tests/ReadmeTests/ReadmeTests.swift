@@ -11,37 +11,6 @@ struct ReadmeTests {
             try readme.components(separatedBy: "```swift\n").dropFirst().contains { $0.hasPrefix(program + "```\n") })
     }
 
-    @Test func theLoopOfTheReadmeIsTheOneThatIsTested() throws {
-        let example = PackageFiles.tests.appending(components: "FollowExample", "main.swift")
-        let program = try String(contentsOf: example, encoding: .utf8)
-        let loop = try #require(try blocks.first { $0.hasPrefix("for await") })
-        #expect(program.hasSuffix("\n" + loop))
-    }
-
-    @Test func theKeysOfTheReadmeAreThoseThatAreTested() throws {
-        let path = PackageFiles.tests.appending(components: "CoreDataSourceTests", "DataSource", "ReadmeKeyTests.swift")
-        let test = try String(contentsOf: path, encoding: .utf8)
-        let source = try #require(try blocks.first { $0.hasPrefix("final class ContactDataSource: Keyed") })
-        for line in source.split(separator: "\n") { #expect(test.contains("    \(line)\n"), "\(line)") }
-    }
-
-    @Test func theQueriesOfTheReadmeAreThoseThatAreTested() throws {
-        let path = PackageFiles.tests.appending(
-            components: "CoreDataSourceTests", "Query", "ReadmeQueryTests.swift")
-        let test = try String(contentsOf: path, encoding: .utf8)
-        let queries = try #require(try blocks.first { $0.hasPrefix("let grown") })
-        for line in queries.split(separator: "\n") { #expect(test.contains("        \(line)\n"), "\(line)") }
-    }
-
-    /// What stands in the fences of Swift.
-    private var blocks: [String] {
-        get throws {
-            try readme.components(separatedBy: "```swift\n").dropFirst().map { block in
-                block.components(separatedBy: "```")[0]
-            }
-        }
-    }
-
     @Test func theProgramOfTheReadmeFindsAtItsNextStartWhatItStored() async throws {
         let directory = try TemporaryDirectory()
         let example = PackageFiles.products.appending(component: "readme-example").path
@@ -89,10 +58,11 @@ struct ReadmeTests {
                 """)
     }
 
-    /// A claim stands in a table with the test that proves it.
-    @Test func theTestsThatTheReadmeNamesExist() throws {
-        let named = try readme.matches(of: /`([A-Za-z]+Tests)\/([A-Za-z]+)`/).map { ($0.output.1, $0.output.2) }
-        try #require(!named.isEmpty)
+    /// A claim stands in the table of the article with the tests that prove it.
+    @Test func theTestsThatTheGuaranteesNameExist() throws {
+        let article = try text("Sources/CoreDataSource/CoreDataSource.docc/Guarantees.md")
+        let named = article.matches(of: /`([A-Za-z]+Tests)\/([A-Za-z]+)`/).map { ($0.output.1, $0.output.2) }
+        try #require(named.count > 100)
         let sources = try testSources()
         for (suite, test) in named {
             #expect(
@@ -104,16 +74,24 @@ struct ReadmeTests {
         }
     }
 
-    @Test func theCommandsThatTheReadmeNamesExist() throws {
-        let named = Set(try readme.matches(of: /Scripts\/[a-z-]+/).map { String($0.output) })
+    @Test func theReadmeIsShortEnoughForTwoMinutes() throws {
+        #expect(try readme.split(separator: "\n", omittingEmptySubsequences: false).count <= 200)
+    }
+
+    @Test func theArticlesThatTheReadmeNamesExist() throws {
+        let named = try readme.matches(of: /\]\((Sources\/[^)]+)\)/).map { String($0.output.1) }
         try #require(!named.isEmpty)
-        for script in named {
-            #expect(FileManager.default.isExecutableFile(atPath: PackageFiles.root.appending(path: script).path))
+        for path in named {
+            #expect(FileManager.default.fileExists(atPath: PackageFiles.root.appending(path: path).path), "\(path)")
         }
     }
 
     private var readme: String {
-        get throws { try String(contentsOf: PackageFiles.root.appending(component: "README.md"), encoding: .utf8) }
+        get throws { try text("README.md") }
+    }
+
+    private func text(_ path: String) throws -> String {
+        try String(contentsOf: PackageFiles.root.appending(path: path), encoding: .utf8)
     }
 
     private func testSources() throws -> [String] {

@@ -65,7 +65,7 @@ struct StartupDecisionTests {
         wanted.entityHashes = ["Item": "1", "SubItem": "2", "New": "3"]
         #expect(
             try StartupDecision(.metadata(rows), wanted, .changedEntities)
-                == .reset(.modelChanged(entities: ["Item", "New", "SubItem"]), fallback: "No entity is as it was."))
+                == .reset(.modelChanged(entities: ["Item", "New", "SubItem"]), fallback: "Every entity changed."))
         wanted.entityHashes = TestModel.identity().entityHashes
         guard
             case .reset(.modelChanged(entities: []), .some) = try StartupDecision(

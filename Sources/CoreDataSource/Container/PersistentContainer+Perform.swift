@@ -16,7 +16,7 @@ extension PersistentContainer {
     /// **Isolation**: the queues of both private contexts, which are taken in one fixed order, so that calls never wait for
     /// each other in a circle.
     ///
-    /// - Throws: What the work throws, then nothing has happened; otherwise as ``DataSource/add(_:waitFor:)``.
+    /// - Throws: What the work throws, then nothing has happened; otherwise as ``DataSource/add(_:waitFor:)-([Value],_)``.
     @discardableResult
     public func perform<Result: Sendable>(
         in first: AnyDataSource, _ second: AnyDataSource, waitFor level: SaveLevel = .store,

@@ -11,7 +11,7 @@ internal import SQLiteStore
 /// ```
 ///
 /// Opening compares the model's hash and the database key with those that the store was made for. If one differs, the
-/// store is reset or migrated as the ``Configuration/resetPolicy`` says, and ``startup`` tells. An error while opening is
+/// store is reset or migrated as the ``Configuration/resetPolicy`` says, and ``startup`` says so. An error while opening is
 /// never a reset: it is thrown, and the files stay as they were.
 ///
 /// The store is closed, and free for another process, soon after the container and its data sources are gone, or by
@@ -38,7 +38,7 @@ public final class PersistentContainer: Sendable {
         /// How many values may wait for their batch, or for their callback, before further calls are held as well; 1,000,000
         /// by default.
         public var queuedValueLimit: Int
-        /// How many bytes of saves may wait for the main actor, 32 MB by default. If it is busy for longer, it is not told of
+        /// How many bytes of saves may wait for the main actor, 32 MB by default. If it is busy for longer, it is not notified of
         /// single saves and reads what it shows from the store.
         public var mainBacklogByteLimit: Int
         /// The permissions of the files that the container makes: the store, its log and shared memory, its lock file and
@@ -68,6 +68,8 @@ public final class PersistentContainer: Sendable {
         /// Whether ``StatementTrace/sql`` shows the values of objects. False by default: values do not belong in logs.
         public var tracesValues: Bool
 
+        /// Makes a configuration; what is not named has its default. Limits that are too low count as
+        /// the lowest that work.
         public init(
             synchronous: SynchronousLevel = .full, resetPolicy: ResetPolicy = .standard,
             databaseKeys: DataSourceKeys = [:], registeredObjectByteLimit: Int = 64 << 20,
@@ -190,10 +192,10 @@ public final class PersistentContainer: Sendable {
     /// How many saves main shows that the store does not have yet.
     public var pendingSaveCount: Int { stack.root.pendingSaveCount }
 
-    /// What goes wrong where no call can throw it, from now on: what became of saves that were made with `waitFor: .main`,
+    /// What goes wrong where no call can throw it, from now on: the failures of saves that were made with `waitFor: .main`,
     /// and what is wrong in the store.
     ///
-    /// A loop over it ends when the container is closed. Of failures that nobody takes, the newest 128 are kept.
+    /// A loop over it ends when the container is closed. Of failures that are not taken, the newest 128 are kept.
     public var failures: AsyncStream<StoreFailure> { stack.root.failures.stream() }
 
     /// Returns once every save that was made before is in the store. After a failed commit it tries again.

@@ -3,7 +3,7 @@ internal import RowStore
 /// Changing or deleting many objects at once.
 ///
 /// Each call is one save like any other: rules of the model, uniqueness, derived attributes and ownership hold, and
-/// everything that shows the objects hears of it. Only rows that match and that really change are written: by one
+/// everything that shows the objects is updated. Only rows that match and that really change are written: by one
 /// statement if there are more than a few, and no attribute is derived.
 ///
 /// No objects are made of the rows, unless the predicate asks them, an attribute that has to be unique or is derived or

@@ -7,7 +7,8 @@ extension AnyDataSource {
         try main.fetch(request)
     }
 
-    /// The objects that match, in order, as ``ManagedObjectContext/fetch(_:where:order:limit:offset:)`` of ``main``.
+    /// The objects that match, in order, as
+    /// ``ManagedObjectContext/fetch(_:where:order:limit:offset:)-(_,_,[FetchOrder<Object>],_,_)`` of ``main``.
     ///
     /// ```swift
     /// let found = try contacts.fetch(ContactEntity.self, where: \.name == "Guan Yu", order: [.ascending(\.name)])

@@ -27,16 +27,16 @@ open class AnyDataSource {
     /// The context that the user interface reads; the same for all data sources of a container.
     public var main: MainContext { mainTier.context }
 
-    /// Called when something becomes of a save that no call waits for: one that was made with `waitFor: .main`. Once when it
+    /// Called when a save that no call waits for, one made with `waitFor: .main`, cannot be written. Once when it
     /// is late, and once when it is taken back.
     ///
-    /// It does nothing unless it is overridden. ``PersistentContainer/failures`` tells of all data sources.
+    /// It does nothing unless it is overridden. ``PersistentContainer/failures`` has the failures of all data sources.
     ///
     /// **Isolation**: none; it is called on a queue of its own, in the order of the failures, and may use the container.
     open nonisolated func handleError(_ failure: StoreFailure) {}
 }
 
-/// What a container makes a data source from. Only containers can make one, and nobody can keep it.
+/// What a container makes a data source from. Only containers can make one, and it cannot be kept.
 public struct DataSourceBinding: ~Copyable {
     let tier: PrivateTier
     let mainTier: MainTier

@@ -2,13 +2,16 @@ internal import RowStore
 
 /// What a save changed.
 public struct SaveReport: Sendable, Hashable {
+    /// Objects that are new.
     public var inserted: Int
     /// Objects that have at least one value that differs from before.
     public var updated: Int
+    /// Objects that are gone.
     public var deleted: Int
     /// Values for which the hook returned nil.
     public var ignored: Int
 
+    /// Makes a report to compare with, as a test does.
     public init(inserted: Int = 0, updated: Int = 0, deleted: Int = 0, ignored: Int = 0) {
         self.inserted = inserted
         self.updated = updated
@@ -34,6 +37,6 @@ public struct SaveLevel: Sendable, Hashable {
     /// actor, main's objects and lists show them too.
     public static let store = SaveLevel(rawValue: 2)
     /// The main context and its lists show the rows; they will be in the store soon. If the disk fails then, the save is tried
-    /// again; ``AnyDataSource/handleError(_:)``, ``PersistentContainer/failures`` and `flush()` tell.
+    /// again; ``AnyDataSource/handleError(_:)``, ``PersistentContainer/failures`` and `flush()` report it.
     public static let main = SaveLevel(rawValue: 1)
 }

@@ -2,6 +2,7 @@
 public struct SyncReport: Sendable, Hashable {
     /// The values in the list.
     public var read = 0
+    /// Objects of the list that are new.
     public var inserted = 0
     /// Objects of the list that have at least one value that differs from before.
     public var updated = 0
@@ -23,12 +24,17 @@ public struct SyncReport: Sendable, Hashable {
 
     /// The objects that a sync changed, in the order of the list; deleted ones in no order.
     public struct IDs: Sendable, Hashable {
+        /// Objects that are new.
         public var inserted: [ManagedObjectID] = []
+        /// Objects of which at least one value changed.
         public var updated: [ManagedObjectID] = []
+        /// Objects that are gone.
         public var deleted: [ManagedObjectID] = []
 
+        /// No objects.
         public init() {}
     }
 
+    /// A report in which everything is zero.
     public init() {}
 }

@@ -26,9 +26,13 @@ public struct SyncOperations: OptionSet, Sendable, Hashable {
         self.rawValue = rawValue
     }
 
+    /// Objects may be inserted.
     public static let insert = SyncOperations(rawValue: 1)
+    /// Objects may be changed.
     public static let update = SyncOperations(rawValue: 2)
+    /// Objects that the list lacks may be deleted.
     public static let delete = SyncOperations(rawValue: 4)
+    /// Everything; the default.
     public static let all: SyncOperations = [.insert, .update, .delete]
 }
 

@@ -1,6 +1,6 @@
 internal import RowStore
 
-/// Tells whoever listens of failures, on a queue of its own: a listener may use the container.
+/// Notifies listeners of failures, on a queue of its own: a listener may use the container.
 package final class FailureReporter: Sendable {
     private let queue: any WorkQueue
     private let state = Guarded(State())

@@ -20,11 +20,12 @@ public struct StoreFailure: Sendable {
         public static let saveRefused = Kind(rawValue: "saveRefused")
         /// A write that was made by `writeAsync` without a callback failed. Nothing of it was saved.
         public static let writeFailed = Kind(rawValue: "writeFailed")
-        /// Something is wrong in the store itself, whoever uses it: a checkpoint that keeps failing, a value that cannot be
+        /// Something is wrong in the store itself: a checkpoint that keeps failing, a value that cannot be
         /// read.
         public static let store = Kind(rawValue: "store")
     }
 
+    /// What kind of failure it is.
     public let kind: Kind
     /// What happened, and what to do.
     public let error: DataSourceError

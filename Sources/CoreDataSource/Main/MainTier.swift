@@ -10,7 +10,7 @@ package final class MainTier {
         guard let self else { return }
         if registersObjects { prepareToFetch() } else { stack.root.noticeOutsideWrites() }
     }
-    /// The number of registered objects at which those that nobody holds are next forgotten.
+    /// The number of registered objects at which those without a holder are next forgotten.
     private var sweepAt = 1024
     /// The generation that began with the last reset that main has taken in.
     private var knownReset = 0
@@ -18,7 +18,7 @@ package final class MainTier {
     private var mustReload = false
     /// The lists that follow what main shows.
     private(set) lazy var lists = ListHub(stack)
-    /// Objects that were deleted, until all lists have said so.
+    /// Objects that were deleted, until all lists have reported that.
     var deletedObjects: [Int64: ManagedObject] = [:]
 
     nonisolated init(_ stack: PersistentStack) {
@@ -58,7 +58,7 @@ package final class MainTier {
         if mustReload { try? reload() }
     }
 
-    /// Brings the lists up to what they were told.
+    /// Brings the lists up to date.
     func drainLists() {
         lists.drain()
         sweep()
@@ -74,7 +74,7 @@ package final class MainTier {
         }
     }
 
-    /// Notes that an object is deleted. Lists that show it have yet to say so.
+    /// Notes that an object is deleted. Lists that show it have yet to report that.
     private func end(_ object: ManagedObject) {
         object.state = .gone
         if !lists.isEmpty { deletedObjects[object.key] = object }

@@ -18,10 +18,12 @@ package import RowStore
 /// the property is optional, otherwise as the attribute's default value in the model. `swiftType` = `Int` makes the property of
 /// an Integer 64 an `Int`. No user info changes the model's hash.
 public protocol AttributeStorable: Sendable {
+    /// The value of a column of an object. A column without a value reads as the type's zero, or nil if the type is optional.
     static func read(from object: ManagedObject, at column: Int) -> Self
     /// The value; nil if there is none, or if it is none of the type, which is reported. A type that implements ``read(from:at:)``
     /// needs no implementation of its own, unless it has raw values.
     static func readIfPresent(from object: ManagedObject, at column: Int) -> Self?
+    /// Sets a column of an object that may be edited.
     static func write(_ value: Self, to object: ManagedObject, at column: Int)
     /// The value as the store compares it.
     var storedValue: StoredValue { get }

@@ -15,6 +15,7 @@
 /// **Isolation**: the initializer runs in the context that the object is of. The compiler lets the object into no value that
 /// could leave it.
 public protocol ManagedObjectConvertible: Sendable {
+    /// The class of objects that the value is made from.
     associatedtype Object: ManagedObject
 
     /// Copies what the value needs.

@@ -31,10 +31,13 @@ public struct FetchPredicate<Object: ManagedObject>: Sendable, Hashable {
     /// Every object matches.
     public static var all: Self { Self(PredicateTree(.constant(true))) }
 
+    /// Both match.
     public static func && (one: Self, other: Self) -> Self { Self(one.tree && other.tree) }
 
+    /// One of them matches, or both.
     public static func || (one: Self, other: Self) -> Self { Self(one.tree || other.tree) }
 
+    /// The other does not match: plain negation, also where a value is nil.
     public static prefix func ! (predicate: Self) -> Self { Self(!predicate.tree) }
 
     /// Why the rows alone do not answer the predicate; nil if they do.
@@ -122,8 +125,8 @@ public struct FetchPredicate<Object: ManagedObject>: Sendable, Hashable {
     /// ```
     ///
     /// - Parameter values: By the names of the variables, without the `$`. A variable that is not among them stays one; a name
-    ///   that is none of its variables means nothing to it.
-    /// - Throws: `unreadablePredicate` if a value is none that an attribute can have.
+    ///   that is not one of its variables is ignored.
+    /// - Throws: `unreadablePredicate` if no attribute can have a value of that type.
     public func substituting(_ values: [String: (any Sendable)?]) throws -> Self {
         Self(try tree.substituting(values))
     }

@@ -18,7 +18,7 @@ package final class ReadQueue: Sendable {
 
         var isIdle: Bool { waiting.isEmpty && idle.count == made }
 
-        /// Who is to be told that the last read has ended, if it has.
+        /// Who to notify that the last read has ended, if it has.
         mutating func takeClosing() -> [CheckedContinuation<Void, Never>] {
             guard isIdle else { return [] }
             defer { closing = [] }

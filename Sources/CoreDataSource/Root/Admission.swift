@@ -42,7 +42,7 @@ package final class Admission: Sendable {
 
     /// Lets a call in as soon as there is room.
     ///
-    /// - Throws: `storeClosed`; `storeUnavailable` if there is none for too long; `CancellationError`.
+    /// - Throws: `storeClosed`; `storeUnavailable` if there is no room for too long; `CancellationError`.
     package func enter(_ values: Int) async throws {
         if try enterIfRoom(values) { return }
         let id = nextID()
@@ -185,6 +185,6 @@ package final class Admission: Sendable {
 
     private static let unavailable = DataSourceError(
         .storeUnavailable,
-        "Too much is waiting to be written, so that the container takes no more for now. Wait until calls return before making more, or try again later."
+        "Too many saves are waiting to be written, so the container accepts no more for now. Wait for earlier calls to return, or try again later."
     )
 }

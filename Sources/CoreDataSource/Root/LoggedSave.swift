@@ -5,13 +5,13 @@ package struct LoggedSave: Sendable {
     package internal(set) var changes: ChangeSet
     /// Who made it; nil for one that undoes others.
     package let source: SaveSource?
-    /// Whether its caller waits for the store, and hears what became of it. Otherwise it was promised to main only.
+    /// Whether its caller waits for the store, and gets its outcome. Otherwise it was promised to main only.
     package let isAwaited: Bool
     /// Whether it is to be committed: neither is it in the store, nor was it taken back.
     package internal(set) var isPending: Bool
-    /// Whether it was taken back: nobody sees its rows any more.
+    /// Whether it was taken back: its rows are not visible any more.
     package internal(set) var isTakenBack = false
-    /// Whether its data source has been told that it is late.
+    /// Whether its data source was notified that it is late.
     package internal(set) var isDelayed = false
     /// How much memory it takes, in bytes.
     package let byteCount: Int

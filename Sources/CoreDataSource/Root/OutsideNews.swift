@@ -2,14 +2,14 @@ internal import RowStore
 
 /// What is known of the writes of other programs.
 struct OutsideNews {
-    /// The position of the feed after the last event that told of them.
+    /// The position of the feed after the last event about them.
     fileprivate(set) var position: Int64 = 0
     /// The newest save whose rows may lack them; nil if there is none that is pending.
     fileprivate(set) var lacking: Int64?
 }
 
 extension RootContext.State {
-    /// Has everybody read anew what another program may have written.
+    /// Makes all followers reload what another program may have written.
     ///
     /// A pending save carries whole rows, of which the store takes only the columns that it changes. Until it is in the store
     /// or taken back, reads lay its rows over those that the other program wrote. So everybody reads once more after that.
@@ -21,12 +21,12 @@ extension RootContext.State {
         outsideWrites.lacking = lacking?.changes.number
     }
 
-    /// Notes a save that is based on rows from before the last event that told of outside writes.
+    /// Notes a save that is based on rows from before the last event about outside writes.
     mutating func noteBasis(of number: Int64, _ basis: FeedPosition) {
         if basis.number < outsideWrites.position { outsideWrites.lacking = number }
     }
 
-    /// Has everybody read anew once the saves are settled whose rows may lack what another program wrote.
+    /// Makes all followers reload once the saves are settled whose rows may lack what another program wrote.
     mutating func readAgainAfterOutsideWrites() {
         guard let lacking = outsideWrites.lacking, log.committed >= lacking else { return }
         noteOutsideWrites()

@@ -36,7 +36,7 @@ extension RootContext {
         if store.needsUpkeep, pendingSaveCount == 0 { store.upkeep() }
     }
 
-    /// Commits a group, tells those who wait, and takes back what was refused.
+    /// Commits a group, notifies those who wait, and takes back what was refused.
     ///
     /// - Returns: Whether it was written, but for what was refused, and whether saves came in meanwhile.
     func commit(_ group: [ChangeSet]) -> (isWritten: Bool, isMoreWaiting: Bool) {
@@ -70,7 +70,7 @@ extension RootContext {
 
     // MARK: Trying again
 
-    /// Tries to commit again after a while, if there are saves that nobody waits for.
+    /// Tries to commit again after a while, if there are saves that no call waits for.
     private func retryLater(after error: DataSourceError) {
         guard error.code != .outcomeUnknown, error.code != .storeClosed else { return }
         let delay = state.withLock { state -> Duration? in

@@ -3,14 +3,14 @@ package import RowStore
 
 /// Waiting for the store.
 extension RootContext {
-    /// Waits until it is known what became of the save of that number.
+    /// Waits for the outcome of the save of that number.
     package func committed(_ number: Int64) async throws {
         try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
             whenCommitted(number) { continuation.resume(with: $0.mapError { $0 }) }
         }
     }
 
-    /// Blocks until it is known what became of the save of that number.
+    /// Blocks until the outcome of the save of that number is known.
     package func waitUntilCommitted(_ number: Int64) throws(DataSourceError) {
         try block { whenCommitted(number, $0) }
     }

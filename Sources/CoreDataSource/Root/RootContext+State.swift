@@ -18,7 +18,7 @@ extension RootContext {
         private(set) var failureCount = 0
         /// Whether a commit has been put off to be tried again.
         var isRetryScheduled = false
-        /// Whether somebody looks for writes of other programs from time to time.
+        /// Whether writes of other programs are looked for from time to time.
         var isFollowingOutsideWrites = false
         var outsideWrites = OutsideNews()
 
@@ -158,7 +158,7 @@ extension RootContext {
     }
 }
 
-/// How much of the feed somebody has taken in.
+/// How much of the feed a follower has taken in.
 package struct FeedPosition: Sendable, Equatable {
     /// How often the store had been reset.
     package var generation: Int

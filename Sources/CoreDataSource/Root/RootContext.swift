@@ -12,7 +12,7 @@ package final class RootContext: Sendable {
     let scheduling: WorkScheduling
     /// Who is let in, and how many have to wait.
     package let admission: Admission
-    /// What is told to whoever listens for failures.
+    /// What listeners for failures are notified of.
     package let failures: FailureReporter
     /// Told after a save was logged, when main has to be woken.
     private let wakeMain: @Sendable () -> Void
@@ -53,7 +53,7 @@ package final class RootContext: Sendable {
     ///
     /// - Parameters:
     ///   - basis: What its context had taken in of the feed before it read the rows that the save is based on; nil for now.
-    ///   - isAwaited: Whether the caller asks what becomes of it.
+    ///   - isAwaited: Whether the caller asks for its outcome.
     /// - Returns: The number of the save.
     /// - Throws: `storeClosed`, `storeReset`, `saveTakenBack`.
     package func accept(
@@ -91,7 +91,7 @@ package final class RootContext: Sendable {
         if state.withLock({ $0.log.merged != nil }) { wakeMain() }
     }
 
-    /// Calls back once it is known what became of the save of that number. Ask once for each save.
+    /// Calls back with the outcome of the save of that number. Call it once for each save.
     package func whenCommitted(_ number: Int64, _ waiter: @escaping CommitWaiters.Waiter) {
         let outcome = state.withLock { state -> Result<Void, DataSourceError>? in
             if let outcome = state.takeOutcome(number) { return outcome }
@@ -169,9 +169,9 @@ package final class RootContext: Sendable {
 
 extension RootContext {
     static let discarded = DataSourceError(
-        .pendingDiscarded, "The save was discarded, with all that were not in the store yet. Make it again.")
+        .pendingDiscarded, "The save was discarded before it reached the store. Save again.")
     static let storeReset = DataSourceError(
-        .storeReset, "The store was reset while this was being done, so nothing of it is in the new one. Do it again.")
+        .storeReset, "The store was reset during this call, so nothing of the call is in the new store. Call again.")
     static let closed = DataSourceError(
         .storeClosed, "The store was closed. Open it again before using it.")
 }

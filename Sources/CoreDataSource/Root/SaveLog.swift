@@ -1,6 +1,6 @@
 package import RowStore
 
-/// Every save that somebody still needs, in the order in which saves were made: a value that decides, and does nothing.
+/// Every save that is still needed, in the order in which saves were made: a value that decides, and does nothing.
 ///
 /// Each save has a number, counted from 1. The root commits the log, main merges it, and a fetch lays over what it reads
 /// whatever was saved after the commit that it surely sees. A save leaves the log once none of them can ask for it.
@@ -18,7 +18,7 @@ package struct SaveLog {
     package private(set) var committing: ClosedRange<Int64>?
     /// How many commits have begun.
     package private(set) var commitCount = 0
-    /// How often the store was reset. Whoever cached rows of an older generation reads them anew.
+    /// How often the store was reset. Cached rows of an older generation have to be reloaded.
     package private(set) var generation = 0
     /// Whether the store is being emptied. Meanwhile nothing is committed.
     package private(set) var isResetting = false
@@ -33,7 +33,7 @@ package struct SaveLog {
 
     /// Why main cannot go on from what it shows.
     package enum Staleness: Sendable {
-        /// It was so far behind that it was not told of all saves.
+        /// It was so far behind that it skipped saves.
         case backlog
         /// Another program wrote to the store.
         case outsideWrites
@@ -48,7 +48,7 @@ package struct SaveLog {
     /// Where the fetches began that are under way, the oldest first, and how many began there.
     private var readers: [(start: Int64, count: Int)] = []
     private let layout: ModelLayout
-    /// How many bytes main may be behind before it has to read anew.
+    /// How many bytes main may be behind before it has to reload.
     private let unmergedByteLimit: Int
 
     package init(_ layout: ModelLayout, unmergedByteLimit: Int = .max) {
@@ -109,9 +109,9 @@ package struct SaveLog {
         advance()
     }
 
-    /// Ends the commit, once everyone who waited for it has been told.
+    /// Ends the commit, once everyone who waited for it was notified.
     ///
-    /// - Returns: Whether saves came in meanwhile, which nobody has tried to commit yet.
+    /// - Returns: Whether saves came in meanwhile, which were not tried to be committed yet.
     package mutating func endCommit() -> Bool {
         let through = committing?.upperBound ?? committed
         committing = nil
@@ -150,9 +150,9 @@ package struct SaveLog {
         }
     }
 
-    /// Marks pending saves as ones that somebody has been told are late.
+    /// Marks pending saves as reported late.
     ///
-    /// - Returns: Those that nobody had been told of.
+    /// - Returns: Those that had not been reported.
     package mutating func noteDelay() -> [LoggedSave] {
         var delayed: [LoggedSave] = []
         for place in entries.indices.suffix(Int(newest - committed))
@@ -170,7 +170,7 @@ package struct SaveLog {
         pendingByteCount -= entries[place].byteCount
     }
 
-    /// Moves past the saves of which it is known what became of them.
+    /// Moves past the saves whose outcome is known.
     private mutating func advance() {
         while committed < newest, !entries[entries.count - Int(newest - committed)].isPending { committed += 1 }
         trim()
@@ -188,7 +188,7 @@ package struct SaveLog {
     /// The store was emptied, or could not be: saves are committed again.
     package mutating func endReset() { isResetting = false }
 
-    /// The rows of the store are gone: pending saves are lost, and nobody is told of older ones.
+    /// The rows of the store are gone: pending saves are lost, and older ones are not reported.
     ///
     /// - Returns: The saves that are lost.
     package mutating func empty() -> [LoggedSave] {
@@ -206,7 +206,7 @@ package struct SaveLog {
 
     // MARK: Main
 
-    /// Main begins to show rows: from now on it is told of every save.
+    /// Main begins to show rows: from now on it is notified of every save.
     package mutating func startMerging() {
         if merged == nil { merged = newest }
     }
@@ -229,7 +229,7 @@ package struct SaveLog {
         return taken
     }
 
-    /// Main is not told of the saves that it has not merged, and has to read what it shows from the store.
+    /// Drops the saves that main has not merged: it has to reload what it shows from the store.
     package mutating func forgetForMain(_ reason: Staleness) {
         guard merged != nil else { return }
         merged = newest
@@ -238,7 +238,7 @@ package struct SaveLog {
         trim()
     }
 
-    /// Why main has to read anew, if it has to; it does so now.
+    /// Why main has to reload, if it has to; it does so now.
     package mutating func takeStaleness() -> Staleness? {
         defer { staleness = nil }
         return staleness

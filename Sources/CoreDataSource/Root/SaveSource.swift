@@ -22,7 +22,7 @@ package final class SaveSource: Sendable {
         set { state.withLock { $0.origin = newValue } }
     }
 
-    /// Sets who hears what becomes of saves that nobody awaits.
+    /// Sets who is notified of the outcome of saves that no call awaits.
     func setHandler(_ handler: @escaping @Sendable (StoreFailure) -> Void) {
         state.withLock { $0.handler = handler }
     }

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Runs a context's jobs one after the other on a queue of its own, so that blocking work holds up nobody else.
+/// Runs a context's jobs one after the other on a queue of its own, so that blocking work holds up no other work.
 package final class QueueExecutor: SerialExecutor {
     private let queue: any WorkQueue
     private let waiting = Atomic<Int>(0)

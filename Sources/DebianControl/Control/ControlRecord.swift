@@ -48,7 +48,7 @@ public struct ControlRecord: Sendable {
     private func value(_ name: String) throws(ControlFault) -> ArraySlice<UInt8>? {
         guard let index = fields.firstIndex(where: { has($0, name) }) else { return nil }
         if let second = fields[(index + 1)...].first(where: { has($0, name) }) {
-            throw ControlFault(line: second.line, message: "\(name) is there twice")
+            throw ControlFault(line: second.line, message: "duplicate field \(name)")
         }
         return bytes[fields[index].value]
     }

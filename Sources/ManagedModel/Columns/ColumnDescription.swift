@@ -5,16 +5,19 @@ public struct ColumnDescription: Sendable, Hashable {
     /// The property's name; `property.leaf` for the leaf of a composite; `property.entity` for the entity of a to-one
     /// relationship whose destination can vary; `property.position` for its place where the inverse is ordered.
     public var name: String
+    /// What the column holds.
     public var role: Role
     /// False for transient attributes: they live in memory, travel with a save, and have no column in the store.
     public var isStored: Bool
 
+    /// Makes a column.
     public init(name: String, role: Role, isStored: Bool) {
         self.name = name
         self.role = role
         self.isStored = isStored
     }
 
+    /// What a column holds.
     public enum Role: Sendable, Hashable {
         /// An attribute, or a leaf of a composite: then the description is the leaf's.
         case attribute(AttributeDescription)

@@ -9,6 +9,7 @@ public struct ModelDifference: Sendable, Hashable {
     /// The changes, by entity, then property.
     public var changes: [Change]
 
+    /// Compares two models by the names of entities and properties.
     public init(from old: ManagedObjectModel, to new: ManagedObjectModel) {
         let old = Self.shapes(of: old)
         let new = Self.shapes(of: new)
@@ -16,6 +17,7 @@ public struct ModelDifference: Sendable, Hashable {
         changes = names.flatMap { Self.changes(from: old[$0], to: new[$0], name: $0) }
     }
 
+    /// Whether both models have the same persisted shape.
     public var isEmpty: Bool { changes.isEmpty }
 
     /// The entities that changed themselves, sorted. Their sub-entities change with them and are not listed.
@@ -27,6 +29,7 @@ public struct ModelDifference: Sendable, Hashable {
 
     /// One thing that changed.
     public struct Change: Sendable, Hashable, CustomStringConvertible {
+        /// The entity that changed.
         public var entityName: String
         /// The attribute, as a path if it lies in a composite, or the relationship; nil for the entity itself.
         public var propertyName: String?

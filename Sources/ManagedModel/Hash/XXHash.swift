@@ -2,9 +2,12 @@ internal import CXXHash
 
 /// A 128-bit XXH3 hash, the same on every machine.
 public struct ModelHash: Sendable, Hashable, CustomStringConvertible {
+    /// The upper 64 bits.
     public var high: UInt64
+    /// The lower 64 bits.
     public var low: UInt64
 
+    /// The hash of those bits.
     public init(high: UInt64, low: UInt64) {
         self.high = high
         self.low = low

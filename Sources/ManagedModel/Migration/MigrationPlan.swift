@@ -98,7 +98,7 @@ package struct LinkSource: Sendable, Hashable {
     }
 }
 
-/// Something that the model alone does not tell.
+/// Something that the model alone does not say.
 package struct MigrationCondition: Sendable, Equatable {
     package enum Kind: Sendable, Equatable {
         /// The old entity has no rows.

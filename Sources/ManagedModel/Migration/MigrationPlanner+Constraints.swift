@@ -13,7 +13,7 @@ extension MigrationPlanner {
                     MigrationCondition(
                         kind: .isUnique(columns),
                         complaint: "\(entity.name): objects have the same \(constraint.joined(separator: ", ")), which "
-                            + "must be unique now. Take the constraint away, or make them differ before."))
+                            + "must be unique now. Remove the constraint, or change them first."))
             }
         }
     }

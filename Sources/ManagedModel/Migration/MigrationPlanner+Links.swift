@@ -45,7 +45,7 @@ extension MigrationPlanner {
         if !sources.isEmpty, !areOne(sources, inverseSources) {
             plan.obstacles.append(
                 "\(path): it and \(inverse.map { "\($0.entity).\($0.name)" } ?? "its inverse") had links of their own, "
-                    + "which cannot be told to be the same. Give one of them another name.")
+                    + "which cannot be matched. Give one of them another name.")
             return
         }
         // The inverse's column holds the links of both.

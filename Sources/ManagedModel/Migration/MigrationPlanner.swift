@@ -35,7 +35,7 @@ struct MigrationPlanner {
                 plan.conditions.append(
                     MigrationCondition(
                         kind: .isEmpty(entity.name),
-                        complaint: "\(name): it is abstract now, and its objects have no other entity to be of. "
+                        complaint: "\(name): it is abstract now, and its objects can belong to no other entity. "
                             + "Keep it concrete, or remove it to drop them."))
                 continue
             }

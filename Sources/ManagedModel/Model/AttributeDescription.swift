@@ -1,8 +1,12 @@
 /// One attribute of an entity or of a composite.
 public struct AttributeDescription: Sendable, Hashable {
+    /// The name of the attribute.
     public var name: String
+    /// What kind of values it has.
     public var type: AttributeType
+    /// Whether it may have no value when it is saved.
     public var isOptional: Bool
+    /// Whether it is kept in memory only.
     public var isTransient: Bool
     /// The value of a new object; nil for none. An empty string is a value.
     public var defaultValue: AttributeValue?
@@ -14,9 +18,11 @@ public struct AttributeDescription: Sendable, Hashable {
     public var maximum: AttributeValue?
     /// A regular expression that the whole string must match.
     public var pattern: String?
+    /// The name of the transformer that the model names. Nothing here uses it: a transformable is a `Codable` value.
     public var valueTransformerName: String?
     /// The declared type of a transformable: `[String]`, `Color`.
     public var customClassName: String?
+    /// Whether the model allows large values in files of their own. Stores keep all values in their rows.
     public var allowsExternalBinaryDataStorage: Bool
     /// The name of the composite, when ``type`` is ``AttributeType/composite``.
     public var compositeName: String?
@@ -24,14 +30,20 @@ public struct AttributeDescription: Sendable, Hashable {
     public var derivationExpression: String?
     /// The legacy single-column index flag.
     public var isIndexed: Bool
+    /// A flag of the model that nothing here uses.
     public var preservesValueInHistoryOnDeletion: Bool
+    /// A flag of the model that nothing here uses.
     public var allowsCloudEncryption: Bool
+    /// A flag of the model that nothing here uses.
     public var isIndexedBySpotlight: Bool
+    /// Part of the hash: another one makes it another model. Nil for none.
     public var versionHashModifier: String?
     /// The attribute's name in an older version of the model (`elementID` in the file).
     public var renamingIdentifier: String?
+    /// What the author noted, by keys of their own. It is not part of the hash.
     public var userInfo: [String: String]
 
+    /// Makes an attribute; what is not named is as if the model file did not name it.
     public init(
         name: String,
         type: AttributeType,
@@ -81,20 +93,36 @@ public struct AttributeDescription: Sendable, Hashable {
 
 /// The type of an attribute. The raw value is the word in the model file.
 public enum AttributeType: String, Sendable, Hashable, CaseIterable {
+    /// No type, as of an attribute that names none in the file.
     case undefined = "Undefined"
+    /// A whole number of 16 bits, `Int16`.
     case integer16 = "Integer 16"
+    /// A whole number of 32 bits, `Int32`.
     case integer32 = "Integer 32"
+    /// A whole number of 64 bits, `Int64`.
     case integer64 = "Integer 64"
+    /// A decimal number, `Decimal`.
     case decimal = "Decimal"
+    /// A real number of 64 bits, `Double`.
     case double = "Double"
+    /// A real number of 32 bits, `Float`.
     case float = "Float"
+    /// A string, `String`.
     case string = "String"
+    /// True or false, `Bool`.
     case boolean = "Boolean"
+    /// A moment, `Date`.
     case date = "Date"
+    /// Bytes, `Data`.
     case binary = "Binary"
+    /// A `UUID`.
     case uuid = "UUID"
+    /// A `URL`.
     case uri = "URI"
+    /// A `Codable` value of the app's own, kept as JSON.
     case transformable = "Transformable"
+    /// The id of an object. Models do not name this type.
     case objectID = "Object ID"
+    /// Several attributes together, as ``CompositeDescription`` says.
     case composite = "Composite"
 }

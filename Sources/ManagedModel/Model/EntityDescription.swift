@@ -1,26 +1,34 @@
 /// One entity: a kind of object, its properties, and where it stands in the inheritance of the model.
 public struct EntityDescription: Sendable, Hashable {
+    /// The name of the entity.
     public var name: String
     /// The class as the model spells it: `X`, `.X` (the app's own module), `Module.X`, or nil for the generic class.
     public var className: String?
     /// The name of the parent entity; nil for a root entity.
     public var parentName: String?
+    /// Whether only its sub-entities have objects.
     public var isAbstract: Bool
     /// The entity's own attributes, in the order of the file. Inherited ones are in the parent.
     public var attributes: [AttributeDescription]
     /// The entity's own relationships, in the order of the file.
     public var relationships: [RelationshipDescription]
+    /// The entity's own fetched properties. They are read and kept, and have no accessors.
     public var fetchedProperties: [FetchedPropertyDescription]
+    /// The indexes that the store makes for it.
     public var indexes: [FetchIndexDescription]
     /// Each constraint is a list of names of attributes or to-one relationships, which together must be unique. Rows in
     /// which one of them is nil never collide.
     public var uniquenessConstraints: [[String]]
+    /// What the author noted, by keys of their own. It is not part of the hash.
     public var userInfo: [String: String]
+    /// Part of the hash: another one makes it another model. Nil for none.
     public var versionHashModifier: String?
     /// The entity's name in an older version of the model (`elementID` in the file).
     public var renamingIdentifier: String?
+    /// What is generated for it.
     public var codeGeneration: CodeGeneration
 
+    /// Makes an entity; what is not named is as if the model file did not name it.
     public init(
         name: String,
         className: String? = nil,
@@ -64,21 +72,28 @@ public enum CodeGeneration: String, Sendable, Hashable {
 
 /// An index that speeds up fetches. Indexes are made again when the store opens and are not part of the hash.
 public struct FetchIndexDescription: Sendable, Hashable {
+    /// The name of the index in the model.
     public var name: String
+    /// What it sorts by, the most significant first.
     public var elements: [Element]
     /// Whether the model declares it in the old spelling, without a name (`compoundIndex` in the file).
     public var isCompound: Bool
 
+    /// Makes an index.
     public init(name: String, elements: [Element], isCompound: Bool = false) {
         self.name = name
         self.elements = elements
         self.isCompound = isCompound
     }
 
+    /// One property of an index.
     public struct Element: Sendable, Hashable {
+        /// The name of an attribute or of a to-one relationship.
         public var property: String
+        /// Whether the least value comes first.
         public var isAscending: Bool
 
+        /// Makes an element.
         public init(property: String, isAscending: Bool = true) {
             self.property = property
             self.isAscending = isAscending

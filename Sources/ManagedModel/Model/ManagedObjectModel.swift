@@ -23,6 +23,9 @@ public struct ManagedObjectModel: Sendable {
     /// `ManagedObject`s.
     public var classes: [String: any AnyObject.Type]
 
+    /// Makes a model of entities in any order.
+    ///
+    /// - Parameter version: The name of the version; nil for the name of the model.
     public init(
         name: String,
         version: String? = nil,
@@ -60,9 +63,12 @@ extension ManagedObjectModel: Equatable {
 
 /// A named subset of a model's entities.
 public struct ModelConfiguration: Sendable, Hashable {
+    /// The name of the subset.
     public var name: String
+    /// The names of its entities.
     public var entityNames: [String]
 
+    /// Makes a configuration.
     public init(name: String, entityNames: [String]) {
         self.name = name
         self.entityNames = entityNames
@@ -71,9 +77,12 @@ public struct ModelConfiguration: Sendable, Hashable {
 
 /// A value made of several attributes, stored as one column per leaf.
 public struct CompositeDescription: Sendable, Hashable {
+    /// The name by which attributes refer to it.
     public var name: String
+    /// What it is made of. An attribute may be a composite itself.
     public var attributes: [AttributeDescription]
 
+    /// Makes a composite.
     public init(name: String, attributes: [AttributeDescription]) {
         self.name = name
         self.attributes = attributes

@@ -1,23 +1,35 @@
 /// One relationship of an entity.
 public struct RelationshipDescription: Sendable, Hashable {
+    /// The name of the relationship.
     public var name: String
+    /// The name of the entity that it leads to.
     public var destinationName: String
     /// The relationship of the destination that points back; nil for none.
     public var inverseName: String?
+    /// Whether it may have more than one destination.
     public var isToMany: Bool
+    /// Whether its destinations have an order. Only to-many ones do.
     public var isOrdered: Bool
+    /// Whether it may have no destination when it is saved.
     public var isOptional: Bool
+    /// Whether it is kept in memory only.
     public var isTransient: Bool
     /// The fewest destinations allowed. An optional relationship may be empty whatever this says.
     public var minimumCount: Int
     /// The most destinations allowed; 0 for no limit.
     public var maximumCount: Int
+    /// What happens to the destinations when the source is deleted. It is not part of the hash.
     public var deleteRule: DeleteRule
+    /// Part of the hash: another one makes it another model. Nil for none.
     public var versionHashModifier: String?
     /// The relationship's name in an older version of the model (`elementID` in the file).
     public var renamingIdentifier: String?
+    /// What the author noted, by keys of their own. It is not part of the hash.
     public var userInfo: [String: String]
 
+    /// Makes a relationship.
+    ///
+    /// - Parameter maximumCount: 0 for no limit; nil for 1 if it is to-one, and for no limit otherwise.
     public init(
         name: String,
         destinationName: String,
@@ -51,19 +63,28 @@ public struct RelationshipDescription: Sendable, Hashable {
 
 /// What happens to the destinations when the source of a relationship is deleted. The raw value is the word in the file.
 public enum DeleteRule: String, Sendable, Hashable {
+    /// Nothing: they may be left with a link that leads nowhere.
     case noAction = "No Action"
+    /// They lose their link to the source.
     case nullify = "Nullify"
+    /// They are deleted too.
     case cascade = "Cascade"
+    /// As long as there is one, the source may not be deleted.
     case deny = "Deny"
 }
 
 /// A relationship whose value is the result of a fetch. It has no column.
 public struct FetchedPropertyDescription: Sendable, Hashable {
+    /// The name of the property.
     public var name: String
+    /// A flag of the model that nothing here uses.
     public var isOptional: Bool
+    /// The fetch. Its predicate may name `$FETCH_SOURCE`.
     public var fetchRequest: FetchRequestTemplate
+    /// What the author noted, by keys of their own.
     public var userInfo: [String: String]
 
+    /// Makes a fetched property.
     public init(
         name: String, isOptional: Bool = false, fetchRequest: FetchRequestTemplate, userInfo: [String: String] = [:]
     ) {
@@ -76,20 +97,30 @@ public struct FetchedPropertyDescription: Sendable, Hashable {
 
 /// A fetch request stored with the model.
 public struct FetchRequestTemplate: Sendable, Hashable {
+    /// The name of the request in the model.
     public var name: String
+    /// The name of the entity that is fetched.
     public var entityName: String
     /// A format string that may hold `$VARIABLES`; nil for all objects.
     public var predicateFormat: String?
+    /// What the model asks for. The generated function asks for objects.
     public var resultType: ResultType
     /// The most results; 0 for no limit.
     public var fetchLimit: Int
+    /// A number of the model that nothing here uses.
     public var fetchBatchSize: Int
+    /// Whether objects of sub-entities are found too.
     public var includesSubentities: Bool
+    /// A flag of the model that nothing here uses.
     public var includesPropertyValues: Bool
+    /// A flag of the model that nothing here uses.
     public var includesPendingChanges: Bool
+    /// A flag of the model that nothing here uses.
     public var returnsObjectsAsFaults: Bool
+    /// A flag of the model that nothing here uses.
     public var returnsDistinctResults: Bool
 
+    /// Makes a request; what is not named is as if the model file did not name it.
     public init(
         name: String,
         entityName: String,
@@ -118,8 +149,11 @@ public struct FetchRequestTemplate: Sendable, Hashable {
 
     /// What a fetch returns. The raw value is the number in the file.
     public enum ResultType: Int, Sendable, Hashable {
+        /// The objects.
         case objects = 0
+        /// Their ids.
         case objectIDs = 1
+        /// Values of theirs, by the names of properties.
         case dictionaries = 2
     }
 }

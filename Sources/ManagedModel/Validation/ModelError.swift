@@ -1,5 +1,6 @@
 /// What is wrong with a model: two things of one name, a cycle, or a name that leads nowhere.
 public struct ModelError: Error, Sendable, Hashable {
+    /// What kind of fault it is.
     public var code: Code
     /// The entity or composite at fault, if there is one.
     public var entityName: String?
@@ -8,6 +9,7 @@ public struct ModelError: Error, Sendable, Hashable {
     /// What is wrong, and what to do about it.
     public var message: String
 
+    /// Makes an error.
     public init(_ code: Code, entity: String? = nil, property: String? = nil, _ message: String) {
         self.code = code
         self.entityName = entity

@@ -53,7 +53,7 @@ extension ModelBuilder {
     private mutating func defaultValue(of element: MarkupElement, type: AttributeType) -> AttributeValue? {
         if let text = element["defaultDateTimeInterval"] {
             if type == .date, let seconds = NumberText.double(text) { return .date(seconds) }
-            log.warn(element.line, "defaultDateTimeInterval=\"\(text)\" is not the date of a date. It is ignored.")
+            log.warn(element.line, "defaultDateTimeInterval=\"\(text)\" is not a date. It is ignored.")
         }
         guard let text = element["defaultValueString"] else { return nil }
         return take(.defaultValue(text, of: type), at: element)
@@ -64,7 +64,7 @@ extension ModelBuilder {
     ) -> AttributeValue? {
         if let text = element[dateAttribute] {
             if type == .date, let seconds = NumberText.double(text) { return .date(seconds) }
-            log.warn(element.line, "\(dateAttribute)=\"\(text)\" is not the bound of a date. It is ignored.")
+            log.warn(element.line, "\(dateAttribute)=\"\(text)\" is not a date. It is ignored.")
         }
         guard let text = element[name] else { return nil }
         return take(.bound(text, of: type), at: element)
@@ -81,7 +81,7 @@ extension ModelBuilder {
         if isDerived, expression == nil {
             log.warn(element.line, "A derived attribute has no derivationExpression. It is taken as an ordinary one.")
         } else if !isDerived, expression != nil {
-            log.warn(element.line, "derivationExpression stands on an attribute that is not derived. It is ignored.")
+            log.warn(element.line, "derivationExpression is on an attribute that is not derived. It is ignored.")
         }
         return isDerived ? expression : nil
     }

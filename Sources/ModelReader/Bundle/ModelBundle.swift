@@ -3,6 +3,7 @@ public import Foundation
 /// A `.xcdatamodeld` bundle: the versions of a model and which of them is current. A `.xcdatamodel` that stands alone is
 /// a bundle of itself.
 public struct ModelBundle: Sendable {
+    /// Where the bundle is.
     public let url: URL
     /// The name of the model, without an extension.
     public let name: String

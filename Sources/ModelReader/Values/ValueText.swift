@@ -20,7 +20,7 @@ struct ValueText: Equatable {
         case .uuid: UUID(uuidString: text).map { ValueText(value: .uuid($0)) } ?? none(text, "is not a UUID")
         case .date: none(text, "is not a date")
         case .undefined, .binary, .transformable, .objectID, .composite:
-            none(text, "stands on an attribute that cannot have one")
+            none(text, "is on an attribute that cannot have one")
         }
     }
 
@@ -76,7 +76,7 @@ extension ValueText {
             NumberText.double(text).map { ValueText(value: .double($0)) } ?? noBound(text, "is not a number")
         case .decimal:
             NumberText.decimal(text).map { ValueText(value: .decimal($0)) } ?? noBound(text, "is not a decimal number")
-        default: noBound(text, "stands on an attribute that cannot have one")
+        default: noBound(text, "is on an attribute that cannot have one")
         }
     }
 

@@ -7,6 +7,7 @@ protocol Command {
 
 enum CommandName: String, CaseIterable {
     case hash, diff, status, reset, restore, check, diagram
+    case initialize = "init"
 
     static func command(for words: [String]) throws -> any Command {
         guard let index = words.firstIndex(where: { $0 != "--json" }) else {
@@ -27,6 +28,7 @@ enum CommandName: String, CaseIterable {
         case .restore: RestoreCommand.self
         case .check: CheckCommand.self
         case .diagram: DiagramCommand.self
+        case .initialize: InitCommand.self
         }
     }
 

@@ -9,6 +9,7 @@ enum Usage {
                model-reset restore BACKUP STORE [--force] [--dry-run]
                model-reset check MODEL... [--lock FILE] [--update]
                model-reset diagram MODEL [--version NAME] [--output FILE]
+               model-reset init [NAME] [--entity ENTITY]
                model-reset --version
 
         A store is made for one model and one database key, and is reset when either changes. This says when. What becomes of
@@ -19,9 +20,10 @@ enum Usage {
           diff      says what differs between two models, and what a migration would keep and lose
           status    says what the next start of an app would do with a store, and why; changes nothing
           reset     replaces a store with an empty one
-          restore   puts a copy of a backup where a store is to be
+          restore   puts a copy of a backup in the place of a store
           check     compares models with a lock file that is committed with them, and says what diff says
           diagram   draws the entities of a model, as SVG
+          init      writes a first model, NAME.xcdatamodeld, with one entity and four attributes; overwrites nothing
 
           MODEL               a .xcdatamodeld bundle, or the .xcdatamodel of one version
           --version NAME      the version of the model; without it, the current one
@@ -34,6 +36,8 @@ enum Usage {
           --force             replaces the store that is there
           --lock FILE         the lock file (default: Models/model.lock)
           --update            writes the lock file, and makes its folder
+          NAME                the bundle to write, with or without its extension (default: Model); its folder is made
+          --entity ENTITY     the name of the entity (default: ItemEntity)
           --output FILE       where the drawing goes (default: standard output)
           --json              prints the answer as JSON, on one line
           --help              prints this text

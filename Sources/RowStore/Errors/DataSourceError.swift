@@ -17,6 +17,7 @@ public struct DataSourceError: Error, Sendable {
         }
     }
 
+    /// What kind of error it is.
     public var code: Code
     /// What happened and what to do. It never holds the values of attributes.
     public var message: String
@@ -29,6 +30,7 @@ public struct DataSourceError: Error, Sendable {
     /// Each of several failures, when one error stands for them all.
     public var failures: [DataSourceError]
 
+    /// Makes an error with its code and the sentence that says what happened and what to do.
     public init(
         _ code: Code, _ message: String, entityName: String? = nil, attributeName: String? = nil, cause: String? = nil,
         failures: [DataSourceError] = []
@@ -77,7 +79,7 @@ extension DataSourceError.Code {
     public static let uniquenessViolated = Self(rawValue: "uniquenessViolated")
     /// An object was deleted whose delete rule Deny keeps it while others are linked to it.
     public static let deletionDenied = Self(rawValue: "deletionDenied")
-    /// A text or blob is longer than the store can hold.
+    /// A string or data is longer than the store can hold.
     public static let valueTooLarge = Self(rawValue: "valueTooLarge")
     /// No key is left for a new object.
     public static let keysExhausted = Self(rawValue: "keysExhausted")
@@ -100,9 +102,9 @@ extension DataSourceError.Code {
 
     // Queries.
 
-    /// A request asks for what no request can mean, such as a negative limit.
+    /// A request is invalid: it has a negative limit, for example.
     public static let invalidRequest = Self(rawValue: "invalidRequest")
-    /// A predicate or another part of a query means nothing: it compares what cannot be compared, say.
+    /// A predicate or another part of a query is invalid: it compares what cannot be compared, for example.
     public static let invalidPredicate = Self(rawValue: "invalidPredicate")
     /// A predicate format breaks the grammar, or its arguments do not fit.
     public static let unreadablePredicate = Self(rawValue: "unreadablePredicate")

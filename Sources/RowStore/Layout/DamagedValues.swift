@@ -1,10 +1,10 @@
-/// Where those who read a stored value say that it is none of its attribute's type, and reads as another.
+/// Where it is reported that a stored value is not of its attribute's type, and reads as another.
 package final class DamagedValues: Sendable {
     package typealias Handler = @Sendable (EntityLayout, _ column: Int) -> Void
 
     private let handler = Guarded<Handler?>(nil)
 
-    /// Sets who is told. The same value may be reported again and again.
+    /// Sets who is notified. The same value may be reported again and again.
     package func connect(_ handler: @escaping Handler) {
         self.handler.withLock { $0 = handler }
     }
@@ -15,7 +15,7 @@ package final class DamagedValues: Sendable {
 }
 
 extension EntityLayout {
-    /// Reports that a stored value is none of its attribute's type.
+    /// Reports that a stored value is not of its attribute's type.
     package func noteDamage(_ column: Int) { damage.note(self, column) }
 }
 
@@ -24,8 +24,8 @@ extension DataSourceError {
         let attribute = layout.columns[column].name
         self.init(
             .damagedValue,
-            "An object of \(layout.name) holds something in \(attribute) that is no value of its type, and reads as a "
-                + "default one. Another program or a damaged disk wrote it. Save the objects again, or restore the store.",
+            "An object of \(layout.name) has a stored \(attribute) that is not a value of its type. It reads as the default "
+                + "value. Another program or a damaged disk wrote it. Save the object again, or restore the store.",
             entityName: layout.name, attributeName: attribute)
     }
 }

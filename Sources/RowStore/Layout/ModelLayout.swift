@@ -7,7 +7,7 @@ package import ManagedModel
 package final class ModelLayout: Sendable {
     package let model: ManagedObjectModel
     package let entities: [EntityLayout]
-    /// Told of stored values that are none of their attribute's type.
+    /// Notified of stored values that are not of their attribute's type.
     package let damage = DamagedValues()
     private let indexesByName: [String: Int]
 

@@ -2,7 +2,7 @@ package import Foundation
 
 /// The values of one row, packed into one buffer that all tiers share.
 ///
-/// A snapshot is a value: whoever holds one can read it for ever, and changing a copy leaves the others as they are.
+/// A snapshot is a value: it can be read as long as it is held, and changing a copy leaves the others as they are.
 ///
 /// The first word is the number of columns. Then comes one bit a column (set: not null), padded to whole words; then one
 /// word a column; then the bytes of texts and blobs, each padded to whole words.

@@ -9,6 +9,7 @@ public struct MigrationReport: Sendable, Hashable {
     /// What objects had and have no more, each in words: `Item.price: the values (Decimal, optional)`.
     public var losses: [String]
 
+    /// Makes a report to compare with, as a test does.
     public init(
         rowsCarried: Int, changes: [String] = [], removedEntities: [String] = [], losses: [String] = []
     ) {
@@ -28,6 +29,7 @@ public struct MigrationProgress: Sendable, Hashable {
     /// The entity whose objects are being carried over, by its new name; nil at the end.
     public var entityName: String?
 
+    /// Makes a progress to compare with, as a test does.
     public init(completedRowCount: Int, totalRowCount: Int, entityName: String? = nil) {
         self.completedRowCount = completedRowCount
         self.totalRowCount = totalRowCount

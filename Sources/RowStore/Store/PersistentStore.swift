@@ -47,14 +47,14 @@ package protocol PersistentStore: Sendable {
     /// - Parameter didEmpty: Called once the rows are gone, while reads still wait; not if it throws.
     func reset(didEmpty: () -> Void) throws(DataSourceError) -> StoreStartup
 
-    /// Sets who is told what goes wrong in the store where no call can throw it: a checkpoint that keeps failing, a value
+    /// Sets who is notified of what goes wrong in the store where no call can throw it: a checkpoint that keeps failing, a value
     /// that cannot be read. The handler may be called on any thread, and is never called with a lock held.
     func report(to handler: @escaping @Sendable (DataSourceError) -> Void)
 
-    /// The store is about to be closed: whoever opens its file in this process waits until it is.
+    /// The store is about to be closed: opening its file in this process waits until it is.
     func willClose()
 
-    /// Closes the store if nobody uses it at this moment.
+    /// Closes the store if it is not in use at this moment.
     ///
     /// - Returns: Whether it is closed now.
     func closeIfIdle() -> Bool
@@ -72,7 +72,7 @@ extension StoreReader {
     }
 }
 
-/// What became of the change sets of a group.
+/// The outcome of the change sets of a group.
 package struct CommitOutcome: Sendable {
     /// Why change sets were refused, by their place in the group.
     package var refused: [Int: DataSourceError]

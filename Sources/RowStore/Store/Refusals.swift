@@ -35,7 +35,7 @@ extension DataSourceError {
     package init(takenBackAfter cause: DataSourceError) {
         self.init(
             .saveTakenBack,
-            "An earlier save that this one may rest on could not be written, so this one was taken back too. Make both again.",
+            "An earlier save that this one may depend on could not be written, so this one was taken back too. Save both again.",
             entityName: cause.entityName, cause: cause.description)
     }
 
@@ -43,7 +43,7 @@ extension DataSourceError {
     package init(updateOfMissingRowOf entity: String?) {
         self.init(
             .objectGone,
-            "An object of \(entity ?? "an entity") was changed that another program had deleted from the store. Insert a new one.",
+            "An object of \(entity ?? "an entity") was changed after another program had deleted it from the store. Insert a new one.",
             entityName: entity)
     }
 }

@@ -7,13 +7,13 @@ extension StoreStartup {
         }
 
         private let kind: Kind
-        /// Whether the model is another one.
+        /// Whether the model changed.
         public let isModelChanged: Bool
-        /// Whether the database key is another one.
+        /// Whether the database key changed.
         public let isDatabaseKeyChanged: Bool
         /// The entities that are new, changed or gone, sorted.
         public let changedEntities: [String]
-        /// The entities whose data source has another key, sorted.
+        /// The entities whose data source has a changed key, sorted.
         public let entitiesWithChangedKey: [String]
 
         private init(_ kind: Kind) {
@@ -43,15 +43,15 @@ extension StoreStartup {
         public static let current = Reason(.current)
         /// The app asked for an empty store.
         public static let requested = Reason(.requested)
-        /// The database key is another one.
+        /// The database key changed.
         public static let databaseKeyChanged = Reason(key: true)
-        /// The model is another one. The names are those of the entities that are new, changed or gone, sorted.
+        /// The model changed. The names are those of the entities that are new, changed or gone, sorted.
         public static func modelChanged(entities: [String]) -> Reason { Reason(model: entities) }
-        /// Both are others.
+        /// Both changed.
         public static func modelAndDatabaseKeyChanged(entities: [String]) -> Reason {
             Reason(model: entities, key: true)
         }
-        /// The keys of data sources are others. The names are those of their entities, sorted.
+        /// The keys of data sources changed. The names are those of their entities, sorted.
         public static func sourceKeysChanged(entities: [String]) -> Reason { Reason(sourceKeys: entities) }
 
         private init(model entities: [String]? = nil, key: Bool = false, sourceKeys: [String] = []) {

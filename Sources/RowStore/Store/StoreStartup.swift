@@ -2,11 +2,12 @@ public import Foundation
 
 /// What opening the store came to.
 public struct StoreStartup: Sendable, Hashable {
+    /// Why the store is as it is.
     public var reason: Reason
     /// How many objects the old store had that are gone now, if it was reset. If ``countFailure`` is not nil there were
     /// more.
     public var rowsDropped: Int
-    /// What the store said when the objects that are gone could not all be counted, because it was damaged; nil if they
+    /// The error of the store when the objects that are gone could not all be counted, because it was damaged; nil if they
     /// were counted.
     public var countFailure: String?
     /// Where the old store is now, if it was kept.
@@ -22,6 +23,7 @@ public struct StoreStartup: Sendable, Hashable {
     /// What was carried over to the new model; nil if nothing was to be.
     public var migration: MigrationReport?
 
+    /// Makes a startup to compare with, as a test does.
     public init(
         reason: Reason, rowsDropped: Int = 0, backup: URL? = nil, entitiesReset: [String]? = nil,
         fallback: String? = nil, migration: MigrationReport? = nil

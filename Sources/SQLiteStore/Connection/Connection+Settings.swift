@@ -84,7 +84,7 @@ extension Connection {
         if found.isEmpty && name == "mmap_size" { return }
         guard found == [[.integer(value)]] else {
             throw DataSourceError(
-                .storeUnreadable, "This SQLite does not do \(name) = \(value). Link one that does, 3.40 or newer.")
+                .storeUnreadable, "This SQLite does not support \(name) = \(value). Link one that does, 3.40 or newer.")
         }
     }
 }

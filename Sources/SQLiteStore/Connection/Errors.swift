@@ -27,7 +27,7 @@ extension DataSourceError {
             self.init(permissionDeniedAt: path, cause: cause)
         case SQLITE_CORRUPT:
             self.init(
-                .storeCorrupt, "\(path) is damaged. Restore it from a copy, or delete it and start anew.", cause: cause)
+                .storeCorrupt, "\(path) is damaged. Restore it from a copy, or delete it and start over.", cause: cause)
         case SQLITE_NOTADB:
             self.init(
                 .notADatabase, "\(path) is not an SQLite database. Choose another path, or move that file away.",

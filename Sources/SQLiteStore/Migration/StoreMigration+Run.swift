@@ -95,7 +95,9 @@ extension StoreMigration {
         for sql in schema.indexChanges(try StoreProbe(probe.connection).indexNames) {
             guard try probe.connection.runIfAllowed(sql) else {
                 throw DataSourceError(
-                    notMigratable: "Objects agree in what must be unique now. Make them differ before.")
+                    notMigratable:
+                        "Several objects have the same value of what must be unique now. Change them before the migration."
+                )
             }
         }
     }

@@ -107,11 +107,11 @@ extension Metadata {
     func model() throws(DataSourceError) -> ManagedObjectModel {
         guard let modelText else {
             throw DataSourceError(
-                notMigratable: "The store does not say for which model it was made, as those of older releases do not.")
+                notMigratable: "The store has no copy of its model: an older release made it.")
         }
         guard let model = ManagedObjectModel(storedText: modelText), model.hash.description == identity.modelHash
         else {
-            throw DataSourceError(notMigratable: "What the store says of the model that it was made for is damaged.")
+            throw DataSourceError(notMigratable: "The copy of the old model in the store is damaged.")
         }
         return model
     }

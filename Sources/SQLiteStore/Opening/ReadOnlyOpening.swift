@@ -18,7 +18,7 @@ struct ReadOnlyOpening {
     func run() throws(DataSourceError) -> Result {
         guard try files.mainExists() else {
             throw DataSourceError(
-                .notAFile, "There is no store at \(files.main), and none is made for a container that only reads.")
+                .notAFile, "There is no store at \(files.main), and a read-only container makes none.")
         }
         let watch = try ReadOnlyWatch(files)
         let connection = try Connection(

@@ -48,7 +48,7 @@ package enum StartupDecision: Sendable, Equatable {
                 throw DataSourceError(
                     .modelChanged,
                     "The store was made for another model or database key. Open it with the reset policy .discard to "
-                        + "start anew, or with an app that has the old model.", cause: reason.summary)
+                        + "start over, or with an app that has the old model.", cause: reason.summary)
             }
             self.init(reason, metadata, wanted, policy.withoutMigration)
         }
@@ -64,9 +64,9 @@ package enum StartupDecision: Sendable, Equatable {
         } else if policy == .changedEntities {
             let dropped = Set(reason.changedEntities + reason.entitiesWithChangedKey)
             if dropped.isEmpty {
-                self = .reset(reason, fallback: "The model is another one, but none of its entities says so.")
+                self = .reset(reason, fallback: "The model changed, but none of its entities did.")
             } else if dropped.isSuperset(of: metadata.identity.entityHashes.keys) {
-                self = .reset(reason, fallback: "No entity is as it was.")
+                self = .reset(reason, fallback: "Every entity changed.")
             } else {
                 self = .resetEntities(dropped, reason, metadata)
             }
@@ -105,10 +105,10 @@ extension StoreStartup.Reason {
     /// What differs, in words.
     fileprivate var summary: String {
         var parts: [String] = []
-        if isModelChanged { parts.append("the model is another one: \(changedEntities.joined(separator: ", "))") }
-        if isDatabaseKeyChanged { parts.append("the database key is another one") }
+        if isModelChanged { parts.append("the model changed: \(changedEntities.joined(separator: ", "))") }
+        if isDatabaseKeyChanged { parts.append("the database key changed") }
         if !entitiesWithChangedKey.isEmpty {
-            parts.append("the key of \(entitiesWithChangedKey.joined(separator: ", ")) is another one")
+            parts.append("the key of \(entitiesWithChangedKey.joined(separator: ", ")) changed")
         }
         return parts.joined(separator: "; ")
     }

@@ -75,7 +75,7 @@ struct StoreProbe {
             throw DataSourceError(
                 .storeCorrupt,
                 "The tables of \(connection.path) are not as this library made them. Restore the store from a copy, or "
-                    + "delete it and start anew.")
+                    + "delete it and start over.")
         }
     }
 

@@ -57,7 +57,7 @@ struct StoreRestore {
         guard !isThere || isReplacing else {
             throw DataSourceError(
                 .fileExists,
-                "There is a store at \(store.main) already. Choose another path, or say that it may be replaced.")
+                "There is a store at \(store.main) already. Choose another path, or allow it to be replaced.")
         }
         return isThere
     }

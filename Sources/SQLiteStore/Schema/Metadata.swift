@@ -72,7 +72,7 @@ package struct Metadata: Sendable, Equatable {
         else {
             throw DataSourceError(
                 .storeCorrupt,
-                "The store's description of itself is incomplete. Restore it from a copy, or delete it and start anew.")
+                "The store's description of itself is incomplete. Restore it from a copy, or delete it and start over.")
         }
         self.init(
             identity: StoreIdentity(

@@ -42,7 +42,7 @@ extension DataSourceError {
     init(outcomeUnknownAt path: String, cause: DataSourceError) {
         self.init(
             .outcomeUnknown,
-            "The disk failed while \(path) was being written, and again when that was to be taken back: the save may be there "
-                + "after a restart, or not. Check the disk, then open the store again.", cause: cause.description)
+            "The disk failed while \(path) was being written, and again while the write was being undone. After a restart "
+                + "the save may be there or not. Check the disk, then open the store again.", cause: cause.description)
     }
 }

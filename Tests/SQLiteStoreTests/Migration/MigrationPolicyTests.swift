@@ -62,7 +62,7 @@ struct MigrationPolicyTests {
         }
         let whole = try migrate(try self.folder(), all, .migrate(otherwise: .changedEntities)).startup
         #expect(whole.fallback?.hasPrefix("Note.text: String -> Date") == true)
-        #expect(whole.fallback?.hasSuffix("No entity is as it was.") == true)
+        #expect(whole.fallback?.hasSuffix("Every entity changed.") == true)
         #expect(whole.rowsDropped == 3)
     }
 
@@ -146,7 +146,7 @@ struct MigrationPolicyTests {
         let text = MigrationPolicyTests.strict.storedText.replacingOccurrences(of: "'", with: "''")
         try RawDatabase(folder.store).run("UPDATE _metadata SET value = '\(text)' WHERE name = 'model'")
         let startup = try migrate(folder, MigrationPolicyTests.strict.changed { $0.entities.removeLast() }).startup
-        #expect(startup.fallback == "What the store says of the model that it was made for is damaged.")
+        #expect(startup.fallback == "The copy of the old model in the store is damaged.")
     }
 
     @Test func whatOthersHaveInTheFileStaysOrIsInTheWay() throws {

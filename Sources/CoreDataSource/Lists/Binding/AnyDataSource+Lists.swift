@@ -54,8 +54,8 @@ extension AnyDataSource {
         }
     }
 
-    /// What made a list say something last: which saves, of whom, what they changed, and what it cost; and whether the list
-    /// has to ask the store after each save.
+    /// Why a list changed last: which saves of which data sources, what they changed, and what it cost; and whether the list
+    /// queries the store after each save.
     public func lastUpdateReason(dataKey: String) -> ListReason? {
         boundList(dataKey)?.engine.lastUpdateReason
     }

@@ -5,7 +5,7 @@
 /// try contacts.register(self, dataKey: "list", request, sectionBy: \.initial)
 /// ```
 extension AnyDataSource {
-    /// Binds a list to a delegate: it is filled at once, and the delegate hears of every change from now on.
+    /// Binds a list to a delegate: it is filled at once, and the delegate is notified of every change from now on.
     ///
     /// A save is looked at row by row, and the store is not asked again: the cost follows what changed. Several saves that
     /// main merges at once make one report. Large changes are prepared off the main actor; until then the list shows what
@@ -55,7 +55,7 @@ extension AnyDataSource {
         boundLists[dataKey] = BoundList(engine, self, dataKey, delegate)
     }
 
-    /// Ends a list: its delegate hears no more of it. Does nothing if the key is not registered.
+    /// Ends a list: its delegate gets no more calls. Does nothing if the key is not registered.
     public func unregister(dataKey: String) {
         removeListsWithoutDelegate()
         boundLists.removeValue(forKey: dataKey)?.end()
@@ -87,7 +87,7 @@ extension AnyDataSource {
         return list
     }
 
-    /// Ends the lists that nobody hears of.
+    /// Ends the lists without a delegate.
     func removeListsWithoutDelegate() {
         for (dataKey, list) in boundLists where list.delegate == nil {
             list.end()

@@ -1,13 +1,13 @@
 internal import Foundation
 internal import RowStore
 
-/// A list that is registered with a data source: what it shows, and the delegate that hears of it.
+/// A list that is registered with a data source: what it shows, and its delegate.
 @MainActor
 final class BoundList: ListSubscriber {
     let engine: ListEngine
     let dataKey: String
     private(set) weak var delegate: (any DataSourceDelegate)?
-    /// What the delegate has heard of last.
+    /// What the delegate was last notified of.
     private(set) var shown: ListState
     private let main: MainTier
     /// Where it is registered.
@@ -76,7 +76,7 @@ final class BoundList: ListSubscriber {
         delegate?.didFail(failure, dataKey: dataKey)
     }
 
-    /// ``AnyDataSource/lastUpdateReason(dataKey:)`` tells of it.
+    /// ``AnyDataSource/lastUpdateReason(dataKey:)`` says so.
     func notifyEnd() {}
 
     private func callDelegate(_ difference: RowDifference, _ old: ListState, _ net: NetChanges) {

@@ -1,10 +1,10 @@
 public import Foundation
 
-/// Hears what changes in the lists that it is registered for.
+/// Is notified of the changes of the lists that it is registered for.
 ///
 /// For each save that changes a list, or several that main merges at once, the calls come in one group: will change, then
 /// all sections, then all objects, then did change. The data source answers with the new sections and objects during all
-/// of them. A table view can be told of each change as it comes, between `beginUpdates` and `endUpdates`.
+/// of them. A table view can take each change as it comes, between `beginUpdates` and `endUpdates`.
 ///
 /// In a call, the data source may be asked, lists may be registered and unregistered, also this one; what is saved
 /// meanwhile is reported after the group.
@@ -68,7 +68,9 @@ public struct ListChangeType: RawRepresentable, Sendable, Hashable {
         self.rawValue = rawValue
     }
 
+    /// A row or section is new.
     public static let insert = ListChangeType(rawValue: 1)
+    /// A row or section is gone.
     public static let delete = ListChangeType(rawValue: 2)
     /// The object is elsewhere among those that stayed, or in another section. Its other values may have changed too.
     public static let move = ListChangeType(rawValue: 3)

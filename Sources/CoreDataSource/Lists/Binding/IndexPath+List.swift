@@ -3,10 +3,12 @@ public import Foundation
 #if !canImport(UIKit) && !canImport(AppKit)
     /// What UIKit and AppKit add to index paths, where there is neither.
     extension IndexPath {
+        /// The path of an item in a section, both counted from 0.
         public init(item: Int, section: Int) {
             self.init(indexes: [section, item])
         }
 
+        /// The path of a row in a section, both counted from 0.
         public init(row: Int, section: Int) {
             self.init(item: row, section: section)
         }

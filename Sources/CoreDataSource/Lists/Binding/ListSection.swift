@@ -7,6 +7,7 @@ public struct ListSection: Sendable, Hashable {
         let value: RowValue
     }
 
+    /// Stays the same as long as the section is in the list.
     public let id: ID
     /// The value of the section key as text; empty for nil, and for the one section of a list without a section key.
     public let name: String

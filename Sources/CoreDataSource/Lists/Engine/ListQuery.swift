@@ -34,7 +34,7 @@ package struct ListQuery: Sendable {
     /// Whether all matching rows are held, though not all may be shown: a store cannot sort by a computed section.
     package var isHeldWhole: Bool { order.isComputed || limit == nil }
 
-    /// Whether the store has to be asked after each save, because memory cannot tell which rows match.
+    /// Whether the store has to be queried after each save, because memory does not know which rows match.
     package var requeriesStore: Bool { test != nil }
 
     /// The most rows that are held.

@@ -7,7 +7,7 @@ package enum ListStep: Sendable {
     /// Rows beyond those that are held belong into the window now: they have to be read from the store. With those that
     /// are left.
     case isShort(ListState)
-    /// A row is not where it was said to be, as after saves that were discarded: everything has to be read anew.
+    /// A row is not where it was said to be, as after saves that were discarded: all rows have to be reloaded.
     case isStale
 }
 

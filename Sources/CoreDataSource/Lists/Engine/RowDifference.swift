@@ -43,7 +43,7 @@ extension RowDifference {
     }
 
     /// - Parameter missed: What happened to rows in all steps from the one state to the other. It is not asked if there is a
-    ///   limit: rows come and go beyond that without anybody's being told, and are compared one by one instead.
+    ///   limit: rows come and go beyond that without a notice, and are compared one by one instead.
     package init(catchingUpFrom old: ListState, to new: ListState, _ missed: NetChanges) {
         let net = old.query.limit == nil ? missed : NetChanges(from: old.rows, to: new.rows)
         self.init(from: old, to: new, net)

@@ -1,7 +1,7 @@
 /// The rows of a list in their order, in chunks that all versions of the list share.
 ///
 /// It is a value that never changes: an edit makes new chunks where it falls, and takes over all others. So a version that
-/// somebody keeps costs the next edit nothing.
+/// is kept costs the next edit nothing.
 package struct RowStorage: Sendable {
     final class Chunk: Sendable {
         let rows: ContiguousArray<ListedRow>

@@ -12,7 +12,7 @@ final class ListEngine {
     let key: ListKey
     let query: ListQuery
     private(set) var state: ListState
-    /// What made the list say something last.
+    /// Why the list changed last.
     private(set) var lastUpdateReason: ListReason
     private let hub: ListHub
     /// Everything up to this save has been looked at.
@@ -24,9 +24,9 @@ final class ListEngine {
     private var isReading = false
     /// Why the rows have to be read, if they have to.
     private var reading: ListReason?
-    /// Whether the store would not let the rows be read; then whatever is heard next tries again.
+    /// Whether the rows could not be read from the store; the next notice tries again.
     private var isRefused = false
-    /// Whether anything was heard since the last work began.
+    /// Whether there was a notice since the last work began.
     private var hasNews = false
     /// The root's generation when the rows were last read from the first on: of another one, parts do not fit together.
     private var generation: Int
@@ -92,7 +92,7 @@ final class ListEngine {
         noteNews()
     }
 
-    /// Has the rows read anew.
+    /// Reloads the rows.
     func reload(_ kind: ListReason.Kind) {
         // Whoever waits for the first rows, or for those after a reset, is to be told so.
         let isKept = reading.map { $0.kind == .initial || $0.kind == .reset || $0.kind == kind } ?? false
@@ -105,7 +105,7 @@ final class ListEngine {
         isRefused = false
     }
 
-    /// Follows nothing any more, and says so.
+    /// Stops following, and reports that.
     func finish() {
         isFinished = true
         lastUpdateReason = ListReason(.closed, requeriesStore: query.requeriesStore)

@@ -1,6 +1,6 @@
 internal import RowStore
 
-/// The engines of all lists of a container: one for each query, as long as somebody shows it.
+/// The engines of all lists of a container: one for each query, as long as it is shown.
 @MainActor
 final class ListHub {
     let stack: PersistentStack
@@ -11,7 +11,7 @@ final class ListHub {
     /// Whether nothing is followed any more.
     private(set) var isFinished = false
     private var isDraining = false
-    /// The newest save that lists heard of.
+    /// The newest save that lists were notified of.
     private var newest: Int64 = 0
     private var waiting: [(number: Int64, continuation: CheckedContinuation<Void, Never>)] = []
 
@@ -30,7 +30,7 @@ final class ListHub {
     /// How many queries are followed.
     var count: Int { engines.count { $0.engine != nil } }
 
-    /// Whether there is no list that would have to hear of saves.
+    /// Whether no list has to be notified of saves.
     var isEmpty: Bool { !engines.contains { $0.engine != nil } }
 
     // MARK: Engines
@@ -65,12 +65,12 @@ final class ListHub {
         for entry in engines { entry.engine?.enqueue(changes) }
     }
 
-    /// Has all lists read their rows anew.
+    /// Reloads the rows of all lists.
     func reload(_ kind: ListReason.Kind) {
         for entry in engines { entry.engine?.reload(kind) }
     }
 
-    /// Brings all lists up to what they heard. What is heard in a report, because it made main merge saves, comes after it.
+    /// Brings all lists up to date. Saves that main merges during a report are handled after it.
     func drain() {
         if isDraining { return }
         isDraining = true
@@ -87,7 +87,7 @@ final class ListHub {
         for waiter in done { waiter.continuation.resume() }
     }
 
-    /// Ends all lists, which then hear of nothing more.
+    /// Ends all lists; they are notified of nothing more.
     func finish() {
         isFinished = true
         let ended = engines.compactMap(\.engine)
@@ -96,12 +96,12 @@ final class ListHub {
         drain()
     }
 
-    /// Whether all lists have said what they had to say.
+    /// Whether all lists have reported what they had to.
     var isIdle: Bool { !isDraining && !isWorking }
 
     private var isWorking: Bool { engines.contains { $0.engine?.isWorking ?? false } }
 
-    /// Returns once all lists show, or could not, what they have heard of so far. What they hear meanwhile is not waited
+    /// Returns once all lists show, or failed to show, what they were notified of so far. Later notices are not waited
     /// for.
     func settle() async {
         let number = newest

@@ -1,8 +1,8 @@
 package import RowStore
 
-/// What made a list say something: which saves, of whom, what they changed, and what it cost.
+/// Why a list changed: which saves of which data sources, what they changed, and what the update cost.
 public struct ListReason: Sendable {
-    /// Why a list has something to say. New kinds may come with any release: keep a default branch.
+    /// Why a list changed. New kinds may come with any release: keep a default branch.
     public struct Kind: RawRepresentable, Hashable, Sendable {
         public let rawValue: String
 
@@ -20,7 +20,7 @@ public struct ListReason: Sendable {
         public static let takenBack = Kind(rawValue: "takenBack")
         /// Another program wrote to the store, so that all rows were read again.
         public static let outsideWrites = Kind(rawValue: "outsideWrites")
-        /// Main was so far behind that it was not told of all saves, so that all rows were read again.
+        /// Main was so far behind that it skipped saves, so that all rows were read again.
         public static let backlog = Kind(rawValue: "backlog")
         /// The rows could not be read. What was shown stays; the next save tries again.
         public static let failure = Kind(rawValue: "failure")
@@ -28,6 +28,7 @@ public struct ListReason: Sendable {
         public static let closed = Kind(rawValue: "closed")
     }
 
+    /// Why the list changed.
     public var kind: Kind
     /// The numbers of the saves, from the first to the last, counted from 1 since the container was opened; nil if it was
     /// no save.

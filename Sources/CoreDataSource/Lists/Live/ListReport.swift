@@ -22,7 +22,7 @@ final class ListReport: Sendable {
     }
 }
 
-/// Who is told of each report of an engine.
+/// Is notified of each report of an engine.
 @MainActor
 protocol ListSubscriber: AnyObject {
     /// Whether each save is to have a report of its own, even if several came at once.

@@ -19,13 +19,13 @@ struct ListRequest<Object: ManagedObject>: Sendable {
         get throws(DataSourceError) {
             try request.checkWindow()
             if request.offset > 0 {
-                throw refusal("begin at an offset, which every save would move. Have it begin after a cursor.")
+                throw refusal("start at an offset, because every save would shift it. Start it after a cursor.")
             }
             if request.isDistinct {
-                throw refusal("leave objects out because others have the same values. Ask for values by a fetch.")
+                throw refusal("be distinct. Fetch values instead.")
             }
             if let limit = request.limit, limit < 1 {
-                throw refusal("show no object. Give it a limit of at least 1, or none.")
+                throw refusal("have a limit below 1. Use a limit of at least 1, or none.")
             }
             return request
         }

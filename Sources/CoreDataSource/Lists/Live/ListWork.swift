@@ -10,7 +10,7 @@ struct ListWork: Sendable {
     enum Task: Sendable {
         /// Take the saves into account, which are in their order and all newer than the state.
         case merge([ChangeSet])
-        /// Read the rows anew.
+        /// Reload the rows.
         case read(RootContext, ModelLayout)
         /// Read on behind the rows that are left.
         case readOn(ShortList, RootContext, ModelLayout)

@@ -1,7 +1,7 @@
 public import Observation
 internal import RowStore
 
-/// A list for SwiftUI, or whoever else observes: what it shows is always the newest state.
+/// A list for SwiftUI and other observers: it always shows the newest state.
 ///
 /// ```swift
 /// @State private var list = try contacts.list(FetchRequest(ContactEntity.self, order: [.ascending(\.name)]))
@@ -9,7 +9,8 @@ internal import RowStore
 /// List(list.snapshot) { contact in Text(contact.name) }
 /// ```
 ///
-/// It follows every save as long as it lives. When the container is closed, ``lastUpdateReason`` says so; what it shows stays.
+/// It follows every save as long as it lives. When the container is closed, the kind of ``lastUpdateReason`` is
+/// ``ListReason/Kind/closed``, and the list keeps what it shows.
 ///
 /// **Isolation**: the main actor.
 @MainActor

@@ -8,7 +8,9 @@ internal import RowStore
 public struct ListDifference: Sendable {
     /// One row that changed.
     public struct Change: Sendable, Hashable {
+        /// What happened to the object.
         public let type: ListChangeType
+        /// The object.
         public let id: ManagedObjectID
         /// Where it was; nil for an insert.
         public let indexPath: IndexPath?
@@ -49,8 +51,10 @@ public struct ListDifference: Sendable {
 
 /// What a list has to say: what it shows, what is different, and lastUpdateReason.
 public struct ListUpdate<Object: ManagedObject>: Sendable {
+    /// What the list shows now.
     public let snapshot: ListSnapshot<Object>
     /// What leads from the snapshot of the update before to this one; for the first one, from an empty list.
     public let difference: ListDifference
+    /// What made the list change.
     public let reason: ListReason
 }

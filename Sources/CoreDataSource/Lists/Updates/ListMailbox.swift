@@ -7,7 +7,7 @@ internal import RowStore
 nonisolated final class ListMailbox: ListSubscriber, Sendable {
     /// A report that waits; perhaps several in one.
     struct PendingUpdate: Sendable {
-        /// Nil for the first, which tells of everything.
+        /// Nil for the first, which has everything.
         let old: ListState?
         var new: ListState
         var net = NetChanges()
@@ -21,7 +21,7 @@ nonisolated final class ListMailbox: ListSubscriber, Sendable {
         /// Who waits for the next one.
         var waiter: CheckedContinuation<Void, Never>?
         var isEnded = false
-        /// What feeds the box: it lives as long as somebody takes from it.
+        /// What feeds the box: it lives as long as there is a reader.
         var engine: ListEngine?
     }
 

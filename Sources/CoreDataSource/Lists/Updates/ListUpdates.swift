@@ -70,7 +70,7 @@ public struct ListUpdates<Object: ManagedObject>: AsyncSequence, Sendable {
 }
 
 extension ListMailbox.PendingUpdate {
-    /// Whether what differs is found out faster than somebody else is asked to.
+    /// Whether finding the difference here is faster than having another thread do so.
     fileprivate var isSmall: Bool { old == nil ? new.count < 64 : net.rows.count < 64 }
 
     fileprivate func findDifference(_ layout: ModelLayout) -> ListDifference {

@@ -3,7 +3,7 @@ internal import Foundation
 extension String {
     /// All strings that Swift takes for equal to this one, itself included: those that are canonically equivalent to it.
     ///
-    /// - Returns: Nil if there are more than 16, or if they cannot be told for certain.
+    /// - Returns: Nil if there are more than 16, or if they are not known for certain.
     package var spellings: [String]? {
         if isWrittenInOneWay { return [self] }
         guard utf8.count <= Spelling.longest else { return nil }

@@ -34,7 +34,7 @@ extension ManagedObjectContext {
         }
         if let reason = request.predicate?.needsObjects {
             explanation.warnings.append(
-                "A part of the predicate asks every object that the rest of it finds (\(reason)). Limit and offset come after that."
+                "A part of the predicate is evaluated on every object that the rest of it finds (\(reason)). Limit and offset are applied after that."
             )
         }
         return explanation
@@ -58,7 +58,7 @@ extension ManagedObjectContext {
         }
         if !plan.query.sort.isEmpty && steps.contains(where: { $0.contains("TEMP B-TREE") }) {
             warnings.append(
-                "All rows of \(entity) that match are sorted before the first is there. An index on what it is sorted by would have them in order."
+                "All matching rows of \(entity) are sorted before the first is returned. Add a fetch index on the attributes of the order."
             )
         }
         return warnings

@@ -14,6 +14,7 @@ public struct FetchOrder<Object: ManagedObject>: Sendable, Hashable {
     }
 
     private let target: Target
+    /// Whether the least value comes first.
     public var isAscending: Bool
     var text: StringOrder
 
@@ -46,12 +47,18 @@ public struct FetchOrder<Object: ManagedObject>: Sendable, Hashable {
         self.init(path, isAscending, text)
     }
 
+    /// From the least value to the greatest.
+    ///
+    /// - Parameter options: How strings are compared; byte by byte without any.
     public static func ascending<Value>(
         _ keyPath: KeyPath<Object, Value>, _ options: StringSorting = []
     ) -> FetchOrder {
         FetchOrder(keyPath, true, text(options))
     }
 
+    /// From the greatest value to the least.
+    ///
+    /// - Parameter options: How strings are compared; byte by byte without any.
     public static func descending<Value>(
         _ keyPath: KeyPath<Object, Value>, _ options: StringSorting = []
     ) -> FetchOrder {
@@ -102,6 +109,7 @@ public struct FetchOrder<Object: ManagedObject>: Sendable, Hashable {
 public struct FetchCollation: Sendable, Hashable {
     let collation: StringCollation
 
+    /// The order that a comparison makes. It is called from any thread.
     public init(_ compare: @escaping @Sendable (String, String) -> ComparisonResult) {
         collation = StringCollation { compare($0, $1).rawValue }
     }

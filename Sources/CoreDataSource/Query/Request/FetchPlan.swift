@@ -41,7 +41,7 @@ extension FetchCursor {
         if entity.concreteFamily.contains(where: { model.entities[$0] === layout }) { return }
         throw DataSourceError(
             .invalidPredicate,
-            "What is asked of \(entity.name) is to go on after an object of \(layout.name). Use an object of the page before.",
+            "The cursor belongs to \(layout.name), but this request fetches \(entity.name). Use an object of the page before.",
             entityName: entity.name)
     }
 }

@@ -29,6 +29,7 @@ public struct FetchRequest<Object: ManagedObject>: Sendable {
     /// Whether each combination of values comes once, where values are asked for and not objects.
     public var isDistinct: Bool
 
+    /// A request for the objects of a class; without anything else for all of them, in the order of creation.
     public init(
         _ type: Object.Type = Object.self, where predicate: FetchPredicate<Object>? = nil,
         order: [FetchOrder<Object>] = [],

@@ -15,7 +15,7 @@ indirect enum ObjectPredicate: Sendable {
     case and([ObjectPredicate])
     case or([ObjectPredicate])
 
-    /// - Throws: What a test throws; `predicateFailed` with it as the cause, if it is none of this library's errors.
+    /// - Throws: What a test throws; `predicateFailed` with it as the cause, if it is not one of this library's errors.
     func accepts(_ object: ManagedObject, _ budget: QueryBudget) throws(DataSourceError) -> Bool {
         switch self {
         case .row(let predicate): return try predicate.evaluate(object.row, key: object.key, object.layout, budget)
@@ -26,7 +26,7 @@ indirect enum ObjectPredicate: Sendable {
                 throw error
             } catch {
                 throw DataSourceError(
-                    .predicateFailed, "A part of a predicate threw when it was asked about an object.",
+                    .predicateFailed, "A part of a predicate threw when it was evaluated on an object.",
                     entityName: object.layout.name, cause: "\(error)")
             }
         case .not(let inner): return try !inner.accepts(object, budget)

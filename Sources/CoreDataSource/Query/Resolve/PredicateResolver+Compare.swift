@@ -107,7 +107,7 @@ extension PredicateResolver {
         guard case .list(let items) = other else {
             let value = try expression(other)
             if value.kind?.isText == false {
-                throw invalid("\(value.description) stands on the right side of IN, which takes a list or a text.")
+                throw invalid("\(value.description) is on the right side of IN, which takes a list or a string.")
             }
             // An element of a string is a part of it.
             return try text(other, .contains, one, options)
@@ -148,7 +148,9 @@ extension PredicateResolver {
     ) throws(DataSourceError) -> RowPredicate {
         let (one, other) = (try expression(one), try expression(other))
         for side in [one, other] where side.kind?.isText == false {
-            throw invalid("\(side.description) is not a text. Only texts contain, begin with or match others.")
+            throw invalid(
+                "\(side.description) is not a string. CONTAINS, BEGINSWITH, ENDSWITH, LIKE and MATCHES compare strings."
+            )
         }
         if one.kind == nil || other.kind == nil { return .constant(false) }
         guard case .constant(.text(let pattern)) = other.expression else {

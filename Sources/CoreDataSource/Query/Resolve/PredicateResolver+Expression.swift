@@ -35,7 +35,7 @@ extension PredicateResolver {
             var isRaw = false
             if case .stored = value { isRaw = true }
             return TypedExpression(expression: .constant(value.rowValue), kind: value.kind, isRaw: isRaw)
-        case .list: throw invalid("a list stands where a single value is wanted. Lists go with IN and with functions.")
+        case .list: throw invalid("a list was given where one value is needed. Use lists with IN and with functions.")
         case .variable(let name):
             throw invalid("the variable $\(name) has no value. Substitute one before the predicate is used.")
         case .arithmetic(let one, let operation, let other):
@@ -110,7 +110,8 @@ extension PredicateResolver {
             return (one.expression, other.expression, one.kind ?? other.kind)
         }
         guard left.isNumber && right.isNumber else {
-            throw invalid("\(one.description) and \(other.description) are given as values of one expression.")
+            throw invalid(
+                "\(one.description) and \(other.description) are values of different kinds in one expression.")
         }
         let kind = common(left, right)
         return (

@@ -10,7 +10,7 @@ extension PredicateResolver {
             return unsupported(
                 "\(word) over the \(items.count) elements of a list is not supported. Use IN for equality, or compare the value with each element and join the comparisons with \(use)"
             )
-        case .keyPath(let path) where path.count == 1 && !layout.relationships.contains(path[0]):
+        case .keyPath(let path) where path.count == 1 && layout.relationship(named: path[0]) == nil:
             return unsupported(
                 "\(word) is about many values, and \"\(path[0])\" is one value of each \(layout.name). Leave \(word) out"
             )

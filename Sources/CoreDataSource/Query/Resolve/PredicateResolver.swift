@@ -66,7 +66,7 @@ struct PredicateResolver {
 
     func invalid(_ what: String, attribute: String? = nil) -> DataSourceError {
         DataSourceError(
-            .invalidPredicate, "A predicate about \(layout.name) means nothing: \(what)", entityName: layout.name,
+            .invalidPredicate, "Invalid predicate for \(layout.name): \(what)", entityName: layout.name,
             attributeName: attribute)
     }
 

@@ -47,7 +47,7 @@ package final class ObjectMatcher: Sendable, Hashable {
     }
 }
 
-/// Why a part of a predicate means nothing.
+/// Why a part of a predicate is invalid.
 package struct InvalidPart: Sendable, Hashable {
     package let error: DataSourceError
 

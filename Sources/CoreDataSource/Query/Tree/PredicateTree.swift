@@ -3,7 +3,7 @@ internal import RowStore
 
 /// A predicate by the names of attributes, whatever class its objects have.
 ///
-/// It has at most 1,000 levels. One that would be deeper is none: resolving it throws `invalidPredicate`.
+/// It has at most 1,000 levels. Resolving a deeper one throws `invalidPredicate`.
 package struct PredicateTree: Sendable, Hashable {
     package let node: Node
     /// How many levels the tree has.

@@ -1,5 +1,6 @@
 /// A range of the values of an attribute, as `2...5`, `2..<5`, `2...`, `...5` and `..<5` make it.
 public protocol AttributeRange<Bound> {
+    /// The type of the attribute.
     associatedtype Bound: AttributeStorable
 
     /// Where it begins and ends.

@@ -33,24 +33,28 @@ public func != <Object: ManagedObject, Value: AttributeStorable>(
     .compare(keyPath, .notEqual, value)
 }
 
+/// The attribute is less than the value; false for one without a value.
 public func < <Object: ManagedObject, Value: AttributeStorable>(
     keyPath: KeyPath<Object, Value>, value: Value
 ) -> FetchPredicate<Object> {
     .compare(keyPath, .less, value)
 }
 
+/// The attribute is the value or less; false for one without a value.
 public func <= <Object: ManagedObject, Value: AttributeStorable>(
     keyPath: KeyPath<Object, Value>, value: Value
 ) -> FetchPredicate<Object> {
     .compare(keyPath, .lessOrEqual, value)
 }
 
+/// The attribute is greater than the value; false for one without a value.
 public func > <Object: ManagedObject, Value: AttributeStorable>(
     keyPath: KeyPath<Object, Value>, value: Value
 ) -> FetchPredicate<Object> {
     .compare(keyPath, .greater, value)
 }
 
+/// The attribute is the value or greater; false for one without a value.
 public func >= <Object: ManagedObject, Value: AttributeStorable>(
     keyPath: KeyPath<Object, Value>, value: Value
 ) -> FetchPredicate<Object> {

@@ -2,7 +2,7 @@ package import RowStore
 
 /// What happened to rows that the context which owns them did not do itself, for all contexts to take in before they go on.
 ///
-/// It keeps a bounded number of events. Whoever asks for older ones is told that nothing is known.
+/// It keeps a bounded number of events. For older ones the answer is that nothing is known.
 package struct Feed: Sendable {
     /// How many events there have been.
     package private(set) var position: Int64 = 0
@@ -55,6 +55,6 @@ package struct Feed: Sendable {
 package enum FeedEvent: Sendable {
     /// Rows are different now.
     case changes(ChangeSet)
-    /// What happened to rows of those entities cannot be told, so that they have to be read anew; nil for all entities.
+    /// What happened to rows of those entities is unknown, so that they have to be reloaded; nil for all entities.
     case unknown(Set<Int>?)
 }

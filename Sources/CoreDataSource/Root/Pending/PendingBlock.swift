@@ -2,7 +2,7 @@ internal import RowStore
 
 /// The rows that one large save left, by key and by unique values.
 ///
-/// It is made by whoever saves, before anybody else waits for it, and never changes. Looking a row up takes time that grows
+/// It is made by the saving context, before any other waits for it, and never changes. Looking a row up takes time that grows
 /// with the logarithm of the save's rows.
 final class PendingBlock: Sendable {
     /// From how many rows on a save has a block of its own.

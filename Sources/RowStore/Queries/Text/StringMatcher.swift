@@ -12,7 +12,7 @@ package final class StringMatcher: Sendable, Hashable {
         case expression(RegexMatcher)
     }
 
-    /// - Throws: `invalidPredicate` for a regular expression that is none.
+    /// - Throws: `invalidPredicate` for an invalid regular expression.
     package init(
         _ comparison: StringOperator, _ pattern: String, _ options: StringOptions
     ) throws(DataSourceError) {

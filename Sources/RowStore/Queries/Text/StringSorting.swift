@@ -6,7 +6,9 @@ public struct StringSorting: OptionSet, Sendable, Hashable {
         self.rawValue = rawValue
     }
 
+    /// Letters that differ by their case only are equal.
     public static let caseInsensitive = StringSorting(rawValue: 1)
+    /// Letters that differ by their marks only are equal.
     public static let diacriticInsensitive = StringSorting(rawValue: 2)
     /// Digits in a row count as a number: "file9" before "file10".
     public static let numeric = StringSorting(rawValue: 4)

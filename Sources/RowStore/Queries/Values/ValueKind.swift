@@ -1,6 +1,6 @@
 package import ManagedModel
 
-/// What a value means, where the way in which it is kept does not tell.
+/// What a value means, where the way in which it is kept does not say.
 package enum ValueKind: Sendable, Hashable {
     case boolean, integer, real
     /// A string of digits, ordered by value.
@@ -52,7 +52,7 @@ package enum ValueKind: Sendable, Hashable {
         case .real: "a real number"
         case .decimal: "a decimal number"
         case .date: "a date"
-        case .text: "a text"
+        case .text: "a string"
         case .uri: "a URI"
         case .uuid: "a UUID"
         case .data: "data"

@@ -1,0 +1,55 @@
+internal import Foundation
+
+/// Writes the first model of an app.
+struct InitCommand: Command {
+    let bundle: URL
+    let path: String
+    let entityName: String
+
+    init(_ words: ArraySlice<String>) throws {
+        let words = try CommandLineWords(words, flags: [], values: ["--entity"])
+        let name = words.plain.isEmpty ? "Model" : try words.plain("NAME")[0]
+        path = name.hasSuffix(Self.suffix) ? name : name + Self.suffix
+        bundle = URL(filePath: path, directoryHint: .isDirectory)
+        entityName = words.value("--entity") ?? "ItemEntity"
+        guard bundle.lastPathComponent != Self.suffix else {
+            throw UsageError("a model needs a name before \(Self.suffix)")
+        }
+        guard entityName.wholeMatch(of: /[\p{L}_][\p{L}\p{N}_]*/) != nil else {
+            throw UsageError("\(entityName) is not a name for an entity; use letters, digits and _")
+        }
+    }
+
+    func run(_ warnings: inout [String]) throws -> Report {
+        try makeBundle()
+        let model = FirstModel(name: bundle.deletingPathExtension().lastPathComponent, entityName: entityName)
+        do {
+            for (file, text) in model.files { try OutputFile(path: bundle.appending(path: file).path).write(text) }
+        } catch {
+            // Half a model would be in the way of the next try.
+            try? FileManager.default.removeItem(at: bundle)
+            throw error
+        }
+        let attributes = model.attributes.map(\.name)
+        let json = JSON.object([
+            ("model", .string(path)), ("entity", .string(entityName)), ("attributes", .strings(attributes)),
+        ])
+        return Report(["wrote \(path): \(entityName) with \(attributes.joined(separator: ", "))"], json)
+    }
+
+    /// Making the folder of the bundle fails if there is one, so that nothing is ever overwritten.
+    private func makeBundle() throws {
+        do {
+            let folder = bundle.deletingLastPathComponent()
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            try FileManager.default.createDirectory(at: bundle, withIntermediateDirectories: false)
+        } catch {
+            if FileManager.default.fileExists(atPath: bundle.path) {
+                throw OutputError("\(path) exists already; choose another name, or delete it first")
+            }
+            throw OutputError("the folder \(path) cannot be made (\(error.localizedDescription))")
+        }
+    }
+
+    private static let suffix = ".xcdatamodeld"
+}

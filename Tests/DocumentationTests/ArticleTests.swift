@@ -1,0 +1,74 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// What the articles and the README show is compiled and run by tests.
+struct ArticleTests {
+    private static let catalogue = PackageFiles.root.appending(path: "Sources/CoreDataSource/CoreDataSource.docc")
+
+    private static let pages: [URL] = {
+        let files = try? FileManager.default.contentsOfDirectory(at: catalogue, includingPropertiesForKeys: nil)
+        let articles = (files ?? []).filter { $0.pathExtension == "md" }.sorted { $0.path < $1.path }
+        return articles + [PackageFiles.root.appending(component: "README.md")]
+    }()
+
+    /// The sources of the tests, each without what white space it has.
+    private static let sources: [String] = {
+        let files = FileManager.default.enumerator(at: PackageFiles.tests, includingPropertiesForKeys: nil)
+        return (files?.allObjects ?? []).compactMap { $0 as? URL }
+            .filter { $0.pathExtension == "swift" && !$0.path.contains("/.build/") }
+            .compactMap { try? String(contentsOf: $0, encoding: .utf8) }.map(normalized)
+    }()
+
+    private static func normalized(_ text: String) -> String { text.filter { !$0.isWhitespace } }
+
+    @Test func thereAreArticles() {
+        #expect(Self.pages.count > 15)
+        #expect(Self.sources.count > 100)
+    }
+
+    @Test(arguments: pages)
+    func everySwiftBlockIsCompiled(_ page: URL) throws {
+        let text = try String(contentsOf: page, encoding: .utf8)
+        for block in text.components(separatedBy: "```swift\n").dropFirst() {
+            let code = try #require(block.components(separatedBy: "```").first)
+            // Only what no test on Linux can compile says so: UIKit, SwiftUI, and parts of manifests.
+            if code.hasPrefix("// Not compiled here: ") || code.hasPrefix("// swift-tools-version") { continue }
+            let wanted = Self.normalized(code)
+            #expect(
+                !wanted.isEmpty && Self.sources.contains { $0.contains(wanted) }, "Not compiled by a test:\n\(code)")
+        }
+    }
+
+    @Test(arguments: pages)
+    func whatIsNotCompiledSaysWhy(_ page: URL) throws {
+        let text = try String(contentsOf: page, encoding: .utf8)
+        for match in text.matches(of: /\/\/ Not compiled here: (.*)/) {
+            #expect(["needs UIKit.", "needs SwiftUI.", "part of a manifest."].contains(String(match.output.1)))
+        }
+    }
+
+    @Test(.enabled(if: Subprocess.isInPath("swift")))
+    func theManifestOfTheTutorialIsRead() async throws {
+        let page = Self.catalogue.appending(component: "GettingStarted.md")
+        let text = try String(contentsOf: page, encoding: .utf8)
+        let blocks = text.components(separatedBy: "```swift\n").compactMap { $0.components(separatedBy: "```").first }
+        let manifest = try #require(blocks.first { $0.hasPrefix("// swift-tools-version") })
+        let directory = try TemporaryDirectory()
+        let sources = directory.url.appending(path: "Sources/app")
+        try FileManager.default.createDirectory(at: sources, withIntermediateDirectories: true)
+        try Data(manifest.utf8).write(to: directory.url.appending(component: "Package.swift"))
+        let run = try await Subprocess("swift", ["package", "dump-package"], in: directory.url)
+        #expect(run.status == 0, "\(run.errors)")
+        #expect(run.output.contains("\"ModelPlugin\""))
+    }
+
+    @Test(arguments: pages)
+    func everyScriptThatIsNamedExists(_ page: URL) throws {
+        let text = try String(contentsOf: page, encoding: .utf8)
+        for script in Set(text.matches(of: /Scripts\/[a-z]+(-[a-z]+)*/).map { String($0.output.0) }) {
+            let path = PackageFiles.root.appending(path: script).path
+            #expect(FileManager.default.isExecutableFile(atPath: path), "\(script)")
+        }
+    }
+}

@@ -1,0 +1,105 @@
+import CoreDataSource
+import Foundation
+import TestSupport
+import Testing
+
+/// Each place where the article on Core Data says that this package differs.
+@MainActor
+struct CoreDataDifferenceTests {
+    @Test func aLimitOfZeroFetchesNothing() async throws {
+        try await withContacts { container, contacts in
+            let none = try contacts.fetch(ContactEntity.self, limit: 0)
+            let all = try contacts.fetch(ContactEntity.self, limit: nil)
+            let read = try await container.read { try $0.fetch(ContactEntity.self, limit: 0).count }
+            #expect(none.isEmpty)
+            #expect(all.count == 3)
+            #expect(read == 0)
+        }
+    }
+
+    @Test func aBooleanSectionIsNamedTrueOrFalse() async throws {
+        try await withContacts { _, contacts in
+            try await contacts.update(ContactEntity.self, where: \.uid == "1", set: [.set(\.isFavorite, true)])
+            let list = try contacts.list(FetchRequest(ContactEntity.self), sectionBy: \.isFavorite)
+            #expect(list.sections.map(\.name) == ["false", "true"])
+        }
+    }
+
+    @Test func aSortKeyThatChangesWithoutMovingIsAnUpdate() async throws {
+        try await withContacts { _, contacts in
+            let list = try contacts.list(FetchRequest(ContactEntity.self, order: [.ascending(\.name)]))
+            try await contacts.update(ContactEntity.self, where: \.uid == "2", set: [.set(\.name, "Zhang Yide")])
+            #expect(list.difference.changes.map(\.type) == [.update])
+            try await contacts.update(ContactEntity.self, where: \.uid == "2", set: [.set(\.name, "A")])
+            #expect(list.difference.changes.map(\.type) == [.move])
+        }
+    }
+
+    @Test func notEqualFindsRowsWithoutAValue() async throws {
+        try await withContacts { _, contacts in
+            let typed = try contacts.fetch(ContactEntity.self, where: \.phone != "110")
+            #expect(typed.map(\.uid) == ["2", "3"])
+            let format = try FetchPredicate<ContactEntity>(format: "phone != %@", "110")
+            #expect(try contacts.fetch(ContactEntity.self, where: format).map(\.uid) == ["2", "3"])
+            #expect(try contacts.count(ContactEntity.self, where: \.phone < "2") == 1)
+        }
+    }
+
+    @Test func aSaveThatFailsTakesItsEditsBack() async throws {
+        try await withContacts { _, contacts in
+            await #expect(throws: DataSourceError.self) {
+                try await contacts.perform { context in
+                    for contact in try context.fetch(ContactEntity.self) { contact.name = "edited" }
+                    _ = try context.insert(ContactEntity.self)
+                }
+            }
+            let names = try await contacts.perform { try $0.values(FetchRequest<ContactEntity>(), \.name) }
+            #expect(names == ["Guan Yu", "Zhang Fei", "Guan Ping"])
+        }
+    }
+
+    @Test func valuesAndSumsSeePendingRows() async throws {
+        try await withContacts { _, contacts in
+            let (names, sum) = try await contacts.perform { context in
+                try context.insert(ContactEntity.self).uid = "4"
+                try context.first(ContactEntity.self, where: \.uid, equals: "1")?.name = "Yunchang"
+                for contact in try context.fetch(ContactEntity.self) { contact.age = 1 }
+                let request = FetchRequest<ContactEntity>()
+                return (try context.values(request, \.name), try context.aggregate(request, .sum(\.age)))
+            }
+            #expect(names == ["Yunchang", "Zhang Fei", "Guan Ping", ""])
+            #expect(sum == 4)
+        }
+    }
+
+    @Test func anIDIsFinalBeforeTheFirstSave() async throws {
+        try await withContacts { container, contacts in
+            let id = try await contacts.perform { context in
+                let contact = try context.insert(ContactEntity.self)
+                contact.uid = "4"
+                return contact.objectID
+            }
+            #expect(try container.main.object(ContactEntity.self, id: id)?.objectID == id)
+        }
+    }
+
+    @Test func aRequiredNumberWithoutADefaultIsNotZero() async throws {
+        try await withContacts { _, contacts in
+            await #expect {
+                try await contacts.perform { try $0.insert(ContactEntity.self).age = 1 }
+            } throws: { error in
+                (error as? DataSourceError)?.code == .validationFailed
+            }
+        }
+    }
+
+    @Test func stringsAreEqualByTheirBytesButForTheMacro() async throws {
+        try await withContacts { _, contacts in
+            try await contacts.add(Contact(uid: "4", name: "Jose\u{301}"))
+            #expect(try contacts.count(ContactEntity.self, where: \.name == "Jos\u{E9}") == 0)
+            let macro = FetchPredicate<ContactEntity>(#Predicate { $0.name == "Jos\u{E9}" })
+            #expect(try contacts.count(ContactEntity.self, where: macro) == 1)
+            #expect(try contacts.count(ContactEntity.self, where: .equal(\.name, "Jos\u{E9}", [.characters])) == 1)
+        }
+    }
+}

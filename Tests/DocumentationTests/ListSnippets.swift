@@ -1,0 +1,59 @@
+import CoreDataSource
+import Foundation
+import Testing
+
+/// Shows a list on a terminal: the calls are those of a table view.
+@MainActor
+final class TerminalList: DataSourceDelegate {
+    private(set) var lines: [String] = []
+
+    func didChangeObject(
+        _ object: ManagedObject, at indexPath: IndexPath?, for type: ListChangeType, newIndexPath: IndexPath?,
+        dataKey: String
+    ) {
+        guard let contact = object as? ContactEntity else { return }
+        lines.append("\(type) \(contact.name)")
+    }
+
+    func didChangeContent(dataKey: String) { lines.append("--") }
+}
+
+/// The snippets about lists.
+@MainActor
+struct ListSnippets {
+    @Test func aDelegateIsToldOfEachChange() async throws {
+        try await withContacts { _, contacts in
+            let view = TerminalList()
+            let request = FetchRequest(ContactEntity.self, where: \.age >= 18, order: [.ascending(\.name)])
+            try contacts.register(view, dataKey: "list", request, sectionBy: \.isFavorite)
+            try await contacts.add(Contact(uid: "3", name: "Guan Ping", age: 18))
+            #expect(contacts.numberOfItems("list", inSection: 0) == 3)
+            #expect(contacts.sectionInfo(at: 0, dataKey: "list")?.name == "false")
+            #expect(view.lines == ["insert Guan Ping", "--"])
+        }
+    }
+
+    @Test func aLoopFollowsAList() async throws {
+        var counts: [Int] = []
+        try await withContacts { container, contacts in
+            let request = FetchRequest(ContactEntity.self, order: [.ascending(\.name)])
+            let serve = Task {
+                for await update in contacts.updates(request) {
+                    counts.append(update.snapshot.count)
+                    if update.snapshot.count == 4 { break }
+                }
+            }
+            try await contacts.add(Contact(uid: "4", name: "Zhao Yun"))
+            await serve.value
+        }
+        #expect(counts.last == 4)
+    }
+
+    @Test func aWindowTurnsThePage() async throws {
+        try await withContacts { _, contacts in
+            let list = try contacts.list(FetchRequest(ContactEntity.self, order: [.ascending(\.name)], limit: 2))
+            try list.moveWindow(after: list.snapshot.last.map { FetchCursor($0) })
+            #expect(list.snapshot.map(\.name) == ["Zhang Fei"])
+        }
+    }
+}

@@ -1,0 +1,64 @@
+import CoreDataSource
+import Foundation
+import Testing
+
+/// The snippets about queries.
+@MainActor
+struct QuerySnippets {
+    @Test func threeFormsMakeOnePredicate() async throws {
+        try await withContacts { _, contacts in
+            let typed: FetchPredicate<ContactEntity> = \.age >= 18 && .beginsWith(\.name, "guan", [.caseInsensitive])
+            let macro = FetchPredicate<ContactEntity>(#Predicate { $0.age >= 18 && $0.name.starts(with: "Guan") })
+            let format = try FetchPredicate<ContactEntity>(format: "age >= %d AND name BEGINSWITH[c] %@", 18, "guan")
+            for predicate in [typed, macro, format] {
+                #expect(try contacts.fetch(ContactEntity.self, where: predicate).map(\.uid) == ["1"])
+            }
+        }
+    }
+
+    @Test func thePartsOfARequest() async throws {
+        try await withContacts { _, contacts in
+            var request = FetchRequest(ContactEntity.self, where: \.age >= 18)
+            request.order = [.ascending(\.name, [.caseInsensitive, .numeric])]
+            request.limit = 1
+            let page = try contacts.fetch(request)
+            request.after = page.last.map { FetchCursor($0) }
+            let next = try contacts.fetch(request)
+            #expect((page + next).map(\.name) == ["Guan Yu", "Zhang Fei"])
+        }
+    }
+
+    @Test func sumsAndGroups() async throws {
+        try await withContacts { container, contacts in
+            let (count, oldest) = try contacts.main.aggregate(FetchRequest<ContactEntity>(), .count(), .max(\.age))
+            #expect(count == 3 && oldest == 32)
+        }
+    }
+
+    @Test func manyRowsInOneSave() async throws {
+        try await withContacts { _, contacts in
+            try await contacts.update(ContactEntity.self, where: \.age >= 30, set: [.set(\.isFavorite, true)])
+            try await contacts.delete(ContactEntity.self, where: !\.isFavorite)
+            #expect(try contacts.fetch(ContactEntity.self).map(\.name) == ["Guan Yu"])
+        }
+    }
+
+    @Test func aRequestIsExplained() async throws {
+        try await withContacts { container, contacts in
+            let explanation = try container.main.explain(FetchRequest(ContactEntity.self, where: \.phone == "110"))
+            for warning in explanation.warnings { print(warning) }
+            for diagnostic in contacts.diagnostics { print(diagnostic) }
+            #expect(!explanation.steps.isEmpty)
+        }
+    }
+
+    /// What the table of the three forms says about the macro.
+    @Test func theMacroAsksTheObjectsForRegularExpressions() async throws {
+        try await withContacts { _, contacts in
+            let macro = FetchPredicate<ContactEntity>(#Predicate { $0.name.contains(/^Guan/) && $0.age >= 18 })
+            #expect(macro.needsObjects != nil)
+            let found = try contacts.fetch(ContactEntity.self, where: macro)
+            #expect(found.map(\.uid) == ["1"])
+        }
+    }
+}

@@ -1,0 +1,87 @@
+import CoreDataSource
+import Foundation
+import Testing
+
+/// The snippets about saves and isolation.
+@MainActor
+struct SaveSnippets {
+    @Test func aPerformIsOneSave() async throws {
+        try await withContacts { _, contacts in
+            let marked = try await contacts.perform { context in
+                let minors = try context.fetch(ContactEntity.self, where: \.age < 18)
+                for minor in minors { minor.note = "minor" }
+                return minors.count
+            }
+            #expect(marked == 1)
+            #expect(try contacts.count(ContactEntity.self, where: \.note == "minor") == 1)
+        }
+    }
+
+    @Test func twoDataSourcesAreOneSave() async throws {
+        try await withContacts { container, contacts in
+            let groups = try container.dataSource(GroupDataSource.self)
+            try await groups.add([Group(gid: "1", name: "Oath"), Group(gid: "2", name: "")])
+            try await container.perform(in: contacts, groups) { contacts, groups in
+                let gone = try contacts.delete(ContactEntity.self, where: \.age < 18)
+                for group in try groups.fetch(GroupEntity.self) { group.memberCount = Int32(3 - gone) }
+            }
+            #expect(try contacts.count(ContactEntity.self) == 2)
+            #expect(try groups.fetch(GroupEntity.self).map(\.memberCount) == [2])
+        }
+    }
+
+    @Test func aSaveMayStopAtMain() async throws {
+        try await withContacts { container, contacts in
+            try await contacts.add(Contact(uid: "4", name: "Zhao Yun"), waitFor: .main)
+            try await container.flush()
+            #expect(container.pendingSaveCount == 0)
+        }
+    }
+
+    @Test func anErrorHasACode() async throws {
+        var refused: [String] = []
+        try await withContacts { _, contacts in
+            do {
+                try await contacts.perform { try $0.insert(ContactEntity.self).name = "Huang Zhong" }
+            } catch let error as DataSourceError where error.code == .validationFailed {
+                refused.append(error.attributeName ?? error.message)
+            }
+        }
+        #expect(refused == ["uid"])
+    }
+
+    @Test func aReadIsOffTheMainActor() async throws {
+        try await withContacts { container, _ in
+            let (names, count) = try await container.read { context in
+                let request = FetchRequest<ContactEntity>(order: [.ascending(\.name)])
+                return (try context.values(request, \.name), try context.count(request))
+            }
+            #expect(names == ["Guan Ping", "Guan Yu", "Zhang Fei"] && count == 3)
+        }
+    }
+
+    struct ContactName: ManagedObjectConvertible {
+        let name: String
+
+        init(_ contact: ContactEntity) {
+            name = contact.name
+        }
+    }
+
+    @Test func valuesLeaveTheirContext() async throws {
+        try await withContacts { _, contacts in
+            let named = try await contacts.fetch(as: ContactName.self, FetchRequest(where: .beginsWith(\.name, "Guan")))
+            #expect(named.map(\.name) == ["Guan Yu", "Guan Ping"])
+        }
+    }
+
+    @Test func aChainWritesAndReads() async throws {
+        var count = 0
+        try await withContacts { _, contacts in
+            try contacts
+                .writeSync { context in try context.insert(ContactEntity.self).uid = "4" }
+                .read { main in count = try main.count(ContactEntity.self) }
+        }
+        #expect(count == 4)
+    }
+}

@@ -1,0 +1,78 @@
+import CoreDataSource
+import Foundation
+import TestSupport
+import Testing
+
+/// The snippets about stores, reset, sync and durability.
+@MainActor
+struct StoreSnippets {
+    private let directory: TemporaryDirectory
+    private var url: URL { directory.url.appending(component: "contacts.sqlite") }
+
+    init() throws {
+        directory = try TemporaryDirectory()
+    }
+
+    @Test func aStartSaysWhatBecameOfTheStore() async throws {
+        let container = try await PersistentContainer(
+            model: .contacts, store: .sqlite(url), databaseKey: "1",
+            configuration: .init(resetPolicy: .migrate(otherwise: .standard)))
+        let startup = container.startup
+        if startup.isReset {
+            print(
+                "\(startup.reason): \(startup.rowsDropped) objects dropped, backup: \(startup.backup?.path ?? "none")")
+        }
+        #expect(startup.reason == .firstLaunch)
+        #expect(!startup.isReset)
+        try await container.close()
+    }
+
+    @Test func aKeyOfOneDataSourceDropsItsRows() async throws {
+        for key in ["7", "8"] {
+            let container = try await PersistentContainer(
+                model: .contacts, store: .sqlite(url), databaseKey: "1",
+                configuration: .init(databaseKeys: [ContactDataSource.self: key]))
+            let contacts = try container.dataSource(ContactDataSource.self)
+            let groups = try container.dataSource(GroupDataSource.self)
+            #expect(try contacts.count(ContactEntity.self) == 0)
+            #expect(try groups.count(GroupEntity.self) == (key == "7" ? 0 : 1))
+            try await contacts.add(Contact(uid: "1", name: "Guan Yu"))
+            try await groups.add(Group(gid: "1", name: "Oath"))
+            try await container.close()
+        }
+    }
+
+    @Test func aBackupIsRestored() async throws {
+        let backup = directory.url.appending(component: "backup.sqlite")
+        let container = try await PersistentContainer(model: .contacts, store: .sqlite(url), databaseKey: "1")
+        try await container.backup(to: backup)
+        try await container.reset()
+        try await container.close()
+        try await PersistentContainer.restore(backup, to: url, replacingStore: true)
+        #expect(FileManager.default.fileExists(atPath: url.path))
+    }
+
+    @Test func aSyncIsPlannedFirst() async throws {
+        try await withContacts { _, contacts in
+            let serverList = [Contact(uid: "1", name: "Guan Yunchang"), Contact(uid: "4", name: "Zhao Yun")]
+            let plan = try await contacts.planSync(serverList, entity: ContactEntity.self)
+            #expect(plan.deleted == 2)
+            let sync = try await contacts.sync(
+                serverList, scope: .beginsWith(\.name, "Guan"), deleting: .atMost(0.5), options: .reportsIDs)
+            print("\(sync.inserted) new, \(sync.updated) changed, \(sync.unchanged) the same, \(sync.deleted) gone")
+            let counts: [Int] = [sync.inserted, sync.updated, sync.unchanged, sync.deleted]
+            #expect(counts == [1, 1, 0, 1])
+        }
+    }
+
+    @Test func failuresAreALoop() async throws {
+        let container = try await PersistentContainer(
+            model: .contacts, store: .sqlite(url), configuration: .init(synchronous: .normal))
+        let log = Task {
+            for await failure in container.failures { print(failure) }
+        }
+        try await container.flush()
+        try await container.close()
+        await log.value
+    }
+}
