@@ -12,7 +12,9 @@ extension ManagedObjectContext {
     public func fetch<Object: ManagedObject>(_ request: FetchRequest<Object>) throws -> [Object] {
         try reading { () throws(DataSourceError) in
             let plan = try plan(request)
-            return try typed(objects(plan), plan.family)
+            let objects = try objects(plan)
+            try prefetch(request, objects)
+            return try typed(objects, plan.family)
         }
     }
 

@@ -66,6 +66,39 @@ extension ManagedObjectContext {
 
     // MARK: Reading
 
+    /// Follows the relationships that a request names, for all its objects.
+    func prefetch<Object: ManagedObject>(
+        _ request: FetchRequest<Object>, _ objects: [ManagedObject]
+    ) throws(DataSourceError) {
+        for keyPath in request.prefetch {
+            guard let name = Object.relationshipKeyPaths[keyPath] else {
+                throw DataSourceError(
+                    .unknownAttribute,
+                    "A request of \(Object.entityName) is to prefetch a property that is no relationship of the model. Name one in relationshipKeyPaths of \(Object.self).",
+                    entityName: Object.entityName)
+            }
+            for (entity, objects) in Dictionary(grouping: objects, by: \.layout.index).sorted(by: { $0.key < $1.key }) {
+                guard let index = bindings[entity].layout.relationship(named: name) else { continue }
+                try prefetch(index, objects)
+            }
+        }
+    }
+
+    private func prefetch(_ index: Int, _ objects: [ManagedObject]) throws(DataSourceError) {
+        guard let first = objects.first else { return }
+        let relationship = first.layout.relationships[index]
+        if case .column(let column) = relationship.storage {
+            return try readDestinations(of: objects, column, relationship)
+        }
+        let key = RelatedCache.Key(entity: first.layout.index, relationship: index)
+        for start in stride(from: 0, to: objects.count, by: FetchGroup.window) {
+            let part = objects[start..<min(start + FetchGroup.window, objects.count)]
+            let owners = part.filter { related[key, $0.key] == nil }
+            if let owner = owners.first { try readEnds(of: owners, index, key, first: owner) }
+            try readObjects(part.lazy.flatMap { related[key, $0.key] ?? [] }, for: first.group)
+        }
+    }
+
     private func readDestinations(
         of objects: [ManagedObject], _ column: LinkColumn, _ relationship: RelationshipLayout
     ) throws(DataSourceError) {

@@ -55,6 +55,25 @@ import Testing
         }
     }
 
+    @Test func whatIsPrefetchedIsNotReadLater() async throws {
+        try await withLetters(1000, topics: 100) { container, _ in
+            var letters: [Letter] = []
+            let fetched = try statements(container) {
+                var request = FetchRequest(Letter.self)
+                request.prefetch = [\.topic, \.labels]
+                letters = try container.main.fetch(request)
+            }
+            #expect(fetched == 3)
+            let followed = statements(container) {
+                for letter in letters { #expect(letter.topic != nil && letter.labels.isEmpty) }
+            }
+            #expect(followed == 0)
+            var wrong = FetchRequest(Letter.self)
+            wrong.prefetch = [\.subject]
+            #expect(throws: DataSourceError.self) { try container.main.fetch(wrong) }
+        }
+    }
+
     @Test func aBatchReadsAtOnceToo() async throws {
         try await withLetters(1000, topics: 100) { container, source in
             let before = container.statementCount

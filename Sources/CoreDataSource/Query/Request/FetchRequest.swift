@@ -24,6 +24,13 @@ public struct FetchRequest<Object: ManagedObject>: Sendable {
     public var offset: Int
     /// Where the last page ended: only objects that come after it in the order.
     public var after: FetchCursor?
+    /// Relationships to follow when the objects are fetched, so that following them later reads nothing. Without it they are
+    /// followed for all objects of the fetch at once, when the first of them is asked.
+    ///
+    /// ```swift
+    /// request.prefetch = [\.thread, \.labels]
+    /// ```
+    public var prefetch: [any PartialKeyPath<Object> & Sendable] = []
     /// Whether objects of sub-entities count.
     public var includesSubentities: Bool
     /// Whether each combination of values comes once, where values are asked for and not objects.
