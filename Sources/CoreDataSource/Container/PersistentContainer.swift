@@ -63,7 +63,7 @@ public final class PersistentContainer: Sendable {
         ///
         /// **Isolation**: none; it is called on the thread that ran the statement, which may be the main thread, and waits
         /// for it. Statements of different threads come at the same time. It must not use the container, a data source or
-        /// an object: locks of the store are held.
+        /// an object, nor end the process: locks of the store are held.
         public var trace: (@Sendable (StatementTrace) -> Void)?
         /// Whether ``StatementTrace/sql`` shows the values of objects. False by default: values do not belong in logs.
         public var tracesValues: Bool

@@ -57,6 +57,21 @@ struct ReadThroughTests {
         }
     }
 
+    /// A large save is prepared for lists off the main actor, which takes a while.
+    @Test func listsShowWhatWasLoadedWhenItsCallOnMainReturns() async throws {
+        try await withContainer(.inMemory) { container, _ in
+            let contacts = try container.dataSource(CrowdDataSource.self)
+            let delegate = RecordingDelegate()
+            try contacts.register(
+                delegate, dataKey: "list", FetchRequest(ContactEntity.self, order: [.ascending(\.name)]))
+            let found = try await contacts.value(where: \.uid, equals: "7", as: ContactName.self) {
+                ContactData(uid: $0, name: "Guan Yu")
+            }
+            #expect(found?.name == "Guan Yu" && contacts.numberOfItems("list", inSection: 0) == 5_001)
+            withExtendedLifetime(delegate) {}
+        }
+    }
+
     @Test func twentyTasksAskAndOneLoads() async throws {
         try await withContainer { container, _ in
             let contacts = try container.dataSource(ContactDataSource.self)
@@ -179,5 +194,17 @@ struct ReadThroughTests {
             for await _ in cancelled.stream {}
             #expect(loading(contacts) == 0)
         }
+    }
+}
+
+/// Makes many objects of one value.
+private final class CrowdDataSource: DataSource<ContactData> {
+    override class var entities: [ManagedObject.Type] { [ContactEntity.self] }
+
+    override func onAdd(_ contact: ContactData, in context: PrivateContext) throws -> ManagedObject? {
+        for number in 0..<5_000 { try context.insert(ContactEntity.self).uid = "\(contact.uid)-\(number)" }
+        let entity = try context.findOrInsert(ContactEntity.self, where: \.uid, equals: contact.uid)
+        entity.name = contact.name
+        return entity
     }
 }
