@@ -1,0 +1,27 @@
+import CoreDataSource
+import Testing
+
+/// The snippets about relationships.
+@MainActor
+struct RelationshipSnippets {
+    @Test func eitherSideShowsALinkUntilADeleteRuleTakesIt() async throws {
+        try await withContacts { container, contacts in
+            let groups = try container.dataSource(GroupDataSource.self)
+            try await groups.add(Group(gid: "1", name: "Oath"))
+            try await contacts.perform { context in
+                let oath = try context.first(GroupEntity.self, where: \.gid, equals: "1")
+                for contact in try context.fetch(ContactEntity.self, where: \.age >= 18) { contact.group = oath }
+            }
+            var names: [String] = []
+            for group in try groups.fetch(GroupEntity.self) {
+                names += try group.members.sorted(by: [.descending(\.name)]).map(\.name)
+            }
+            #expect(names == ["Zhang Fei", "Guan Yu"])
+
+            try await groups.delete(Group(gid: "1", name: "Oath"))
+            let left = try contacts.fetch(ContactEntity.self)
+            #expect(left.count == 3)
+            #expect(left.allSatisfy { $0.group == nil })
+        }
+    }
+}
