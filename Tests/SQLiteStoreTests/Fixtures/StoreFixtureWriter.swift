@@ -13,7 +13,8 @@ struct StoreFixtureWriter {
     @Test(.enabled(if: formatToWrite != nil)) func writeTheStoresOfThisFormat() async throws {
         let format = try #require(formatToWrite)
         for fixture in StoreFixture.all where fixture.format == format {
-            #expect(!FileManager.default.fileExists(atPath: fixture.store.path), "\(fixture) is there already")
+            // Those that are there stay as they are.
+            if FileManager.default.fileExists(atPath: fixture.store.path) { continue }
             let model = try fixture.model()
             try model.validate()
             let folder = try TemporaryFolder()

@@ -178,12 +178,12 @@ struct UpgradeTests {
     @Test func aModelMayHaveMoreEntitiesThanAMigrationTakes() throws {
         let model = ManagedObjectModel(
             name: "Large",
-            entities: (1000..<1600).map { number in
+            entities: (1000..<1450).map { number in
                 EntityDescription(
                     name: "E\(number)",
                     relationships: [
-                        Self.toOne("next", "E\(number == 1599 ? 1000 : number + 1)", "previous"),
-                        Self.toOne("previous", "E\(number == 1000 ? 1599 : number - 1)", "next"),
+                        Self.toOne("next", "E\(number == 1449 ? 1000 : number + 1)", "previous"),
+                        Self.toOne("previous", "E\(number == 1000 ? 1449 : number - 1)", "next"),
                     ])
             })
         let folder = try TemporaryFolder()
