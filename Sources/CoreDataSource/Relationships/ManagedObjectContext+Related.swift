@@ -95,7 +95,7 @@ extension ManagedObjectContext {
             let part = objects[start..<min(start + FetchGroup.window, objects.count)]
             let owners = part.filter { related[key, $0.key] == nil }
             if let owner = owners.first { try readEnds(of: owners, index, key, first: owner) }
-            try readObjects(part.lazy.flatMap { related[key, $0.key] ?? [] }, for: first.group)
+            try readObjects(part.lazy.flatMap { self.related[key, $0.key] ?? [] }, for: first.group)
         }
     }
 

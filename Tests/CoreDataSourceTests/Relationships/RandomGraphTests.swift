@@ -179,7 +179,9 @@ struct GraphOperation: Sendable {
             if flag { letter.labels.insert(label) } else { letter.labels.remove(label) }
         case 12:
             let (letter, label) = (try context.letter(one), try context.label(other))
-            if flag { if !label.letters.contains(letter) { label.letters.append(letter) } } else {
+            if flag {
+                if !label.letters.contains(letter) { label.letters.append(letter) }
+            } else {
                 label.letters.removeAll { $0 === letter }
             }
         case 13: try context.label(one).letters = distinct.map(context.letter)
