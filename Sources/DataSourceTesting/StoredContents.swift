@@ -24,7 +24,8 @@ struct StoredContents: Sendable {
         for (entity, stored) in rows {
             let content = ([attributes[stored.key] ?? ""] + Self.links(stored, entity, attributes))
                 .joined(separator: ", ")
-            objects[entity.name, default: [:]][content, default: 0] += 1
+            let name = entity.links.map { "link of \($0.entity).\($0.name)" } ?? entity.name
+            objects[name, default: [:]][content, default: 0] += 1
         }
     }
 
@@ -40,10 +41,11 @@ struct StoredContents: Sendable {
     ) -> [String] {
         entity.storedColumns.filter { entity.columns[$0].attribute == nil }.compactMap { column in
             // The number of an entity stands beside the key of its object.
-            guard entity.relationships.contains(entity.columns[column].name),
+            let name = entity.columns[column].name
+            guard entity.relationship(named: name) != nil || name == LinkNames.source || name == LinkNames.destination,
                 case .integer(let key) = stored.row.value(column, .integer)
             else { return nil }
-            return "\(entity.columns[column].name) (\(attributes[key] ?? "nothing"))"
+            return "\(name) (\(attributes[key] ?? "nothing"))"
         }
     }
 
