@@ -6,10 +6,12 @@ import Testing
 
 /// What the contract finds in data sources that keep it, and in those that break one rule each.
 struct DataSourceContractTests {
-    private static let values = (1...5).map { Person(uid: "\($0)", name: "name \($0)", group: $0 % 2 == 0 ? "g" : nil) }
+    private static let values = (1...5).map {
+        PersonValue(uid: "\($0)", name: "name \($0)", group: $0 % 2 == 0 ? "g" : nil)
+    }
 
-    private func rules<Source: DataSource<Person>>(
-        _ source: Source.Type, values: [Person] = Self.values, refused: [Person] = []
+    private func rules<Source: DataSource<PersonValue>>(
+        _ source: Source.Type, values: [PersonValue] = Self.values, refused: [PersonValue] = []
     ) async throws -> Set<DataSourceRule> {
         let contract = DataSourceContract(
             source, model: .contacts, entity: ContactEntity.self, values: values, refused: refused)
@@ -19,7 +21,7 @@ struct DataSourceContractTests {
     @Test func aCorrectSourceKeepsAllRules() async throws {
         let contract = DataSourceContract(
             PersonDataSource.self, model: .contacts, entity: ContactEntity.self, values: Self.values,
-            refused: [Person(uid: "6", name: "poison")])
+            refused: [PersonValue(uid: "6", name: "poison")])
         #expect(try await contract.violations() == [])
         try await contract.check()
     }
@@ -57,14 +59,14 @@ struct DataSourceContractTests {
     }
 
     @Test func aSourceThatHidesAnErrorDoesNotRefuse() async throws {
-        let poison = [Person(uid: "6", name: "poison")]
+        let poison = [PersonValue(uid: "6", name: "poison")]
         #expect(try await rules(HidingDataSource.self, refused: poison) == [.throwing])
         #expect(try await rules(HidingDataSource.self) == [])
     }
 
     @Test func valuesThatMakeNothingSayNothing() async throws {
         #expect(try await rules(PersonDataSource.self, values: []) == [.values])
-        let ignored = (1...3).map { Person(uid: "\($0)", name: "ignored") }
+        let ignored = (1...3).map { PersonValue(uid: "\($0)", name: "ignored") }
         #expect(try await rules(PersonDataSource.self, values: ignored) == [.values])
     }
 
@@ -79,21 +81,21 @@ struct DataSourceContractTests {
     }
 
     @Test func whatCannotBeAddedAtAllIsThrown() async throws {
-        let values = Self.values + [Person(uid: "6", name: "poison")]
+        let values = Self.values + [PersonValue(uid: "6", name: "poison")]
         await #expect(throws: Poison.self) { try await rules(PersonDataSource.self, values: values) }
     }
 }
 
-private struct Person: Sendable {
+private struct PersonValue: Sendable {
     var uid: String
     var name: String
     var group: String?
 }
 
-private class PersonDataSource: DataSource<Person> {
+private class PersonDataSource: DataSource<PersonValue> {
     override class var entities: [ManagedObject.Type] { [ContactEntity.self, GroupEntity.self] }
 
-    override func onAdd(_ person: Person, in context: PrivateContext) throws -> ManagedObject? {
+    override func onAdd(_ person: PersonValue, in context: PrivateContext) throws -> ManagedObject? {
         if person.name == "poison" { throw Poison() }
         if person.name == "ignored" { return nil }
         let contact = try context.findOrInsert(ContactEntity.self, where: \.uid, equals: person.uid)
@@ -102,19 +104,19 @@ private class PersonDataSource: DataSource<Person> {
         return contact
     }
 
-    override func onDelete(_ person: Person, in context: PrivateContext) throws {
+    override func onDelete(_ person: PersonValue, in context: PrivateContext) throws {
         try context.delete(ContactEntity.self, where: \.uid == person.uid)
     }
 }
 
-private final class KeyedPersonDataSource: KeyedDataSource<Person, ContactEntity> {
-    override class var key: ObjectKey<Person, ContactEntity> { ObjectKey(\.uid, \.uid) }
+private final class KeyedPersonDataSource: KeyedDataSource<PersonValue, ContactEntity> {
+    override class var key: ObjectKey<PersonValue, ContactEntity> { ObjectKey(\.uid, \.uid) }
 
-    override func update(_ contact: ContactEntity, from person: Person) { contact.name = person.name }
+    override func update(_ contact: ContactEntity, from person: PersonValue) { contact.name = person.name }
 }
 
 private final class CountingDataSource: PersonDataSource {
-    override func onAdd(_ person: Person, in context: PrivateContext) throws -> ManagedObject? {
+    override func onAdd(_ person: PersonValue, in context: PrivateContext) throws -> ManagedObject? {
         let object = try super.onAdd(person, in: context)
         (object as? ContactEntity)?.age += 1
         return object
@@ -122,7 +124,7 @@ private final class CountingDataSource: PersonDataSource {
 }
 
 private final class InsertingDataSource: PersonDataSource {
-    override func onAdd(_ person: Person, in context: PrivateContext) throws -> ManagedObject? {
+    override func onAdd(_ person: PersonValue, in context: PrivateContext) throws -> ManagedObject? {
         let contact = try context.insert(ContactEntity.self)
         contact.uid = person.uid
         return contact
@@ -130,24 +132,24 @@ private final class InsertingDataSource: PersonDataSource {
 }
 
 private final class KeepingDataSource: PersonDataSource {
-    override func onDelete(_ person: Person, in context: PrivateContext) throws {}
+    override func onDelete(_ person: PersonValue, in context: PrivateContext) throws {}
 }
 
 private final class EmptyingDataSource: PersonDataSource {
-    override func onDelete(_ person: Person, in context: PrivateContext) throws {
+    override func onDelete(_ person: PersonValue, in context: PrivateContext) throws {
         try context.delete(ContactEntity.self, where: nil)
     }
 }
 
 private final class ReplacingDataSource: PersonDataSource {
-    override func onAdd(_ person: Person, in context: PrivateContext) throws -> ManagedObject? {
+    override func onAdd(_ person: PersonValue, in context: PrivateContext) throws -> ManagedObject? {
         try onDelete(person, in: context)
         return try super.onAdd(person, in: context)
     }
 }
 
 private final class NumberingDataSource: PersonDataSource {
-    override func onAdd(_ person: Person, in context: PrivateContext) throws -> ManagedObject? {
+    override func onAdd(_ person: PersonValue, in context: PrivateContext) throws -> ManagedObject? {
         let object = try super.onAdd(person, in: context)
         if let contact = object as? ContactEntity, contact.age == 0 {
             contact.age = Int32(try context.count(ContactEntity.self))
@@ -159,7 +161,7 @@ private final class NumberingDataSource: PersonDataSource {
 private final class RememberingDataSource: PersonDataSource {
     private nonisolated let seen = Guarded<Set<String>>([])
 
-    override func onAdd(_ person: Person, in context: PrivateContext) throws -> ManagedObject? {
+    override func onAdd(_ person: PersonValue, in context: PrivateContext) throws -> ManagedObject? {
         guard seen.withLock({ $0.insert(person.uid).inserted }) else {
             return try context.first(ContactEntity.self, where: \.uid, equals: person.uid)
         }
@@ -168,7 +170,7 @@ private final class RememberingDataSource: PersonDataSource {
 }
 
 private final class HidingDataSource: PersonDataSource {
-    override func onAdd(_ person: Person, in context: PrivateContext) throws -> ManagedObject? {
+    override func onAdd(_ person: PersonValue, in context: PrivateContext) throws -> ManagedObject? {
         try? super.onAdd(person, in: context)
     }
 }
