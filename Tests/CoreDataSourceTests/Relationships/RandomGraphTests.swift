@@ -180,7 +180,7 @@ struct GraphOperation: Sendable {
         case 12:
             let (letter, label) = (try context.letter(one), try context.label(other))
             if flag {
-                if !label.letters.contains(letter) { label.letters.append(letter) }
+                if !label.letters.contains(where: { $0 === letter }) { label.letters.append(letter) }
             } else {
                 label.letters.removeAll { $0 === letter }
             }
