@@ -36,6 +36,7 @@ extension ManagedObjectModel {
 
     /// The entity of that name and everything under it.
     public func family(ofEntityNamed name: String) -> [EntityDescription] {
+        guard entities.contains(where: { $0.parentName == name }) else { return entity(named: name).map { [$0] } ?? [] }
         var names: Set = [name]
         var count = 0
         while names.count > count {

@@ -48,7 +48,14 @@ public struct ManagedObjectModel: Sendable {
 
     /// The entity of that name, or nil.
     public func entity(named name: String) -> EntityDescription? {
-        entities.first { $0.name == name }
+        // They are in the order of their names, unless somebody has changed the array.
+        var (low, high) = (0, entities.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if entities[middle].name < name { low = middle + 1 } else { high = middle }
+        }
+        if low < entities.count, entities[low].name == name { return entities[low] }
+        return entities.first { $0.name == name }
     }
 }
 
