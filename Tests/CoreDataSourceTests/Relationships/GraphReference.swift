@@ -131,6 +131,23 @@ struct GraphReference: Equatable {
         return crowded || passports.contains { holder[$0] == nil } ? .invalid : nil
     }
 
+    /// What differs, each part with what it is and what it is to be.
+    func differences(from expected: GraphReference) -> [String] {
+        zip(Mirror(reflecting: self).children, Mirror(reflecting: expected).children).compactMap { own, other in
+            let (found, wanted) = (GraphReference.text(own.value), GraphReference.text(other.value))
+            return found == wanted ? nil : "\(own.label ?? ""): \(found) and not \(wanted)"
+        }
+    }
+
+    private static func text(_ value: Any) -> String {
+        if let keys = value as? Set<String> { return "\(keys.sorted())" }
+        var lines: [String] = []
+        if let links = value as? [String: String] { lines = links.map { "\($0) \($1)" } }
+        if let links = value as? [String: [String]] { lines = links.map { "\($0) \($1)" } }
+        if let links = value as? [String: Set<String>] { lines = links.map { "\($0) \($1.sorted())" } }
+        return "\(lines.sorted())"
+    }
+
     /// Without what is empty, so that two of them can be compared.
     var compacted: GraphReference {
         var copy = self
