@@ -99,7 +99,8 @@ let package = Package(
             plugins: ["ModelPlugin"]),
         .testTarget(name: "ReadmeTests", dependencies: ["TestSupport"]),
         .testTarget(
-            name: "DocumentationTests", dependencies: ["CoreDataSource", "TestSupport"], plugins: ["ModelPlugin"]),
+            name: "DocumentationTests", dependencies: ["CoreDataSource", "DataSourceTesting", "TestSupport"],
+            plugins: ["ModelPlugin"]),
         .testTarget(name: "DebianControlTests", dependencies: ["DebianControl"]),
         .testTarget(
             name: "ModelResetTests",

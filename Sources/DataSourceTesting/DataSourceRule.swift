@@ -24,6 +24,7 @@ public struct DataSourceRule: RawRepresentable, Sendable, Hashable, CustomString
 
 /// A rule that a data source breaks, and how.
 public struct DataSourceViolation: Sendable, Hashable, CustomStringConvertible {
+    /// The rule that is broken.
     public let rule: DataSourceRule
     /// What was done, what came of it, and what to do about it. It may show the values of objects.
     public let explanation: String
@@ -33,6 +34,7 @@ public struct DataSourceViolation: Sendable, Hashable, CustomStringConvertible {
 
 /// The rules that a data source breaks, as one error.
 public struct DataSourceContractError: Error, Sendable, CustomStringConvertible {
+    /// Every rule that is broken, at least one.
     public let violations: [DataSourceViolation]
 
     public var description: String {

@@ -1,8 +1,16 @@
 import CoreDataSource
+import DataSourceTesting
 import Testing
 
 /// The tests that the article on testing shows.
 struct ContactDataSourceTests {
+    @Test func contactsKeepTheContract() async throws {
+        let contract = DataSourceContract(
+            ContactDataSource.self, model: .contacts, entity: ContactEntity.self,
+            values: [Contact(uid: "1", name: "Guan Yu"), Contact(uid: "2", name: "Zhang Fei")])
+        try await contract.check()
+    }
+
     @MainActor
     @Test func addingTwiceIsAddingOnce() async throws {
         let container = try await PersistentContainer(model: .contacts, store: .inMemory)

@@ -79,8 +79,8 @@ struct SaveSnippets {
         var count = 0
         try await withContacts { _, contacts in
             try contacts
-                .writeSync { context in try context.insert(ContactEntity.self).uid = "4" }
-                .read { main in count = try main.count(ContactEntity.self) }
+                .writeSync { context in try ContactEntity.create(in: context).uid = "4" }
+                .read { main in count = try ContactEntity.count(in: main) }
         }
         #expect(count == 4)
     }

@@ -11,6 +11,7 @@ public struct StoreDescription: Sendable {
     /// How the container treats it.
     public var configuration: PersistentContainer.Configuration
 
+    /// Describes a store; without a configuration of the model it has all entities.
     public init(
         name: String, location: StoreLocation, modelConfiguration: String? = nil, databaseKey: String = "",
         configuration: PersistentContainer.Configuration = PersistentContainer.Configuration()

@@ -25,7 +25,7 @@ extension DataSource {
     ///   - type: What the object is made a value of.
     ///   - load: Gives the value to add; nil if there is none.
     /// - Returns: Nil if nothing was loaded, or if what was loaded is an object with another value of the attribute.
-    /// - Throws: What the loader throws; as ``add(_:waitFor:)``; what the value's initializer throws; `CancellationError`.
+    /// - Throws: What the loader throws; as ``add(_:waitFor:)-([Value],_)``; what the value's initializer throws; `CancellationError`.
     public nonisolated func value<Result: ManagedObjectConvertible, Key: AttributeStorable>(
         where attribute: any KeyPath<Result.Object, Key> & Sendable, equals key: Key, as type: Result.Type,
         orLoad load: @escaping @Sendable (Key) async throws -> Value?

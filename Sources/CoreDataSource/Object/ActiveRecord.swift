@@ -27,7 +27,8 @@ extension ActiveRecord {
         try context.first(Self.self, where: predicate, order: order)
     }
 
-    /// The objects that match, as ``ManagedObjectContext/fetch(_:where:order:limit:offset:)``.
+    /// The objects that match, as
+    /// ``ManagedObjectContext/fetch(_:where:order:limit:offset:)-(_,_,[FetchOrder<Object>],_,_)``.
     public static func all(
         in context: ManagedObjectContext, where predicate: FetchPredicate<Self>? = nil, order: [FetchOrder<Self>] = []
     ) throws -> [Self] {
