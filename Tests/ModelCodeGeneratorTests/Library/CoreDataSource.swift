@@ -28,6 +28,7 @@ open class ManagedObject {
 
     open class var entityName: String { "" }
     open class var attributeKeyPaths: [AnyKeyPath: String] { [:] }
+    open class var relationshipKeyPaths: [AnyKeyPath: String] { [:] }
 
     public final var objectID: Int { 0 }
     public final var isInserted: Bool { false }
@@ -51,7 +52,31 @@ open class ManagedObject {
     public final func setTransformable<Value: Codable & Sendable>(_ value: Value?, at column: Int) {
         values[column] = value
     }
+
+    private var links: [Int: [ManagedObject]] = [:]
+
+    public final func relatedObject<Object: ManagedObject>(at index: Int) -> Object? {
+        links[index]?.first as? Object
+    }
+
+    public final func setRelatedObject<Object: ManagedObject>(_ object: Object?, at index: Int) {
+        links[index] = object.map { [$0] }
+    }
+
+    public final func relatedObjects<Object: ManagedObject>(at index: Int) -> RelatedObjects<Object> {
+        RelatedObjects()
+    }
+
+    public final func relatedList<Object: ManagedObject>(at index: Int) -> [Object] {
+        links[index]?.compactMap { $0 as? Object } ?? []
+    }
+
+    public final func setRelatedList<Object: ManagedObject>(_ objects: [Object], at index: Int) {
+        links[index] = objects
+    }
 }
+
+public struct RelatedObjects<Object: ManagedObject> {}
 
 @available(*, unavailable)
 extension ManagedObject: Sendable {}

@@ -122,7 +122,7 @@ struct MigrationShapeTests {
         let old = Shape.model(
             person: [Shape.relationship("card", "Card")], card: [Shape.relationship("owner", "Person")])
         let startup = try migrated(old, [Shape.cards], to: Shape.oneToOne).startup
-        #expect(startup.fallback?.contains("had links of their own, which cannot be told to be the same.") == true)
+        #expect(startup.fallback?.contains("had links of their own, which cannot be matched.") == true)
         #expect(startup.rowsDropped == 3)
     }
 

@@ -56,9 +56,22 @@ nonisolated public class Child: Parent {
         ]
     }
 
+    public override class var relationshipKeyPaths: [AnyKeyPath: String] {
+        [
+            \Child.favourite: "favourite",
+            \Child.children: "children",
+            \Child.friends: "friends",
+        ]
+    }
+
     public final var nickname: String? {
         get { attribute(at: 4) }
         set { setAttribute(newValue, at: 4) }
+    }
+
+    public final var friends: [Child] {
+        get { relatedList(at: 2) }
+        set { setRelatedList(newValue, at: 2) }
     }
 }
 
@@ -262,9 +275,20 @@ nonisolated public class Grandparent: ManagedObject {
         ]
     }
 
+    public override class var relationshipKeyPaths: [AnyKeyPath: String] {
+        [
+            \Grandparent.favourite: "favourite",
+        ]
+    }
+
     public final var createdAt: Date {
         get { attribute(at: 0) }
         set { setAttribute(newValue, at: 0) }
+    }
+
+    public final var favourite: Grandparent? {
+        get { relatedObject(at: 0) }
+        set { setRelatedObject(newValue, at: 0) }
     }
 }
 
@@ -405,10 +429,19 @@ nonisolated public class Parent: Grandparent {
         ]
     }
 
+    public override class var relationshipKeyPaths: [AnyKeyPath: String] {
+        [
+            \Parent.favourite: "favourite",
+            \Parent.children: "children",
+        ]
+    }
+
     public final var name: String {
         get { attribute(at: 3) }
         set { setAttribute(newValue, at: 3) }
     }
+
+    public final var children: RelatedObjects<Place> { relatedObjects(at: 1) }
 }
 
 /// The entity `Place`.
@@ -421,6 +454,12 @@ nonisolated public class Place: ManagedObject {
             \Place.area: "area",
             \Place.origin: "origin",
             \Place.title: "title",
+        ]
+    }
+
+    public override class var relationshipKeyPaths: [AnyKeyPath: String] {
+        [
+            \Place.owner: "owner",
         ]
     }
 
@@ -442,6 +481,11 @@ nonisolated public class Place: ManagedObject {
     public final var title: String {
         get { attribute(at: 10) }
         set { setAttribute(newValue, at: 10) }
+    }
+
+    public final var owner: Parent? {
+        get { relatedObject(at: 0) }
+        set { setRelatedObject(newValue, at: 0) }
     }
 }
 

@@ -39,6 +39,12 @@ nonisolated class ContactEntity: BaseEntity {
         ]
     }
 
+    override class var relationshipKeyPaths: [AnyKeyPath: String] {
+        [
+            \ContactEntity.group: "group",
+        ]
+    }
+
     final var age: Int32 {
         get { attribute(at: 1) }
         set { setAttribute(newValue, at: 1) }
@@ -83,6 +89,11 @@ nonisolated class ContactEntity: BaseEntity {
         get { attribute(at: 9) }
         set { setAttribute(newValue, at: 9) }
     }
+
+    final var group: GroupEntity? {
+        get { relatedObject(at: 0) }
+        set { setRelatedObject(newValue, at: 0) }
+    }
 }
 
 /// The entity `GroupEntity`.
@@ -95,6 +106,12 @@ nonisolated class GroupEntity: BaseEntity {
             \GroupEntity.gid: "gid",
             \GroupEntity.memberCount: "memberCount",
             \GroupEntity.name: "name",
+        ]
+    }
+
+    override class var relationshipKeyPaths: [AnyKeyPath: String] {
+        [
+            \GroupEntity.members: "members",
         ]
     }
 
@@ -112,6 +129,8 @@ nonisolated class GroupEntity: BaseEntity {
         get { attribute(at: 3) }
         set { setAttribute(newValue, at: 3) }
     }
+
+    final var members: RelatedObjects<ContactEntity> { relatedObjects(at: 0) }
 }
 
 nonisolated extension ManagedObjectModel {

@@ -5,7 +5,7 @@ package import CoreDataSource
 
 /// The entity `Atlas`.
 ///
-/// The class is yours to write, in this module, with these two overrides:
+/// The class is yours to write, in this module, with these overrides:
 ///
 ///     override class var entityName: String { Atlas.Generated.entityName }
 ///     override class var attributeKeyPaths: [AnyKeyPath: String] { Atlas.Generated.attributeKeyPaths }
@@ -32,7 +32,7 @@ nonisolated extension Atlas {
 
 /// The entity `Book`.
 ///
-/// The class is yours to write, in this module, with these two overrides:
+/// The class is yours to write, in this module, with these overrides:
 ///
 ///     override class var entityName: String { Book.Generated.entityName }
 ///     override class var attributeKeyPaths: [AnyKeyPath: String] { Book.Generated.attributeKeyPaths }
