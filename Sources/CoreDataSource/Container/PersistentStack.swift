@@ -67,6 +67,9 @@ package final class PersistentStack: Sendable {
         tiers.withLock { tiers in for entity in entities { tiers[entity] = WeakTier(tier) } }
     }
 
+    /// Whether a data source that is there owns the entity.
+    func isOwned(_ entity: Int) -> Bool { tiers.withLock { $0[entity]?.tier != nil } }
+
     /// The tiers of the data sources that own any of those entities.
     func tiers(owning entities: Set<Int>) -> [PrivateTier] {
         if entities.isEmpty { return [] }

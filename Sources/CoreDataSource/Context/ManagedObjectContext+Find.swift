@@ -81,6 +81,13 @@ extension ManagedObjectContext {
         }
     }
 
+    /// The object with those values of a uniqueness constraint, or nil.
+    func findUnique(_ entity: Int, constraint: Int, _ values: [RowValue]) throws(DataSourceError) -> ManagedObject? {
+        let binding = bindings[entity]
+        if let object = binding.find(constraint, values) { return object }
+        return binding.isOwned && binding.holdsAllRows ? nil : try findStored(binding, constraint, values)
+    }
+
     /// The object of the row that the store has under those values of a uniqueness constraint.
     private func findStored(
         _ binding: EntityBinding, _ constraint: Int, _ values: [RowValue]

@@ -72,6 +72,11 @@ public class ManagedObjectContext {
         return try meet(type)
     }
 
+    /// Takes the class of a relationship's destination for an entity for which the model names none.
+    func adopt(_ type: ManagedObject.Type) {
+        if type != ManagedObject.self, !type.entityName.isEmpty { _ = try? entity(of: type) }
+    }
+
     private func meet(_ type: ManagedObject.Type) throws(DataSourceError) -> Int {
         guard let layout = stack.layout.entity(named: type.entityName) else {
             throw DataSourceError(

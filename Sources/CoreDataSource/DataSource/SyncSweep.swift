@@ -10,6 +10,7 @@ struct SyncSweep {
     private let flagColumn: Int?
     private var report = SyncReport()
     private var met: [ManagedObject] = []
+    private let linkEdits: Int
 
     init(_ type: ManagedObject.Type, _ rules: SyncRules, in context: PrivateContext) throws {
         let index = try context.entity(of: type)
@@ -17,6 +18,7 @@ struct SyncSweep {
         entity = context.bindings[index].layout
         self.rules = rules
         mark = context.nextSyncMark()
+        linkEdits = context.linkEdits
         let layout = entity
         flagColumn = layout.column(named: "syncFlag").flatMap { layout.columns[$0].storage == .integer ? $0 : nil }
         if rules.options.contains(.reportsIDs) { report.ids = SyncReport.IDs() }
@@ -84,6 +86,13 @@ struct SyncSweep {
     }
 
     private mutating func skip(_ object: ManagedObject, in context: PrivateContext) {
+        if context.linkEdits != linkEdits {
+            context.refuse(
+                DataSourceError(
+                    .invalidRequest,
+                    "A sync of \(entity.name) was to leave some operations out, and its hook has linked objects, which cannot be taken back one by one. Sync with all operations, or link the objects in a call of its own.",
+                    entityName: entity.name))
+        }
         context.undo(object)
         report.skipped += 1
     }

@@ -44,7 +44,9 @@ package final class MainTier {
     ///
     func mergeObjects() {
         let (saves, reset, staleness) = stack.root.takeForMain()
-        if !saves.isEmpty || staleness != nil || reset != knownReset { context.related.removeAll() }
+        if staleness != nil || reset != knownReset || saves.contains(where: changesLinks) {
+            context.related.removeAll()
+        }
         take(reset)
         for changes in saves {
             for entity in changes.entities { merge(entity, changes.number) }
@@ -62,6 +64,10 @@ package final class MainTier {
     func drainLists() {
         lists.drain()
         sweep()
+    }
+
+    private func changesLinks(_ changes: ChangeSet) -> Bool {
+        changes.entities.contains(where: stack.graph.changesLinks)
     }
 
     private func merge(_ changes: EntityChanges, _ number: Int64) {

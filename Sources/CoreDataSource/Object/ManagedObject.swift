@@ -30,6 +30,8 @@ open class ManagedObject: CustomStringConvertible {
     final var checkedConstraint: Int32 = -1
     /// Its place in ``group``.
     final var groupPlace: Int32 = 0
+    /// Whether a relationship was asked or set while it had no context.
+    final var hasFollowed = false
     /// The objects that it was last read with.
     final var group: FetchGroup?
 

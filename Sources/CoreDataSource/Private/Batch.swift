@@ -7,12 +7,18 @@ internal import RowStore
 struct Batch {
     private let context: PrivateContext
     private let others: [PrivateContext]
+    /// Those of the others whose objects the work may use. The rest is there for what follows from delete rules.
+    private let named: [PrivateContext]
     private let source: SaveSource
 
-    init(_ context: PrivateContext, _ source: SaveSource, with others: [PrivateContext] = []) {
+    init(
+        _ context: PrivateContext, _ source: SaveSource, with others: [PrivateContext] = [],
+        named: [PrivateContext] = []
+    ) {
         self.context = context
         self.source = source
         self.others = others
+        self.named = named
     }
 
     private var stack: PersistentStack { context.stack }
@@ -33,8 +39,7 @@ struct Batch {
             for other in others { other.didSave(number) }
             return (result, changes, number)
         } catch {
-            context.rollback()
-            for other in others { other.rollback() }
+            takeBack()
             throw error
         }
     }
@@ -43,8 +48,7 @@ struct Batch {
     func rehearse<Result>(_ work: (PrivateContext) throws -> Result) throws -> Result {
         begin()
         defer {
-            context.rollback()
-            for other in others { other.rollback() }
+            takeBack()
             end()
         }
         let result = try work(context)
@@ -58,8 +62,15 @@ struct Batch {
     /// Takes in what has happened to the contexts' rows since their last batches.
     private func begin() {
         stack.root.noticeOutsideWrites()
-        context.beginBatch(with: others)
-        for other in others { other.beginBatch(with: [context] + others.filter { $0 !== other }) }
+        let all = [context] + others
+        for one in all {
+            one.beginBatch(with: all.filter { $0 !== one }, named: ([context] + named).filter { $0 !== one })
+        }
+    }
+
+    /// Takes back all edits, and forgets what other data sources may change meanwhile.
+    private func takeBack() {
+        for context in [context] + others { context.rollback(isEnd: true) }
     }
 
     private func end() {
@@ -70,12 +81,26 @@ struct Batch {
     /// Does what the model's delete rules ask for, and checks what it demands of relationships.
     private func applyRules() throws {
         let contexts = [context] + others
-        for context in contexts { if let refusal = context.refusal { throw refusal } }
+        for context in contexts {
+            context.isApplyingRules = true
+            try context.throwRefusal()
+        }
+        defer { for context in contexts { context.isApplyingRules = false } }
         var rules = DeleteRules(contexts)
         try rules.apply()
         var failures: [DataSourceError] = []
         for context in contexts { failures += try context.relationshipFailures() }
+        for context in contexts { try context.throwRefusal() }
         try context.throwFailures(failures)
+        uniteWithLinked(contexts)
+    }
+
+    /// A save that links objects of another data source rests on that one's saves.
+    private func uniteWithLinked(_ contexts: [PrivateContext]) {
+        let linked = contexts.reduce(into: Set<Int>()) { $0.formUnion($1.linkedEntities) }
+        let strangers = linked.filter { entity in !contexts.contains { $0.bindings[entity].isOwned } }
+        let sources = stack.tiers(owning: strangers).map(\.source)
+        if !sources.isEmpty { stack.unite([source] + sources) }
     }
 
     /// Checks what was edited, and gives it to the root.
@@ -94,17 +119,20 @@ struct Batch {
 }
 
 extension PrivateContext {
-    fileprivate func beginBatch(with companions: [PrivateContext]) {
+    fileprivate func beginBatch(with companions: [PrivateContext], named: [PrivateContext]) {
         if let news = stack.root.news(since: position) {
             for event in news.events { take(event) }
             position = news.position
         }
         self.companions = companions
+        self.named = named
         isInBatch = true
     }
 
     fileprivate func endBatch() {
         isInBatch = false
         companions = []
+        named = []
+        linkedEntities = []
     }
 }

@@ -9,7 +9,9 @@ extension PrivateContext {
     /// - Returns: Whether it could be noted: a predicate that asks the objects needs objects.
     func deleteRows(_ plan: FetchPlan, _ checkCancellation: (Int) throws -> Void) throws -> Bool {
         // Where other rows follow, the rules are applied to objects.
-        guard plan.tests == nil, !plan.family.contains(where: { stack.graph.hasEffects[$0] }) else { return false }
+        guard plan.tests == nil, !plan.family.contains(where: { stack.graph.needsObjects(toDelete: $0) }) else {
+            return false
+        }
         for entity in plan.family {
             var changes = EntityChanges(entity: entity)
             changes.deleted = try rows(plan, ofEntity: entity)
@@ -50,7 +52,7 @@ extension PrivateContext {
         let probe: Object = try typed(bindings[entity].lone(stored))
         assign(probe)
         let expected = stored.row.setting(values.map { (column: $0, value: $1) })
-        return probe.row.columnsChanged(since: expected, bindings[entity].layout).isEmpty
+        return !probe.hasFollowed && probe.row.columnsChanged(since: expected, bindings[entity].layout).isEmpty
     }
 
     private func canUpdateRows(ofEntity entity: Int, _ values: [Int: RowValue]) -> Bool {

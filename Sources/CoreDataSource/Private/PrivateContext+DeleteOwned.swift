@@ -3,7 +3,7 @@ internal import RowStore
 extension PrivateContext {
     /// Deletes every object that this context owns.
     func deleteAllOwned() throws {
-        for binding in bindings where binding.isOwned && !binding.layout.isAbstract {
+        for binding in bindings where binding.isOwned && !binding.layout.isAbstract && binding.layout.links == nil {
             let plan = FetchPlan(RowQuery(entity: binding.layout.index))
             // Whatever is related to the objects has to be looked at one by one.
             if binding.layout.relationships.isEmpty, try deleteRows(plan, checkCancellation) { continue }

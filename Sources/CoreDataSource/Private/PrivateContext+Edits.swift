@@ -27,7 +27,7 @@ extension PrivateContext {
         try checkOwned(object.layout.index)
         let binding = bindings[object.layout.index]
         if !object.isDeleted, stack.graph.hasEffects[object.layout.index] { deletions.append(object) }
-        related.removeEnds()
+        forgetEnds(of: object)
         switch object.state {
         case .inserted:
             object.state = .gone

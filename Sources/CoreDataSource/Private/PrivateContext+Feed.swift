@@ -16,12 +16,16 @@ extension PrivateContext {
         let binding = bindings[changes.entity]
         for change in changes.updated {
             guard let object = binding.objects[change.key] else { continue }
+            if binding.isOwned { binding.registeredBytes += change.row.byteCount - object.row.byteCount }
             object.row = change.row
             object.checkedConstraint = -1
             for constraint in binding.layout.constraints.indices { binding.index(object, constraint) }
+            if hasValueIndexes { binding.noteValues(of: object) }
         }
         for change in changes.deleted {
-            binding.objects[change.key]?.state = .gone
+            guard let object = binding.objects[change.key] else { continue }
+            object.state = .gone
+            if binding.isOwned { binding.registeredBytes -= object.row.byteCount + EntityBinding.objectBytes }
             binding.objects.remove(change.key)
         }
         // They are in the store, but not registered.

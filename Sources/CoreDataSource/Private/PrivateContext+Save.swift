@@ -50,13 +50,17 @@ extension PrivateContext {
             switch object.state {
             case .inserted, .edited:
                 let before = object.saved.map { $0.byteCount + EntityBinding.objectBytes } ?? 0
-                binding.registeredBytes += object.row.byteCount + EntityBinding.objectBytes - before
+                if binding.isOwned {
+                    binding.registeredBytes += object.row.byteCount + EntityBinding.objectBytes - before
+                }
                 object.state = .saved
                 object.saved = nil
                 object.asOf = number
             case .deleted:
                 object.state = .gone
-                binding.registeredBytes -= object.savedRow.byteCount + EntityBinding.objectBytes
+                if binding.isOwned {
+                    binding.registeredBytes -= object.savedRow.byteCount + EntityBinding.objectBytes
+                }
                 binding.objects.remove(object.key)
             case .saved, .gone: break
             }

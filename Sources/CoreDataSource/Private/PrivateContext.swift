@@ -10,6 +10,14 @@ internal import RowStore
 public final class PrivateContext: ManagedObjectContext {
     /// The other contexts whose edits are saved with those of this one.
     var companions: [PrivateContext] = []
+    /// The place of its tier among all of them.
+    private(set) lazy var place = bindings.firstIndex(where: \.isOwned) ?? .max
+    /// Those of them whose objects the work may use.
+    var named: [PrivateContext] = []
+    /// The entities of other data sources to whose objects the batch has made links.
+    var linkedEntities: Set<Int> = []
+    /// How many links the context has changed.
+    var linkEdits = 0
     /// The objects deleted in this batch whose delete rules have not been applied yet.
     var deletions: [ManagedObject] = []
     /// Whether delete rules are being applied, which may change rows that nobody owns.
@@ -19,17 +27,19 @@ public final class PrivateContext: ManagedObjectContext {
     private(set) lazy var sharesConstraints = hasSharedConstraints()
 
     override func editor(ofEntity entity: Int) -> ManagedObjectContext {
-        if bindings[entity].isOwned || companions.isEmpty { return self }
-        let owner = companions.first { $0.bindings[entity].isOwned }
-        if let owner { return owner }
+        let others = isApplyingRules ? companions : named
+        if bindings[entity].isOwned || others.isEmpty { return self }
+        if let owner = others.first(where: { $0.bindings[entity].isOwned }) { return owner }
         // Links between objects of two contexts are those of the one that has the first end.
         let ends = bindings[entity].layout.links.flatMap { stack.layout.entity(named: $0.entity)?.concreteFamily } ?? []
-        return ends.first.map { editor(ofEntity: $0) } ?? self
+        if let end = ends.first { return editor(ofEntity: end) }
+        // What nobody owns is changed in one context of the batch.
+        return others.reduce(self) { $1.place < $0.place ? $1 : $0 }
     }
 
     override func mayEdit(_ entity: Int) -> Bool {
         if bindings[entity].isOwned { return true }
-        if isApplyingRules, stack.owner(ofEntity: entity) == nil {
+        if isApplyingRules, !stack.isOwned(entity) {
             return bindings[entity].layout.links == nil || mayLink(entity)
         }
         return bindings[entity].layout.links != nil && mayLink(entity)
@@ -39,9 +49,10 @@ public final class PrivateContext: ManagedObjectContext {
 
     /// Whether the owners of both ends of links take part in the batch.
     private func mayLink(_ layout: Int) -> Bool {
-        stack.graph.ends(ofLinks: layout).allSatisfy { end in
-            bindings[end].isOwned || companions.contains { $0.bindings[end].isOwned }
-                || isApplyingRules && stack.owner(ofEntity: end) == nil
+        let others = isApplyingRules ? companions : named
+        return stack.graph.ends(ofLinks: layout).allSatisfy { end in
+            bindings[end].isOwned || others.contains { $0.bindings[end].isOwned }
+                || isApplyingRules && !stack.isOwned(end)
         }
     }
 
@@ -66,6 +77,7 @@ public final class PrivateContext: ManagedObjectContext {
     ///
     /// A refusal, `entityNotOwned`, is thrown by the save.
     public func delete(_ object: ManagedObject) {
+        if let other = named.first(where: { $0 === object.context }) { return other.delete(object) }
         do throws(DataSourceError) { try delete(owned: object) } catch { refuse(error) }
     }
 
@@ -152,9 +164,23 @@ public final class PrivateContext: ManagedObjectContext {
         return lastSyncMark
     }
 
-    /// Takes back every edit of this batch.
+    /// Takes back every edit of this batch, in a save over several data sources those of all of them.
     public func rollback() {
         rollback(isEnd: false)
+        for companion in companions { companion.rollback(isEnd: false) }
+    }
+
+    /// Throws what an edit, or the reading of a relationship, could not throw.
+    func throwRefusal() throws {
+        guard let refusal else { return }
+        if refusal.code == .cancelled { throw CancellationError() }
+        throw refusal
+    }
+
+    /// Links have changed that lead to or from objects of those keys.
+    func forgetEnds(of keys: [Int64]) {
+        related.removeEnds(of: keys)
+        for companion in companions { companion.related.removeEnds(of: keys) }
     }
 
     // MARK: For tests

@@ -1,4 +1,5 @@
 internal import RowStore
+internal import Synchronization
 
 /// Entering the private context from outside.
 extension PrivateTier {
@@ -13,7 +14,9 @@ extension PrivateTier {
         waitFor level: SaveLevel, values: Int = 1, deletes: Bool = true,
         _ work: @Sendable (PrivateContext) throws -> Result
     ) async throws -> SavedWork<Result> {
-        let held = deletes && values > 0 ? PrivateTier.held([self]) : [self]
+        // What was asked for with a callback comes first, on whatever queue it waits.
+        let isOrdered = waitingJobs.load(ordering: .acquiring) > 0
+        let held = deletes && values > 0 || isOrdered ? PrivateTier.held([self]) : [self]
         guard held.count > 1 else {
             return try await enter(waitFor: level, values: values) { try await self.save(isAwaited: $0, work) }
         }
@@ -98,7 +101,9 @@ extension PrivateTier {
         }
         // All calls of this form take the same queues, whether they delete or not, so that they keep their order.
         let held = PrivateTier.held([self])
+        waitingJobs.add(1, ordering: .acquiringAndReleasing)
         held[0].executor.enqueue {
+            self.waitingJobs.subtract(1, ordering: .acquiringAndReleasing)
             let saved = Swift.Result {
                 try PrivateTier.holding(held.dropFirst()) {
                     try PrivateTier.save(in: [self], held, isAwaited: true) { try work($0[0]) }

@@ -39,7 +39,9 @@ extension PrivateTier {
     static func held(_ tiers: [PrivateTier]) -> [PrivateTier] {
         var held: [PrivateTier] = []
         let all = tiers + tiers.flatMap { $0.stack.tiers(owning: $0.reach) }
-        for tier in all.sorted(by: { $0.place < $1.place }) where held.last !== tier { held.append(tier) }
+        // Data sources without entities have no place of their own.
+        func order(_ tier: PrivateTier) -> (Int, UInt) { (tier.place, UInt(bitPattern: ObjectIdentifier(tier))) }
+        for tier in all.sorted(by: { order($0) < order($1) }) where held.last !== tier { held.append(tier) }
         return held
     }
 
@@ -66,7 +68,7 @@ extension PrivateTier {
         let first = tiers[0]
         if held.count > 1 { first.stack.unite(held.map(\.source)) }
         let contexts = tiers.map(\.held.context)
-        let (result, changes, number) = try first.batch(holding: held).run(isAwaited: isAwaited) { _ in
+        let (result, changes, number) = try first.batch(holding: held, for: tiers).run(isAwaited: isAwaited) { _ in
             try work(contexts)
         }
         return try first.finish(
@@ -74,8 +76,11 @@ extension PrivateTier {
             isWaitedFor: held.contains { $0.executor.hasWaitingJobs })
     }
 
-    private nonisolated func batch(holding held: [PrivateTier]) -> Batch {
-        Batch(self.held.context, source, with: held.filter { $0 !== self }.map(\.held.context))
+    /// - Parameter tiers: Those whose contexts the work gets.
+    private nonisolated func batch(holding held: [PrivateTier], for tiers: [PrivateTier]) -> Batch {
+        Batch(
+            self.held.context, source, with: held.filter { $0 !== self }.map(\.held.context),
+            named: tiers.filter { $0 !== self }.map(\.held.context))
     }
 
     /// - Parameter isWaitedFor: Whether anybody waits for a context of the save.
@@ -97,6 +102,6 @@ extension PrivateTier {
         _ tier: PrivateTier, holding others: ArraySlice<PrivateTier>,
         _ work: @Sendable (PrivateContext) throws -> Result
     ) throws -> Result {
-        try PrivateTier.holding(others) { try tier.batch(holding: [self] + others).rehearse(work) }
+        try PrivateTier.holding(others) { try tier.batch(holding: [self] + others, for: [tier]).rehearse(work) }
     }
 }

@@ -1,4 +1,5 @@
 internal import RowStore
+internal import Synchronization
 
 /// The first tier of a save: the queue of one data source, on which batches run, one after the other.
 ///
@@ -9,6 +10,8 @@ package actor PrivateTier {
     nonisolated let place: Int
     /// The entities of other data sources whose rows may change, or have a say, when objects of this one are deleted.
     nonisolated let reach: Set<Int>
+    /// How many jobs with a callback are enqueued that have not begun.
+    nonisolated let waitingJobs = Atomic<Int>(0)
     nonisolated let stack: PersistentStack
     nonisolated let executor: QueueExecutor
     /// The name of the data source's class.

@@ -18,7 +18,9 @@ actor ReadTier {
                 let context = ReadContext(stack, .snapshot(snapshot))
                 let result = try body(context)
                 // A relationship that could not be read was nil to the body.
-                if let refusal = context.refusal { throw refusal }
+                if let refusal = context.refusal {
+                    throw refusal.code == .cancelled ? CancellationError() : refusal
+                }
                 return result
             }
         }

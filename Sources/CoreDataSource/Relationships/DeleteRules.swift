@@ -24,8 +24,6 @@ struct DeleteRules {
 
     mutating func apply() throws {
         guard contexts.contains(where: { !$0.deletions.isEmpty }) else { return }
-        for context in contexts { context.isApplyingRules = true }
-        defer { for context in contexts { context.isApplyingRules = false } }
         while true {
             var wave: [(context: PrivateContext, objects: [ManagedObject])] = []
             for context in contexts {
@@ -48,6 +46,11 @@ struct DeleteRules {
 
     private mutating func apply(to objects: [ManagedObject], in context: PrivateContext) throws {
         guard let layout = objects.first?.layout else { return }
+        // Whether there are such rows now or not: another batch may be making them.
+        for entity in context.stack.graph.reach(of: [layout.index]).sorted()
+        where context.stack.isOwned(entity) && !contexts.contains(where: { $0.bindings[entity].isOwned }) {
+            throw reachesTooFar(context, layout.name, entity)
+        }
         for relationship in layout.relationships { try apply(relationship, to: objects, in: context) }
         let keys = ValueList(objects.map { .integer($0.key) }, .natural)
         for incoming in context.stack.graph.incoming[layout.index] {
@@ -154,10 +157,15 @@ struct DeleteRules {
     private func editor(of object: ManagedObject, for entity: String) throws -> PrivateContext? {
         guard let context = object.context as? PrivateContext else { return nil }
         if context.mayEdit(object.layout.index) { return context }
-        let owner = context.stack.owner(ofEntity: object.layout.index) ?? "another data source"
-        throw DataSourceError(
+        throw reachesTooFar(context, entity, object.layout.index)
+    }
+
+    private func reachesTooFar(_ context: PrivateContext, _ entity: String, _ reached: Int) -> DataSourceError {
+        let name = context.stack.layout.entities[reached].name
+        let owner = context.stack.owner(ofEntity: reached) ?? "another data source"
+        return DataSourceError(
             .entityNotOwned,
-            "An object of \(entity) was deleted in a call that adds, and its delete rules change \(object.layout.name), which \(owner) owns. Delete it with delete, sync or perform, or with container.perform(in:).",
-            entityName: object.layout.name)
+            "An object of \(entity) was deleted in a call that adds, and its delete rules reach \(name), which \(owner) owns. Delete it with delete, sync or perform, or with container.perform(in:).",
+            entityName: name)
     }
 }

@@ -7,6 +7,8 @@ final class FetchGroup {
 
     /// The most objects for which is read at once.
     static let window = 1000
+    /// For how many objects to-many relationships are read at once; fewer where they have led to very many.
+    var endWindow = FetchGroup.window
 
     private init(_ objects: [ManagedObject]) {
         keys = objects.map(\.key)
@@ -24,9 +26,9 @@ final class FetchGroup {
     }
 
     /// The places near one, those that come after it first.
-    func places(near place: Int) -> some Sequence<Int> {
-        let end = min(place + FetchGroup.window, keys.count)
-        let start = max(0, min(place, end - FetchGroup.window))
+    func places(near place: Int, _ window: Int) -> some Sequence<Int> {
+        let end = min(place + window, keys.count)
+        let start = max(0, min(place, end - window))
         return [place..<end, start..<place].joined()
     }
 }
@@ -53,6 +55,8 @@ struct RelatedCache {
 
     private var ends: [Key: [Int64: [LinkEnd]]] = [:]
     private var kept: [Kept] = []
+    /// Ends without an object.
+    private var missing: Set<LinkEnd> = []
     private var count = 0
     /// The last place that was given among the objects of an ordered relationship.
     private var lastPositions: [Key: [Int64: Int64]] = [:]
@@ -66,12 +70,20 @@ struct RelatedCache {
         let added = found.values.reduce(found.count) { $0 + $1.count }
         if count + added > RelatedCache.limit { removeEnds() }
         count += added
-        ends[key, default: [:]].merge(found) { $1 }
+        for (owner, own) in found { ends[key, default: [:]][owner] = own }
     }
 
     /// Keeps objects alive while those are for which they were read.
     mutating func keep(_ objects: [ManagedObject], for group: FetchGroup) {
-        kept.append(Kept(group: group, objects: objects))
+        if !objects.isEmpty { kept.append(Kept(group: group, objects: objects)) }
+    }
+
+    func isMissing(_ end: LinkEnd) -> Bool { missing.contains(end) }
+
+    /// Remembers that there is no object where a link leads to, as after a deletion with the rule No Action.
+    mutating func noteMissing(_ end: LinkEnd) {
+        if missing.count >= RelatedCache.limit { missing.removeAll() }
+        missing.insert(end)
     }
 
     /// Lets go of objects for which nobody asks any more.
@@ -83,8 +95,17 @@ struct RelatedCache {
         lastPositions[key, default: [:]][owner] = position
     }
 
-    /// Forgets what was read, because a link has changed.
-    mutating func removeEnds() {
+    /// Forgets what was read of objects, because a link of theirs has changed.
+    mutating func removeEnds(of owners: [Int64]) {
+        for key in ends.keys {
+            for owner in owners {
+                if let removed = ends[key]?.removeValue(forKey: owner) { count -= removed.count + 1 }
+            }
+        }
+    }
+
+    /// Forgets what was read.
+    private mutating func removeEnds() {
         guard count > 0 || !ends.isEmpty else { return }
         ends = [:]
         count = 0
@@ -94,6 +115,7 @@ struct RelatedCache {
     mutating func removeAll() {
         removeEnds()
         kept.removeAll()
+        missing.removeAll()
         if !lastPositions.isEmpty { lastPositions = [:] }
     }
 }

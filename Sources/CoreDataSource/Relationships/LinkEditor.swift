@@ -72,7 +72,8 @@ struct LinkEditor {
     }
 
     func remove(_ other: ManagedObject) {
-        guard isAllowed(other) else { return }
+        // A deleted object goes from every relationship by itself.
+        guard !other.isDeleted, isAllowed(other) else { return }
         editing { () throws in
             switch relationship.storage {
             case .inverseColumn(let column):
@@ -132,7 +133,7 @@ struct LinkEditor {
             }
         }
         if let last = positions.last {
-            context.related.setLastPosition(
+            context.noteLastPosition(
                 last, RelatedCache.Key(entity: object.layout.index, relationship: index), object.key)
         }
     }
@@ -174,7 +175,7 @@ struct LinkEditor {
             try context.related.lastPosition(key, owner.key)
             ?? context.lastPosition(owner.layout.relationships[index], owner, column)
         let next = ListPositions.next(after: last)
-        context.related.setLastPosition(next, key, owner.key)
+        context.noteLastPosition(next, key, owner.key)
         return next
     }
 
@@ -202,6 +203,9 @@ struct LinkEditor {
                     entityName: path.0, attributeName: path.1))
             return false
         }
+        for one in [other, object] where !context.bindings[one.layout.index].isOwned {
+            context.linkedEntities.insert(one.layout.index)
+        }
         if !relationship.destinationFamily.contains(other.layout.index) {
             context.refuse(
                 DataSourceError(
@@ -217,18 +221,22 @@ struct LinkEditor {
 extension ManagedObject {
     /// Sets where a column leads to.
     final func setLink(_ column: LinkColumn, _ other: ManagedObject?, position: Int64? = nil) {
+        let keys = row.isNull(column.key) ? [key] : [key, row.integer(column.key)]
         setValue(other.map { .integer($0.key) } ?? .null, column.key)
         if let entity = column.entity { setValue(other.map { .integer(Int64($0.layout.index)) } ?? .null, entity) }
         if let place = column.position { setValue(position.map { .integer($0) } ?? .null, place) }
-        (context as? PrivateContext)?.forgetEnds()
+        guard let context = context as? PrivateContext else { return }
+        context.linkEdits += 1
+        context.forgetEnds(of: keys + (other.map { [$0.key] } ?? []))
     }
 }
 
 extension PrivateContext {
-    /// Links have changed.
-    func forgetEnds() {
-        related.removeEnds()
-        for companion in companions { companion.related.removeEnds() }
+    /// An object goes, and its links with it.
+    func forgetEnds(of object: ManagedObject) {
+        let columns = stack.graph.linkColumns[object.layout.index]
+        guard !columns.isEmpty || !object.layout.relationships.isEmpty else { return }
+        forgetEnds(of: [object.key] + columns.filter { !object.row.isNull($0) }.map { object.row.integer($0) })
     }
 
     /// The context that has links as they are now.
@@ -238,20 +246,16 @@ extension PrivateContext {
 
     /// The link between two objects, by the end that the first one is; nil if there is none.
     func link(_ one: ManagedObject, _ other: ManagedObject, _ pairs: PairColumns) throws -> ManagedObject? {
-        let query = RowQuery(
-            entity: pairs.layout,
-            predicate: .and([
-                .compare(column: pairs.own.key, .equal, .integer(one.key)),
-                .compare(column: pairs.other.key, .equal, .integer(other.key)),
-            ]), limit: 1)
         let context = linkContext(pairs)
-        return try context.reading { () throws(DataSourceError) in try context.objects(FetchPlan(query)) }.first
+        let keys = [one.key, other.key].map { RowValue.integer($0) }
+        return try context.reading { () throws(DataSourceError) in
+            try context.findUnique(pairs.layout, constraint: 0, pairs.own.key == 0 ? keys : keys.reversed())
+        }
     }
 
     /// Deletes the link between two objects, if there is one.
     fileprivate func unlink(_ one: ManagedObject, _ other: ManagedObject, _ pairs: PairColumns) throws {
         if let link = try link(one, other, pairs) { try linkContext(pairs).delete(owned: link) }
-        forgetEnds()
     }
 
     /// Makes a link, of which it is known that there is none yet. Each end has its place among those of the other.
@@ -263,6 +267,11 @@ extension PrivateContext {
         link.setLink(pairs.own, one.object, position: one.position)
         link.setLink(pairs.other, other.object, position: other.position)
         link.checkedConstraint = 0
+    }
+
+    /// Notes the place of the last object of an ordered relationship, for all contexts of the batch.
+    fileprivate func noteLastPosition(_ position: Int64, _ key: RelatedCache.Key, _ owner: Int64) {
+        for context in [self] + companions { context.related.setLastPosition(position, key, owner) }
     }
 
     /// The highest place among the objects that a relationship of an owner leads to; nil without any.

@@ -13,7 +13,10 @@ extension ManagedObject {
     ///
     /// - Complexity: one query for up to 1,000 objects that were fetched together, the first time; then constant.
     public final func relatedObject<Object: ManagedObject>(at index: Int) -> Object? {
-        following { try $0.destination(of: self, at: index) } as? Object
+        following { context in
+            context.editor(ofEntity: layout.relationships[index].destination).adopt(Object.self)
+            return try context.destination(of: self, at: index)
+        } as? Object
     }
 
     /// Sets where a to-one relationship leads to. The other side shows it at once.
@@ -31,7 +34,10 @@ extension ManagedObject {
 
     /// The objects that an ordered to-many relationship leads to, in its order.
     public final func relatedList<Object: ManagedObject>(at index: Int) -> [Object] {
-        following { try $0.relatedObjects(of: self, at: index) }?.compactMap { $0 as? Object } ?? []
+        following { context in
+            context.editor(ofEntity: layout.relationships[index].destination).adopt(Object.self)
+            return try context.relatedObjects(of: self, at: index)
+        }?.compactMap { $0 as? Object } ?? []
     }
 
     /// Sets the objects that an ordered to-many relationship leads to, and their order. An object that comes twice counts where
@@ -42,7 +48,10 @@ extension ManagedObject {
 
     /// Reads by way of the context; nil without one, and if it fails.
     final func following<R>(_ body: (ManagedObjectContext) throws -> R?) -> R? {
-        guard let context else { return nil }
+        guard let context else {
+            hasFollowed = true
+            return nil
+        }
         do {
             return try body(context)
         } catch {
@@ -66,6 +75,7 @@ extension ManagedObject {
                     entityName: layout.name, attributeName: name))
             return nil
         }
+        hasFollowed = hasFollowed || context == nil
         return (context as? PrivateContext).map { LinkEditor($0, self, index) }
     }
 }

@@ -37,8 +37,12 @@ extension ManagedObjectContext {
         let key = RelatedCache.Key(entity: object.layout.index, relationship: index)
         if let known = related[key, object.key] { return known }
         try reading { () throws(DataSourceError) in
-            let owners = neighbours(of: object).filter { related[key, $0.key] == nil }
-            try readEnds(of: owners, index, key, first: object)
+            while related[key, object.key] == nil {
+                let owners = neighbours(of: object, object.group?.endWindow ?? 1).filter { related[key, $0.key] == nil }
+                if try readEnds(of: owners, index, key) { break }
+                // So many that they are better read for fewer objects at once.
+                object.group?.endWindow = owners.count / 8
+            }
         }
         return related[key, object.key] ?? []
     }
@@ -47,14 +51,15 @@ extension ManagedObjectContext {
     func known(_ end: LinkEnd) -> ManagedObject?? {
         let binding = editor(ofEntity: end.entity).bindings[end.entity]
         if let object = binding.objects[end.key] { return .some(object.isDeleted ? nil : object) }
-        return binding.isOwned && binding.holdsAllRows ? .some(nil) : nil
+        if binding.isOwned && binding.holdsAllRows || related.isMissing(end) { return .some(nil) }
+        return nil
     }
 
     /// The object, and registered ones that were fetched with it.
-    private func neighbours(of object: ManagedObject) -> [ManagedObject] {
-        guard let group = object.group else { return [object] }
+    private func neighbours(of object: ManagedObject, _ window: Int = FetchGroup.window) -> [ManagedObject] {
+        guard let group = object.group, window > 1 else { return [object] }
         var found = [object]
-        for place in group.places(near: Int(object.groupPlace)) {
+        for place in group.places(near: Int(object.groupPlace), window) {
             let entity = Int(group.entities[place])
             guard entity == object.layout.index, let other = bindings[entity].objects[group.keys[place]],
                 other !== object, !other.isDeleted
@@ -91,10 +96,15 @@ extension ManagedObjectContext {
             return try readDestinations(of: objects, column, relationship)
         }
         let key = RelatedCache.Key(entity: first.layout.index, relationship: index)
-        for start in stride(from: 0, to: objects.count, by: FetchGroup.window) {
-            let part = objects[start..<min(start + FetchGroup.window, objects.count)]
-            let owners = part.filter { related[key, $0.key] == nil }
-            if let owner = owners.first { try readEnds(of: owners, index, key, first: owner) }
+        var window = FetchGroup.window
+        var start = 0
+        while start < objects.count {
+            let part = objects[start..<min(start + window, objects.count)]
+            guard try readEnds(of: part.filter { related[key, $0.key] == nil }, index, key) else {
+                window = max(1, window / 8)
+                continue
+            }
+            start += part.count
             try readObjects(part.lazy.flatMap { self.related[key, $0.key] ?? [] }, for: first.group)
         }
     }
@@ -117,6 +127,11 @@ extension ManagedObjectContext {
                 budget: QueryBudget(isCancellable: isCancellable))
             let objects = try editor(ofEntity: entity).objects(FetchPlan(query))
             if owner == nil, let group { related.keep(objects, for: group) }
+            guard objects.count < keys.count else { continue }
+            let found = Set(objects.map(\.key))
+            for case .integer(let key) in keys where !found.contains(key) {
+                related.noteMissing(LinkEnd(entity: entity, key: key))
+            }
         }
     }
 
@@ -133,24 +148,20 @@ extension ManagedObjectContext {
     }
 
     /// Reads where a to-many relationship of some objects leads to.
+    ///
+    /// - Returns: Whether it did: for several objects it leads to too many.
     private func readEnds(
-        of owners: [ManagedObject], _ index: Int, _ key: RelatedCache.Key, first: ManagedObject
-    ) throws(DataSourceError) {
-        let relationship = first.layout.relationships[index]
-        if owners.count > 1 {
-            let keys = owners.map { RowValue.integer($0.key) }
-            if let found = try readEnds(
-                relationship, { .isMember(.column($0), ValueList(keys, .natural)) },
-                limit: ManagedObjectContext.endLimit)
-            {
-                related.insert(
-                    Dictionary(owners.map { ($0.key, found[$0.key] ?? []) }) { first, _ in first }, key)
-                return
-            }
-        }
-        // So many that they are better read one by one.
-        let found = try readEnds(relationship, { .compare(column: $0, .equal, .integer(first.key)) }, limit: nil)
-        related.insert([first.key: found?[first.key] ?? []], key)
+        of owners: [ManagedObject], _ index: Int, _ key: RelatedCache.Key
+    ) throws(DataSourceError) -> Bool {
+        guard let first = owners.first else { return true }
+        let keys = ValueList(owners.map { .integer($0.key) }, .natural)
+        let found = try readEnds(
+            first.layout.relationships[index],
+            { owners.count == 1 ? .compare(column: $0, .equal, keys.elements[0]) : .isMember(.column($0), keys) },
+            limit: owners.count == 1 ? nil : ManagedObjectContext.endLimit)
+        guard let found else { return false }
+        related.insert(Dictionary(owners.map { ($0.key, found[$0.key] ?? []) }) { first, _ in first }, key)
+        return true
     }
 
     /// The most ends that are read for other objects than the one that is asked, about 8 MB.

@@ -81,8 +81,8 @@ public struct RelatedObjects<Object: ManagedObject> {
 extension RelatedObjects: Sequence {
     /// Goes through the objects in the order of their creation, as they were when it began.
     public func makeIterator() -> IndexingIterator<[Object]> {
-        let objects = owner.following { try $0.relatedObjects(of: owner, at: index) } ?? []
-        return objects.compactMap { $0 as? Object }.makeIterator()
+        let objects: [Object] = owner.relatedList(at: index)
+        return objects.makeIterator()
     }
 
     public var underestimatedCount: Int { 0 }

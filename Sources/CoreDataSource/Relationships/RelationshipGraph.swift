@@ -29,6 +29,8 @@ final class RelationshipGraph: Sendable {
     let isChecked: [Bool]
     /// By layout: the entities of both ends, for layouts of links.
     private let linkEnds: [[Int]]
+    /// By layout: the columns with keys of other objects.
+    let linkColumns: [[Int]]
     /// By entity: whether deleting an object does anything to other rows.
     let hasEffects: [Bool]
     /// By entity: the layouts whose rows may change or have a say when an object is deleted.
@@ -83,6 +85,12 @@ final class RelationshipGraph: Sendable {
             !counted[entity.index].isEmpty || !countedColumns[entity.index].isEmpty
                 || entity.relationships.contains(where: \.isRequiredColumn)
         }
+        linkColumns = layout.entities.map { entity in
+            if entity.links != nil { return [0, 1] }
+            return entity.relationships.compactMap {
+                if case .column(let column) = $0.storage { column.key } else { nil }
+            }
+        }
         self.incoming = incoming
         self.counted = counted
         self.countedColumns = countedColumns
@@ -96,6 +104,17 @@ final class RelationshipGraph: Sendable {
     func reach(of entities: Set<Int>) -> Set<Int> {
         let layouts = entities.reduce(into: Set<Int>()) { $0.formUnion(reach[$1]) }
         return layouts.reduce(into: []) { $0.formUnion(linkEnds[$1].isEmpty ? [$1] : Set(linkEnds[$1])) }
+    }
+
+    /// Whether objects of an entity have to be deleted one by one: for what follows, or for rules about numbers.
+    func needsObjects(toDelete entity: Int) -> Bool { hasEffects[entity] || !countedColumns[entity].isEmpty }
+
+    /// Whether links change with what happened to rows.
+    func changesLinks(_ changes: EntityChanges) -> Bool {
+        let columns = linkColumns[changes.entity]
+        if columns.isEmpty { return !changes.deleted.isEmpty }
+        if !changes.inserted.isEmpty || !changes.deleted.isEmpty { return true }
+        return changes.updated.contains { row in columns.contains(where: row.columns.contains) }
     }
 
     /// The entities that both ends of links can be of.

@@ -1,0 +1,169 @@
+import CoreDataSource
+import RowStore
+import TestSupport
+import Testing
+
+/// Relationships between objects of several data sources, and what a batch that fails leaves of them.
+@MainActor @Suite struct SharedGraphTests {
+    private func withOwners(
+        _ body: @MainActor (PersistentContainer, TopicDataSource, LetterDataSource) async throws -> Void
+    ) async throws {
+        let directory = try TemporaryDirectory()
+        let container = try await PersistentContainer(model: .graph, store: .sqlite(directory.store))
+        try await body(
+            container, try container.dataSource(TopicDataSource.self), try container.dataSource(LetterDataSource.self))
+        try await container.close()
+    }
+
+    @Test func aBatchThatFailedLeavesNothingStaleForTheNext() async throws {
+        try await withOwners { container, topics, letters in
+            try await topics.add("t")
+            try await letters.add("a")
+            await #expect(throws: Poison.self) {
+                try await letters.perform { context in
+                    let letter = try context.letter("a")
+                    #expect(letter.topic?.title == "")
+                    throw Poison()
+                }
+            }
+            try await topics.perform { try $0.topic("t").title = "new" }
+            try await letters.perform { context in
+                let letter = try context.letter("a")
+                #expect(letter.topic?.title == "new")
+            }
+            await #expect(throws: Poison.self) {
+                try await letters.perform { context in
+                    let letter = try context.letter("a")
+                    #expect(letter.topic != nil)
+                    throw Poison()
+                }
+            }
+            try await topics.delete("t")
+            try await letters.perform { context in
+                let found = try context.fetch(Letter.self)
+                #expect(found.allSatisfy { $0.topic == nil })
+            }
+        }
+    }
+
+    @Test func aDeletionIsSeenByAllContextsOfTheBatch() async throws {
+        try await withOwners { container, topics, letters in
+            try await topics.add("t")
+            try await letters.add(["a", "b"])
+            try await container.perform(in: topics, letters) { topics, letters in
+                let topic = try topics.topic("t")
+                #expect(topic.letters.count == 2)
+                letters.delete(try letters.letter("a"))
+                #expect(topic.letters.map(\.key) == ["b"] && topic.letters.count == 1)
+                // Through the context of the other one it is the same.
+                if let letter = topic.letters.first(where: { _ in true }) { topics.delete(letter) }
+                #expect(topic.letters.isEmpty)
+            }
+            #expect(try container.main.count(Letter.self) == 0)
+        }
+    }
+
+    @Test func aRollbackIsOneOfAllContextsOfTheBatch() async throws {
+        try await withOwners { container, topics, letters in
+            try await letters.add("a")
+            try await container.perform(in: topics, letters) { topics, letters in
+                try letters.letter("a").topic = try topics.topic("new")
+                topics.rollback()
+                #expect(try letters.letter("a").topic == nil)
+            }
+            #expect(try container.main.count(Topic.self) == 0)
+            #expect(try container.main.first(Letter.self)?.topic == nil)
+        }
+    }
+
+    @Test func objectsOfAnotherDataSourceAreNotEditedByItsRelationships() async throws {
+        try await withOwners { container, topics, letters in
+            try await topics.add("t")
+            try await letters.add("a")
+            // The queue of letters is held, for a topic may be deleted; its objects are not there to be changed.
+            let error = await #expect(throws: DataSourceError.self) {
+                try await topics.perform { context in
+                    for letter in try context.topic("t").letters { letter.subject = "changed" }
+                }
+            }
+            #expect(error?.code == .entityNotOwned)
+            #expect(try container.main.first(Letter.self)?.subject == "")
+        }
+    }
+
+    @Test func aSaveThatLinksWhatIsTakenBackIsTakenBackToo() async throws {
+        let layout = ModelLayout(.graph)
+        let store = FaultyStore(layout)
+        let container = PersistentContainer(layout, store, StoreStartup(reason: .firstLaunch))
+        let topics = try container.dataSource(TopicDataSource.self)
+        let letters = try container.dataSource(LetterDataSource.self)
+        store.fail(with: noRoom)
+        try await topics.add("t", waitFor: .main)
+        try await letters.add("a", waitFor: .main)
+        #expect(try container.main.first(Letter.self)?.topic?.key == "t")
+        await #expect(throws: DataSourceError.self) { try await topics.add("other") }
+        store.fail(with: nil)
+        try await container.flush()
+        let letter = try container.main.first(Letter.self)
+        let topic = try container.main.first(Topic.self, where: \.key, equals: "t")
+        #expect((letter?.topic == nil) == (topic == nil))
+        if letter != nil { #expect(letter?.topic === topic) }
+        try await container.close()
+    }
+
+    @Test func aDeletedObjectMayBeTakenOutOfARelationship() async throws {
+        try await withOwners { container, topics, letters in
+            try await topics.add("t")
+            try await letters.add(["a", "b"])
+            try await container.perform(in: topics, letters) { topics, letters in
+                let topic = try topics.topic("t")
+                for letter in topic.letters {
+                    letters.delete(letter)
+                    topic.letters.remove(letter)
+                }
+            }
+            #expect(try container.main.count(Letter.self) == 0 && container.main.count(Topic.self) == 1)
+        }
+    }
+
+    @Test func aLinkThatLeadsNowhereIsAskedForOnce() async throws {
+        let directory = try TemporaryDirectory()
+        let container = try await PersistentContainer(model: .graph, store: .sqlite(directory.store))
+        let source = try container.dataSource(GraphDataSource.self)
+        try await source.perform { context in
+            for number in 0..<200 {
+                let cat = try context.insert(Cat.self)
+                cat.key = "\(number)"
+                cat.keeper = try context.person("\(number / 3)")
+            }
+        }
+        try await source.delete(Person.self, where: nil)
+        let cats = try container.main.fetch(Cat.self)
+        let before = container.statementCount
+        for cat in cats { #expect(cat.keeper == nil) }
+        #expect(container.statementCount - before == 1)
+        try await container.close()
+    }
+
+    @Test func manyOwnersOfManyAreReadInParts() async throws {
+        let directory = try TemporaryDirectory()
+        let container = try await PersistentContainer(
+            model: .graph, store: .sqlite(directory.store), configuration: .uncached)
+        let source = try container.dataSource(GraphDataSource.self)
+        try await source.perform { context in
+            for number in 0..<300 {
+                let topic = try context.topic("\(number)")
+                for letter in 0..<500 {
+                    let object = try context.insert(Letter.self)
+                    object.key = "\(number) \(letter)"
+                    object.topic = topic
+                }
+            }
+        }
+        let topics = try container.main.fetch(Topic.self)
+        let before = container.statementCount
+        for topic in topics { #expect(topic.letters.count == 500) }
+        #expect(container.statementCount - before < 20)
+        try await container.close()
+    }
+}
