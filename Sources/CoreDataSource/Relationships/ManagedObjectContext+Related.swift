@@ -60,8 +60,8 @@ extension ManagedObjectContext {
         guard let group = object.group, window > 1 else { return [object] }
         var found = [object]
         for place in group.places(near: Int(object.groupPlace), window) {
-            let entity = Int(group.entities[place])
-            guard entity == object.layout.index, let other = bindings[entity].objects[group.keys[place]],
+            guard group.entity(at: place) == object.layout.index,
+                let other = bindings[object.layout.index].objects[group.keys[place]],
                 other !== object, !other.isDeleted
             else { continue }
             found.append(other)
