@@ -83,4 +83,45 @@ import Testing
             #expect(container.statementCount - before <= 3)
         }
     }
+
+    @Test func aLinkThatLeadsNowhereIsAskedForOnce() async throws {
+        let directory = try TemporaryDirectory()
+        let container = try await PersistentContainer(model: .graph, store: .sqlite(directory.store))
+        let source = try container.dataSource(GraphDataSource.self)
+        try await source.perform { context in
+            for number in 0..<200 {
+                let cat = try context.insert(Cat.self)
+                cat.key = "\(number)"
+                cat.keeper = try context.person("\(number / 3)")
+            }
+        }
+        try await source.delete(Person.self, where: nil)
+        let cats = try container.main.fetch(Cat.self)
+        let before = container.statementCount
+        for cat in cats { #expect(cat.keeper == nil) }
+        #expect(container.statementCount - before == 1)
+        try await container.close()
+    }
+
+    @Test func manyOwnersOfManyAreReadInParts() async throws {
+        let directory = try TemporaryDirectory()
+        let container = try await PersistentContainer(
+            model: .graph, store: .sqlite(directory.store), configuration: .uncached)
+        let source = try container.dataSource(GraphDataSource.self)
+        try await source.perform { context in
+            for number in 0..<300 {
+                let topic = try context.topic("\(number)")
+                for letter in 0..<500 {
+                    let object = try context.insert(Letter.self)
+                    object.key = "\(number) \(letter)"
+                    object.topic = topic
+                }
+            }
+        }
+        let topics = try container.main.fetch(Topic.self)
+        let before = container.statementCount
+        for topic in topics { #expect(topic.letters.count == 500) }
+        #expect(container.statementCount - before < 20)
+        try await container.close()
+    }
 }
