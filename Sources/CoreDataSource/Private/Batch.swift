@@ -97,6 +97,7 @@ struct Batch {
 
     /// A save that links objects of another data source rests on that one's saves.
     private func uniteWithLinked(_ contexts: [PrivateContext]) {
+        guard contexts.contains(where: { !$0.linkedEntities.isEmpty }) else { return }
         let linked = contexts.reduce(into: Set<Int>()) { $0.formUnion($1.linkedEntities) }
         let strangers = linked.filter { entity in !contexts.contains { $0.bindings[entity].isOwned } }
         let sources = stack.tiers(owning: strangers).map(\.source)

@@ -37,6 +37,7 @@ extension PrivateTier {
     /// The tiers, and those whose rows may follow from what is deleted in them, in the order in which everybody takes their
     /// queues, so that no two calls wait for each other.
     static func held(_ tiers: [PrivateTier]) -> [PrivateTier] {
+        if tiers.count == 1, tiers[0].reach.isEmpty { return tiers }
         var held: [PrivateTier] = []
         let all = tiers + tiers.flatMap { $0.stack.tiers(owning: $0.reach) }
         // Data sources without entities have no place of their own.

@@ -11,6 +11,7 @@ extension PrivateContext {
     /// What is wrong with the relationships of what was edited, and of objects to which it leads.
     func relationshipFailures() throws -> [DataSourceError] {
         let graph = stack.graph
+        if !graph.hasChecks { return [] }
         var failures: [DataSourceError] = []
         var owners: Set<Owner> = []
         for object in changed where graph.isChecked[object.layout.index] && object.hasChanges {

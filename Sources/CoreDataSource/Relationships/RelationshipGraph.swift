@@ -27,6 +27,9 @@ final class RelationshipGraph: Sendable {
     let countedColumns: [[CountedColumn]]
     /// By layout: whether anything is demanded of the relationships of its rows, or of those that they are links of.
     let isChecked: [Bool]
+    /// Whether anything is demanded of any relationship of the model.
+    var hasChecks: Bool { !checkedLayouts.isEmpty }
+    private let checkedLayouts: [Int]
     /// By layout: the entities of both ends, for layouts of links.
     private let linkEnds: [[Int]]
     /// By layout: the columns with keys of other objects.
@@ -81,10 +84,12 @@ final class RelationshipGraph: Sendable {
             else { return [] }
             return Set(source.concreteFamily + source.relationships[relationship].destinationFamily).sorted()
         }
-        isChecked = layout.entities.map { entity in
+        let isChecked = layout.entities.map { entity in
             !counted[entity.index].isEmpty || !countedColumns[entity.index].isEmpty
                 || entity.relationships.contains(where: \.isRequiredColumn)
         }
+        self.isChecked = isChecked
+        checkedLayouts = isChecked.indices.filter { isChecked[$0] }
         linkColumns = layout.entities.map { entity in
             if entity.links != nil { return [0, 1] }
             return entity.relationships.compactMap {
