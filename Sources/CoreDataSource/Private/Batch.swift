@@ -81,10 +81,8 @@ struct Batch {
     /// Does what the model's delete rules ask for, and checks what it demands of relationships.
     private func applyRules() throws {
         let contexts = [context] + others
-        for context in contexts {
-            context.isApplyingRules = true
-            try context.throwRefusal()
-        }
+        for context in contexts { try context.throwRefusal() }
+        for context in contexts { context.isApplyingRules = true }
         defer { for context in contexts { context.isApplyingRules = false } }
         var rules = DeleteRules(contexts)
         try rules.apply()
