@@ -32,6 +32,8 @@ final class RelationshipGraph: Sendable {
     private let checkedLayouts: [Int]
     /// By layout: the entities of both ends, for layouts of links.
     private let linkEnds: [[Int]]
+    /// By layout: whether a relationship leads to its rows.
+    private let isDestination: [Bool]
     /// By layout: the columns with keys of other objects.
     let linkColumns: [[Int]]
     /// By entity: whether deleting an object does anything to other rows.
@@ -90,6 +92,8 @@ final class RelationshipGraph: Sendable {
         }
         self.isChecked = isChecked
         checkedLayouts = isChecked.indices.filter { isChecked[$0] }
+        let destinations = Set(layout.entities.flatMap { $0.relationships.flatMap(\.destinationFamily) })
+        isDestination = layout.entities.map { destinations.contains($0.index) }
         linkColumns = layout.entities.map { entity in
             if entity.links != nil { return [0, 1] }
             return entity.relationships.compactMap {
@@ -117,8 +121,10 @@ final class RelationshipGraph: Sendable {
     /// Whether links change with what happened to rows.
     func changesLinks(_ changes: EntityChanges) -> Bool {
         let columns = linkColumns[changes.entity]
-        if columns.isEmpty { return !changes.deleted.isEmpty }
-        if !changes.inserted.isEmpty || !changes.deleted.isEmpty { return true }
+        // A row that comes back, because its deletion was taken back, is led to again.
+        if !changes.inserted.isEmpty || !changes.deleted.isEmpty {
+            return !columns.isEmpty || isDestination[changes.entity]
+        }
         return changes.updated.contains { row in columns.contains(where: row.columns.contains) }
     }
 
