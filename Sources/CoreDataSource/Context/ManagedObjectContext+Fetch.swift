@@ -115,6 +115,15 @@ extension ManagedObjectContext {
         return rows.map { object($0.stored, bindings[$0.entity], asOf: asOf) }
     }
 
+    /// The objects of saved rows of those keys, in any order. Registered ones are as they are here, and none is deleted.
+    func readObjects(_ keys: [Int64], ofEntity entity: Int) throws(DataSourceError) -> [ManagedObject] {
+        let (rows, asOf) = try source.rows(
+            entity: entity, keys: keys, QueryBudget(isCancellable: isCancellable))
+        let found = objects(rows, entity, asOf: asOf).filter { !$0.isDeleted }
+        FetchGroup.gather(found)
+        return found
+    }
+
     /// How many objects match, edits that are not saved yet included; limit and offset do not count.
     func count(_ plan: FetchPlan) throws(DataSourceError) -> Int {
         if plan.tests != nil { return try unsortedObjects(plan).count }

@@ -22,19 +22,17 @@ extension ManagedObjectContext {
     ) throws(DataSourceError) -> [Object] {
         let ids = ids.filter { isOfModel($0) }
         var found: [Int64: ManagedObject] = [:]
-        var missing: [Int: [RowValue]] = [:]
+        var missing: [Int: [Int64]] = [:]
         for id in ids {
             let binding = bindings[id.layout.index]
             if binding.isOwned, let object = binding.objects[id.key] {
                 if !object.isDeleted { found[id.key] = object }
             } else if !(binding.isOwned && binding.holdsAllRows) {
-                missing[id.layout.index, default: []].append(.integer(id.key))
+                missing[id.layout.index, default: []].append(id.key)
             }
         }
         for (entity, keys) in missing {
-            let query = RowQuery(
-                entity: entity, predicate: .isMember(.key, ValueList(keys, .natural)))
-            for object in try objects(FetchPlan(query)) { found[object.key] = object }
+            for object in try readObjects(keys, ofEntity: entity) { found[object.key] = object }
         }
         var objects: [Object] = []
         for id in ids {

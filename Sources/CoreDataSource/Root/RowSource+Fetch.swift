@@ -101,6 +101,25 @@ extension RowSource {
         return (pending.map(\.row) ?? row, asOf)
     }
 
+    /// The rows of those keys, in any order: one query, which costs the same however many saves are pending.
+    func rows(
+        entity: Int, keys: [Int64], _ budget: QueryBudget
+    ) throws(DataSourceError) -> (rows: [StoredRow], asOf: Int64) {
+        let query = RowQuery(
+            entity: entity, predicate: .isMember(.key, ValueList(keys.map { .integer($0) }, .natural)), budget: budget)
+        let (rows, pending, asOf) = try read(.statement) { reader throws(DataSourceError) in
+            try reader.rows(query)
+        } pending: { rows, start in
+            keys.compactMap { key in rows.row(entity, key, after: start).map { (key: key, row: $0.row) } }
+        }
+        if pending.isEmpty { return (rows, asOf) }
+        let replaced = Set(pending.map(\.key))
+        return (
+            rows.filter { !replaced.contains($0.key) }
+                + pending.compactMap { key, row in row.map { StoredRow(key: key, row: $0) } }, asOf
+        )
+    }
+
     /// The row with those values in the columns of one uniqueness constraint, or nil.
     package func row(
         entity: Int, constraint: Int, values: [RowValue], _ layout: EntityLayout
