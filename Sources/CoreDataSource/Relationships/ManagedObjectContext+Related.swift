@@ -119,17 +119,14 @@ extension ManagedObjectContext {
     ///
     /// - Parameter group: Those for which they are read. While any of them is held, main does not forget the objects.
     func readObjects(_ ends: some Sequence<LinkEnd>, for group: FetchGroup? = nil) throws(DataSourceError) {
-        var wanted: [Int: Set<RowValue>] = [:]
-        for end in ends where known(end) == nil { wanted[end.entity, default: []].insert(.integer(end.key)) }
+        var wanted: [Int: Set<Int64>] = [:]
+        for end in ends where known(end) == nil { wanted[end.entity, default: []].insert(end.key) }
         for (entity, keys) in wanted.sorted(by: { $0.key < $1.key }) {
-            let query = RowQuery(
-                entity: entity, predicate: .isMember(.key, ValueList(Array(keys), .natural)),
-                budget: QueryBudget(isCancellable: isCancellable))
-            let objects = try editor(ofEntity: entity).objects(FetchPlan(query))
+            let objects = try editor(ofEntity: entity).readObjects(Array(keys), ofEntity: entity)
             if owner == nil, let group { related.keep(objects, for: group) }
             guard objects.count < keys.count else { continue }
             let found = Set(objects.map(\.key))
-            for case .integer(let key) in keys where !found.contains(key) {
+            for key in keys where !found.contains(key) {
                 related.noteMissing(LinkEnd(entity: entity, key: key))
             }
         }
@@ -188,69 +185,5 @@ extension ManagedObjectContext {
         if found.isEmpty { return [:] }
         found.sort { ($0.position, $0.end.key) < ($1.position, $1.end.key) }
         return Dictionary(grouping: found, by: \.owner).mapValues { $0.map(\.end) }
-    }
-}
-
-/// Rows that hold links, and which of their columns lead to the owner and to the other end.
-struct LinkSource {
-    let layout: Int
-    /// The column with the owner's key.
-    let owner: Int
-    /// The column of the other end; nil if that is the row itself.
-    let other: LinkColumn?
-    let position: Int?
-    /// The entities that the other end can be of; one, where no column says it.
-    private let family: [Int]
-
-    init(_ layout: Int, _ column: LinkColumn) {
-        self.layout = layout
-        owner = column.key
-        other = nil
-        position = column.position
-        family = [layout]
-    }
-
-    init(_ pairs: PairColumns, _ family: [Int]) {
-        layout = pairs.layout
-        owner = pairs.own.key
-        other = pairs.other
-        position = pairs.other.position
-        self.family = family
-    }
-
-    var columns: [Int] { [owner, other?.key, other?.entity, position].compactMap { $0 } }
-
-    func end(_ stored: StoredRow) -> LinkEnd? {
-        guard let other else { return LinkEnd(entity: layout, key: stored.key) }
-        return stored.row.end(other, family)
-    }
-}
-
-extension RelationshipLayout {
-    /// Where the links of a relationship are that its sources' own rows do not have.
-    var linkSources: [LinkSource] {
-        switch storage {
-        case .column, .none: []
-        case .inverseColumn(let column): destinationFamily.map { LinkSource($0, column) }
-        case .pairs(let pairs): [LinkSource(pairs, destinationFamily)]
-        }
-    }
-}
-
-extension ManagedObject {
-    /// Where a column leads to; nil for nowhere.
-    final func end(_ column: LinkColumn, _ relationship: RelationshipLayout) -> LinkEnd? {
-        row.end(column, relationship.destinationFamily)
-    }
-}
-
-extension RowSnapshot {
-    /// Where columns lead to, which is of one of those entities.
-    func end(_ column: LinkColumn, _ family: [Int]) -> LinkEnd? {
-        if isNull(column.key) { return nil }
-        let entity = column.entity.map { isNull($0) ? -1 : Int(integer($0)) } ?? family.first
-        // Another program may have written anything.
-        guard let entity, family.contains(entity) else { return nil }
-        return LinkEnd(entity: entity, key: integer(column.key))
     }
 }

@@ -1,0 +1,76 @@
+internal import RowStore
+
+extension ManagedObject {
+    /// Sets where a column leads to.
+    final func setLink(_ column: LinkColumn, _ other: ManagedObject?, position: Int64? = nil) {
+        let keys = row.isNull(column.key) ? [key] : [key, row.integer(column.key)]
+        setValue(other.map { .integer($0.key) } ?? .null, column.key)
+        if let entity = column.entity { setValue(other.map { .integer(Int64($0.layout.index)) } ?? .null, entity) }
+        if let place = column.position { setValue(position.map { .integer($0) } ?? .null, place) }
+        guard let context = context as? PrivateContext else { return }
+        context.linkEdits += 1
+        context.forgetEnds(of: keys + (other.map { [$0.key] } ?? []))
+    }
+}
+
+extension PrivateContext {
+    /// An object goes, and its links with it.
+    func forgetEnds(of object: ManagedObject) {
+        let columns = stack.graph.linkColumns[object.layout.index]
+        guard !columns.isEmpty || !object.layout.relationships.isEmpty else { return }
+        forgetEnds(of: [object.key] + columns.filter { !object.row.isNull($0) }.map { object.row.integer($0) })
+    }
+
+    /// The context that has links as they are now.
+    func linkContext(_ pairs: PairColumns) -> PrivateContext {
+        editor(ofEntity: pairs.layout) as? PrivateContext ?? self
+    }
+
+    /// The link between two objects, by the end that the first one is; nil if there is none.
+    func link(_ one: ManagedObject, _ other: ManagedObject, _ pairs: PairColumns) throws -> ManagedObject? {
+        let context = linkContext(pairs)
+        let keys = [one.key, other.key].map { RowValue.integer($0) }
+        return try context.reading { () throws(DataSourceError) in
+            try context.findUnique(pairs.layout, constraint: 0, pairs.own.key == 0 ? keys : keys.reversed())
+        }
+    }
+
+    /// Deletes the link between two objects, if there is one.
+    func unlink(_ one: ManagedObject, _ other: ManagedObject, _ pairs: PairColumns) throws {
+        if let link = try link(one, other, pairs) { try linkContext(pairs).delete(owned: link) }
+    }
+
+    /// Makes a link, of which it is known that there is none yet. Each end has its place among those of the other.
+    func insertLink(
+        _ pairs: PairColumns, _ one: (object: ManagedObject, position: Int64?),
+        _ other: (object: ManagedObject, position: Int64?)
+    ) throws(DataSourceError) {
+        let link = try linkContext(pairs).insert(entity: pairs.layout)
+        link.setLink(pairs.own, one.object, position: one.position)
+        link.setLink(pairs.other, other.object, position: other.position)
+        link.checkedConstraint = 0
+    }
+
+    /// Notes the place of the last object of an ordered relationship, for all contexts of the batch.
+    func noteLastPosition(_ position: Int64, _ key: RelatedCache.Key, _ owner: Int64) {
+        for context in [self] + companions { context.related.setLastPosition(position, key, owner) }
+    }
+
+    /// The highest place among the objects that a relationship of an owner leads to; nil without any.
+    func lastPosition(
+        _ relationship: RelationshipLayout, _ owner: ManagedObject, _ column: Int
+    ) throws -> Int64? {
+        var last: Int64?
+        for source in relationship.linkSources where source.position == column {
+            let query = RowQuery(
+                entity: source.layout, predicate: .compare(column: source.owner, .equal, .integer(owner.key)),
+                sort: [SortKey(column: column, isAscending: false)], limit: 1)
+            let context = editor(ofEntity: source.layout)
+            let rows = try context.reading { () throws(DataSourceError) in
+                try context.rows(FetchPlan(query), columns: [column])
+            }
+            if let row = rows.first?.row, !row.isNull(column) { last = max(last ?? .min, row.integer(column)) }
+        }
+        return last
+    }
+}

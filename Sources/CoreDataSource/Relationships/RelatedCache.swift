@@ -1,0 +1,86 @@
+/// One end of a link: the other object, by its entity's number and its key.
+struct LinkEnd: Hashable {
+    let entity: Int
+    let key: Int64
+}
+
+/// What a context has read of to-many relationships, until a link changes.
+struct RelatedCache {
+    /// A relationship of an entity, by their numbers.
+    struct Key: Hashable {
+        let entity: Int
+        let relationship: Int
+    }
+
+    /// What was read for the objects of a group.
+    private struct Kept {
+        weak var group: FetchGroup?
+        let objects: [ManagedObject]
+    }
+
+    private var ends: [Key: [Int64: [LinkEnd]]] = [:]
+    private var kept: [Kept] = []
+    /// Ends without an object.
+    private var missing: Set<LinkEnd> = []
+    private var count = 0
+    /// The last place that was given among the objects of an ordered relationship.
+    private var lastPositions: [Key: [Int64: Int64]] = [:]
+
+    /// The most ends that are kept.
+    private static let limit = 1 << 20
+
+    subscript(_ key: Key, _ owner: Int64) -> [LinkEnd]? { ends[key]?[owner] }
+
+    mutating func insert(_ found: [Int64: [LinkEnd]], _ key: Key) {
+        let added = found.values.reduce(found.count) { $0 + $1.count }
+        if count + added > RelatedCache.limit { removeEnds() }
+        count += added
+        for (owner, own) in found { ends[key, default: [:]][owner] = own }
+    }
+
+    /// Keeps objects alive while those are for which they were read.
+    mutating func keep(_ objects: [ManagedObject], for group: FetchGroup) {
+        if !objects.isEmpty { kept.append(Kept(group: group, objects: objects)) }
+    }
+
+    func isMissing(_ end: LinkEnd) -> Bool { missing.contains(end) }
+
+    /// Remembers that there is no object where a link leads to, as after a deletion with the rule No Action.
+    mutating func noteMissing(_ end: LinkEnd) {
+        if missing.count >= RelatedCache.limit { missing.removeAll() }
+        missing.insert(end)
+    }
+
+    /// Lets go of objects for which nobody asks any more.
+    mutating func sweep() { kept.removeAll { $0.group == nil } }
+
+    func lastPosition(_ key: Key, _ owner: Int64) -> Int64? { lastPositions[key]?[owner] }
+
+    mutating func setLastPosition(_ position: Int64, _ key: Key, _ owner: Int64) {
+        lastPositions[key, default: [:]][owner] = position
+    }
+
+    /// Forgets what was read of objects, because a link of theirs has changed.
+    mutating func removeEnds(of owners: [Int64]) {
+        for key in ends.keys {
+            for owner in owners {
+                if let removed = ends[key]?.removeValue(forKey: owner) { count -= removed.count + 1 }
+            }
+        }
+    }
+
+    /// Forgets what was read.
+    private mutating func removeEnds() {
+        guard count > 0 || !ends.isEmpty else { return }
+        ends = [:]
+        count = 0
+    }
+
+    /// Forgets everything.
+    mutating func removeAll() {
+        removeEnds()
+        kept.removeAll()
+        missing.removeAll()
+        if !lastPositions.isEmpty { lastPositions = [:] }
+    }
+}
