@@ -3,15 +3,6 @@ import Testing
 
 @MainActor
 struct BackgroundContextTests {
-    private func withChat(
-        _ body: @MainActor (PersistentContainer, SenderDataSource, RoomDataSource) async throws -> Void
-    ) async throws {
-        let container = try await PersistentContainer(model: .chat, store: .inMemory)
-        try await body(
-            container, try container.dataSource(SenderDataSource.self), try container.dataSource(RoomDataSource.self))
-        try await container.close()
-    }
-
     @Test func itWritesWhatItsDataSourcesOwn() async throws {
         try await withChat { container, senders, rooms in
             let one = container.newBackgroundContext(for: senders)

@@ -5,15 +5,6 @@ import Testing
 
 /// One save over several data sources.
 @MainActor @Suite struct PerformInTests {
-    private func withChat(
-        _ body: @MainActor (PersistentContainer, SenderDataSource, RoomDataSource) async throws -> Void
-    ) async throws {
-        let container = try await PersistentContainer(model: .chat, store: .inMemory)
-        try await body(
-            container, try container.dataSource(SenderDataSource.self), try container.dataSource(RoomDataSource.self))
-        try await container.close()
-    }
-
     @Test func bothAreSavedOrNeither() async throws {
         try await withChat { container, senders, rooms in
             try await container.perform(in: senders, rooms) { senders, rooms in

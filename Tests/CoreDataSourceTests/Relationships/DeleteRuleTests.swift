@@ -170,18 +170,8 @@ import Testing
 
     // MARK: Several data sources
 
-    private func withOwners(
-        _ body: @MainActor (PersistentContainer, TopicDataSource, LetterDataSource) async throws -> Void
-    ) async throws {
-        let directory = try TemporaryDirectory()
-        let container = try await PersistentContainer(model: .graph, store: .sqlite(directory.store))
-        try await body(
-            container, try container.dataSource(TopicDataSource.self), try container.dataSource(LetterDataSource.self))
-        try await container.close()
-    }
-
     @Test func aCascadeReachesWhatAnotherDataSourceOwns() async throws {
-        try await withOwners { container, topics, letters in
+        try await withTopicsAndLetters { container, topics, letters in
             try await topics.add("t")
             try await letters.add(["a", "b"])
             try await letters.perform { context in
@@ -202,7 +192,7 @@ import Testing
     }
 
     @Test func aLinkBelongsToWhoOwnsTheRowThatHasIt() async throws {
-        try await withOwners { container, topics, letters in
+        try await withTopicsAndLetters { container, topics, letters in
             try await topics.add("t")
             try await letters.add("a")
             let error = await #expect(throws: DataSourceError.self) {
@@ -220,7 +210,7 @@ import Testing
     }
 
     @Test func aHookThatAddsMayNotDeleteWhatReachesFurther() async throws {
-        try await withOwners { container, topics, letters in
+        try await withTopicsAndLetters { container, topics, letters in
             try await topics.add("t")
             try await letters.add("a")
             let deleting = try container.dataSource(LabelDataSource.self)
@@ -235,7 +225,7 @@ import Testing
     }
 
     @Test func callsOfDataSourcesThatReachEachOtherEnd() async throws {
-        try await withOwners { container, topics, letters in
+        try await withTopicsAndLetters { container, topics, letters in
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for task in 0..<16 {
                     group.addTask {

@@ -1,4 +1,5 @@
 import CoreDataSource
+import RowStore
 import TestSupport
 import Testing
 
@@ -122,6 +123,28 @@ import Testing
         let before = container.statementCount
         for topic in topics { #expect(topic.letters.count == 500) }
         #expect(container.statementCount - before < 20)
+        try await container.close()
+    }
+
+    /// The way of a to-one relationship is by key, so that it costs the same however many saves wait for the store.
+    @Test(arguments: [100, 10_000])
+    func followingAToOneRelationshipLooksAtFewPendingRows(count: Int) async throws {
+        let layout = ModelLayout(.graph)
+        let store = FaultyStore(layout)
+        let container = PersistentContainer(layout, store, StoreStartup(reason: .firstLaunch), .uncached)
+        let source = try container.dataSource(GraphDataSource.self)
+        store.fail(with: noRoom)
+        // In saves that are small enough to be looked up in one table.
+        for start in stride(from: 0, to: count, by: 50) {
+            try await source.perform(waitFor: .main) { context in
+                for number in start..<start + 50 { try context.letter("\(number)").topic = context.topic("\(number)") }
+            }
+        }
+        let letter = try #require(try container.main.first(Letter.self, where: \.key, equals: "7"))
+        let before = container.stack.root.examinedPendingRows
+        #expect(letter.topic?.key == "7")
+        #expect(container.stack.root.examinedPendingRows - before <= 10)
+        store.fail(with: nil)
         try await container.close()
     }
 }

@@ -5,18 +5,8 @@ import Testing
 
 /// Relationships between objects of several data sources, and what a batch that fails leaves of them.
 @MainActor @Suite struct SharedGraphTests {
-    private func withOwners(
-        _ body: @MainActor (PersistentContainer, TopicDataSource, LetterDataSource) async throws -> Void
-    ) async throws {
-        let directory = try TemporaryDirectory()
-        let container = try await PersistentContainer(model: .graph, store: .sqlite(directory.store))
-        try await body(
-            container, try container.dataSource(TopicDataSource.self), try container.dataSource(LetterDataSource.self))
-        try await container.close()
-    }
-
     @Test func aBatchThatFailedLeavesNothingStaleForTheNext() async throws {
-        try await withOwners { container, topics, letters in
+        try await withTopicsAndLetters { container, topics, letters in
             try await topics.add("t")
             try await letters.add("a")
             await #expect(throws: Poison.self) {
@@ -47,7 +37,7 @@ import Testing
     }
 
     @Test func aDeletionIsSeenByAllContextsOfTheBatch() async throws {
-        try await withOwners { container, topics, letters in
+        try await withTopicsAndLetters { container, topics, letters in
             try await topics.add("t")
             try await letters.add(["a", "b"])
             try await container.perform(in: topics, letters) { topics, letters in
@@ -64,7 +54,7 @@ import Testing
     }
 
     @Test func aRollbackIsOneOfAllContextsOfTheBatch() async throws {
-        try await withOwners { container, topics, letters in
+        try await withTopicsAndLetters { container, topics, letters in
             try await letters.add("a")
             try await container.perform(in: topics, letters) { topics, letters in
                 try letters.letter("a").topic = try topics.topic("new")
@@ -77,7 +67,7 @@ import Testing
     }
 
     @Test func objectsOfAnotherDataSourceAreNotEditedByItsRelationships() async throws {
-        try await withOwners { container, topics, letters in
+        try await withTopicsAndLetters { container, topics, letters in
             try await topics.add("t")
             try await letters.add("a")
             // The queue of letters is held, for a topic may be deleted; its objects are not there to be changed.
@@ -112,7 +102,7 @@ import Testing
     }
 
     @Test func aDeletedObjectMayBeTakenOutOfARelationship() async throws {
-        try await withOwners { container, topics, letters in
+        try await withTopicsAndLetters { container, topics, letters in
             try await topics.add("t")
             try await letters.add(["a", "b"])
             try await container.perform(in: topics, letters) { topics, letters in
@@ -124,5 +114,45 @@ import Testing
             }
             #expect(try container.main.count(Letter.self) == 0 && container.main.count(Topic.self) == 1)
         }
+    }
+
+    @Test func aBatchThatWasRefusedGivesNoRightToWhatNobodyOwns() async throws {
+        try await withTopicsAndLetters { container, topics, letters in
+            try await letters.add("a")
+            await #expect(throws: DataSourceError.self) {
+                try await topics.perform { context in
+                    for letter in try context.fetch(Letter.self) { context.delete(letter) }
+                }
+            }
+            let error = await #expect(throws: DataSourceError.self) {
+                try await topics.perform { try $0.insert(Person.self).key = "p" }
+            }
+            #expect(error?.code == .entityNotOwned)
+            #expect(try container.main.count(Person.self) == 0)
+        }
+    }
+
+    /// It was remembered as gone for as long as no link changed.
+    @Test func anObjectThatComesBackIsLedToAgain() async throws {
+        let layout = ModelLayout(.graph)
+        let store = FaultyStore(layout)
+        let container = PersistentContainer(layout, store, StoreStartup(reason: .firstLaunch))
+        let source = try container.dataSource(GraphDataSource.self)
+        try await source.perform { context in
+            let place = try context.insert(Station.self)
+            place.key = "p"
+            try context.letter("a").place = place
+        }
+        let letter = try #require(try container.main.first(Letter.self))
+        store.fail(with: noRoom)
+        try await source.delete(Station.self, where: nil, waitFor: .main)
+        #expect(try container.main.count(Station.self) == 0)
+        #expect(letter.place == nil)
+        #expect(await container.discardPending() == 1)
+        #expect(try container.main.count(Station.self) == 1)
+        #expect(letter.place?.key == "p")
+        #expect(letter.place?.letters.map(\.key) == ["a"])
+        store.fail(with: nil)
+        try await container.close()
     }
 }

@@ -28,3 +28,13 @@ class ItemDataSource<Object: Item>: DataSource<any Sendable> {
 final class SenderDataSource: ItemDataSource<Sender> {}
 final class RoomDataSource: ItemDataSource<Room> {}
 final class MessageDataSource: ItemDataSource<Message> {}
+
+/// Gives the body a store in memory with senders and rooms.
+@MainActor func withChat(
+    _ body: @MainActor (PersistentContainer, SenderDataSource, RoomDataSource) async throws -> Void
+) async throws {
+    let container = try await PersistentContainer(model: .chat, store: .inMemory)
+    try await body(
+        container, try container.dataSource(SenderDataSource.self), try container.dataSource(RoomDataSource.self))
+    try await container.close()
+}

@@ -1,11 +1,13 @@
 import CoreDataSource
 import SQLiteStore
+import TestSupport
 
 /// Everything of the model Graph.
 final class GraphDataSource: DataSource<String> {
     override class var entities: [ManagedObject.Type] {
         [
-            Animal.self, Attachment.self, Folder.self, Label.self, Letter.self, Passport.self, Person.self, Topic.self,
+            Animal.self, Attachment.self, Folder.self, Label.self, Letter.self, Passport.self, Person.self, Station.self,
+            Topic.self,
         ]
     }
 }
@@ -52,4 +54,15 @@ extension PrivateContext {
 extension PersistentContainer {
     /// How many statements the store has run.
     var statementCount: Int { (stack.root.store as? SQLiteStore)?.counters.statementsRun ?? 0 }
+}
+
+/// Gives the body a store whose topics and letters belong to two data sources.
+@MainActor func withTopicsAndLetters(
+    _ body: @MainActor (PersistentContainer, TopicDataSource, LetterDataSource) async throws -> Void
+) async throws {
+    let directory = try TemporaryDirectory()
+    let container = try await PersistentContainer(model: .graph, store: .sqlite(directory.store))
+    try await body(
+        container, try container.dataSource(TopicDataSource.self), try container.dataSource(LetterDataSource.self))
+    try await container.close()
 }
