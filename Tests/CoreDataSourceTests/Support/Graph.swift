@@ -6,7 +6,8 @@ import TestSupport
 final class GraphDataSource: DataSource<String> {
     override class var entities: [ManagedObject.Type] {
         [
-            Animal.self, Attachment.self, Folder.self, Label.self, Letter.self, Passport.self, Person.self, Station.self,
+            Animal.self, Attachment.self, Folder.self, Label.self, Letter.self, Passport.self, Person.self,
+            Station.self,
             Topic.self,
         ]
     }
