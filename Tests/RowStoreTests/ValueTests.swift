@@ -12,7 +12,7 @@ struct ValueTests {
     ).entities[0]
 
     private func value(_ expression: RowExpression) throws -> RowValue {
-        try expression.evaluate(RowSnapshot(columnCount: 1), key: 0, layout, QueryBudget())
+        try expression.evaluate(StoredRow(key: 0, row: RowSnapshot(columnCount: 1)), layout, QueryBudget())
     }
 
     private func combine(
@@ -126,7 +126,7 @@ struct ValueTests {
         for value in values {
             var row = RowSnapshot(columnCount: 1)
             row.setValue(value, 0)
-            aggregation.add(row)
+            aggregation.add(StoredRow(key: 0, row: row))
         }
         return try aggregation.result()
     }

@@ -22,11 +22,13 @@ extension ManagedObjectContext {
         // Of all rows it does not matter in which order they come.
         plan.query.isOrdered = plan.query.limit != nil || plan.query.offset > 0
         let layout = bindings[plan.query.entity].layout
+        let resolver = resolver(for: plan.query)
         var empty = AggregationSet()
-        for aggregate in repeat each aggregates { try empty.add(aggregate, layout) }
+        for aggregate in repeat each aggregates { try empty.add(aggregate, resolver) }
+        plan.query.joined = resolver.joins.columns
         let set = try gather(plan, columns: empty.columns, empty) { $0.add($1) }
-        let reader = RowValueReader(self, layout)
-        reader.row = try set.results(layout)
+        let reader = RowValueReader(self, layout, plan.query.joined)
+        reader.row = try set.results(reader)
         var next = 0..<set.count
         let results = (repeat reader.read((each Result).self, next.popFirst()))
         try reader.check(attributes: empty.attributes)
@@ -48,22 +50,24 @@ extension ManagedObjectContext {
         _ request: FetchRequest<Object>, _ keyPath: KeyPath<Object, Key>,
         _ aggregates: repeat FetchAggregate<Object, each Result>
     ) throws(DataSourceError) -> [(key: Key, values: (repeat each Result))] {
-        let plan = try plan(request)
+        var plan = try plan(request)
         let layout = bindings[plan.query.entity].layout
-        let keyColumn = try column(keyPath, of: Object.self, layout)
-        let storage = layout.columns[keyColumn].storage
+        let resolver = resolver(for: plan.query)
+        let keyColumn = try column(keyPath, of: Object.self, resolver)
+        let storage = layout.order(of: keyColumn).storage
         var empty = AggregationSet()
-        for aggregate in repeat each aggregates { try empty.add(aggregate, layout) }
+        for aggregate in repeat each aggregates { try empty.add(aggregate, resolver) }
+        plan.query.joined = resolver.joins.columns
         let groups = try gather(plan, columns: empty.columns + [keyColumn], AggregationGroups(empty)) { groups, row in
             groups.add(row, key: row.value(keyColumn, storage))
         }
-        let reader = RowValueReader(self, layout)
+        let reader = RowValueReader(self, layout, plan.query.joined)
         var results: [(key: Key, values: (repeat each Result))] = []
         for group in groups.all {
             reader.row = group.first
             let key = reader.read(Key.self, keyColumn)
             try reader.check()
-            reader.row = try group.set.results(layout)
+            reader.row = try group.set.results(reader)
             var next = 0..<empty.count
             results.append((key, (repeat reader.read((each Result).self, next.popFirst()))))
             try reader.check(attributes: empty.attributes)
@@ -76,14 +80,14 @@ extension ManagedObjectContext {
     ///
     /// - Parameter columns: The columns that are wanted; others may be null.
     private func gather<Result>(
-        _ plan: FetchPlan, columns: [Int], _ empty: Result, _ add: (inout Result, RowSnapshot) -> Void
+        _ plan: FetchPlan, columns: [Int], _ empty: Result, _ add: (inout Result, StoredRow) -> Void
     ) throws(DataSourceError) -> Result {
         if let query = committedQuery(plan, columns: columns) {
             var result = empty
-            if try source.forEachCommittedRow(query, { add(&result, $0.row) }) != nil { return result }
+            if try source.forEachCommittedRow(query, { add(&result, $0) }) != nil { return result }
         }
         var result = empty
-        for row in try rows(plan, columns: columns) { add(&result, row.row) }
+        for row in try rows(plan, columns: columns) { add(&result, row) }
         return result
     }
 }
@@ -98,40 +102,39 @@ private struct AggregationSet {
     var attributes: [Int?] { aggregations.map(\.column) }
 
     mutating func add<Object, Result>(
-        _ aggregate: FetchAggregate<Object, Result>, _ layout: EntityLayout
+        _ aggregate: FetchAggregate<Object, Result>, _ resolver: PredicateResolver
     ) throws(DataSourceError) {
         guard let attribute = aggregate.attribute else {
             aggregations.append(Aggregation(aggregate.operation, column: nil, .integer))
             return
         }
-        let typed = try PredicateResolver(layout).expression(attribute.get())
+        let typed = try resolver.expression(attribute.get())
         guard case .column(let column) = typed.expression, let kind = typed.kind else { return }
         aggregations.append(Aggregation(aggregate.operation, column: column, kind))
     }
 
-    mutating func add(_ row: RowSnapshot) {
+    mutating func add(_ row: StoredRow) {
         for index in aggregations.indices { aggregations[index].add(row) }
     }
 
     /// All results as the columns of one row.
     ///
     /// - Throws: `numberOverflow`, or `damagedValue` if a number among those that were gathered is none.
-    func results(_ layout: EntityLayout) throws(DataSourceError) -> RowSnapshot {
+    func results(_ reader: RowValueReader) throws(DataSourceError) -> StoredRow {
         var row = RowSnapshot(columnCount: max(1, count))
         for (index, aggregation) in aggregations.enumerated() {
             if aggregation.isDamaged, let column = aggregation.column {
-                layout.noteDamage(column)
-                throw DataSourceError(damagedColumn: column, layout)
+                throw reader.damaged(column)
             }
             row.setValue(try aggregation.result(), index)
         }
-        return row
+        return StoredRow(key: 0, row: row)
     }
 }
 
 /// The rows that have one value in common, for each such value in the order in which it was met.
 private struct AggregationGroups {
-    private(set) var all: [(first: RowSnapshot, set: AggregationSet)] = []
+    private(set) var all: [(first: StoredRow, set: AggregationSet)] = []
     private var positions: [RowValue: Int] = [:]
     private let empty: AggregationSet
 
@@ -139,7 +142,7 @@ private struct AggregationGroups {
         self.empty = empty
     }
 
-    mutating func add(_ row: RowSnapshot, key: RowValue) {
+    mutating func add(_ row: StoredRow, key: RowValue) {
         let position = positions[key] ?? all.count
         if position == all.count {
             positions[key] = position

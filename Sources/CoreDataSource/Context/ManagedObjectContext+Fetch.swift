@@ -10,6 +10,7 @@ extension ManagedObjectContext {
     }
 
     private func ungroupedObjects(_ plan: FetchPlan) throws(DataSourceError) -> [ManagedObject] {
+        if !plan.query.joined.isEmpty { return try joinedObjects(plan) }
         if let tests = plan.tests {
             if let limit = plan.query.limit, let found = try first(plan.query.offset + limit, plan, tests) {
                 return plan.query.window(found)
@@ -26,7 +27,8 @@ extension ManagedObjectContext {
         var accepted: [ManagedObject] = []
         for object in objects {
             try budget.countRow()
-            if try tests.accepts(object, budget) { accepted.append(object) }
+            let stored = StoredRow(key: object.key, row: object.row)
+            if try tests.accepts(object, stored, budget) { accepted.append(object) }
         }
         return accepted
     }
@@ -56,7 +58,7 @@ extension ManagedObjectContext {
 
     /// What a look-up by a unique value or a key finds, for a request that asks for no more; nil for others.
     func known(_ plan: FetchPlan) throws(DataSourceError) -> [ManagedObject]? {
-        guard plan.family.count == 1 else { return nil }
+        guard plan.family.count == 1, plan.query.joined.isEmpty else { return nil }
         let entity = plan.family[0]
         let layout = bindings[entity].layout
         switch plan.query.predicate {
@@ -101,7 +103,7 @@ extension ManagedObjectContext {
 
     /// The objects that match, in any order; limit and offset do not count.
     func unsortedObjects(_ plan: FetchPlan) throws(DataSourceError) -> [ManagedObject] {
-        guard plan.tests == nil, plan.family.count == 1, isRegistered(plan.query.of(entity: plan.family[0])) else {
+        guard plan.tests == nil, plan.family.count == 1, plan.query.joined.isEmpty, isRegistered(plan.query.of(entity: plan.family[0])) else {
             var plan = plan
             plan.query = plan.query.unlimited
             plan.query.isOrdered = false
@@ -127,6 +129,7 @@ extension ManagedObjectContext {
     /// How many objects match, edits that are not saved yet included; limit and offset do not count.
     func count(_ plan: FetchPlan) throws(DataSourceError) -> Int {
         if plan.tests != nil { return try unsortedObjects(plan).count }
+        if !plan.query.joined.isEmpty { return try countJoined(plan) }
         var total = 0
         for entity in plan.family {
             let query = plan.query.unlimited.of(entity: entity)

@@ -6,9 +6,10 @@ extension ManagedObjectContext {
     ///
     /// - Parameter columns: The columns that are wanted, nil for all; others may be null.
     func rows(_ plan: FetchPlan, columns: [Int]?) throws(DataSourceError) -> [StoredRow] {
-        if plan.tests != nil { return try objects(plan).map { StoredRow(key: $0.key, row: $0.row) } }
         var query = plan.query
         query.columns = columns
+        if !query.joined.isEmpty { return try joinedRows(plan, columns: columns).map(\.stored) }
+        if plan.tests != nil { return try objects(plan).map { StoredRow(key: $0.key, row: $0.row) } }
         return try plan.family.count == 1
             ? rows(query.of(entity: plan.family[0])) : rows(query, ofEntities: plan.family).rows.map(\.stored)
     }
@@ -70,7 +71,7 @@ extension ManagedObjectContext {
 
     /// The query that the store alone answers; nil if objects of this context have a say, or several entities.
     func committedQuery(_ plan: FetchPlan, columns: [Int]?) -> RowQuery? {
-        guard plan.tests == nil, plan.family.count == 1 else { return nil }
+        guard plan.tests == nil, plan.family.count == 1, plan.query.joined.isEmpty else { return nil }
         var query = plan.query.of(entity: plan.family[0])
         if bindings[query.entity].hasEdits || isRegistered(query) { return nil }
         query.columns = columns

@@ -6,6 +6,7 @@ extension ManagedObjectContext {
     func plan<Object: ManagedObject>(_ request: FetchRequest<Object>) throws(DataSourceError) -> FetchPlan {
         var plan = try FetchPlan(request, entity: bindings[entity(of: Object.self)].layout, in: stack.layout)
         plan.query.budget = QueryBudget(isCancellable: isCancellable)
+        if let cursor = request.after { try follow(cursor, &plan.query) }
         return plan
     }
 

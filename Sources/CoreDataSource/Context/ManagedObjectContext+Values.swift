@@ -31,7 +31,7 @@ extension ManagedObjectContext {
             var values: [(repeat each Value)] = []
             values.reserveCapacity(rows.count)
             for row in rows {
-                reader.row = row.row
+                reader.row = row
                 var next = columns.makeIterator()
                 values.append((repeat reader.read((each Value).self, next.next())))
                 try reader.check()
@@ -55,7 +55,7 @@ extension ManagedObjectContext {
             var values: [Value] = []
             values.reserveCapacity(rows.count)
             for row in rows {
-                reader.row = row.row
+                reader.row = row
                 values.append(reader.read(Value.self, columns[0]))
                 try reader.check()
             }
@@ -69,61 +69,37 @@ extension ManagedObjectContext {
     ) throws(DataSourceError) -> (rows: [StoredRow], columns: [Int], reader: RowValueReader) {
         var plan = try plan(request)
         let layout = bindings[plan.query.entity].layout
+        let resolver = resolver(for: plan.query)
         var columns: [Int] = []
-        for keyPath in repeat each keyPaths { columns.append(try column(keyPath, of: Object.self, layout)) }
+        for keyPath in repeat each keyPaths { columns.append(try column(keyPath, of: Object.self, resolver)) }
+        plan.query.joined = resolver.joins.columns
         let window = plan.query
         if request.isDistinct { plan.query = plan.query.unlimited }
         var rows = try rows(plan, columns: columns)
         if request.isDistinct { rows = window.window(distinct(rows, columns, layout)) }
-        return (rows, columns, RowValueReader(self, layout))
+        return (rows, columns, RowValueReader(self, layout, plan.query.joined))
     }
 
     private func distinct(_ rows: [StoredRow], _ columns: [Int], _ layout: EntityLayout) -> [StoredRow] {
         var met: Set<[RowValue]> = []
         return rows.filter { row in
-            met.insert(columns.map { row.row.value($0, layout.columns[$0].storage) }).inserted
+            met.insert(columns.map { row.value($0, layout.order(of: $0).storage) }).inserted
         }
     }
-}
 
-/// Reads the values of rows as the types of attributes, through one object that stands for all of them.
-struct RowValueReader {
-    private let object: RowObject
-    private let layout: EntityLayout
-
-    init(_ context: ManagedObjectContext, _ layout: EntityLayout) {
-        self.layout = layout
-        object = RowObject(
-            ManagedObjectSeed(
-                layout: layout, key: 0, row: RowSnapshot(columnCount: layout.columns.count), context: context,
-                state: .gone, isEditable: false, asOf: 0))
+    /// What finds further columns for a query.
+    func resolver(for query: RowQuery) -> PredicateResolver {
+        PredicateResolver(bindings[query.entity].layout, in: stack.layout, joined: query.joined)
     }
 
-    var row: RowSnapshot {
-        get { object.row }
-        nonmutating set { object.row = newValue }
+    /// The column that a key path leads to, which can be one that the rows get from others.
+    func column(
+        _ keyPath: AnyKeyPath, of type: ManagedObject.Type, _ resolver: PredicateResolver
+    ) throws(DataSourceError) -> Int {
+        if let path = RelatedKeyPaths.names(keyPath, of: type) {
+            let typed = try resolver.ownPath(path)
+            if case .column(let column) = typed.expression { return column }
+        }
+        return try column(keyPath, of: type, resolver.layout)
     }
-
-    func read<Value: AttributeStorable>(_ type: Value.Type, _ column: Int?) -> Value {
-        Value.read(from: object, at: column ?? 0)
-    }
-
-    /// - Parameter columns: The attribute's column for each column that was read, where they differ; nil for a count.
-    /// - Throws: `damagedValue` if what was read since the last check is not what is stored.
-    func check(attributes columns: [Int?]? = nil) throws(DataSourceError) {
-        guard let damage = object.damage else { return }
-        object.damage = nil
-        let column = columns.map { $0[damage] } ?? damage
-        guard let column else { return }
-        layout.noteDamage(column)
-        throw DataSourceError(damagedColumn: column, layout)
-    }
-}
-
-/// Stands for rows whose values are read.
-private final class RowObject: ManagedObject {
-    /// The column of the first value that could not be read.
-    var damage: Int?
-
-    override func noteDamage(_ column: Int) { damage = damage ?? column }
 }

@@ -58,6 +58,11 @@ open class ManagedObject: CustomStringConvertible {
     /// The relationship that each key path of the class leads to, inherited ones included.
     open class var relationshipKeyPaths: [AnyKeyPath: String] { [:] }
 
+    /// The attribute or relationship that each key path of an optional object of the class leads to, inherited ones included:
+    /// `\ThreadEntity?.?.title`. For predicates and orders of other classes along a to-one relationship that leads here, as
+    /// `\.thread?.title`.
+    open class var optionalKeyPaths: [AnyKeyPath: String] { [:] }
+
     /// The object's permanent name.
     public final var objectID: ManagedObjectID { ManagedObjectID(layout, key: key) }
 
@@ -108,6 +113,14 @@ public struct ManagedObjectSeed: ~Copyable {
     let state: ObjectState
     let isEditable: Bool
     let asOf: Int64
+}
+
+/// Two objects are equal if they are one: the same object of the same context. Compare the ids of objects of different
+/// contexts.
+extension ManagedObject: Hashable {
+    public static func == (one: ManagedObject, other: ManagedObject) -> Bool { one === other }
+
+    public final func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }
 
 @available(*, unavailable)

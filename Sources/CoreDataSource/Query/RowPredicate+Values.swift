@@ -17,6 +17,7 @@ extension RowPredicate {
     private func wanted(
         _ column: Int, _ values: [RowValue], _ layout: EntityLayout
     ) -> (column: Int, values: [RowValue])? {
+        if JoinedColumn.isJoined(column) { return nil }
         let storage = layout.columns[column].storage
         return (
             column,
@@ -28,7 +29,7 @@ extension RowPredicate {
     func isInIndexedRange(_ layout: EntityLayout) -> Bool {
         switch self {
         case .compare(let column, let relation, let value):
-            relation != .notEqual && value != .null && layout.indexedColumns.contains(column)
+            relation != .notEqual && value != .null && !JoinedColumn.isJoined(column) && layout.indexedColumns.contains(column)
                 && !layout.columns[column].isDecimal
         case .and(let parts): parts.contains { $0.isInIndexedRange(layout) }
         default: false

@@ -50,10 +50,10 @@ public struct RelatedObjects<Object: ManagedObject> {
         let objects = Array(self)
         guard let context = owner.context, !objects.isEmpty else { return objects }
         let layout = context.stack.layout.entities[owner.layout.relationships[index].destination]
-        let sort = try order.map { try $0.resolved(layout) }
-        return objects.sorted {
-            StoredRow(key: $0.key, row: $0.row).precedes(StoredRow(key: $1.key, row: $1.row), by: sort, layout)
-        }
+        let resolver = PredicateResolver(layout, in: context.stack.layout)
+        let sort = try order.map { try $0.resolved(resolver) }
+        let rows = try context.filled(objects.map { StoredRow(key: $0.key, row: $0.row) }, resolver.joins.columns)
+        return zip(objects, rows).sorted { $0.1.precedes($1.1, by: sort, layout) }.map(\.0)
     }
 
     // MARK: Changing

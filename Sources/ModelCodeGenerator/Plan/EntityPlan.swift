@@ -14,6 +14,8 @@ struct EntityPlan {
     var inheritedRelationships: [RelationshipPlan] = []
     /// The ancestors whose properties the author writes, so that only the author knows their key paths.
     var manualAncestors: [String]
+    /// Whether a to-one relationship leads to objects of the class.
+    var isDestination = false
     /// Why nothing is generated although the model asks for it.
     var omission: String?
 
@@ -45,6 +47,9 @@ extension ModelPlan {
         }
         if entity.codeGeneration != .manual {
             (plan.list, plan.relationships) = properties(of: orphans + [entity], after: plan)
+        }
+        plan.isDestination = model.entities.contains { source in
+            source.relationships.contains { !$0.isToMany && $0.destinationName == entity.name }
         }
         return plan
     }

@@ -30,6 +30,12 @@ struct EntityText {
                     writeKeyPaths(of: name, inherits: "super.relationshipKeyPaths", relationships, to: &$0)
                 }
             }
+            if plan.isDestination {
+                text.line()
+                text.block("\(access.prefix)override class var optionalKeyPaths: [AnyKeyPath: String] {") {
+                    writeOptionalKeyPaths(of: name, to: &$0)
+                }
+            }
             writeProperties(modifiers: "\(access.prefix)final ", to: &text)
         }
     }
@@ -47,7 +53,10 @@ struct EntityText {
                     ? []
                     : [
                         "    override class var relationshipKeyPaths: [AnyKeyPath: String] { \(name).Generated.relationshipKeyPaths }"
-                    ]))
+                    ])
+                + (plan.isDestination
+                    ? ["    override class var optionalKeyPaths: [AnyKeyPath: String] { \(name).Generated.optionalKeyPaths }"]
+                    : []))
         text.block("nonisolated extension \(name) {") { text in
             text.line("/// What the class answers for its entity.")
             text.block("\(access.prefix)enum Generated {") { text in
@@ -62,6 +71,12 @@ struct EntityText {
                     text.block("\(access.prefix)static var relationshipKeyPaths: [AnyKeyPath: String] {") {
                         let superclass = Identifier.escaped(plan.superclassName)
                         writeKeyPaths(of: name, inherits: "\(superclass).relationshipKeyPaths", relationships, to: &$0)
+                    }
+                }
+                if plan.isDestination {
+                    text.line()
+                    text.block("\(access.prefix)static var optionalKeyPaths: [AnyKeyPath: String] {") {
+                        writeOptionalKeyPaths(of: name, to: &$0)
                     }
                 }
             }
@@ -101,6 +116,17 @@ struct EntityText {
             }
         }
         if isPartial { text.line("return \(inherits).merging(own) { $1 }") }
+    }
+
+    /// The properties of an optional object, to which a to-one relationship leads.
+    private func writeOptionalKeyPaths(of name: String, to text: inout SourceText) {
+        let properties = attributes + relationships
+        if properties.isEmpty { return text.line("[:]") }
+        text.block("[", closing: "]") { text in
+            for property in properties {
+                text.line("\\\(name)?.?.\(Identifier.escaped(property.property)): \(StringLiteral.of(property.name)),")
+            }
+        }
     }
 
     private func writeProperties(modifiers: String, to text: inout SourceText) {

@@ -64,6 +64,8 @@ package struct EntityChanges: Sendable {
 package struct StoredRow: Sendable {
     package let key: Int64
     package var row: RowSnapshot
+    /// The joined columns of the query that found it; nil without any.
+    package var joined: RowSnapshot?
 
     package init(key: Int64, row: RowSnapshot) {
         self.key = key

@@ -4,7 +4,7 @@
 /// the tables that it changes.
 package final class InMemoryStore: PersistentStore {
     private let state: Guarded<MemoryState?>
-    private let layout: ModelLayout
+    fileprivate let layout: ModelLayout
 
     package init(_ layout: ModelLayout) {
         self.layout = layout
@@ -67,10 +67,17 @@ private struct MemoryReader: StoreReader {
     }
 
     func forEachRow(_ query: RowQuery, _ body: (StoredRow) -> Void) throws(DataSourceError) {
+        if !query.joined.isEmpty {
+            let state = if let snapshot { snapshot } else { try store.current() }
+            let view = MemoryView(layout: store.layout, state: state)
+            for row in try Join(view, query.budget).rows(query, [query.entity]) { body(row.stored) }
+            return
+        }
         for row in try table(query.entity)?.rows(query) ?? [] { body(row) }
     }
 
     func count(_ query: RowQuery) throws(DataSourceError) -> Int {
+        if !query.joined.isEmpty { return try rows(query.unlimited).count }
         guard let table = try table(query.entity) else { return 0 }
         var count = 0
         for (key, row) in table.rows {
@@ -93,5 +100,15 @@ private struct MemoryReader: StoreReader {
             let key = table.keys[constraint][values], let row = table.rows[key]
         else { return nil }
         return StoredRow(key: key, row: row)
+    }
+}
+
+/// The rows of one state.
+private struct MemoryView: RowView {
+    let layout: ModelLayout
+    let state: MemoryState
+
+    func rows(_ query: RowQuery) throws(DataSourceError) -> [StoredRow] {
+        try state.tables[query.entity]?.rows(query) ?? []
     }
 }

@@ -120,8 +120,12 @@ package struct ColumnOrder: Sendable {
     }
 
     init(_ kind: ValueKind) {
-        storage = kind.storage
-        isDecimal = kind == .decimal
+        self.init(storage: kind.storage, isDecimal: kind == .decimal)
+    }
+
+    init(storage: ColumnStorage, isDecimal: Bool) {
+        self.storage = storage
+        self.isDecimal = isDecimal
     }
 }
 

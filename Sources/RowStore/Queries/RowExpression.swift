@@ -14,34 +14,34 @@ package indirect enum RowExpression: Sendable, Hashable {
 }
 
 extension RowExpression {
-    /// The value for one row and its key.
+    /// The value for one row.
     ///
     /// - Throws: What a predicate in it throws.
     package func evaluate(
-        _ row: RowSnapshot, key: Int64, _ layout: EntityLayout, _ budget: QueryBudget
+        _ row: StoredRow, _ layout: EntityLayout, _ budget: QueryBudget
     ) throws(DataSourceError) -> RowValue {
         switch self {
-        case .column(let column): return row.value(column, layout.orders[column].storage)
-        case .key: return .integer(key)
+        case .column(let column): return row.value(column, layout.order(of: column).storage)
+        case .key: return .integer(row.key)
         case .constant(let value): return value
         case .arithmetic(let one, let operation, let other, let kind):
             return Arithmetic.combine(
-                try one.evaluate(row, key: key, layout, budget), operation,
-                try other.evaluate(row, key: key, layout, budget), as: kind)
+                try one.evaluate(row, layout, budget), operation,
+                try other.evaluate(row, layout, budget), as: kind)
         case .negated(let inner, let kind):
-            return Arithmetic.negate(try inner.evaluate(row, key: key, layout, budget), as: kind)
+            return Arithmetic.negate(try inner.evaluate(row, layout, budget), as: kind)
         case .function(let function, let arguments, let kind):
             var values: [RowValue] = []
-            for argument in arguments { values.append(try argument.evaluate(row, key: key, layout, budget)) }
+            for argument in arguments { values.append(try argument.evaluate(row, layout, budget)) }
             return function.apply(values, kind)
         case .conditional(let test, let one, let other):
-            let isTrue = try test.evaluate(row, key: key, layout, budget)
-            return try (isTrue ? one : other).evaluate(row, key: key, layout, budget)
+            let isTrue = try test.evaluate(row, layout, budget)
+            return try (isTrue ? one : other).evaluate(row, layout, budget)
         case .coalesce(let one, let other):
-            let value = try one.evaluate(row, key: key, layout, budget)
-            return value == .null ? try other.evaluate(row, key: key, layout, budget) : value
+            let value = try one.evaluate(row, layout, budget)
+            return value == .null ? try other.evaluate(row, layout, budget) : value
         case .cast(let inner, let source, let target):
-            return ValueCast.cast(try inner.evaluate(row, key: key, layout, budget), from: source, to: target)
+            return ValueCast.cast(try inner.evaluate(row, layout, budget), from: source, to: target)
         }
     }
 
@@ -56,8 +56,8 @@ extension RowExpression {
             case .function(_, let arguments, _): arguments.allSatisfy(\.isConstant)
             }
         if !isConstant { return self }
-        let nothing = RowSnapshot(columnCount: layout.columns.count)
-        return .constant(try evaluate(nothing, key: 0, layout, QueryBudget()))
+        let nothing = StoredRow(key: 0, row: RowSnapshot(columnCount: layout.columns.count))
+        return .constant(try evaluate(nothing, layout, QueryBudget()))
     }
 
     private var isConstant: Bool {
@@ -66,11 +66,14 @@ extension RowExpression {
 
     /// Gives the bytes of a string to the body without copying them, if it is a column; nil for null.
     func withText<R>(
-        _ row: RowSnapshot, key: Int64, _ layout: EntityLayout, _ budget: QueryBudget,
+        _ row: StoredRow, _ layout: EntityLayout, _ budget: QueryBudget,
         _ body: (UnsafeRawBufferPointer) -> R
     ) throws(DataSourceError) -> R? {
-        if case .column(let column) = self { return row.isNull(column) ? nil : row.withBytes(column, body) }
-        guard case .text(var text) = try evaluate(row, key: key, layout, budget) else { return nil }
+        if case .column(let column) = self {
+            let (row, column) = row.cell(column)
+            return row.isNull(column) ? nil : row.withBytes(column, body)
+        }
+        guard case .text(var text) = try evaluate(row, layout, budget) else { return nil }
         return text.withUTF8 { body(UnsafeRawBufferPointer($0)) }
     }
 }
@@ -95,7 +98,7 @@ extension FetchFunction {
             return Arithmetic.apply(self, values.first ?? .null, as: kind)
         case .now: return values.first ?? .null
         case .sum, .min, .max, .average, .count, .median, .mode, .stddev:
-            return aggregate(values.filter { $0 != .null }, kind)
+            return combine(values, kind)
         }
     }
 
@@ -104,7 +107,9 @@ extension FetchFunction {
         return .text(change(text))
     }
 
-    private func aggregate(_ values: [RowValue], _ kind: ValueKind) -> RowValue {
+    /// What an aggregate makes of numbers of that kind; nulls are left out.
+    package func combine(_ values: [RowValue], _ kind: ValueKind) -> RowValue {
+        let values = values.filter { $0 != .null }
         let order: ValueOrder = kind == .decimal ? .decimal : .natural
         switch self {
         case .count: return .integer(Int64(values.count))

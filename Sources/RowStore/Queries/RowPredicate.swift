@@ -52,51 +52,50 @@ package final class ValueList: Sendable, Hashable {
 }
 
 extension RowPredicate {
-    /// The answer for one row, of a predicate that does not ask for the row's own key or for what follows another row.
+    /// The answer for one row, of a predicate that asks for nothing but its columns.
     package func evaluate(
         _ row: RowSnapshot, _ layout: EntityLayout, _ budget: QueryBudget
     ) throws(DataSourceError) -> Bool {
-        try evaluate(row, key: 0, layout, budget)
-    }
-
-    package func evaluate(
-        _ stored: StoredRow, _ layout: EntityLayout, _ budget: QueryBudget
-    ) throws(DataSourceError) -> Bool {
-        try evaluate(stored.row, key: stored.key, layout, budget)
+        try evaluate(StoredRow(key: 0, row: row), layout, budget)
     }
 
     /// The answer for one row and its key.
+    package func evaluate(
+        _ row: RowSnapshot, key: Int64, _ layout: EntityLayout, _ budget: QueryBudget
+    ) throws(DataSourceError) -> Bool {
+        try evaluate(StoredRow(key: key, row: row), layout, budget)
+    }
+
+    /// The answer for one row.
     ///
     /// - Throws: `invalidPredicate` if a pattern takes more work than the query's budget has left.
     package func evaluate(
-        _ row: RowSnapshot, key: Int64, _ layout: EntityLayout, _ budget: QueryBudget
+        _ row: StoredRow, _ layout: EntityLayout, _ budget: QueryBudget
     ) throws(DataSourceError) -> Bool {
         switch self {
         case .constant(let answer): return answer
         case .compare(let column, .equal, let value): return row.holds(value, column: column, layout)
         case .compare(let column, .notEqual, let value): return !row.holds(value, column: column, layout)
         case .compare(let column, let relation, let value):
-            return row.stands(relation, to: value, column: column, layout.orders[column])
+            return row.stands(relation, to: value, column: column, layout.order(of: column))
         case .isIn(let column, let values): return values.contains { row.holds($0, column: column, layout) }
-        case .compareKey(let relation, let other): return relation.holds(key < other ? -1 : key > other ? 1 : 0)
+        case .compareKey(let relation, let other): return relation.holds(row.key < other ? -1 : row.key > other ? 1 : 0)
         case .relate(let one, let relation, let other, let order):
-            return order.relate(
-                try one.evaluate(row, key: key, layout, budget), relation,
-                try other.evaluate(row, key: key, layout, budget))
-        case .isMember(let value, let list): return list.contains(try value.evaluate(row, key: key, layout, budget))
+            return order.relate(try one.evaluate(row, layout, budget), relation, try other.evaluate(row, layout, budget))
+        case .isMember(let value, let list): return list.contains(try value.evaluate(row, layout, budget))
         case .text(let value, let test):
-            return try test.verdict(value.withText(row, key: key, layout, budget) { test.answer($0, budget) })
+            return try test.verdict(value.withText(row, layout, budget) { test.answer($0, budget) })
         case .textOf(let value, let comparison, let pattern, let options):
-            guard case .text(let pattern) = try pattern.evaluate(row, key: key, layout, budget) else { return false }
+            guard case .text(let pattern) = try pattern.evaluate(row, layout, budget) else { return false }
             let test = try StringMatcher(comparison, pattern, options)
-            return try test.verdict(value.withText(row, key: key, layout, budget) { test.answer($0, budget) })
-        case .follows(let cursor, let sort): return cursor.precedes(row, key: key, by: sort, layout)
-        case .not(let predicate): return try !predicate.evaluate(row, key: key, layout, budget)
+            return try test.verdict(value.withText(row, layout, budget) { test.answer($0, budget) })
+        case .follows(let cursor, let sort): return cursor.precedes(row, by: sort, layout)
+        case .not(let predicate): return try !predicate.evaluate(row, layout, budget)
         case .and(let predicates):
-            for predicate in predicates where try !predicate.evaluate(row, key: key, layout, budget) { return false }
+            for predicate in predicates where try !predicate.evaluate(row, layout, budget) { return false }
             return true
         case .or(let predicates):
-            for predicate in predicates where try predicate.evaluate(row, key: key, layout, budget) { return true }
+            for predicate in predicates where try predicate.evaluate(row, layout, budget) { return true }
             return false
         }
     }
@@ -142,20 +141,25 @@ extension ValueOrder {
     }
 }
 
-extension RowSnapshot {
+extension StoredRow {
     fileprivate func holds(_ value: RowValue, column: Int, _ layout: EntityLayout) -> Bool {
-        value.fits(layout.orders[column].storage) && holds(value, column: column)
+        guard value.fits(layout.order(of: column).storage) else { return false }
+        let (row, column) = cell(column)
+        return row.holds(value, column: column)
     }
 
     fileprivate func stands(
         _ relation: ComparisonOperator, to value: RowValue, column: Int, _ kind: ColumnOrder
     ) -> Bool {
-        guard value != .null, !isNull(column), value.fits(kind.storage) else { return false }
-        return relation.holds(order(to: value, column: column, kind))
+        let (row, column) = cell(column)
+        guard value != .null, !row.isNull(column), value.fits(kind.storage) else { return false }
+        return relation.holds(row.order(to: value, column: column, kind))
     }
+}
 
+extension RowSnapshot {
     /// The order of a column that is not null and a value of its storage that is not null either.
-    private func order(to value: RowValue, column: Int, _ kind: ColumnOrder) -> Int {
+    fileprivate func order(to value: RowValue, column: Int, _ kind: ColumnOrder) -> Int {
         switch value {
         case .null: return 1
         case .integer(let value): return integer(column) < value ? -1 : integer(column) > value ? 1 : 0

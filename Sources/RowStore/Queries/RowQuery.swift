@@ -14,6 +14,10 @@ package struct RowQuery: Sendable, Hashable {
     package var offset: Int
     /// The columns that are wanted; nil for all. In rows from a store the others are null, but for those sorted by.
     package var columns: [Int]?
+    /// What the rows get from other rows. The predicate, the order and the columns can be about these too.
+    package var joined: [JoinedColumn] = []
+    /// Whether the rows have all joined columns; otherwise those that are wanted or sorted by.
+    package var returnsJoined = false
     /// How much work the query may take, with all statements and tests that it becomes.
     package var budget: QueryBudget
 
@@ -53,31 +57,31 @@ extension RowSnapshot {
         }
         return withBytes(column) { one in other.withBytes(column) { orderDecimals(one, $0) } }
     }
+}
 
+extension StoredRow {
     /// The order of two rows by a sort key, as if it were ascending.
-    fileprivate func order(_ other: RowSnapshot, by key: SortKey, _ layout: EntityLayout) -> Int {
-        guard !key.order.isBytes, layout.orders[key.column].storage == .text, !isNull(key.column),
-            !other.isNull(key.column)
-        else {
-            return order(other, column: key.column, layout.orders[key.column])
+    private func order(_ other: StoredRow, by key: SortKey, _ layout: EntityLayout) -> Int {
+        let kind = layout.order(of: key.column)
+        let ((one, column), (other, _)) = (cell(key.column), other.cell(key.column))
+        guard !key.order.isBytes, kind.storage == .text, !one.isNull(column), !other.isNull(column) else {
+            return one.order(other, column: column, kind)
         }
-        return withBytes(key.column) { one in other.withBytes(key.column) { key.order.compare(one, $0) } }
+        return one.withBytes(column) { one in other.withBytes(column) { key.order.compare(one, $0) } }
     }
 
     /// The order of two rows by the sort keys: negative, 0 or positive.
-    fileprivate func order(_ other: RowSnapshot, by sort: [SortKey], _ layout: EntityLayout) -> Int {
+    private func order(_ other: StoredRow, by sort: [SortKey], _ layout: EntityLayout) -> Int {
         for key in sort {
             let order = order(other, by: key, layout)
             if order != 0 { return key.isAscending ? order : -order }
         }
         return 0
     }
-}
 
-extension StoredRow {
     /// Whether this row comes before the other by the sort keys, then by key.
     package func precedes(_ other: StoredRow, by sort: [SortKey], _ layout: EntityLayout) -> Bool {
-        let order = row.order(other.row, by: sort, layout)
+        let order = order(other, by: sort, layout)
         return order == 0 ? key < other.key : order < 0
     }
 }
@@ -95,13 +99,20 @@ package struct RowCursor: Sendable, Hashable {
 
     package init(_ stored: StoredRow, _ sort: [SortKey], _ layout: EntityLayout) {
         key = stored.key
-        values = sort.map { stored.row.value($0.column, layout.orders[$0.column].storage) }
+        values = sort.map { stored.value($0.column, layout.order(of: $0.column).storage) }
     }
 
     /// Whether the place comes before a row.
-    package func precedes(_ row: RowSnapshot, key: Int64, by sort: [SortKey], _ layout: EntityLayout) -> Bool {
-        var own = RowSnapshot(columnCount: row.columnCount)
-        for (value, key) in zip(values, sort) { own.setValue(value, key.column) }
-        return StoredRow(key: self.key, row: own).precedes(StoredRow(key: key, row: row), by: sort, layout)
+    package func precedes(_ stored: StoredRow, by sort: [SortKey], _ layout: EntityLayout) -> Bool {
+        var place = StoredRow(key: key, row: RowSnapshot(columnCount: stored.row.columnCount))
+        place.joined = stored.joined.map { RowSnapshot(columnCount: $0.columnCount) }
+        for (value, key) in zip(values, sort) {
+            if JoinedColumn.isJoined(key.column) {
+                place.joined?.setValue(value, JoinedColumn.index(key.column))
+            } else {
+                place.row.setValue(value, key.column)
+            }
+        }
+        return place.precedes(stored, by: sort, layout)
     }
 }

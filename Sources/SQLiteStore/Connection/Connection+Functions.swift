@@ -11,6 +11,8 @@ final class RowMatcher {
     let columns: [Int]
     /// Whether the row's own key is the first of them.
     let asksKey: Bool
+    /// How many joined columns its rows need.
+    private let joinedCount: Int
     private let budget: QueryBudget
     /// Why a row could not be tested; the statement ends with an error then.
     private(set) var failure: DataSourceError?
@@ -22,6 +24,7 @@ final class RowMatcher {
         var columns: Set<Int> = []
         asksKey = predicate.collectColumns(&columns)
         self.columns = columns.sorted()
+        joinedCount = 1 + (columns.filter(JoinedColumn.isJoined).map(JoinedColumn.index).max() ?? -1)
     }
 
     static var pointerType: UnsafePointer<CChar> {
@@ -30,32 +33,40 @@ final class RowMatcher {
 
     /// The answer of the predicate as rows in memory give it: for a row that has what it asks for. Nil if there is none.
     fileprivate func accepts(_ arguments: UnsafeMutablePointer<OpaquePointer?>) -> Bool? {
-        var row = RowSnapshot(columnCount: layout.columns.count)
         var argument = arguments
         var key: Int64 = 0
         if asksKey {
             key = sqlite3_value_int64(argument.pointee)
             argument += 1
         }
+        var row = StoredRow(key: key, row: RowSnapshot(columnCount: layout.columns.count))
+        if joinedCount > 0 { row.joined = RowSnapshot(columnCount: joinedCount) }
         for column in columns {
-            set(argument.pointee, column, in: &row)
+            let storage = layout.order(of: column).storage
+            if JoinedColumn.isJoined(column) {
+                row.joined?.set(argument.pointee, JoinedColumn.index(column), storage)
+            } else {
+                row.row.set(argument.pointee, column, storage)
+            }
             argument += 1
         }
         do throws(DataSourceError) {
-            return try predicate.evaluate(row, key: key, layout, budget)
+            return try predicate.evaluate(row, layout, budget)
         } catch {
             failure = error
             return nil
         }
     }
+}
 
-    /// As a row is read from a statement.
-    private func set(_ value: OpaquePointer?, _ column: Int, in row: inout RowSnapshot) {
+extension RowSnapshot {
+    /// Takes over an argument as a row is read from a statement.
+    fileprivate mutating func set(_ value: OpaquePointer?, _ column: Int, _ storage: ColumnStorage) {
         guard sqlite3_value_type(value) != SQLITE_NULL else { return }
-        switch layout.columns[column].storage {
-        case .integer: row.setInteger(sqlite3_value_int64(value), column)
-        case .real: row.setWord(sqlite3_value_double(value).bitPattern, column)
-        case .text, .blob: row.setBytes(bytes(value), column)
+        switch storage {
+        case .integer: setInteger(sqlite3_value_int64(value), column)
+        case .real: setWord(sqlite3_value_double(value).bitPattern, column)
+        case .text, .blob: setBytes(bytes(value), column)
         }
     }
 }
@@ -103,6 +114,7 @@ extension Connection {
         if code == SQLITE_OK { code = addListedValues() }
         if code == SQLITE_OK { code = add("row_test", -1, rowTest) }
         if code == SQLITE_OK { code = add("text_sort_key", 2, textSortKey) }
+        if code == SQLITE_OK { code = addAggregates() }
         return code
     }
 

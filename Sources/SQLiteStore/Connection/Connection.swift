@@ -107,8 +107,8 @@ extension Connection {
 
     private func translate(_ plan: QueryPlan, _ table: EntityTable) throws(DataSourceError) -> PreparedQuery {
         try add(collationsOf: plan.shape.sort)
-        let text = QueryText(plan.shape, table)
-        let query = PreparedQuery(statement: try prepare(text.sql), columns: text.columns)
+        let text = QueryText(plan.shape, table, plan.schema)
+        let query = PreparedQuery(statement: try prepare(text.sql), columns: text.columns, joined: text.joined)
         guard plan.isKept else { return query }
         if queries.count >= Connection.queryLimit { queries.removeAll(keepingCapacity: true) }
         queries[plan.shape] = query
@@ -167,4 +167,6 @@ extension Connection {
 struct PreparedQuery {
     let statement: Statement
     let columns: ContiguousArray<EntityTable.Column>
+    /// The joined columns that come after them.
+    let joined: [Int]
 }

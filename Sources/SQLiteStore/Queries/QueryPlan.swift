@@ -11,34 +11,51 @@ struct QueryPlan {
         case test(RowMatcher)
     }
 
-    private(set) var shape: QueryShape
-    private(set) var values: [Value] = []
+    var shape: QueryShape
+    var values: [Value] = []
     /// What is left to do with each row, if the predicate asks for more columns than a function of SQLite takes.
     private(set) var filter: RowFilter?
+    /// Whether SQLite can't say what the rows get from others, so that it is read for them here.
+    private(set) var isJoinedHere = false
 
     /// Whether the statement is worth keeping: one of very many terms seldom comes back.
     var isKept: Bool { values.count <= 40 && shape.codes.count <= 400 }
 
-    private let layout: EntityLayout
+    /// The tables whose rows the terms are about, the innermost one last.
+    var scopes: [Scope]
+    let schema: StoreSchema
     private let budget: QueryBudget
     private let limits: SQLLimits
     /// The most values; more would make a text that is too long.
     private let valueLimit: Int
+
+    /// A table, and what its rows get from others.
+    struct Scope {
+        let table: EntityTable
+        let joined: [JoinedColumn]
+    }
+
+    private var layout: EntityLayout { scopes[scopes.count - 1].table.layout }
 
     /// The deepest nesting of terms: the parser of SQLite has a stack of 100 places.
     private static let nestingLimit = 20
     /// The longest list of values that is spelled out, filled up to a power of two, so that few shapes are enough.
     private static let listLength = 32
 
-    init(_ query: RowQuery, isCount: Bool = false, _ table: EntityTable, _ limits: SQLLimits) {
-        layout = table.layout
+    init(
+        _ query: RowQuery, isCount: Bool = false, _ table: EntityTable, _ schema: StoreSchema, _ limits: SQLLimits
+    ) {
+        scopes = [Scope(table: table, joined: query.joined)]
+        self.schema = schema
         budget = query.budget
         self.limits = limits
         valueLimit = min(10_000, limits.variables - 2, limits.length / (table.longestTerm + 64))
         shape = QueryShape(
             query, isCount: isCount, isInIndexedRange: query.predicate.isInRange(table))
         if query.predicate != .constant(true) { encode(query) }
-        guard shape.hasWindow else { return }
+        shape.hasPredicate = !shape.codes.isEmpty
+        if !query.joined.isEmpty, !encodeSelected(query) { isJoinedHere = true }
+        guard shape.hasWindow, !isJoinedHere else { return }
         if filter != nil {
             filter?.skip = max(0, query.offset)
             filter?.take = query.limit.map { max(0, $0) }
@@ -61,9 +78,13 @@ struct QueryPlan {
         // Too much for SQL: all of it is tested row by row, by SQLite if it can hand over the columns.
         shape = empty
         values = []
-        if encodeTest(query.predicate, isNegated: false) { return }
+        if encodeTest(query.predicate, isNegated: false, depth: 0) { return }
         shape = empty
         values = []
+        if query.predicate.asksJoined {
+            isJoinedHere = true
+            return
+        }
         filter = RowFilter(predicate: query.predicate, budget: budget)
         shape.columns = nil
     }
@@ -72,38 +93,47 @@ struct QueryPlan {
     ///
     /// SQL has three truth values where ``RowPredicate`` has two. So a negation is pushed down to the comparisons, where
     /// `IS NOT TRUE` ends it: null counts as false below, and nothing above ever negates it.
-    private mutating func encode(_ predicate: RowPredicate, isNegated: Bool, depth: Int) -> Bool {
+    mutating func encode(_ predicate: RowPredicate, isNegated: Bool, depth: Int) -> Bool {
         guard values.count < valueLimit else { return false }
-        guard depth < QueryPlan.nestingLimit else { return encodeTest(predicate, isNegated: isNegated) }
+        guard depth < QueryPlan.nestingLimit else {
+            return encodeTest(predicate, isNegated: isNegated, depth: depth)
+        }
+        if let test = RelatedTest(predicate, scopes[scopes.count - 1].joined, layout) {
+            return encode(test, isNegated: isNegated, depth: depth + 1)
+        }
         switch predicate {
         case .constant(let answer):
             shape.add(answer != isNegated ? .always : .never)
         case .compare(let column, let relation, let value):
-            encode(column, relation, value, isNegated: isNegated)
+            return encode(column, relation, value, isNegated: isNegated, depth: depth)
         case .isIn(let column, let list):
-            return encode(column, list, isNegated: isNegated)
+            return encode(column, list, isNegated: isNegated, depth: depth)
         case .compareKey(let relation, let key):
-            shape.add(.compareKey, (isNegated ? relation.negated : relation).code)
+            shape.add(.compareKey)
+            shape.add((isNegated ? relation.negated : relation).code)
             values.append(.one(.integer(key)))
         case .follows(let cursor, let sort) where sort.isEmpty:
-            shape.add(.compareKey, (isNegated ? ComparisonOperator.lessOrEqual : .greater).code)
+            shape.add(.compareKey)
+            shape.add((isNegated ? ComparisonOperator.lessOrEqual : .greater).code)
             values.append(.one(.integer(cursor.key)))
         case .follows(let cursor, let sort):
-            if isNegated { return encodeTest(predicate, isNegated: true) }
+            if isNegated { return encodeTest(predicate, isNegated: true, depth: depth) }
             // What an index can serve, and then the whole test.
             let bound = cursor.bound(sort, layout)
             if let later = cursor.later(sort, layout) {
                 return encode(.and([bound, later].compactMap(\.self)), isNegated: false, depth: depth)
             }
-            guard let bound else { return encodeTest(predicate, isNegated: false) }
-            shape.add(.and, 2)
-            return encode(bound, isNegated: false, depth: depth + 1) && encodeTest(predicate, isNegated: false)
+            guard let bound else { return encodeTest(predicate, isNegated: false, depth: depth) }
+            shape.add(.and)
+            shape.add(2)
+            return encode(bound, isNegated: false, depth: depth + 1)
+                && encodeTest(predicate, isNegated: false, depth: depth)
         case .isMember(.column(let column), let list) where list.order == .natural:
-            return encode(column, list.elements, isNegated: isNegated)
+            return encode(column, list.elements, isNegated: isNegated, depth: depth)
         case .isMember(.key, let list) where list.order == .natural:
-            return encode(QueryShape.key, list.elements, isNegated: isNegated)
+            return encode(QueryShape.key, list.elements, isNegated: isNegated, depth: depth)
         case .relate, .isMember, .text, .textOf:
-            return encodeTest(predicate, isNegated: isNegated)
+            return encodeTest(predicate, isNegated: isNegated, depth: depth)
         case .not(let inner):
             return encode(inner, isNegated: !isNegated, depth: depth)
         case .and(let parts):
@@ -124,40 +154,47 @@ struct QueryPlan {
             shape.add(connective == .and ? .always : .never)
             return true
         }
-        if parts.count > 1 { shape.add(connective, parts.count) }
+        if parts.count > 1 {
+            shape.add(connective)
+            shape.add(parts.count)
+        }
         // Long chains are written as chains of chains.
         let levels = 1 + TermWriter.extraLevels(parts.count)
         return parts.allSatisfy { encode($0, isNegated: isNegated, depth: depth + levels) }
     }
 
     private mutating func encode(
-        _ column: Int, _ relation: ComparisonOperator, _ value: RowValue, isNegated: Bool
-    ) {
+        _ column: Int, _ relation: ComparisonOperator, _ value: RowValue, isNegated: Bool, depth: Int
+    ) -> Bool {
         let isEquality = relation == .equal || relation == .notEqual
         let relation = isNegated && isEquality ? relation.negated : relation
         let isNegated = isNegated && !isEquality
         if value == .null {
             switch relation {
-            case .equal: shape.add(.isNull, column)
-            case .notEqual: shape.add(.isNotNull, column)
+            case .equal: return add(.isNull, column: column, depth)
+            case .notEqual: return add(.isNotNull, column: column, depth)
             default: shape.add(isNegated ? .always : .never)
             }
-        } else if value.fits(layout.columns[column].storage) {
-            shape.add(.compare, column, relation.code, isNegated ? 1 : 0)
+        } else if value.fits(layout.order(of: column).storage) {
+            guard add(.compare, column: column, depth) else { return false }
+            // Decimals are equal if their texts are, and ordered by value.
+            let isByValue = !isEquality && layout.order(of: column).isDecimal
+            shape.add(relation.code, isNegated ? 1 : 0, isByValue ? 1 : 0)
             values.append(.one(value))
         } else {
             shape.add((relation == .notEqual) != isNegated ? .always : .never)
         }
+        return true
     }
 
-    private mutating func encode(_ column: Int, _ list: [RowValue], isNegated: Bool) -> Bool {
-        let storage = column == QueryShape.key ? .integer : layout.columns[column].storage
+    private mutating func encode(_ column: Int, _ list: [RowValue], isNegated: Bool, depth: Int) -> Bool {
+        let storage = column == QueryShape.key ? .integer : layout.order(of: column).storage
         let wanted = list.filter { $0 != .null && $0.fits(storage) }
         let withNull = wanted.count != list.count && list.contains(.null) ? 1 : 0
         let negation = isNegated ? 1 : 0
         guard let last = wanted.last else {
             if withNull == 1 {
-                shape.add(isNegated ? .isNotNull : .isNull, column)
+                return add(isNegated ? .isNotNull : .isNull, column: column, depth)
             } else {
                 shape.add(isNegated ? .always : .never)
             }
@@ -166,23 +203,31 @@ struct QueryPlan {
         var count = 1
         while count < wanted.count { count *= 2 }
         if wanted.count > QueryPlan.listLength || values.count + count > valueLimit {
-            shape.add(.isListed, column, withNull, negation)
+            guard add(.isListed, column: column, depth) else { return false }
+            shape.add(withNull, negation)
             values.append(.list(ListedValues(wanted)))
             return true
         }
-        shape.add(.isIn, column, count, withNull, negation)
+        guard add(.isIn, column: column, depth) else { return false }
+        shape.add(count, withNull, negation)
         values += wanted.map { .one($0) }
         values += repeatElement(.one(last), count: count - wanted.count)
         return true
     }
 
-    private mutating func encodeTest(_ predicate: RowPredicate, isNegated: Bool) -> Bool {
+    private mutating func encodeTest(_ predicate: RowPredicate, isNegated: Bool, depth: Int) -> Bool {
         let test = RowMatcher(predicate, layout, budget)
         guard test.columns.count + 2 <= limits.arguments else { return false }
-        shape.add(.test, isNegated ? 1 : 0, test.asksKey ? 1 : 0, test.columns.count)
-        shape.add(columns: test.columns)
+        shape.add(.test)
+        shape.add(isNegated ? 1 : 0, test.asksKey ? 1 : 0, test.columns.count)
+        // Its own parameter is the first.
         values.append(.test(test))
-        return true
+        return test.columns.allSatisfy { add(column: $0, depth) }
+    }
+
+    private mutating func add(_ code: QueryShape.Code, column: Int, _ depth: Int) -> Bool {
+        shape.add(code)
+        return add(column: column, depth)
     }
 }
 
@@ -215,6 +260,7 @@ extension RowPredicate {
 extension EntityLayout {
     /// Whether every stored row has a value there.
     func isNeverNull(_ column: Int) -> Bool {
-        columns[column].attribute.map { !$0.isOptional && $0.derivationExpression == nil } ?? false
+        !JoinedColumn.isJoined(column)
+            && columns[column].attribute.map { !$0.isOptional && $0.derivationExpression == nil } ?? false
     }
 }

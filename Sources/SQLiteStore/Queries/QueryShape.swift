@@ -5,11 +5,15 @@ internal import RowStore
 struct QueryShape: Hashable {
     /// The predicate, each term before what it consists of. Positive numbers are counts, columns and operators.
     private(set) var codes: [Int32] = []
+    /// Whether the codes begin with a predicate.
+    var hasPredicate = false
     let entity: Int
     let isCount: Bool
     let sort: [SortKey]
     let order: Order
     var columns: [Int]?
+    /// The joined columns that are returned. What they are made of follows the predicate.
+    var joined: [Int] = []
     let hasWindow: Bool
 
     /// In which order rows come that are equal by all sort keys.
@@ -23,6 +27,10 @@ struct QueryShape: Hashable {
 
     /// What stands for the row's own key in the place of a column.
     static let key = -1
+    /// What stands before a joined column in the place of a column.
+    static let joined = -2
+    /// What stands before a column of the row outside in the place of a column.
+    static let outer = -3
 
     /// How a term of the predicate begins.
     enum Code: Int32 {
@@ -31,7 +39,7 @@ struct QueryShape: Hashable {
         case and, or
         /// A column.
         case isNull, isNotNull
-        /// A column, an operator, and whether it is negated.
+        /// A column, an operator, whether it is negated, and whether decimals are compared by value.
         case compare
         /// A column, or -1 for the key, how many values, whether null is one more, and whether it is negated.
         case isIn
@@ -41,6 +49,28 @@ struct QueryShape: Hashable {
         case compareKey
         /// Whether it is negated, whether the key is asked for, a count, and as many columns.
         case test
+        /// Whether it is negated, a link, a count, and as many entities, each with a term.
+        case isRelated
+    }
+
+    /// How a joined column begins. A link follows, a count, and as many entities, each with a term and, but for `exists`
+    /// and `count`, a column.
+    enum Joined: Int32 {
+        case value
+        case exists
+        case count
+        /// The code of the aggregate, before the link.
+        case aggregate
+    }
+
+    /// How a link begins.
+    enum Link: Int32 {
+        /// A column of the source.
+        case destination
+        /// A column of the destinations.
+        case source
+        /// A layout and two of its columns.
+        case pairs
     }
 
     init(_ query: RowQuery, isCount: Bool, isInIndexedRange: Bool) {
@@ -54,13 +84,12 @@ struct QueryShape: Hashable {
         columns = isCount ? nil : query.columns
     }
 
-    mutating func add(_ code: Code, _ details: Int...) {
+    mutating func add(_ code: Code) {
         codes.append(code.rawValue)
-        for detail in details { codes.append(Int32(detail)) }
     }
 
-    mutating func add(columns: [Int]) {
-        for column in columns { codes.append(Int32(column)) }
+    mutating func add(_ details: Int...) {
+        for detail in details { codes.append(Int32(detail)) }
     }
 }
 

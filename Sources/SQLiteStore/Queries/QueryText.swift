@@ -7,25 +7,28 @@ struct QueryText {
     let sql: String
     /// The columns that each row has, in the order of the results after the key.
     let columns: ContiguousArray<EntityTable.Column>
+    /// The joined columns that come after them.
+    let joined: [Int]
 
-    init(_ shape: QueryShape, _ table: EntityTable) {
-        var writer = TermWriter(shape.codes, table)
-        let test = shape.codes.isEmpty ? "" : " WHERE " + writer.term()
+    init(_ shape: QueryShape, _ table: EntityTable, _ schema: StoreSchema) {
+        var writer = TermWriter(shape.codes, table, schema)
+        let test = shape.hasPredicate ? " WHERE " + writer.term() : ""
+        joined = shape.joined
         guard !shape.isCount else {
             sql = "SELECT count(*) FROM \(table.name.quoted)" + test
             columns = []
             return
         }
-        var sql = table.selectSQL
         if let wanted = shape.columns {
             let sorted = Set(wanted + shape.sort.map(\.column))
             columns = table.columns.filter { sorted.contains($0.index) }
-            let names = [EntityTable.keyName.quoted] + columns.map { table.terms[$0.index] }
-            sql = "SELECT \(names.joined(separator: ", ")) FROM \(table.name.quoted)"
         } else {
             columns = table.columns
         }
-        sql += test
+        let names =
+            [EntityTable.keyName.quoted] + columns.map { table.terms[$0.index] }
+            + joined.map { "\(writer.column()) AS \(QueryText.alias($0))" }
+        var sql = "SELECT \(names.joined(separator: ", ")) FROM \(table.name.quoted)" + test
         let key = EntityTable.keyName.quoted
         switch shape.order {
         case .none: break
@@ -36,14 +39,23 @@ struct QueryText {
         if shape.hasWindow { sql += " LIMIT ?\(writer.parameters + 1) OFFSET ?\(writer.parameters + 2)" }
         self.sql = sql
     }
+
+    /// The name of a joined column, which no attribute can have.
+    fileprivate static func alias(_ column: Int) -> String { "joined \(column)".quoted }
 }
 
 /// Writes the terms of a shape, and counts their parameters.
 struct TermWriter {
     private let codes: [Int32]
-    private let table: EntityTable
+    let schema: StoreSchema
+    /// The tables that the terms are about, the innermost one last, each with what stands before its columns.
+    var scopes: [(table: EntityTable, name: String)]
+    /// How many queries the terms are inside of, and how many there have been.
+    var (depth, queries) = (0, 0)
     private var position = 0
     private(set) var parameters = 0
+
+    var table: EntityTable { scopes[scopes.count - 1].table }
 
     /// The most terms joined in one chain; SQLite counts each as a level of depth.
     private static let chainLength = 40
@@ -59,12 +71,13 @@ struct TermWriter {
         return levels
     }
 
-    init(_ codes: [Int32], _ table: EntityTable) {
+    init(_ codes: [Int32], _ table: EntityTable, _ schema: StoreSchema) {
         self.codes = codes
-        self.table = table
+        self.schema = schema
+        scopes = [(table, table.name.quoted)]
     }
 
-    private mutating func next() -> Int {
+    mutating func next() -> Int {
         defer { position += 1 }
         return Int(codes[position])
     }
@@ -74,9 +87,22 @@ struct TermWriter {
         return "?\(parameters)"
     }
 
-    private mutating func column() -> String {
+    mutating func column() -> String {
         let column = next()
-        return column == QueryShape.key ? EntityTable.keyName.quoted : table.terms[column]
+        switch column {
+        case QueryShape.joined: return joinedColumn()
+        case QueryShape.outer:
+            let scope = scopes.removeLast()
+            defer { scopes.append(scope) }
+            return self.column()
+        case QueryShape.key: return qualified(EntityTable.keyName.quoted)
+        default: return qualified(table.terms[column])
+        }
+    }
+
+    /// The name of a column of the innermost table.
+    func qualified(_ name: String) -> String {
+        depth == 0 || name == EntityTable.missing ? name : scopes[scopes.count - 1].name + "." + name
     }
 
     mutating func term() -> String {
@@ -94,8 +120,9 @@ struct TermWriter {
             return alternatives("\(column) IN \(ListedValues.sql(parameter()))", column)
         case .compareKey:
             let relation = ComparisonOperator(code: Int32(next()))
-            return "\(EntityTable.keyName.quoted) \(relation.sql) \(parameter())"
+            return "\(qualified(EntityTable.keyName.quoted)) \(relation.sql) \(parameter())"
         case .test: return test()
+        case .isRelated: return relatedTest()
         }
     }
 
@@ -112,12 +139,11 @@ struct TermWriter {
     }
 
     private mutating func comparison() -> String {
-        let index = next()
+        let column = column()
         let relation = ComparisonOperator(code: Int32(next()))
         let isNegated = next() == 1
-        // Decimals are equal if their texts are, and ordered by value.
-        let isByValue = table.layout.columns[index].isDecimal && relation != .equal && relation != .notEqual
-        let test = "\(table.terms[index])\(isByValue ? " COLLATE decimal" : "") \(relation.sql) \(parameter())"
+        let isByValue = next() == 1
+        let test = "\(column)\(isByValue ? " COLLATE decimal" : "") \(relation.sql) \(parameter())"
         return isNegated ? "(\(test)) IS NOT TRUE" : test
     }
 
@@ -135,9 +161,11 @@ struct TermWriter {
 
     private mutating func test() -> String {
         let isNegated = next() == 1
-        let key = next() == 1 ? [EntityTable.keyName.quoted] : []
-        let columns = (0..<next()).map { _ in column() }
-        let call = "row_test(\(([parameter()] + key + columns).joined(separator: ", ")))"
+        let key = next() == 1 ? [qualified(EntityTable.keyName.quoted)] : []
+        let count = next()
+        let matcher = parameter()
+        let columns = (0..<count).map { _ in column() }
+        let call = "row_test(\(([matcher] + key + columns).joined(separator: ", ")))"
         return isNegated ? "NOT \(call)" : call
     }
 }
@@ -145,14 +173,14 @@ struct TermWriter {
 extension EntityTable {
     fileprivate func sortTerm(_ key: SortKey) -> String {
         let direction = key.isAscending ? " ASC" : " DESC"
-        let isText = layout.columns[key.column].storage == .text
+        let order = layout.order(of: key.column)
+        let term = JoinedColumn.isJoined(key.column) ? QueryText.alias(key.column) : terms[key.column]
         switch key.order {
-        case .folded(let options) where isText:
-            return "text_sort_key(\(terms[key.column]), \(options.rawValue))" + direction
-        case .collation(let collation) where isText:
-            return terms[key.column] + " COLLATE " + collation.name.quoted + direction
-        default:
-            return terms[key.column] + (layout.columns[key.column].isDecimal ? " COLLATE decimal" : "") + direction
+        case .folded(let options) where order.storage == .text:
+            return "text_sort_key(\(term), \(options.rawValue))" + direction
+        case .collation(let collation) where order.storage == .text:
+            return term + " COLLATE " + collation.name.quoted + direction
+        default: return term + (order.isDecimal ? " COLLATE decimal" : "") + direction
         }
     }
 }

@@ -17,7 +17,7 @@ extension RowCursor {
     func later(_ sort: [SortKey], _ layout: EntityLayout) -> RowPredicate? {
         var later = RowPredicate.compareKey(.greater, key)
         for (key, value) in zip(sort, values).reversed() {
-            guard key.order == .bytes, !layout.columns[key.column].isDecimal else { return nil }
+            guard key.order == .bytes, !layout.order(of: key.column).isDecimal else { return nil }
             let isNull = RowPredicate.compare(column: key.column, .equal, .null)
             let isTied = RowPredicate.and([.compare(column: key.column, .equal, value), later])
             switch (value == .null, key.isAscending) {

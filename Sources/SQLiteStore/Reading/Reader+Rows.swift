@@ -4,7 +4,11 @@ internal import RowStore
 extension Reader: StoreReader {
     func forEachRow(_ query: RowQuery, _ body: (StoredRow) -> Void) throws(DataSourceError) {
         guard let table = schema.tables[query.entity] else { return }
-        let plan = QueryPlan(query, table, connection.limits)
+        let plan = QueryPlan(query, table, schema, connection.limits)
+        if plan.isJoinedHere {
+            for row in try Join(ReaderView(reader: self), query.budget).rows(query, [query.entity]) { body(row.stored) }
+            return
+        }
         let prepared = try connection.query(plan, table)
         let statement = prepared.statement
         try withFirstStep(statement, query.budget) { first throws(DataSourceError) in
@@ -14,9 +18,10 @@ extension Reader: StoreReader {
             var filter = plan.filter
             var code = first
             while code == SQLITE_ROW {
-                let stored = StoredRow(
+                var stored = StoredRow(
                     key: sqlite3_column_int64(statement.handle, 0),
                     row: table.row(statement.handle, prepared.columns, runs))
+                if !prepared.joined.isEmpty { stored.joined = prepared.joinedRow(query.joined.count) }
                 var isWanted = true
                 if filter != nil { isWanted = try filter?.accepts(stored, table.layout) ?? true }
                 if isWanted { body(stored) }
@@ -29,10 +34,8 @@ extension Reader: StoreReader {
 
     func count(_ query: RowQuery) throws(DataSourceError) -> Int {
         guard let table = schema.tables[query.entity] else { return 0 }
-        let plan = QueryPlan(query, isCount: true, table, connection.limits)
-        if plan.filter != nil {
-            return try rows(RowQuery(entity: query.entity, predicate: query.predicate, budget: query.budget)).count
-        }
+        let plan = QueryPlan(query, isCount: true, table, schema, connection.limits)
+        if plan.filter != nil || plan.isJoinedHere { return try rows(query.unlimited).count }
         let statement = try connection.query(plan, table).statement
         return try withFirstStep(statement, query.budget) { code throws(DataSourceError) in
             guard code == SQLITE_ROW else { throw error(code, plan) }
@@ -48,10 +51,11 @@ extension Reader: StoreReader {
 
     func explain(_ query: RowQuery) throws(DataSourceError) -> QueryExplanation {
         guard let table = schema.tables[query.entity] else { return QueryExplanation(text: "", steps: []) }
-        let plan = QueryPlan(query, table, connection.limits)
+        let plan = QueryPlan(query, table, schema, connection.limits)
+        if plan.isJoinedHere { return QueryExplanation(text: "", steps: ["READ RELATED ROWS OUTSIDE OF SQLITE"]) }
         // Its collations have to be known.
         try connection.add(collationsOf: query.sort)
-        let text = QueryText(plan.shape, table).sql
+        let text = QueryText(plan.shape, table, schema).sql
         let steps = try connection.values("EXPLAIN QUERY PLAN " + text).compactMap { row -> String? in
             guard case .text(let step) = row.last else { return nil }
             return step
@@ -96,4 +100,23 @@ extension Reader: StoreReader {
             }
         }
     }
+}
+
+extension PreparedQuery {
+    /// The joined columns of the current row.
+    fileprivate func joinedRow(_ count: Int) -> RowSnapshot {
+        var row = RowSnapshot(columnCount: count)
+        for (place, column) in joined.enumerated() {
+            row.setValue(statement.value(Int32(columns.count + 1 + place)), JoinedColumn.index(column))
+        }
+        return row
+    }
+}
+
+/// The rows of a store without saves that are pending.
+private struct ReaderView: RowView {
+    let reader: Reader
+    var layout: ModelLayout { reader.schema.layout }
+
+    func rows(_ query: RowQuery) throws(DataSourceError) -> [StoredRow] { try reader.rows(query) }
 }

@@ -43,6 +43,8 @@ final class EntityTable: Sendable {
     let constraintSQL: [String]
 
     static let keyName = "_key"
+    /// The term of a column that is not stored.
+    static let missing = "NULL"
 
     var insertStatement: Int { firstStatement }
     var deleteStatement: Int { firstStatement + 1 }
@@ -63,7 +65,7 @@ final class EntityTable: Sendable {
         columns = ContiguousArray(layout.storedColumns.map { Column($0, layout.columns[$0].storage) })
         columnCount = layout.columns.count
         byteColumnCount = columns.count { $0.isBytes }
-        let terms = layout.columns.indices.map { names[$0]?.quoted ?? "NULL" }
+        let terms = layout.columns.indices.map { names[$0]?.quoted ?? EntityTable.missing }
         self.terms = terms
         longestTerm = terms.reduce(0) { max($0, $1.utf8.count) }
 

@@ -159,6 +159,8 @@ extension FetchExpression {
         switch self {
         case .keyPath: .coalesce(self, .constant(.null))
         case .object, .constant, .variable: self
+        case .path(let base, let path): .path(base.spelledOut, path)
+        case .subquery(let objects, let name, let test): .subquery(objects, variable: name, test.spelledOut)
         case .list(let items): .list(items.map(\.spelledOut))
         case .arithmetic(let one, let operation, let other): .arithmetic(one.spelledOut, operation, other.spelledOut)
         case .negated(let inner): .negated(inner.spelledOut)

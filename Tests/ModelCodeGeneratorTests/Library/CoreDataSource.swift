@@ -29,6 +29,7 @@ open class ManagedObject {
     open class var entityName: String { "" }
     open class var attributeKeyPaths: [AnyKeyPath: String] { [:] }
     open class var relationshipKeyPaths: [AnyKeyPath: String] { [:] }
+    open class var optionalKeyPaths: [AnyKeyPath: String] { [:] }
 
     public final var objectID: Int { 0 }
     public final var isInserted: Bool { false }

@@ -62,7 +62,8 @@ package struct ListOrder: Sendable {
         switch section {
         case nil: return 0
         case .column(let column):
-            let order = one.row.order(other.row, column: column, layout.orders[column])
+            let ((row, place), (otherRow, _)) = (one.stored.cell(column), other.stored.cell(column))
+            let order = row.order(otherRow, column: place, layout.order(of: column))
             return sort[0].isAscending ? order : -order
         case .computed(let key): return orderValues(key.known(one), key.known(other))
         }

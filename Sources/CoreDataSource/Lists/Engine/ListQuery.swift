@@ -6,6 +6,10 @@ package struct ListQuery: Sendable {
     /// The entities whose rows are shown: the entity itself unless abstract, and those below it if they count.
     package let family: [Int]
     package let predicate: RowPredicate
+    /// What the rows get from others.
+    package let joined: [JoinedColumn]
+    /// The entities, and the layouts of links, whose rows say what the list shows.
+    private let watched: Set<Int>
     package let order: ListOrder
     /// The most rows that are shown; nil for all.
     package let limit: Int?
@@ -17,16 +21,21 @@ package struct ListQuery: Sendable {
     let test: ListMatcher?
 
     package init(
-        _ layout: EntityLayout, family: [Int]? = nil, predicate: RowPredicate = .constant(true), order: ListOrder,
+        _ layout: EntityLayout, family: [Int]? = nil, predicate: RowPredicate = .constant(true),
+        joined: [JoinedColumn] = [], order: ListOrder,
         limit: Int? = nil, reserve: Int? = nil, start: ListedRow? = nil, test: ListMatcher? = nil
     ) {
         entity = layout.index
         self.family = family ?? layout.concreteFamily
         self.predicate = predicate
+        self.joined = joined
+        var watched = Set(self.family)
+        for column in joined { column.related?.collectEntities(&watched) }
+        self.watched = watched
         self.order = order
         self.limit = limit
         // What is read after each save anyway needs none.
-        self.reserve = test != nil ? 0 : reserve ?? limit.map { max(32, $0 / 4) } ?? 0
+        self.reserve = test != nil || !joined.isEmpty ? 0 : reserve ?? limit.map { max(32, $0 / 4) } ?? 0
         self.start = start
         self.test = test
     }
@@ -35,7 +44,7 @@ package struct ListQuery: Sendable {
     package var isHeldWhole: Bool { order.isComputed || limit == nil }
 
     /// Whether the store has to be queried after each save, because memory does not know which rows match.
-    package var requeriesStore: Bool { test != nil }
+    package var requeriesStore: Bool { test != nil || !joined.isEmpty }
 
     /// The most rows that are held.
     package var mostHeld: Int { isHeldWhole ? .max : (limit ?? 0) + reserve }
@@ -50,9 +59,9 @@ package struct ListQuery: Sendable {
         return row
     }
 
-    /// Whether a save has rows of an entity that the list shows.
+    /// Whether a save has rows on which it depends what the list shows.
     func concerns(_ changes: ChangeSet) -> Bool {
-        changes.entities.contains { family.contains($0.entity) }
+        changes.entities.contains { watched.contains($0.entity) }
     }
 }
 

@@ -70,7 +70,7 @@ package struct NetChanges: Sendable {
         old.forEach { before[$0.key] = $0 }
         new.forEach { row in
             let previous = before.removeValue(forKey: row.key)
-            if let previous, previous.row.words == row.row.words { return }
+            if let previous, previous.stored.isIdentical(to: row.stored) { return }
             rows[row.key] = Change(entity: row.entity, old: previous, newest: row, isListed: true)
         }
         for (key, row) in before {
@@ -83,6 +83,11 @@ package struct NetChanges: Sendable {
         add(key, change)
     }
 
+    private func isSame(_ old: ListedRow?, _ new: ListedRow?) -> Bool {
+        guard let old, let new else { return old == nil && new == nil }
+        return old.stored.isIdentical(to: new.stored)
+    }
+
     private mutating func add(_ key: Int64, _ change: Change) {
         guard let first = rows[key] else {
             rows[key] = change
@@ -90,7 +95,7 @@ package struct NetChanges: Sendable {
         }
         // What ends as it began is no change.
         let isUndone =
-            first.old == nil ? !change.isListed : change.isListed && first.old?.row.words == change.newest?.row.words
+            first.old == nil ? !change.isListed : change.isListed && isSame(first.old, change.newest)
         rows[key] =
             isUndone
             ? nil : Change(entity: change.entity, old: first.old, newest: change.newest, isListed: change.isListed)

@@ -34,7 +34,7 @@ extension SectionKey {
     /// The value of the section that a row is in.
     func value(of row: ListedRow, _ layout: EntityLayout) -> RowValue {
         switch self {
-        case .column(let column): row.row.value(column, layout.orders[column].storage)
+        case .column(let column): row.stored.value(column, layout.order(of: column).storage)
         case .computed(let key): key.known(row)
         }
     }

@@ -119,6 +119,7 @@ struct ListKey: Hashable {
     let entity: Int
     let family: [Int]
     let predicate: RowPredicate
+    let joined: [JoinedColumn]
     let sort: [SortKey]
     /// The key path that parts the rows into sections.
     let section: AnyKeyPath?
@@ -129,7 +130,7 @@ struct ListKey: Hashable {
     let test: PredicateTree?
 
     init(_ query: ListQuery, section: AnyKeyPath?, test: PredicateTree?) {
-        (entity, family, predicate) = (query.entity, query.family, query.predicate)
+        (entity, family, predicate, joined) = (query.entity, query.family, query.predicate, query.joined)
         (sort, limit) = (query.order.sort, query.limit)
         start = query.start.map(query.order.place)
         self.section = section

@@ -151,7 +151,9 @@ extension RowTail {
 extension ListQuery {
     /// What to ask a store for: it cannot sort by a section that is computed, and so has no place in that order either.
     fileprivate func rows(after place: ListedRow?) -> RowQuery {
-        let all = RowQuery(entity: entity, predicate: predicate, sort: order.sort)
+        var all = RowQuery(entity: entity, predicate: predicate, sort: order.sort)
+        all.joined = joined
+        all.returnsJoined = true
         guard let place, !order.isComputed else { return all }
         return all.following(order.place(place))
     }
@@ -160,6 +162,11 @@ extension ListQuery {
     fileprivate func read(
         _ rows: RowQuery, _ root: RootContext, _ layout: ModelLayout
     ) throws(DataSourceError) -> (rows: [ListedRow], asOf: Int64) {
+        if !joined.isEmpty {
+            let (found, asOf) = try root.rows.joinedRows(rows, family, layout)
+            let listed = found.map { order.listed($0.entity, $0.stored) }
+            return (order.isComputed ? listed.sorted(by: order.precedes) : listed, asOf)
+        }
         if let entity = family.first, family.count == 1 {
             let (found, asOf) = try root.rows.rows(rows.of(entity: entity), layout.entities[entity])
             let listed = found.map { order.listed(entity, $0) }

@@ -10,16 +10,20 @@ extension MainTier {
         _ list: ListRequest<Object>
     ) throws(DataSourceError) -> (key: ListKey, query: ListQuery) {
         let request = try list.checked
-        let plan = try context.plan(request.whole)
+        var plan = try context.plan(request.whole)
         let layout = stack.layout.entities[plan.query.entity]
         try context.checkClass(Object.self, plan.family)
-        let section = list.section.map { sectionKey($0, layout) }
+        let resolver = context.resolver(for: plan.query)
+        let section = list.section.map { sectionKey($0, resolver) }
+        plan.query.joined = resolver.joins.columns
         let order = ListOrder(layout, sort: plan.query.sort, section: section)
         let test = plan.tests.map { self.test($0) }
+        var start: ListedRow?
+        if let cursor = request.after { start = try row(cursor, order, plan.query.joined) }
         let query = ListQuery(
-            layout, family: plan.family, predicate: plan.query.predicate, order: order,
+            layout, family: plan.family, predicate: plan.query.predicate, joined: plan.query.joined, order: order,
             limit: request.limit.map { min($0, ListRequest<Object>.mostRows) },
-            start: try request.after?.row(of: order, in: stack.layout), test: test)
+            start: start, test: test)
         let tested = test == nil ? nil : request.predicate?.tree
         return (ListKey(query, section: list.section?.keyPath, test: tested), query)
     }
@@ -27,7 +31,7 @@ extension MainTier {
     private func test(_ predicate: ObjectPredicate) -> ListMatcher {
         let reader = detachedObjects
         return ListMatcher { row, budget throws(DataSourceError) in
-            try predicate.accepts(reader.object(row), budget)
+            try predicate.accepts(reader.object(row), row.stored, budget)
         }
     }
 
@@ -35,7 +39,8 @@ extension MainTier {
     func moved(_ engine: ListEngine, after cursor: FetchCursor?) throws(DataSourceError) -> ListEngine {
         prepareToFetch()
         var (key, query) = (engine.key, engine.query)
-        query.start = try cursor?.row(of: query.order, in: stack.layout)
+        query.start = nil
+        if let cursor { query.start = try row(cursor, query.order, query.joined) }
         key.start = query.start.map(query.order.place)
         return try lists.engine(key, query)
     }
@@ -48,9 +53,9 @@ extension MainTier {
     }
 
     private func sectionKey<Object: ManagedObject>(
-        _ path: SectionPath<Object>, _ layout: EntityLayout
+        _ path: SectionPath<Object>, _ resolver: PredicateResolver
     ) -> SectionKey {
-        if let column = try? context.column(path.keyPath, of: Object.self, layout) { return .column(column) }
+        if let column = try? context.column(path.keyPath, of: Object.self, resolver) { return .column(column) }
         let reader = detachedObjects
         return .computed(
             SectionKey.ComputedSection { row in
@@ -76,6 +81,14 @@ extension MainTier {
     /// Makes objects of rows that a list shows, for one reading.
     var detachedObjects: DetachedObjects {
         DetachedObjects(layout: stack.layout, types: context.bindings.map(\.type))
+    }
+
+    /// The row that a cursor was made of, as it was.
+    private func row(
+        _ cursor: FetchCursor, _ order: ListOrder, _ joined: [JoinedColumn]
+    ) throws(DataSourceError) -> ListedRow {
+        try cursor.check(order.layout, in: stack.layout)
+        return order.listed(cursor.layout.index, try context.filled([cursor.stored], joined)[0])
     }
 
     // MARK: Objects
@@ -121,14 +134,6 @@ struct DetachedObjects: Sendable {
             ManagedObjectSeed(
                 layout: layout.entities[row.entity], key: row.key, row: row.row, context: nil, state: state,
                 isEditable: false, asOf: 0))
-    }
-}
-
-extension FetchCursor {
-    /// The row that it was made of, as it was.
-    fileprivate func row(of order: ListOrder, in model: ModelLayout) throws(DataSourceError) -> ListedRow {
-        try check(order.layout, in: model)
-        return order.listed(layout.index, stored)
     }
 }
 

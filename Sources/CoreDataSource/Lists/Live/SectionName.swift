@@ -20,14 +20,15 @@ extension ListState {
         return key.value(of: rows[sectionStarts[section]], query.order.layout)
     }
 
-    private var sectionType: AttributeType? {
+    private var sectionKind: ValueKind? {
         guard case .column(let column) = query.order.section else { return nil }
-        return query.order.layout.columns[column].attribute?.type
+        if JoinedColumn.isJoined(column) { return query.joined[JoinedColumn.index(column)].kind }
+        return query.order.layout.columns[column].attribute.flatMap { ValueKind($0.type) }
     }
 
-    private var isOfFlags: Bool { sectionType == .boolean }
-    private var isOfDates: Bool { sectionType == .date }
-    private var isOfUUIDs: Bool { sectionType == .uuid }
+    private var isOfFlags: Bool { sectionKind == .boolean }
+    private var isOfDates: Bool { sectionKind == .date }
+    private var isOfUUIDs: Bool { sectionKind == .uuid }
 
     private func uuid(_ bytes: [UInt8]) -> String {
         bytes.withUnsafeBytes { $0.loadUnaligned(as: UUID.self) }.uuidString

@@ -53,6 +53,20 @@ extension FormatParser {
         return try made(.cast(value.value, type), [value])
     }
 
+    /// `SUBQUERY(objects, $variable, condition)`.
+    mutating func subquery() throws(DataSourceError) -> FormatPart {
+        try advance()
+        try expect(.leftParenthesis, "after SUBQUERY")
+        let objects = try expression(.value)
+        try expect(.comma, "and a variable after the objects of a SUBQUERY")
+        guard case .variable(let name) = token.kind else { throw error("Expected a variable, as $x in SUBQUERY(messages, $x, $x.isRead == NO).") }
+        try advance()
+        try expect(.comma, "and a condition after the variable of a SUBQUERY")
+        let test = try predicate(.disjunction)
+        try expect(.rightParenthesis, "to close the SUBQUERY")
+        return try made(.subquery(objects.value, variable: name, test.node), [objects, test])
+    }
+
     /// `TERNARY(condition, value, value)`.
     private mutating func ternary() throws(DataSourceError) -> FormatPart {
         try advance()

@@ -14,7 +14,7 @@ extension FormatParser {
         case .decimal(let number): return try constant(.decimal(number))
         case .variable(let name):
             try advance()
-            return try made(.variable(name), [])
+            return try path(of: made(.variable(name), []))
         case .argument(let argument): return try first(argument)
         case .word(let word): return try named(word)
         case .key: return try keyPath()
@@ -42,7 +42,7 @@ extension FormatParser {
         case .object:
             try advance()
             return try take(.dot) ? keyPath() : made(.object, [])
-        case .subquery: throw error("SUBQUERY is not supported. Fetch the objects and test them in code.")
+        case .subquery: return try path(of: subquery())
         case .anyKey: throw error("ANYKEY is not supported. Name the keys and join the comparisons with OR.")
         default:
             throw error("Expected a value or a condition. If \(keyword.rawValue) is a key, write a # before it.")
@@ -138,6 +138,14 @@ extension FormatParser {
 
     // MARK: Key paths
 
+    /// The part, or what the keys after it lead to.
+    private mutating func path(of base: FormatPart) throws(DataSourceError) -> FormatPart {
+        guard try take(.dot) else { return base }
+        let keys = try path(after: self.keys())
+        let base = try expression(base)
+        return try made(.path(base.value, keys), [base])
+    }
+
     /// A key path, or a function if a parenthesis follows.
     private mutating func named(_ word: String) throws(DataSourceError) -> FormatPart {
         let start = token.range
@@ -166,6 +174,11 @@ extension FormatParser {
     }
 
     private mutating func keyPath(after first: [String]) throws(DataSourceError) -> FormatPart {
+        try made(.keyPath(path(after: first)), [])
+    }
+
+    /// All keys of a path that begins with those.
+    private mutating func path(after first: [String]) throws(DataSourceError) -> [String] {
         var keys = first
         while true {
             if try take(.dot) {
@@ -173,7 +186,7 @@ extension FormatParser {
             } else if try take(.leftBracket) {
                 keys.append(try place())
             } else {
-                return try made(.keyPath(keys), [])
+                return keys
             }
         }
     }

@@ -73,6 +73,15 @@ struct FormatWriter {
         switch value {
         case .keyPath(let keys): text += FormatWriter.keyPath(keys)
         case .object: text += "SELF"
+        case .path(let base, let keys):
+            write(base)
+            text += "." + FormatWriter.keyPath(keys)
+        case .subquery(let objects, let name, let test):
+            text += "SUBQUERY("
+            write(objects)
+            text += ", $\(name), "
+            write(test)
+            text += ")"
         case .constant(let constant): text += constant.formatText
         case .list(let elements):
             text += "{"

@@ -18,10 +18,15 @@ extension PredicateTree {
     /// The names of the variables that have no values yet.
     package var variables: Set<String> {
         var names: Set<String> = []
-        var rest: [Node.Part] = [.node(node)]
-        while let part = rest.popLast() {
-            if case .expression(.variable(let name)) = part { names.insert(name) }
-            rest += part.parts
+        var rest: [(part: Node.Part, bound: Set<String>)] = [(.node(node), [])]
+        while let (part, bound) = rest.popLast() {
+            switch part {
+            case .expression(.variable(let name)) where !bound.contains(name): names.insert(name)
+            case .expression(.subquery(let objects, let name, let test)):
+                rest.append((.expression(objects), bound))
+                rest.append((.node(test), bound.union([name])))
+            default: for inner in part.parts { rest.append((inner, bound)) }
+            }
         }
         return names
     }
@@ -52,6 +57,10 @@ extension FetchExpression {
         switch self {
         case .keyPath, .object, .constant: self
         case .variable(let name): values[name] ?? self
+        case .path(let base, let keys): .path(base.substituting(values), keys)
+        case .subquery(let objects, let name, let test):
+            .subquery(
+                objects.substituting(values), variable: name, test.substituting(values.filter { $0.key != name }))
         case .list(let elements): .list(elements.map { $0.substituting(values) })
         case .arithmetic(let one, let operation, let other):
             .arithmetic(one.substituting(values), operation, other.substituting(values))

@@ -9,6 +9,16 @@ indirect enum LoweredPart {
     ///
     /// - Parameter zero: What nil is read as, for an attribute that is not optional in Swift.
     case value(FetchExpression, zero: FetchValue?)
+    /// A value of an object that is reached by an optional chain.
+    ///
+    /// - Parameters:
+    ///   - zero: What nil is read as, where there is such an object.
+    ///   - isMissing: Whether there is none, so that the value is nil.
+    case reached(FetchExpression, zero: FetchValue, isMissing: PredicateTree.Node)
+    /// An object that a to-one relationship leads to, or one of a list of related ones.
+    case related(FetchExpression, ManagedObject.Type)
+    /// The objects that a to-many relationship leads to, or some of them; and whether the expression is a subquery.
+    case objects(FetchExpression, ManagedObject.Type)
     /// A calculated number of fewer bits than the store calculates with.
     case narrow(NarrowNumber)
     case condition(PredicateTree.Node)
@@ -29,7 +39,9 @@ indirect enum LoweredPart {
         case .captured(let value):
             guard let flag = value as? Bool else { throw NotQueryable(construct: "a value of type \(type(of: value))") }
             return .constant(flag)
-        case .object, .narrow, .range: throw NotQueryable(construct: "an object as a condition")
+        case .reached(let value, _, let isMissing):
+            return .all([.negation(isMissing), .compare(value, .equal, .constant(.boolean(true)), [])])
+        case .object, .related, .objects, .narrow, .range: throw NotQueryable(construct: "an object as a condition")
         }
     }
 
@@ -53,7 +65,10 @@ indirect enum LoweredPart {
         case .value(let value, nil): return value.isNil
         case .narrow(let number): return number.expression.isNil
         case .captured(let value): return .constant(isAbsent(value))
-        case .value, .condition, .object, .range: return .constant(false)
+        case .reached(_, _, let isMissing): return isMissing
+        case .related(.variable, _): return .constant(false)
+        case .related(let object, _): return object.isNil
+        case .value, .condition, .object, .objects, .range: return .constant(false)
         }
     }
 
@@ -65,7 +80,11 @@ indirect enum LoweredPart {
         case .condition(let node): return .of(node)
         case .optionalCondition(let isNil, let node): return .conditional(isNil, .constant(.null), .of(node))
         case .captured(let value): return try FetchExpression(captured: value)
-        case .object, .range: throw NotQueryable(construct: "an object as a value")
+        case .reached(let value, let zero, let isMissing):
+            return .conditional(isMissing, .constant(.null), .coalesce(value, .constant(zero)))
+        case .related(let object, _): return object
+        case .object: return .object
+        case .objects, .range: throw NotQueryable(construct: "many objects as a value")
         }
     }
 
@@ -83,6 +102,12 @@ indirect enum LoweredPart {
             }
             if case .value(let value, let zero?) = other, let constant = try constant() {
                 return value.compared(operation.mirrored, constant, zero: zero)
+            }
+            if case .reached(let value, let zero, let isMissing) = self, let constant = try other.constant() {
+                return value.compared(operation, constant, zero: zero, isMissing: isMissing)
+            }
+            if case .reached(let value, let zero, let isMissing) = other, let constant = try constant() {
+                return value.compared(operation.mirrored, constant, zero: zero, isMissing: isMissing)
             }
         }
         let one = try expression()
@@ -123,6 +148,16 @@ extension FetchExpression {
 
     var isNil: PredicateTree.Node { .compare(self, .equal, .constant(.null), []) }
 
+    /// What keys lead to from what the expression stands for.
+    func appending(_ keys: [String]) -> FetchExpression {
+        switch self {
+        case .object: .keyPath(keys)
+        case .keyPath(let path): .keyPath(path + keys)
+        case .path(let base, let path): .path(base, path + keys)
+        default: .path(self, keys)
+        }
+    }
+
     /// The comparison in Swift's sense: strings by their characters, and nothing equals what is not a number.
     func compared(
         _ operation: ComparisonOperator, _ other: FetchExpression, isText: Bool
@@ -144,15 +179,22 @@ extension FetchExpression {
     }
 
     /// The same, for an attribute that is read as zero where it is nil.
+    ///
+    /// - Parameter isMissing: Whether the object is not there, so that the value is nil.
     fileprivate func compared(
-        _ operation: ComparisonOperator, _ constant: FetchValue, zero: FetchValue
+        _ operation: ComparisonOperator, _ constant: FetchValue, zero: FetchValue,
+        isMissing: PredicateTree.Node = .constant(false)
     ) -> PredicateTree.Node {
+        if constant == .null, operation == .equal || operation == .notEqual {
+            return operation == .equal ? isMissing : .negation(isMissing)
+        }
         let isText = if case .text = constant { true } else { false }
         let node = compared(operation, .constant(constant), isText: isText)
         if case .constant = node { return node }
         let answer = operation.holds(zero.order(to: constant))
         if answer == (operation == .notEqual) { return node }
-        return answer ? .or([node, isNil]) : .and([node, .negation(isNil)])
+        let isZero = PredicateTree.Node.all([isNil, .negation(isMissing)])
+        return answer ? .any([node, isZero]) : .all([node, .negation(isZero)])
     }
 
     /// Whether it is the one number that equals nothing.

@@ -23,7 +23,7 @@ private func lowerEquality<LHS: PredicateExpression, RHS: PredicateExpression>(
     if LHS.Output.self == Bool.self || LHS.Output.self == Bool?.self {
         return same(try left.optionalCondition(), try right.optionalCondition())
     }
-    guard PlainType.isEquatable(LHS.Output.self) else {
+    guard PlainType.isEquatable(LHS.Output.self) || left.isObject && right.isObject else {
         throw NotQueryable(construct: "a comparison of \(LHS.Output.self)")
     }
     // What is not a number equals nothing, but the store takes it for nil.
@@ -32,6 +32,16 @@ private func lowerEquality<LHS: PredicateExpression, RHS: PredicateExpression>(
         try right.checkIsNumber(LHS.Output.self)
     }
     return try left.compared(.equal, right, isText: PlainType.isText(LHS.Output.self))
+}
+
+extension LoweredPart {
+    /// Whether it is one object, or nil.
+    fileprivate var isObject: Bool {
+        switch self {
+        case .object, .related, .value(.constant(.null), _): true
+        default: false
+        }
+    }
 }
 
 private typealias OptionalCondition = (isNil: PredicateTree.Node, isTrue: PredicateTree.Node)

@@ -53,6 +53,9 @@ extension PredicateExpressions.OptionalFlatMap: QueryableExpression {
         try wrapped.checkIsNumber(LHS.Output.self)
         let isNil = try wrapped.isNil()
         let result = try scope.binding(variable.key, to: wrapped).lower(transform)
+        if case .related(let object, _) = wrapped {
+            if let chained = result.chained(from: object) { return chained }
+        }
         if RHS.Output.self == Bool.self {
             return .optionalCondition(isNil: isNil, .all([.negation(isNil), try result.condition()]))
         }
@@ -61,6 +64,32 @@ extension PredicateExpressions.OptionalFlatMap: QueryableExpression {
             return .optionalCondition(isNil: .any([isNil, isResultNil]), .all([.negation(isNil), isTrue]))
         }
         return .value(.conditional(isNil, .constant(.null), try result.expression()), zero: nil)
+    }
+}
+
+extension LoweredPart {
+    /// A property of an object that an optional chain reaches: it is nil if there is no such object. Nil for what is
+    /// calculated from properties.
+    fileprivate func chained(from object: FetchExpression) -> LoweredPart? {
+        switch self {
+        case .related: self
+        case .value(let value, let zero) where value.isPath: 
+            zero.map { .reached(value, zero: $0, isMissing: object.isNil) } ?? self
+        case .reached(let value, let zero, let isMissing):
+            .reached(value, zero: zero, isMissing: .any([object.isNil, isMissing]))
+        default: nil
+        }
+    }
+}
+
+extension FetchExpression {
+    /// Whether it is what keys lead to, which is nil where they lead nowhere.
+    fileprivate var isPath: Bool {
+        switch self {
+        // The number of no objects is 0 and not nil.
+        case .keyPath(let path), .path(_, let path): path.last?.hasPrefix("@") != true
+        default: false
+        }
     }
 }
 

@@ -29,14 +29,52 @@ extension PredicateExpressions.SequenceContains: QueryableExpression {
 
 extension PredicateExpressions.SequenceContainsWhere: QueryableExpression {
     func lowered(_ scope: LoweringScope) throws(NotQueryable) -> LoweredPart {
-        .condition(.any(try lowerEach(scope, sequence, variable.key, test)))
+        if let some = try lowerSubquery(scope, sequence, variable.key, test) { return .condition(some.isNotEmpty) }
+        return .condition(.any(try lowerEach(scope, sequence, variable.key, test)))
     }
 }
 
 extension PredicateExpressions.SequenceAllSatisfy: QueryableExpression {
     func lowered(_ scope: LoweringScope) throws(NotQueryable) -> LoweredPart {
-        .condition(.all(try lowerEach(scope, sequence, variable.key, test)))
+        if let failing = try lowerSubquery(scope, sequence, variable.key, test, isNegated: true) {
+            return .condition(.negation(failing.isNotEmpty))
+        }
+        return .condition(.all(try lowerEach(scope, sequence, variable.key, test)))
     }
+}
+
+extension PredicateExpressions.Filter: QueryableExpression {
+    func lowered(_ scope: LoweringScope) throws(NotQueryable) -> LoweredPart {
+        guard let some = try lowerSubquery(scope, sequence, variable.key, filter) else {
+            throw NotQueryable(construct: ".filter of \(LHS.Output.self)")
+        }
+        return .objects(some.objects, some.type)
+    }
+}
+
+/// Those of the objects of a to-many relationship that pass a test.
+private struct LoweredSubquery {
+    let objects: FetchExpression
+    let type: ManagedObject.Type
+
+    var isNotEmpty: PredicateTree.Node {
+        .compare(.path(objects, ["@count"]), .greater, .constant(.integer(0)), [])
+    }
+}
+
+/// - Returns: Nil for a list that is no relationship.
+private func lowerSubquery(
+    _ scope: LoweringScope, _ list: any PredicateExpression, _ variable: PredicateExpressions.VariableID,
+    _ test: any PredicateExpression, isNegated: Bool = false
+) throws(NotQueryable) -> LoweredSubquery? {
+    guard let list = list as? any QueryableExpression, case .objects(let objects, let type) = try list.lowered(scope)
+    else { return nil }
+    // A filter of what was filtered before is one more test of the same objects.
+    var (all, name, earlier) = (objects, scope.nextVariable, PredicateTree.Node.constant(true))
+    if case .subquery(let first, let variable, let test) = objects { (all, name, earlier) = (first, variable, test) }
+    let condition = try scope.binding(variable, to: .related(.variable(name), type)).condition(test)
+    let wanted = isNegated ? PredicateTree.Node.negation(condition) : condition
+    return LoweredSubquery(objects: .subquery(all, variable: name, .all([earlier, wanted])), type: type)
 }
 
 /// The test of each element of a list from outside.

@@ -22,6 +22,8 @@ struct LoweringScope {
     let object: PredicateExpressions.VariableID
     /// What the variables of closures stand for.
     private var bound: [PredicateExpressions.VariableID: LoweredPart] = [:]
+    /// A name for the variable of a subquery inside this scope.
+    var nextVariable: String { "object\(bound.count)" }
 
     init(_ type: ManagedObject.Type, _ object: PredicateExpressions.VariableID) {
         self.type = type
@@ -71,18 +73,47 @@ extension PredicateExpressions.NilLiteral: QueryableExpression {
 extension PredicateExpressions.KeyPath: QueryableExpression {
     func lowered(_ scope: LoweringScope) throws(NotQueryable) -> LoweredPart {
         let root = try scope.lower(root)
-        if case .object = root {
-            guard let name = AttributeNames.of(scope.type)[keyPath] else { throw NotQueryable(construct: propertyName) }
-            guard PlainType.isEquatable(Output.self) else {
-                throw NotQueryable(construct: PlainType.attributeName(name, Output.self))
-            }
-            return .value(.keyPath([name]), zero: PlainType.zero(of: Output.self))
+        switch root {
+        case .object: return try property(of: .object, scope.type)
+        case .related(let object, let type): return try property(of: object, type)
+        case .objects(let objects, let type): return try property(ofMany: objects, type)
+        default: break
         }
         if Root.Output.self == String.self, kind == .collectionIsEmpty {
             return .condition(try root.compared(.equal, .value(.constant(.text("")), zero: nil), isText: true))
         }
         if Root.Output.self == String.self || Root.Output.self == Data.self, kind == .collectionCount {
             return .value(.function(.length, [try root.expression()]), zero: nil)
+        }
+        throw NotQueryable(construct: propertyName)
+    }
+
+    private func property(of object: FetchExpression, _ type: ManagedObject.Type) throws(NotQueryable) -> LoweredPart {
+        if let name = AttributeNames.of(type)[keyPath] {
+            guard PlainType.isEquatable(Output.self) else {
+                throw NotQueryable(construct: PlainType.attributeName(name, Output.self))
+            }
+            return .value(object.appending([name]), zero: PlainType.zero(of: Output.self))
+        }
+        guard let name = type.relationshipKeyPaths[keyPath] else { throw NotQueryable(construct: propertyName) }
+        if let destination = Output.self as? any OptionalObject.Type {
+            return .related(object.appending([name]), destination.object)
+        }
+        guard let destination = Output.self as? any RelatedCollection.Type else {
+            throw NotQueryable(construct: propertyName)
+        }
+        return .objects(object.appending([name]), destination.object)
+    }
+
+    private func property(
+        ofMany objects: FetchExpression, _ type: ManagedObject.Type
+    ) throws(NotQueryable) -> LoweredPart {
+        let count = objects.appending(["@count"])
+        if kind == .collectionCount || (Root.Output.self as? any RelatedCollection.Type)?.counting == keyPath {
+            return .value(count, zero: nil)
+        }
+        if kind == .collectionIsEmpty || (Root.Output.self as? any RelatedCollection.Type)?.emptiness == keyPath {
+            return .condition(.compare(count, .equal, .constant(.integer(0)), []))
         }
         throw NotQueryable(construct: propertyName)
     }

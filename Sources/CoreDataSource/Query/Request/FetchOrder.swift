@@ -86,16 +86,16 @@ public struct FetchOrder<Object: ManagedObject>: Sendable, Hashable {
     }
 
     /// The key over the columns of an entity.
-    func resolved(_ layout: EntityLayout) throws(DataSourceError) -> SortKey {
+    func resolved(_ resolver: PredicateResolver) throws(DataSourceError) -> SortKey {
         switch target {
         case .invalid(let part): throw part.error
         case .attribute(let path):
-            let attribute = try PredicateResolver(layout).column(path)
+            let attribute = try resolver.ownPath(path)
             guard case .column(let column) = attribute.expression, attribute.kind?.isOrdered == true else {
                 throw DataSourceError(
                     .invalidPredicate,
-                    "\(layout.name).\(path.joined(separator: ".")) has values without an order. Sort by another attribute.",
-                    entityName: layout.name, attributeName: path.joined(separator: "."))
+                    "\(resolver.layout.name).\(path.joined(separator: ".")) has values without an order. Sort by another attribute.",
+                    entityName: resolver.layout.name, attributeName: path.joined(separator: "."))
             }
             return SortKey(
                 column: column, isAscending: isAscending, order: attribute.kind?.isText == true ? text : .bytes)

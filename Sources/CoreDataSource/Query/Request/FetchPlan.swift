@@ -21,17 +21,17 @@ struct FetchPlan {
         _ request: FetchRequest<Object>, entity: EntityLayout, in model: ModelLayout
     ) throws(DataSourceError) {
         try request.checkWindow()
-        let predicate = try request.predicate?.tree.split(entity) ?? ResolvedPredicate(rows: .constant(true))
+        let resolver = PredicateResolver(entity, in: model)
+        let predicate = try request.predicate?.tree.split(resolver) ?? ResolvedPredicate(rows: .constant(true))
         query = RowQuery(entity: entity.index, predicate: predicate.rows)
         tests = predicate.objects
-        for order in request.order { query.sort.append(try order.resolved(entity)) }
+        for order in request.order { query.sort.append(try order.resolved(resolver)) }
+        query.joined = resolver.joins.columns
         query.limit = request.limit.map { min($0, FetchPlan.mostRows) }
         query.offset = min(request.offset, FetchPlan.mostRows)
         family = entity.concreteFamily
         if !request.includesSubentities { family = family.filter { $0 == entity.index } }
-        guard let cursor = request.after else { return }
-        try cursor.check(entity, in: model)
-        query = query.following(RowCursor(cursor.stored, query.sort, cursor.layout))
+        try request.after?.check(entity, in: model)
     }
 }
 

@@ -16,9 +16,13 @@ indirect enum ObjectPredicate: Sendable {
     case or([ObjectPredicate])
 
     /// - Throws: What a test throws; `predicateFailed` with it as the cause, if it is not one of this library's errors.
-    func accepts(_ object: ManagedObject, _ budget: QueryBudget) throws(DataSourceError) -> Bool {
+    ///
+    /// - Parameter stored: The object's row, with the joined columns of the query.
+    func accepts(
+        _ object: ManagedObject, _ stored: StoredRow, _ budget: QueryBudget
+    ) throws(DataSourceError) -> Bool {
         switch self {
-        case .row(let predicate): return try predicate.evaluate(object.row, key: object.key, object.layout, budget)
+        case .row(let predicate): return try predicate.evaluate(stored, object.layout, budget)
         case .custom(let test):
             do {
                 return try test.evaluate(object)
@@ -29,12 +33,12 @@ indirect enum ObjectPredicate: Sendable {
                     .predicateFailed, "A part of a predicate threw when it was evaluated on an object.",
                     entityName: object.layout.name, cause: "\(error)")
             }
-        case .not(let inner): return try !inner.accepts(object, budget)
+        case .not(let inner): return try !inner.accepts(object, stored, budget)
         case .and(let parts):
-            for part in parts where try !part.accepts(object, budget) { return false }
+            for part in parts where try !part.accepts(object, stored, budget) { return false }
             return true
         case .or(let parts):
-            for part in parts where try part.accepts(object, budget) { return true }
+            for part in parts where try part.accepts(object, stored, budget) { return true }
             return false
         }
     }
@@ -54,16 +58,19 @@ extension PredicateTree {
         return nil
     }
 
-    /// The predicate over the columns of an entity.
+    /// The predicate over the columns of an entity, and those that its rows get from others.
     ///
     /// - Throws: `unknownAttribute`, `invalidPredicate`, and `unsupportedQuery`, also for one that needs the objects.
-    package func resolved(_ layout: EntityLayout) throws(DataSourceError) -> RowPredicate {
-        try PredicateResolver(layout).resolve(node)
+    package func resolved(
+        _ layout: EntityLayout, in model: ModelLayout
+    ) throws(DataSourceError) -> (predicate: RowPredicate, joined: [JoinedColumn]) {
+        let resolver = PredicateResolver(layout, in: model)
+        let predicate = try resolver.resolve(node)
+        return (predicate, resolver.joins.columns)
     }
 
     /// The predicate over the columns of an entity, and what is left for its objects.
-    func split(_ layout: EntityLayout) throws(DataSourceError) -> ResolvedPredicate {
-        let resolver = PredicateResolver(layout)
+    func split(_ resolver: PredicateResolver) throws(DataSourceError) -> ResolvedPredicate {
         if needsObjects == nil { return ResolvedPredicate(rows: try resolver.resolve(node)) }
         var rows: [Node] = []
         var objects: [ObjectPredicate] = []

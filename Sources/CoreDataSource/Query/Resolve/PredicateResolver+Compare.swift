@@ -13,6 +13,7 @@ extension PredicateResolver {
     private func compare(
         _ one: TypedExpression, _ relation: ComparisonOperator, _ other: TypedExpression, _ options: StringOptions
     ) throws(DataSourceError) -> RowPredicate {
+        if let test = existence(one, relation, other) { return test }
         switch (one.expression, other.expression) {
         case (.column(let column), .constant(let value)):
             return try compare(column, one, relation, value, other, options)
@@ -59,7 +60,7 @@ extension PredicateResolver {
         let order = try order(one, relation, other, options)
         if case .folded = order { return .relate(.column(column), relation, .constant(value), order) }
         guard one.kind?.isNumber == true, !other.isRaw else {
-            guard value.fits(layout.columns[column].storage) else { throw mismatch(one, other) }
+            guard value.fits(layout.order(of: column).storage) else { throw mismatch(one, other) }
             return .compare(column: column, relation, value)
         }
         return compareNumber(column, relation, value)
@@ -69,7 +70,7 @@ extension PredicateResolver {
 
     /// A column of numbers and a number of any kind, by their exact values.
     private func compareNumber(_ column: Int, _ relation: ComparisonOperator, _ value: RowValue) -> RowPredicate {
-        switch NumberBound(value, layout.columns[column]) {
+        switch NumberBound(value, layout.order(of: column)) {
         case .exact(let value): return .compare(column: column, relation, value)
         case .between(let low, let high):
             switch relation {
@@ -105,6 +106,7 @@ extension PredicateResolver {
         _ one: FetchExpression, _ other: FetchExpression, _ options: StringOptions
     ) throws(DataSourceError) -> RowPredicate {
         guard case .list(let items) = other else {
+            if let test = try relatedMembership(one, other) { return test }
             let value = try expression(other)
             if value.kind?.isText == false {
                 throw invalid("\(value.description) is on the right side of IN, which takes a list or a string.")
@@ -208,7 +210,7 @@ private enum NumberBound {
     case below, above
 
     /// - Parameter value: A number that is not NaN.
-    init(_ value: RowValue, _ column: ColumnLayout) {
+    init(_ value: RowValue, _ column: ColumnOrder) {
         switch column.storage {
         case .integer: self.init(integer: value)
         case .real: self.init(real: value)

@@ -30,13 +30,17 @@ extension PredicateResolver {
     private func typed(_ expression: FetchExpression) throws(DataSourceError) -> TypedExpression {
         switch expression {
         case .keyPath(let path): return try keyPath(path)
-        case .object: return TypedExpression(expression: .key, kind: .objectID)
+        case .object: return try object()
+        case .path(let base, let path): return try self.path(base, path)
+        case .subquery:
+            throw invalid("a SUBQUERY stands for objects. Write SUBQUERY(...).@count, or another aggregate of theirs.")
         case .constant(let value):
             var isRaw = false
             if case .stored = value { isRaw = true }
             return TypedExpression(expression: .constant(value.rowValue), kind: value.kind, isRaw: isRaw)
         case .list: throw invalid("a list was given where one value is needed. Use lists with IN and with functions.")
         case .variable(let name):
+            if let object = try object(of: name) { return object }
             throw invalid("the variable $\(name) has no value. Substitute one before the predicate is used.")
         case .arithmetic(let one, let operation, let other):
             return try arithmetic(self.expression(one), operation, self.expression(other))

@@ -4,7 +4,7 @@ internal import RowStore
 /// What key paths lead to.
 extension PredicateResolver {
     /// An attribute, or the length of one: `name.length`.
-    func keyPath(_ path: [String]) throws(DataSourceError) -> TypedExpression {
+    func attribute(_ path: [String]) throws(DataSourceError) -> TypedExpression {
         guard path.last == PredicateResolver.length, let owner = owner(of: path), owner.hasLength else {
             return try column(path)
         }
@@ -47,8 +47,8 @@ extension PredicateResolver {
             entityName: layout.name, attributeName: name)
     }
 
-    /// The column of an attribute, of a composite's leaf, or of a to-one relationship's key.
-    func column(_ path: [String]) throws(DataSourceError) -> TypedExpression {
+    /// The column of an attribute, or of a composite's leaf.
+    private func column(_ path: [String]) throws(DataSourceError) -> TypedExpression {
         let name = path.joined(separator: ".")
         if let column = layout.column(named: name), layout.columns[column].isStored {
             guard let attribute = layout.columns[column].attribute else {
@@ -57,11 +57,6 @@ extension PredicateResolver {
             // A composite has no column of its own, so its leaves have kinds.
             let kind = ValueKind(attribute.type) ?? .transformable
             return TypedExpression(expression: .column(column), kind: kind, attribute: name)
-        }
-        if let first = path.first, layout.relationship(named: first) != nil {
-            throw unsupported(
-                "\"\(name)\" leads through the relationship \"\(first)\" of \(layout.name), and relationships cannot be queried yet but for a to-one being nil or a certain object"
-            )
         }
         if layout.columns.contains(where: { $0.name.utf8.starts(with: (name + ".").utf8) && $0.attribute != nil }) {
             throw invalid("\"\(name)\" is a composite. Name one of its attributes.", attribute: name)

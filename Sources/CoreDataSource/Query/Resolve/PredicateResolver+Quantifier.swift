@@ -1,9 +1,124 @@
+internal import ManagedModel
 internal import RowStore
 
-/// ANY, ALL and NONE, which cannot be answered yet.
+/// ANY, ALL and NONE, as subqueries.
 extension PredicateResolver {
+    /// ANY of the objects of a to-many relationship passes the test; ALL: none fails; NONE: none passes.
+    func quantified(
+        _ quantifier: PredicateTree.Quantifier, _ node: PredicateTree.Node
+    ) throws(DataSourceError) -> RowPredicate {
+        guard let left = node.comparedFirst, let (objects, rest) = try splitAtCollection(left) else {
+            throw refused(quantifier, node)
+        }
+        let element = elementName
+        let value: FetchExpression = rest.isEmpty ? .variable(element) : .path(.variable(element), rest)
+        var test = node.comparingFirst(value)
+        if quantifier == .all { test = .not(test) }
+        // Another to-many relationship further on.
+        if furtherCollection(objects, rest) { test = .quantified(.any, test) }
+        let exists = try resolve(.someOf(objects, element, test))
+        return quantifier == .any ? exists : .not(exists)
+    }
+
+    /// `%@ IN messages`: whether a value is among the objects of a to-many relationship; nil if the right side is none.
+    func relatedMembership(
+        _ one: FetchExpression, _ other: FetchExpression
+    ) throws(DataSourceError) -> RowPredicate? {
+        guard let (objects, rest) = try splitAtCollection(other) else { return nil }
+        let element = elementName
+        let value: FetchExpression = rest.isEmpty ? .variable(element) : .path(.variable(element), rest)
+        return try resolve(.someOf(objects, element, .compare(value, .equal, one, [])))
+    }
+
+    /// Whether there is any related object, for a comparison that asks no more of their count.
+    func existence(
+        _ one: TypedExpression, _ relation: ComparisonOperator, _ other: TypedExpression
+    ) -> RowPredicate? {
+        if case .constant = one.expression { return existence(other, relation.mirrored, one.expression) }
+        return existence(one, relation, other.expression)
+    }
+
+    private func existence(
+        _ count: TypedExpression, _ relation: ComparisonOperator, _ number: RowExpression
+    ) -> RowPredicate? {
+        guard case .column(let column) = count.expression, JoinedColumn.isJoined(column),
+            case .aggregate(let related, .count, column: nil) = joins.columns[JoinedColumn.index(column)].source,
+            case .constant(.integer(let number)) = number
+        else { return nil }
+        let isAny: Bool
+        switch (relation, number) {
+        case (.greater, 0), (.notEqual, 0), (.greaterOrEqual, 1): isAny = true
+        case (.equal, 0), (.lessOrEqual, 0), (.less, 1): isAny = false
+        default: return nil
+        }
+        let exists = joins.add(JoinedColumn(.exists(related), .integer))
+        return .compare(column: exists, .equal, .integer(isAny ? 1 : 0))
+    }
+
+    // MARK: Collections
+
+    /// A name for the elements of a collection that no variable of a format can have.
+    private var elementName: String { "_\(scope?.depth ?? 0)" }
+
+    /// A key path divided after its first to-many relationship; nil if it has none.
+    private func splitAtCollection(
+        _ expression: FetchExpression
+    ) throws(DataSourceError) -> (objects: FetchExpression, rest: [String])? {
+        switch expression {
+        case .keyPath(let path):
+            if let scope { return try scope.outer.splitAtCollection(expression) }
+            return split(path).map { (.keyPath($0), $1) }
+        case .path(.object, let path): return try splitAtCollection(.keyPath(path))
+        case .path(.variable(let name), let path):
+            guard let scope else { return nil }
+            if scope.variable != name { return try scope.outer.splitAtCollection(expression) }
+            return split(path).map { (.path(.variable(name), $0), $1) }
+        default: return nil
+        }
+    }
+
+    /// The keys of the object of this scope, up to the first to-many relationship, and those after it.
+    private func split(_ path: [String]) -> (objects: [String], rest: [String])? {
+        var layout = layout
+        for (place, key) in path.enumerated() {
+            guard let index = layout.relationship(named: key) else { return nil }
+            let relationship = layout.relationships[index]
+            if relationship.isToMany {
+                let rest = Array(path[(place + 1)...])
+                return rest.first?.hasPrefix("@") == true ? nil : (Array(path[...place]), rest)
+            }
+            layout = model.entities[relationship.destination]
+        }
+        return nil
+    }
+
+    /// Whether the keys after a collection lead along another to-many relationship.
+    private func furtherCollection(_ objects: FetchExpression, _ rest: [String]) -> Bool {
+        guard let destination = destination(objects) else { return false }
+        return PredicateResolver(model.entities[destination], in: model).split(rest) != nil
+    }
+
+    /// The entity to which a key path of relationships leads.
+    private func destination(_ objects: FetchExpression) -> Int? {
+        switch objects {
+        case .keyPath(let path): scope?.outer.destination(objects) ?? destination(path)
+        case .path(.variable(let name), let path):
+            scope?.variable == name ? destination(path) : scope?.outer.destination(objects)
+        default: nil
+        }
+    }
+
+    private func destination(_ path: [String]) -> Int? {
+        var entity = layout.index
+        for key in path {
+            guard let index = model.entities[entity].relationship(named: key) else { return nil }
+            entity = model.entities[entity].relationships[index].destination
+        }
+        return entity
+    }
+
     /// Why a quantifier is refused: by what it stands before.
-    func refused(_ quantifier: PredicateTree.Quantifier, _ node: PredicateTree.Node) -> DataSourceError {
+    private func refused(_ quantifier: PredicateTree.Quantifier, _ node: PredicateTree.Node) -> DataSourceError {
         let (word, use) = quantifier.wording
         switch node.quantified {
         case .list(let items):
@@ -15,7 +130,9 @@ extension PredicateResolver {
                 "\(word) is about many values, and \"\(path[0])\" is one value of each \(layout.name). Leave \(word) out"
             )
         default:
-            return unsupported("\(word) is about the objects of a relationship, which cannot be queried yet")
+            return unsupported(
+                "\(word) stands before a comparison whose left side leads along a to-many relationship, as in \(word) messages.isRead == NO. For anything else write a SUBQUERY"
+            )
         }
     }
 }
@@ -32,6 +149,33 @@ extension PredicateTree.Quantifier {
 }
 
 extension PredicateTree.Node {
+    /// Whether any of the objects passes the test.
+    static func someOf(_ objects: FetchExpression, _ variable: String, _ test: Self) -> Self {
+        .compare(
+            .path(.subquery(objects, variable: variable, test), ["@count"]), .greater, .constant(.integer(0)), [])
+    }
+
+    /// The left side, if the node is a comparison or the negation of one.
+    fileprivate var comparedFirst: FetchExpression? {
+        switch self {
+        case .compare(let one, _, _, _), .text(let one, _, _, _), .isIn(let one, _, _), .between(let one, _, _, _): one
+        case .not(let node): node.comparedFirst
+        default: nil
+        }
+    }
+
+    /// The same comparison of another left side.
+    fileprivate func comparingFirst(_ one: FetchExpression) -> Self {
+        switch self {
+        case .compare(_, let relation, let other, let options): .compare(one, relation, other, options)
+        case .text(_, let comparison, let other, let options): .text(one, comparison, other, options)
+        case .isIn(_, let list, let options): .isIn(one, list, options)
+        case .between(_, let low, let high, let options): .between(one, low, high, options)
+        case .not(let node): .not(node.comparingFirst(one))
+        default: self
+        }
+    }
+
     /// What a quantifier before the node is about: the list on either side of a comparison, otherwise the left side.
     fileprivate var quantified: FetchExpression? {
         switch self {

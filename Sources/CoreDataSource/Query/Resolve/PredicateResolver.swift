@@ -5,12 +5,27 @@ internal import RowStore
 /// Turns a predicate by names into one by columns, and checks that it means something.
 struct PredicateResolver {
     let layout: EntityLayout
+    let model: ModelLayout
+    /// What the rows get from others, for which the predicate asks.
+    let joins: JoinCollector
+    /// The object that it is about, if that is one of a subquery.
+    let scope: SubqueryScope?
     /// What `now()` is, in seconds since the reference date.
     let now: Double
 
-    init(_ layout: EntityLayout, now: Date = Date()) {
+    /// - Parameter joined: What the rows get from others already.
+    init(_ layout: EntityLayout, in model: ModelLayout, joined: [JoinedColumn] = [], now: Date = Date()) {
+        self.init(layout, model, JoinCollector(joined), nil, now.timeIntervalSinceReferenceDate)
+    }
+
+    init(
+        _ layout: EntityLayout, _ model: ModelLayout, _ joins: JoinCollector, _ scope: SubqueryScope?, _ now: Double
+    ) {
         self.layout = layout
-        self.now = now.timeIntervalSinceReferenceDate
+        self.model = model
+        self.joins = joins
+        self.scope = scope
+        self.now = now
     }
 
     func resolve(_ node: PredicateTree.Node) throws(DataSourceError) -> RowPredicate {
@@ -25,7 +40,7 @@ struct PredicateResolver {
             return .and([
                 try compare(one, .greaterOrEqual, low, options), try compare(one, .lessOrEqual, high, options),
             ])
-        case .quantified(let quantifier, let node): throw refused(quantifier, node)
+        case .quantified(let quantifier, let node): return try quantified(quantifier, node)
         case .not(let node): return .not(try resolve(node))
         case .and: return .and(try resolve(node.operands(isAnd: true)))
         case .or: return .or(merged(try resolve(node.operands(isAnd: false))))

@@ -3,14 +3,18 @@ package import RowStore
 
 /// A value that a predicate compares, by the names of attributes.
 package indirect enum FetchExpression: Sendable, Hashable {
-    /// `["name"]`; `["address", "city"]` for the leaf of a composite; `["group", "name"]` through a relationship; the last
-    /// may be an aggregate: `"@count"`.
+    /// Of the object: `["name"]`; `["address", "city"]` for the leaf of a composite; `["group", "name"]` through a relationship.
+    /// After a to-many relationship an aggregate: `["messages", "@count"]`, `["messages", "@max", "date"]`.
     case keyPath([String])
+    /// The same of what another expression stands for: of the variable of a subquery, or of the subquery.
+    case path(FetchExpression, [String])
+    /// `SUBQUERY(messages, $m, $m.isRead == NO)`: the objects of a to-many relationship for which the predicate holds.
+    case subquery(FetchExpression, variable: String, PredicateTree.Node)
     /// The object itself: `SELF`.
     case object
     case constant(FetchValue)
     case list([FetchExpression])
-    /// `$NAME`, to be replaced before use.
+    /// `$NAME`: within a subquery of that variable the object in question; otherwise to be replaced before use.
     case variable(String)
     case arithmetic(FetchExpression, ArithmeticOperator, FetchExpression)
     case negated(FetchExpression)

@@ -46,10 +46,12 @@ extension PredicateTree.Node {
 }
 
 extension FetchExpression {
-    /// The same expression with flat conditions. Only a choice holds conditions.
+    /// The same expression with flat conditions. Only a choice and a subquery hold conditions.
     fileprivate var flat: Self {
         switch self {
         case .keyPath, .object, .constant, .variable: self
+        case .path(let base, let keys): .path(base.flat, keys)
+        case .subquery(let objects, let name, let test): .subquery(objects.flat, variable: name, test.flat)
         case .list(let items): .list(items.map(\.flat))
         case .function(let function, let items): .function(function, items.map(\.flat))
         case .arithmetic(let one, let operation, let other): .arithmetic(one.flat, operation, other.flat)

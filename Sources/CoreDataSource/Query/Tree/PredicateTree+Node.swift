@@ -96,6 +96,8 @@ extension PredicateTree.Node {
             case .expression(let expression):
                 switch expression {
                 case .keyPath, .object, .constant, .variable: []
+                case .path(let base, _): [.expression(base)]
+                case .subquery(let objects, _, let test): [.expression(objects), .node(test)]
                 case .list(let items), .function(_, let items): items.map { .expression($0) }
                 case .arithmetic(let one, _, let other), .coalesce(let one, let other):
                     [.expression(one), .expression(other)]

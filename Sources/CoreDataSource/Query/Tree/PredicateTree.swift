@@ -76,13 +76,13 @@ extension FetchExpression {
     static func attribute(
         _ keyPath: AnyKeyPath, of type: ManagedObject.Type
     ) -> Result<FetchExpression, DataSourceError> {
-        guard let name = type.attributeKeyPaths[keyPath] else {
+        guard let path = RelatedKeyPaths.names(keyPath, of: type) else {
             return .failure(
                 DataSourceError(
                     .unknownAttribute,
-                    "A property of \(type) of the type \(Swift.type(of: keyPath).valueType) is not a stored attribute of \(type.entityName). Fetch by an attribute of the model.",
+                    "A property of \(type) of the type \(Swift.type(of: keyPath).valueType) is not a stored attribute of \(type.entityName), and no relationship. Fetch by a property of the model.",
                     entityName: type.entityName))
         }
-        return .success(.keyPath(name.parts(separatedBy: ".", omittingEmpty: true)))
+        return .success(.keyPath(path))
     }
 }

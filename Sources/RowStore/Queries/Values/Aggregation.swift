@@ -28,11 +28,12 @@ package struct Aggregation: Sendable {
         decimal = DecimalSum(isUsed: order.isDecimal)
     }
 
-    package mutating func add(_ row: RowSnapshot) {
-        guard let column else {
+    package mutating func add(_ stored: StoredRow) {
+        guard let number = column else {
             count += 1
             return
         }
+        let (row, column) = stored.cell(number)
         if row.isNull(column) { return }
         count += 1
         if order.isDecimal, operation != .count, !row.withBytes(column, { DecimalText($0) != nil }) {
@@ -64,7 +65,7 @@ package struct Aggregation: Sendable {
         case .count: return .integer(count)
         case .min, .max:
             guard let extreme, let column else { return .null }
-            return extreme.value(column, order.storage)
+            return extreme.value(JoinedColumn.isJoined(column) ? JoinedColumn.index(column) : column, order.storage)
         case .sum: return try sum()
         case .average:
             if count == 0 { return .null }

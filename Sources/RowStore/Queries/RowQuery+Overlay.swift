@@ -1,24 +1,33 @@
-internal import RowStore
-
 /// Laying newer rows over the result of a query, with the answer that the query would give if they were stored.
 extension RowQuery {
     /// The same query of another entity of the family.
-    func of(entity: Int) -> RowQuery {
+    package func of(entity: Int) -> RowQuery {
         var query = self
         query.entity = entity
         return query
     }
 
     /// The same query for what comes after a place in its order.
-    func following(_ cursor: RowCursor) -> RowQuery {
+    package func following(_ cursor: RowCursor) -> RowQuery {
         var query = self
         let place = RowPredicate.follows(cursor, sort)
         query.predicate = predicate == .constant(true) ? place : .and([predicate, place])
         return query
     }
 
+    /// The same query for the rows alone, without what others add to them: all that match, in any order.
+    package var flat: RowQuery {
+        var query = self
+        query.joined = []
+        query.returnsJoined = false
+        query.sort = []
+        query.isOrdered = false
+        query.columns = nil
+        return query.unlimited
+    }
+
     /// The same query without limit and offset.
-    var unlimited: RowQuery {
+    package var unlimited: RowQuery {
         var query = self
         query.limit = nil
         query.offset = 0
@@ -26,7 +35,7 @@ extension RowQuery {
     }
 
     /// The query for everything up to the end of the window, and so many rows more.
-    func widened(by spare: Int) -> RowQuery {
+    package func widened(by spare: Int) -> RowQuery {
         var query = self
         query.limit = limit.map { $0 + offset + spare }
         query.offset = 0
@@ -34,13 +43,13 @@ extension RowQuery {
     }
 
     /// The part of all that match that limit and offset leave.
-    func window<Element>(_ rows: [Element]) -> [Element] {
+    package func window<Element>(_ rows: [Element]) -> [Element] {
         if limit == nil && offset == 0 { return rows }
         return Array(rows.dropFirst(offset).prefix(limit ?? Int.max))
     }
 
     /// Rows of the store together with others that match, which come in any order.
-    func merge(_ more: [StoredRow], into rows: [StoredRow], _ layout: EntityLayout) -> [StoredRow] {
+    package func merge(_ more: [StoredRow], into rows: [StoredRow], _ layout: EntityLayout) -> [StoredRow] {
         if more.isEmpty { return rows }
         guard isOrdered else { return rows + more }
         let more = more.sorted { $0.precedes($1, by: sort, layout) }

@@ -1,0 +1,119 @@
+internal import RowStore
+
+/// What key paths of a class lead to: attributes, relationships, and what lies beyond to-one relationships.
+///
+/// A key path cannot be taken apart. So all that lead along relationships are put together, one relationship further with
+/// each look-up that finds nothing; which one it is, is told by the types at its ends and by its hash.
+enum RelatedKeyPaths {
+    /// The names of the properties that a key path goes along; nil if one of them is none of the model.
+    static func names(_ keyPath: AnyKeyPath, of type: ManagedObject.Type) -> [String]? {
+        if let name = AttributeNames.of(type)[keyPath] { return name.parts(separatedBy: ".", omittingEmpty: true) }
+        let name = Name(keyPath)
+        return tables.withLock { tables in
+            var table = tables[ObjectIdentifier(type)] ?? Table(type)
+            defer { tables[ObjectIdentifier(type)] = table }
+            return table.names(name)
+        }
+    }
+
+    private static let tables = Guarded<[ObjectIdentifier: Table]>([:])
+
+    private struct Name: Hashable, Sendable {
+        let hash: Int
+        let value: ObjectIdentifier
+
+        init(_ keyPath: AnyKeyPath) {
+            hash = keyPath.hashValue
+            value = ObjectIdentifier(type(of: keyPath).valueType)
+        }
+    }
+
+    /// A key path to an object that a to-one relationship leads to.
+    private struct Way {
+        let keyPath: AnyKeyPath
+        let names: [String]
+        let destination: any OptionalObject.Type
+    }
+
+    private struct Table {
+        private var names: [Name: [String]] = [:]
+        /// The ends of the key paths that have been put together so far, from which one more leads on.
+        private var ways: [Way] = []
+        private var relationships = 0
+
+        /// The most relationships along which key paths are put together, and the most key paths.
+        private static let (mostRelationships, mostNames) = (4, 100_000)
+
+        init(_ type: ManagedObject.Type) {
+            for (keyPath, name) in type.relationshipKeyPaths { add(keyPath, [name]) }
+        }
+
+        mutating func names(_ name: Name) -> [String]? {
+            while true {
+                if let known = names[name] { return known }
+                if relationships == Table.mostRelationships || ways.isEmpty || names.count > Table.mostNames { return nil }
+                lengthen()
+            }
+        }
+
+        private mutating func lengthen() {
+            relationships += 1
+            let starts = ways
+            ways = []
+            for start in starts {
+                for (keyPath, name) in start.destination.object.optionalKeyPaths {
+                    guard let longer = start.keyPath.appending(path: keyPath) else { continue }
+                    add(longer, start.names + name.parts(separatedBy: ".", omittingEmpty: true))
+                }
+                guard let unwrapped = start.keyPath.appending(path: start.destination.unwrapping) else { continue }
+                let type = start.destination.object
+                for (keyPath, name) in AttributeNames.of(type).merging(type.relationshipKeyPaths, uniquingKeysWith: { $1 }) {
+                    guard let longer = unwrapped.appending(path: keyPath) else { continue }
+                    add(longer, start.names + name.parts(separatedBy: ".", omittingEmpty: true))
+                }
+            }
+        }
+
+        private mutating func add(_ keyPath: AnyKeyPath, _ path: [String]) {
+            names[Name(keyPath)] = path
+            let value = type(of: keyPath).valueType
+            if let destination = value as? any OptionalObject.Type {
+                ways.append(Way(keyPath: keyPath, names: path, destination: destination))
+            } else if let objects = value as? any RelatedCollection.Type,
+                let count = keyPath.appending(path: objects.counting)
+            {
+                names[Name(count)] = path + ["@count"]
+            }
+        }
+    }
+}
+
+/// The value of a to-one relationship.
+protocol OptionalObject {
+    static var object: ManagedObject.Type { get }
+    static var unwrapping: AnyKeyPath { get }
+}
+
+extension Optional: OptionalObject where Wrapped: ManagedObject {
+    static var object: ManagedObject.Type { Wrapped.self }
+    static var unwrapping: AnyKeyPath { \Self.! }
+}
+
+/// The value of a to-many relationship.
+protocol RelatedCollection {
+    static var object: ManagedObject.Type { get }
+    static var counting: AnyKeyPath { get }
+    static var emptiness: AnyKeyPath { get }
+}
+
+extension RelatedObjects: RelatedCollection {
+    static var object: ManagedObject.Type { Object.self }
+    static var counting: AnyKeyPath { \Self.count }
+    static var emptiness: AnyKeyPath { \Self.isEmpty }
+}
+
+extension Array: RelatedCollection where Element: ManagedObject {
+    static var object: ManagedObject.Type { Element.self }
+    static var counting: AnyKeyPath { \Self.count }
+    static var emptiness: AnyKeyPath { \Self.isEmpty }
+}

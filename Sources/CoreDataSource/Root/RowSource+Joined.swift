@@ -1,0 +1,69 @@
+internal import RowStore
+
+/// Queries that go along relationships, over what is in the store, under what is saved but not committed yet.
+extension RowSource {
+    /// The rows of several entities that match, each with its entity, in order and within limit and offset, and the number of
+    /// the newest save that they take into account.
+    ///
+    /// While none of the rows that it reads is pending, the store answers.
+    package func joinedRows(
+        _ query: RowQuery, _ family: [Int], _ layout: ModelLayout
+    ) throws(DataSourceError) -> (rows: [(entity: Int, stored: StoredRow)], asOf: Int64) {
+        if let (rows, asOf) = try committedRows(query, family, layout) { return (rows, asOf) }
+        switch self {
+        case .root(let root):
+            return try root.withSnapshot { snapshot throws(DataSourceError) in
+                try RowSource.snapshot(snapshot).joinedRows(query, family, layout)
+            }
+        case .snapshot:
+            return (try Join(SourceView(source: self, layout: layout), query.budget).rows(query, family), newestSave)
+        }
+    }
+
+    /// How many rows match; nil if pending ones have a say.
+    func countJoined(_ query: RowQuery, _ family: [Int]) throws(DataSourceError) -> Int? {
+        let entities = query.entities(family)
+        if entities.contains(where: hasPendingRows) { return nil }
+        let (count, isCommitted, _) = try read(.snapshot) { reader throws(DataSourceError) in
+            var count = 0
+            for entity in family { count += try reader.count(query.of(entity: entity)) }
+            return count
+        } pending: { rows, start in
+            entities.allSatisfy { rows.view($0, after: start).isEmpty }
+        }
+        return isCommitted ? count : nil
+    }
+
+    /// The rows that the store finds; nil if pending ones have a say.
+    private func committedRows(
+        _ query: RowQuery, _ family: [Int], _ layout: ModelLayout
+    ) throws(DataSourceError) -> (rows: [(entity: Int, stored: StoredRow)], asOf: Int64)? {
+        let entities = query.entities(family)
+        if entities.contains(where: hasPendingRows) { return nil }
+        let asked = family.count == 1 ? query : query.widened(by: 0)
+        let (found, isCommitted, asOf) = try read(.snapshot) { reader throws(DataSourceError) in
+            var found: [(entity: Int, stored: StoredRow)] = []
+            for entity in family {
+                try reader.forEachRow(asked.of(entity: entity)) { found.append((entity, $0)) }
+            }
+            return found
+        } pending: { rows, start in
+            entities.allSatisfy { rows.view($0, after: start).isEmpty }
+        }
+        guard isCommitted else { return nil }
+        if family.count == 1 { return (found, asOf) }
+        guard query.isOrdered else { return (query.window(found), asOf) }
+        let entity = layout.entities[query.entity]
+        return (query.window(found.sorted { $0.stored.precedes($1.stored, by: query.sort, entity) }), asOf)
+    }
+}
+
+/// Rows of one moment, with pending ones.
+private struct SourceView: RowView {
+    let source: RowSource
+    let layout: ModelLayout
+
+    func rows(_ query: RowQuery) throws(DataSourceError) -> [StoredRow] {
+        try source.rows(query, layout.entities[query.entity]).rows
+    }
+}

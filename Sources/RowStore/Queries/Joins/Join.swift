@@ -1,0 +1,190 @@
+/// Answers queries with joined columns by queries without, wherever a store cannot answer them at once: the related rows
+/// are read for many rows together.
+package struct Join<View: RowView> {
+    let view: View
+    let budget: QueryBudget
+
+    /// For how many rows the related ones are read at once.
+    private static var batchSize: Int { 1000 }
+
+    package init(_ view: View, _ budget: QueryBudget) {
+        self.view = view
+        self.budget = budget
+    }
+
+    /// The rows of several entities that match, each with its entity, in order and within limit and offset.
+    package func rows(
+        _ query: RowQuery, _ family: [Int]
+    ) throws(DataSourceError) -> [(entity: Int, stored: StoredRow)] {
+        let layout = view.layout.entities[query.entity]
+        let predicate = try resolved(query.predicate, query.joined, layout)
+        var flat = query.flat
+        flat.predicate = predicate.withoutJoined
+        var found: [(entity: Int, stored: StoredRow)] = []
+        for entity in family {
+            let rows = try view.rows(flat.of(entity: entity))
+            for start in stride(from: 0, to: rows.count, by: Self.batchSize) {
+                let part = Array(rows[start..<min(start + Self.batchSize, rows.count)])
+                for row in try filled(part, query.joined) {
+                    try budget.countRow()
+                    guard try predicate.evaluate(row, layout, budget) else { continue }
+                    found.append((entity, row))
+                }
+            }
+        }
+        if query.isOrdered {
+            found.sort { $0.stored.precedes($1.stored, by: query.sort, layout) }
+        }
+        return query.window(found)
+    }
+
+    // MARK: Columns
+
+    /// The rows with their joined columns.
+    ///
+    /// - Parameter outer: For each row the one from which a relationship led to it, if it is a related one.
+    package func filled(
+        _ rows: [StoredRow], _ columns: [JoinedColumn], outer: [StoredRow] = []
+    ) throws(DataSourceError) -> [StoredRow] {
+        if columns.isEmpty || rows.isEmpty { return rows }
+        var rows = rows
+        for index in rows.indices { rows[index].joined = RowSnapshot(columnCount: columns.count) }
+        for (place, column) in columns.enumerated() {
+            let values: [RowValue]
+            switch column.source {
+            case .outer(let outerColumn): values = outer.map { $0.value(outerColumn, column.kind.storage) }
+            case .outerKey: values = outer.map { RowValue.integer($0.key) }
+            default: values = try relatedValues(rows, column)
+            }
+            for (index, value) in values.enumerated() { rows[index].joined?.setValue(value, place) }
+        }
+        return rows
+    }
+
+    private func relatedValues(_ owners: [StoredRow], _ column: JoinedColumn) throws(DataSourceError) -> [RowValue] {
+        guard let related = column.related else { return [] }
+        var values: [RowValue] = []
+        values.reserveCapacity(owners.count)
+        for start in stride(from: 0, to: owners.count, by: Self.batchSize) {
+            let part = Array(owners[start..<min(start + Self.batchSize, owners.count)])
+            var groups: [[StoredRow]] = Array(repeating: [], count: part.count)
+            try forEachRelated(related, of: part) { groups[$0].append($1) }
+            for group in groups { values.append(column.value(of: group)) }
+        }
+        return values
+    }
+
+    /// Hands over the related rows that count, with their joined columns, each with the place of its owner.
+    private func forEachRelated(
+        _ related: RelatedRows, of owners: [StoredRow], _ body: (Int, StoredRow) -> Void
+    ) throws(DataSourceError) {
+        var (places, rows): ([Int], [StoredRow]) = ([], [])
+        for (place, row) in try pairs(related, owners) {
+            places.append(place)
+            rows.append(row)
+        }
+        let layout = view.layout.entities[related.destination]
+        let filled = try filled(rows, related.joined, outer: places.map { owners[$0] })
+        for (place, row) in zip(places, filled) {
+            try budget.countRow()
+            if try related.predicate.evaluate(row, layout, budget) { body(place, row) }
+        }
+    }
+
+    /// All rows to which the relationship leads, with the places of their owners.
+    private func pairs(
+        _ related: RelatedRows, _ owners: [StoredRow]
+    ) throws(DataSourceError) -> [(owner: Int, row: StoredRow)] {
+        var ends: [(owner: Int, key: Int64)] = []
+        switch related.link {
+        case .destination(let column):
+            for (place, owner) in owners.enumerated() where !owner.row.isNull(column) {
+                ends.append((place, owner.row.integer(column)))
+            }
+        case .source(let column):
+            let places = placesByKey(owners)
+            let rows = try view.rows(related.family, .column(column), in: Array(places.keys), budget)
+            return rows.flatMap { row in (places[row.row.integer(column)] ?? []).map { ($0, row) } }
+        case .pairs(let layout, let own, let other):
+            let places = placesByKey(owners)
+            for link in try view.rows([layout], .column(own), in: Array(places.keys), budget) {
+                for place in places[link.row.integer(own)] ?? [] { ends.append((place, link.row.integer(other))) }
+            }
+        }
+        let keys = Set(ends.lazy.map(\.key))
+        let rows = try view.rows(related.family, .key, in: Array(keys), budget)
+        let byKey = Dictionary(rows.map { ($0.key, $0) }) { first, _ in first }
+        return ends.compactMap { end in byKey[end.key].map { (end.owner, $0) } }
+    }
+
+    private func placesByKey(_ owners: [StoredRow]) -> [Int64: [Int]] {
+        Dictionary(grouping: owners.indices) { owners[$0].key }
+    }
+
+    // MARK: Predicates
+
+    /// The predicate with those tests of related rows that stand for sets of keys replaced by these sets.
+    private func resolved(
+        _ predicate: RowPredicate, _ joined: [JoinedColumn], _ layout: EntityLayout
+    ) throws(DataSourceError) -> RowPredicate {
+        switch predicate {
+        case .and(let parts): return .and(try resolved(parts, joined, layout))
+        case .or(let parts): return .or(try resolved(parts, joined, layout))
+        case .not(let inner): return .not(try resolved(inner, joined, layout))
+        default:
+            guard let test = RelatedTest(predicate, joined, layout) else { return predicate }
+            let members = try members(test.related)
+            return test.isNegated ? .not(members) : members
+        }
+    }
+
+    private func resolved(
+        _ parts: [RowPredicate], _ joined: [JoinedColumn], _ layout: EntityLayout
+    ) throws(DataSourceError) -> [RowPredicate] {
+        var resolved: [RowPredicate] = []
+        for part in parts { resolved.append(try self.resolved(part, joined, layout)) }
+        return resolved
+    }
+
+    /// Which rows have any of the related rows, as a test of their own columns.
+    private func members(_ related: RelatedRows) throws(DataSourceError) -> RowPredicate {
+        var query = RowQuery(entity: related.destination, predicate: related.predicate, budget: budget)
+        query.joined = related.joined
+        query.isOrdered = false
+        func list(_ values: [RowValue]) -> ValueList { ValueList(values, .natural) }
+        switch related.link {
+        case .destination(let column):
+            query.columns = []
+            let keys = try rows(query, related.family).map { RowValue.integer($0.stored.key) }
+            return .isMember(.column(column), list(keys))
+        case .source(let column):
+            query.columns = [column]
+            let keys = try rows(query, related.family).lazy.filter { !$0.stored.row.isNull(column) }
+                .map { RowValue.integer($0.stored.row.integer(column)) }
+            return .isMember(.key, list(Array(Set(keys))))
+        case .pairs(let layout, let own, let other):
+            query.columns = []
+            let keys = try rows(query, related.family).map(\.stored.key)
+            let links = try view.rows([layout], .column(other), in: keys, columns: [own], budget)
+            return .isMember(.key, list(Array(Set(links.lazy.map { RowValue.integer($0.row.integer(own)) }))))
+        }
+    }
+}
+
+extension JoinedColumn {
+    /// What the column is for a row that leads to these.
+    fileprivate func value(of related: [StoredRow]) -> RowValue {
+        switch source {
+        case .outer, .outerKey: .null
+        case .key: related.first.map { .integer($0.key) } ?? .null
+        case .value(_, let column): related.first?.value(column, kind.storage) ?? .null
+        case .exists: .integer(related.isEmpty ? 0 : 1)
+        case .aggregate(_, let function, let column):
+            if let column {
+                function.combine(related.map { $0.value(column, calculation.storage) }, calculation)
+            } else {
+                .integer(Int64(related.count))
+            }
+        }
+    }
+}

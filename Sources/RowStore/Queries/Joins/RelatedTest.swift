@@ -1,0 +1,119 @@
+/// A test of one joined column, as the question if there is any related row that passes.
+///
+/// It can be asked of the related rows first, by whatever index they have.
+package struct RelatedTest {
+    package let related: RelatedRows
+    /// Whether the rows pass that have no such related row.
+    package let isNegated: Bool
+
+    /// - Returns: Nil if the test is no such question.
+    package init?(_ predicate: RowPredicate, _ joined: [JoinedColumn], _ layout: EntityLayout) {
+        var columns: Set<Int> = []
+        guard !predicate.collectColumns(&columns), columns.count == 1, let number = columns.first,
+            JoinedColumn.isJoined(number), !predicate.holdsOthers
+        else { return nil }
+        switch joined[JoinedColumn.index(number)].source {
+        case .exists(let related) where !related.isCorrelated:
+            guard case .compare(_, .equal, .integer(let wanted)) = predicate else { return nil }
+            self.related = related
+            isNegated = wanted == 0
+        case .value(var related, let column) where !related.isCorrelated:
+            // What holds for null holds for a row that leads nowhere: all pass but those that lead to one that fails.
+            guard let holdsForNull = predicate.holdsForNull(layout) else { return nil }
+            let test = predicate.mappingColumns { $0 == number ? column : $0 }
+            let wanted = holdsForNull ? RowPredicate.not(test) : test
+            related.predicate = related.predicate == .constant(true) ? wanted : .and([related.predicate, wanted])
+            self.related = related
+            isNegated = holdsForNull
+        case .key(var related) where !related.isCorrelated:
+            guard let holdsForNull = predicate.holdsForNull(layout), let test = predicate.aboutKey else { return nil }
+            related.predicate = holdsForNull ? .not(test) : test
+            self.related = related
+            isNegated = holdsForNull
+        default: return nil
+        }
+    }
+}
+
+extension RowPredicate {
+    /// The same test of the row's own key, if it is a test of what is equal.
+    fileprivate var aboutKey: RowPredicate? {
+        switch self {
+        case .compare(_, .equal, .null): .constant(false)
+        case .compare(_, .notEqual, .null): .constant(true)
+        case .compare(_, .equal, .integer(let key)): .compareKey(.equal, key)
+        case .compare(_, .notEqual, .integer(let key)): .compareKey(.notEqual, key)
+        case .isIn(_, let keys): .isMember(.key, ValueList(keys, .natural))
+        case .isMember(.column, let list): .isMember(.key, list)
+        default: nil
+        }
+    }
+
+    /// Whether it is made of other predicates.
+    fileprivate var holdsOthers: Bool {
+        switch self {
+        case .not, .and, .or, .constant, .follows: true
+        default: false
+        }
+    }
+
+    /// The answer for a row that has null in its only column, a joined one; nil if it cannot be told.
+    fileprivate func holdsForNull(_ layout: EntityLayout) -> Bool? {
+        try? evaluate(StoredRow(key: 0, row: RowSnapshot(columnCount: 1)), layout, QueryBudget())
+    }
+
+    /// What is left of it for rows without joined columns: it holds for every row for which the predicate holds, and for
+    /// others perhaps.
+    package var withoutJoined: RowPredicate {
+        switch self {
+        case .and(let parts): .and(parts.map(\.withoutJoined).filter { $0 != .constant(true) })
+        default: asksJoined ? .constant(true) : self
+        }
+    }
+
+    /// Whether it asks for a joined column.
+    package var asksJoined: Bool {
+        var columns: Set<Int> = []
+        _ = collectColumns(&columns)
+        return columns.contains(where: JoinedColumn.isJoined)
+    }
+
+    /// The same predicate about other columns.
+    package func mappingColumns(_ map: (Int) -> Int) -> RowPredicate {
+        switch self {
+        case .constant, .compareKey: self
+        case .compare(let column, let relation, let value): .compare(column: map(column), relation, value)
+        case .isIn(let column, let values): .isIn(column: map(column), values)
+        case .relate(let one, let relation, let other, let order):
+            .relate(one.mappingColumns(map), relation, other.mappingColumns(map), order)
+        case .isMember(let value, let list): .isMember(value.mappingColumns(map), list)
+        case .text(let value, let matcher): .text(value.mappingColumns(map), matcher)
+        case .textOf(let value, let comparison, let pattern, let options):
+            .textOf(value.mappingColumns(map), comparison, pattern.mappingColumns(map), options)
+        case .follows(let cursor, let sort):
+            .follows(
+                cursor, sort.map { SortKey(column: map($0.column), isAscending: $0.isAscending, order: $0.order) })
+        case .not(let inner): .not(inner.mappingColumns(map))
+        case .and(let parts): .and(parts.map { $0.mappingColumns(map) })
+        case .or(let parts): .or(parts.map { $0.mappingColumns(map) })
+        }
+    }
+}
+
+extension RowExpression {
+    fileprivate func mappingColumns(_ map: (Int) -> Int) -> RowExpression {
+        switch self {
+        case .column(let column): .column(map(column))
+        case .key, .constant: self
+        case .arithmetic(let one, let operation, let other, let kind):
+            .arithmetic(one.mappingColumns(map), operation, other.mappingColumns(map), kind)
+        case .negated(let inner, let kind): .negated(inner.mappingColumns(map), kind)
+        case .function(let function, let arguments, let kind):
+            .function(function, arguments.map { $0.mappingColumns(map) }, kind)
+        case .conditional(let test, let one, let other):
+            .conditional(test.mappingColumns(map), one.mappingColumns(map), other.mappingColumns(map))
+        case .coalesce(let one, let other): .coalesce(one.mappingColumns(map), other.mappingColumns(map))
+        case .cast(let inner, let source, let target): .cast(inner.mappingColumns(map), from: source, to: target)
+        }
+    }
+}

@@ -1,0 +1,26 @@
+/// Rows as they are seen from one place at one time: what a store has, with saves that are pending, or with a batch's edits.
+package protocol RowView {
+    var layout: ModelLayout { get }
+
+    /// The rows of one concrete entity that match, in the order of the query.
+    ///
+    /// - Parameter query: One without joined columns.
+    func rows(_ query: RowQuery) throws(DataSourceError) -> [StoredRow]
+}
+
+extension RowView {
+    /// The rows of several entities whose column holds one of the keys, in any order.
+    func rows(
+        _ entities: [Int], _ column: RowExpression, in keys: [Int64], columns: [Int]? = nil, _ budget: QueryBudget
+    ) throws(DataSourceError) -> [StoredRow] {
+        if keys.isEmpty { return [] }
+        let list = ValueList(keys.map { .integer($0) }, .natural)
+        var rows: [StoredRow] = []
+        for entity in entities {
+            var query = RowQuery(entity: entity, predicate: .isMember(column, list), columns: columns, budget: budget)
+            query.isOrdered = false
+            rows += try self.rows(query)
+        }
+        return rows
+    }
+}

@@ -1,0 +1,96 @@
+internal import CSQLite
+internal import RowStore
+
+/// The values of a column of related rows, until all are there.
+private final class AggregatedValues {
+    var values: [RowValue] = []
+
+    /// Those of the aggregate that is being made.
+    static func of(_ context: OpaquePointer?) -> AggregatedValues? {
+        let place = sqlite3_aggregate_context(context, Int32(MemoryLayout<UnsafeMutableRawPointer?>.size))
+        guard let place = place?.assumingMemoryBound(to: UnsafeMutableRawPointer?.self) else { return nil }
+        if let known = place.pointee { return Unmanaged<AggregatedValues>.fromOpaque(known).takeUnretainedValue() }
+        let new = AggregatedValues()
+        place.pointee = Unmanaged.passRetained(new).toOpaque()
+        return new
+    }
+
+    static func forget(_ context: OpaquePointer?) {
+        let place = sqlite3_aggregate_context(context, 0)?.assumingMemoryBound(to: UnsafeMutableRawPointer?.self)
+        guard let known = place?.pointee else { return }
+        place?.pointee = nil
+        Unmanaged<AggregatedValues>.fromOpaque(known).release()
+    }
+}
+
+extension Connection {
+    /// Adds the aggregates of related rows: each makes of its values what it makes of them in memory.
+    func addAggregates() -> Int32 {
+        for aggregate in RowAggregate.all {
+            let code = sqlite3_create_function_v2(
+                handle, aggregate.name, 1, SQLITE_UTF8 | SQLITE_DIRECTONLY,
+                UnsafeMutableRawPointer(bitPattern: aggregate.code + 1),
+                nil,
+                { context, _, arguments in
+                    guard let argument = arguments?.pointee, sqlite3_value_type(argument) != SQLITE_NULL else { return }
+                    AggregatedValues.of(context)?.values.append(value(argument))
+                },
+                { context in
+                    let aggregate = RowAggregate(code: Int(bitPattern: sqlite3_user_data(context)) - 1)
+                    let values = AggregatedValues.of(context)?.values ?? []
+                    AggregatedValues.forget(context)
+                    setResult(aggregate?.function.combine(values, aggregate?.kind ?? .integer) ?? .null, context)
+                }, nil)
+            if code != SQLITE_OK { return code }
+        }
+        return SQLITE_OK
+    }
+}
+
+/// A function of many values, and the kind of them that it takes.
+struct RowAggregate {
+    let code: Int
+
+    private static let functions: [FetchFunction] = [.sum, .min, .max, .average, .median, .mode, .stddev]
+    private static let kinds: [ValueKind] = [.integer, .real, .decimal, .date, .text]
+
+    static let all = functions.indices.flatMap { function in
+        kinds.indices.compactMap { RowAggregate(code: function * kinds.count + $0) }
+    }
+
+    init?(code: Int) {
+        guard RowAggregate.functions.indices.contains(code / RowAggregate.kinds.count), code >= 0 else { return nil }
+        self.code = code
+    }
+
+    /// - Returns: Nil for what no related rows are asked for.
+    init?(_ function: FetchFunction, _ kind: ValueKind) {
+        guard let function = RowAggregate.functions.firstIndex(of: function),
+            let kind = RowAggregate.kinds.firstIndex(of: kind)
+        else { return nil }
+        self.init(code: function * RowAggregate.kinds.count + kind)
+    }
+
+    var function: FetchFunction { RowAggregate.functions[code / RowAggregate.kinds.count] }
+    var kind: ValueKind { RowAggregate.kinds[code % RowAggregate.kinds.count] }
+    var name: String { "row_\(function.rawValue)_\(code % RowAggregate.kinds.count)" }
+}
+
+private func setResult(_ value: RowValue, _ context: OpaquePointer?) {
+    switch value {
+    case .null: sqlite3_result_null(context)
+    case .integer(let value): sqlite3_result_int64(context, value)
+    case .real(let value): sqlite3_result_double(context, value)
+    case .text(var text):
+        text.withUTF8 {
+            $0.withMemoryRebound(to: CChar.self) {
+                sqlite3_result_text64(
+                    context, $0.baseAddress ?? emptyText, UInt64($0.count), copied, UInt8(SQLITE_UTF8))
+            }
+        }
+    case .blob(let bytes):
+        bytes.withUnsafeBytes {
+            sqlite3_result_blob64(context, $0.baseAddress ?? UnsafeRawPointer(emptyText), UInt64($0.count), copied)
+        }
+    }
+}

@@ -1,0 +1,92 @@
+internal import RowStore
+
+/// What rows get from others, in the codes of a shape.
+extension QueryPlan {
+    /// Names a column: the key, one of the table's, or a joined one with all that it is made of.
+    ///
+    /// - Returns: Whether it could be said.
+    mutating func add(column: Int, _ depth: Int) -> Bool {
+        guard JoinedColumn.isJoined(column) else {
+            shape.add(column)
+            return true
+        }
+        let scope = scopes[scopes.count - 1]
+        let joined = scope.joined[JoinedColumn.index(column)]
+        if joined.related == nil {
+            shape.add(QueryShape.outer)
+            scopes.removeLast()
+            defer { scopes.append(scope) }
+            if case .outer(let column) = joined.source { return add(column: column, depth) }
+            shape.add(QueryShape.key)
+            return true
+        }
+        guard depth < QueryPlan.joinLimit, let related = joined.related else { return false }
+        shape.add(QueryShape.joined)
+        switch joined.source {
+        case .outer, .outerKey: return false
+        case .key:
+            shape.add(joined: .value)
+            return add(related, column: QueryShape.key, depth)
+        case .value(_, let column):
+            shape.add(joined: .value)
+            return add(related, column: column, depth)
+        case .exists:
+            shape.add(joined: .exists)
+            return add(related, column: nil, depth)
+        case .aggregate(_, _, nil):
+            shape.add(joined: .count)
+            return add(related, column: nil, depth)
+        case .aggregate(_, let function, let column):
+            guard let aggregate = RowAggregate(function, joined.calculation) else { return false }
+            shape.add(joined: .aggregate)
+            shape.add(aggregate.code)
+            return add(related, column: column, depth)
+        }
+    }
+
+    /// The deepest nesting of related rows, in levels of a predicate.
+    private static let joinLimit = 24
+
+    mutating func encode(_ test: RelatedTest, isNegated: Bool, depth: Int) -> Bool {
+        shape.add(.isRelated)
+        shape.add(isNegated != test.isNegated ? 1 : 0)
+        return add(test.related, column: nil, depth)
+    }
+
+    private mutating func add(_ related: RelatedRows, column: Int?, _ depth: Int) -> Bool {
+        switch related.link {
+        case .destination(let column): shape.add(Int(QueryShape.Link.destination.rawValue), column)
+        case .source(let column): shape.add(Int(QueryShape.Link.source.rawValue), column)
+        case .pairs(let layout, let own, let other):
+            shape.add(Int(QueryShape.Link.pairs.rawValue), layout, own, other)
+        }
+        shape.add(related.family.count)
+        for entity in related.family {
+            guard let table = schema.tables[entity] else { return false }
+            shape.add(entity)
+            scopes.append(Scope(table: table, joined: related.joined))
+            defer { scopes.removeLast() }
+            guard encode(related.predicate, isNegated: false, depth: depth + 1) else { return false }
+            if let column, !add(column: column, depth + 1) { return false }
+        }
+        return true
+    }
+
+    /// Adds the joined columns that the rows are to have.
+    ///
+    /// - Returns: Whether they could be said.
+    mutating func encodeSelected(_ query: RowQuery) -> Bool {
+        if shape.isCount { return !isJoinedHere }
+        var columns = (query.columns ?? []) + shape.sort.map(\.column)
+        if query.returnsJoined { columns += query.joined.enumerated().map { $1.number(at: $0) } }
+        let wanted = Set(columns).filter(JoinedColumn.isJoined).sorted()
+        shape.joined = wanted
+        return !isJoinedHere && wanted.allSatisfy { add(column: $0, 0) }
+    }
+}
+
+extension QueryShape {
+    fileprivate mutating func add(joined: Joined) {
+        add(Int(joined.rawValue))
+    }
+}

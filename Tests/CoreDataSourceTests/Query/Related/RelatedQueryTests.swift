@@ -1,0 +1,241 @@
+import CoreDataSource
+import Foundation
+import RowStore
+import TestSupport
+import Testing
+
+/// Key paths along relationships, in all three forms of a predicate, in orders, values, aggregates and changes.
+@MainActor
+struct RelatedQueryTests {
+    /// Two threads and a message without one: `a` of Guan with `a1` and `a2`, `b` of Zhang with `b1`; `c1` belongs to none.
+    private func withMail(
+        isInMemory: Bool = false, _ body: @MainActor (PersistentContainer, MailDataSource) async throws -> Void
+    ) async throws {
+        let directory = try TemporaryDirectory()
+        let container = try await PersistentContainer(
+            model: .mail, store: isInMemory ? .inMemory : .sqlite(directory.store))
+        let mail = try container.dataSource(MailDataSource.self)
+        try await mail.perform { context in
+            let (guan, zhang) = (try context.insert(MailPerson.self), try context.insert(MailPerson.self))
+            (guan.name, zhang.name, guan.age, zhang.boss) = ("Guan", "Zhang", 40, guan)
+            let (a, b) = (try context.insert(MailThread.self), try context.insert(MailThread.self))
+            (a.title, b.title, a.rank, b.rank, a.owner, b.owner) = ("a", "b", 2, 1, guan, zhang)
+            let tag = try context.insert(MailTag.self)
+            tag.name = "red"
+            for (subject, thread, size) in [("a1", a, 1), ("a2", a, 5), ("b1", b, 3), ("c1", nil, 4)] {
+                let message = try context.insert(MailMessage.self)
+                (message.subject, message.thread, message.size, message.author) = (subject, thread, Int64(size), guan)
+                if subject == "a2" { message.tags = [tag] }
+            }
+        }
+        try await body(container, mail)
+        try await container.close()
+    }
+
+    private func subjects(_ mail: MailDataSource, _ predicate: FetchPredicate<MailMessage>) throws -> [String?] {
+        try mail.main.fetch(MailMessage.self, where: predicate).map(\.subject)
+    }
+
+    private func titles(_ mail: MailDataSource, _ predicate: FetchPredicate<MailThread>) throws -> [String?] {
+        try mail.main.fetch(MailThread.self, where: predicate).map(\.title)
+    }
+
+    // MARK: To one
+
+    @Test(arguments: [false, true]) func anAttributeBeyondARelationshipIsComparedInAllForms(isInMemory: Bool) async throws {
+        try await withMail(isInMemory: isInMemory) { _, mail in
+            try #require(try mail.main.exists(MailMessage.self))
+            #expect(try self.subjects(mail, \.thread?.title == "a") == ["a1", "a2"])
+            #expect(try self.subjects(mail, FetchPredicate(#Predicate { $0.thread?.title == "a" })) == ["a1", "a2"])
+            #expect(try self.subjects(mail, FetchPredicate(format: "thread.title == %@", "a")) == ["a1", "a2"])
+            // What leads nowhere is nil, which is another value than any.
+            #expect(try self.subjects(mail, \.thread?.title != "a") == ["b1", "c1"])
+            #expect(try self.subjects(mail, FetchPredicate(#Predicate { $0.thread?.title != "a" })) == ["b1", "c1"])
+            #expect(try self.subjects(mail, FetchPredicate(format: "thread.title != %@", "a")) == ["b1", "c1"])
+            #expect(try self.subjects(mail, \.thread?.rank > 1) == ["a1", "a2"])
+            #expect(try self.subjects(mail, \.thread!.rank > 1) == ["a1", "a2"])
+            #expect(try self.subjects(mail, FetchPredicate(#Predicate { ($0.thread?.rank ?? 0) > 1 })) == ["a1", "a2"])
+            #expect(try self.subjects(mail, \.thread?.owner?.name == "Zhang") == ["b1"])
+            #expect(try self.subjects(mail, \.thread?.owner?.boss?.age == 40) == ["b1"])
+            #expect(
+                try self.subjects(mail, FetchPredicate(#Predicate { $0.thread?.owner?.name == "Zhang" })) == ["b1"])
+            #expect(try self.subjects(mail, FetchPredicate(format: "thread.owner.name == 'Zhang'")) == ["b1"])
+            #expect(try self.subjects(mail, .isIn(\.thread?.title, ["b", "x"])) == ["b1"])
+            #expect(try self.subjects(mail, .contains(\.thread?.title, "A", [.caseInsensitive])) == ["a1", "a2"])
+            #expect(try self.subjects(mail, FetchPredicate(format: "thread.title.length == 1 AND size > 3")) == ["a2"])
+        }
+    }
+
+    @Test func aRelationshipIsComparedWithObjectsIdsAndNil() async throws {
+        try await withMail { _, mail in
+            let thread = try #require(try mail.main.first(MailThread.self, where: \.title, equals: "b"))
+            let id = thread.objectID
+            #expect(try self.subjects(mail, \.thread == thread) == ["b1"])
+            #expect(try self.subjects(mail, \.thread == id) == ["b1"])
+            #expect(try self.subjects(mail, \.thread != id) == ["a1", "a2", "c1"])
+            #expect(try self.subjects(mail, \.thread == nil) == ["c1"])
+            #expect(try self.subjects(mail, \.thread != nil) == ["a1", "a2", "b1"])
+            #expect(try self.subjects(mail, .isIn(\.thread, [id])) == ["b1"])
+            #expect(try self.subjects(mail, FetchPredicate(#Predicate { $0.thread == nil })) == ["c1"])
+            #expect(try self.subjects(mail, FetchPredicate(format: "thread == %@", id)) == ["b1"])
+            #expect(try self.subjects(mail, FetchPredicate(format: "thread IN %@", [id])) == ["b1"])
+            #expect(try self.subjects(mail, FetchPredicate(format: "thread.owner == NIL")) == ["c1"])
+            let message = try #require(try mail.main.first(MailMessage.self, where: \.subject, equals: "a2"))
+            #expect(try self.titles(mail, FetchPredicate(format: "%@ IN messages", message.objectID)) == ["a"])
+            #expect(try self.titles(mail, FetchPredicate(format: "ANY messages == %@", message.objectID)) == ["a"])
+        }
+    }
+
+    // MARK: To many
+
+    @Test(arguments: [false, true]) func quantifiersAndCountsAreAskedInAllForms(isInMemory: Bool) async throws {
+        try await withMail(isInMemory: isInMemory) { _, mail in
+            try #require(try mail.main.exists(MailMessage.self))
+            #expect(try self.titles(mail, .any(\.messages, \.size > 4)) == ["a"])
+            #expect(try self.titles(mail, FetchPredicate(#Predicate { $0.messages.contains { $0.size > 4 } })) == ["a"])
+            #expect(try self.titles(mail, FetchPredicate(format: "ANY messages.size > 4")) == ["a"])
+            #expect(try self.titles(mail, .all(\.messages, \.size > 1)) == ["b"])
+            #expect(try self.titles(mail, FetchPredicate(#Predicate { $0.messages.allSatisfy { $0.size > 1 } })) == ["b"])
+            #expect(try self.titles(mail, FetchPredicate(format: "ALL messages.size > 1")) == ["b"])
+            #expect(try self.titles(mail, .none(\.messages, \.size > 4)) == ["b"])
+            #expect(try self.titles(mail, FetchPredicate(format: "NONE messages.size > 4")) == ["b"])
+            #expect(try self.titles(mail, \.messages.count > 1) == ["a"])
+            #expect(try self.titles(mail, FetchPredicate(#Predicate { $0.messages.count > 1 })) == ["a"])
+            #expect(try self.titles(mail, FetchPredicate(format: "messages.@count > 1")) == ["a"])
+            #expect(try self.titles(mail, FetchPredicate(format: "messages[SIZE] > 1")) == ["a"])
+            #expect(
+                try self.titles(
+                    mail, FetchPredicate(#Predicate { $0.messages.filter { $0.size > 0 && $0.size < 4 }.count == 1 }))
+                    == ["a", "b"])
+            #expect(
+                try self.titles(mail, FetchPredicate(format: "SUBQUERY(messages, $m, $m.size < 4).@count == 1"))
+                    == ["a", "b"])
+            #expect(try self.titles(mail, FetchPredicate(#Predicate { $0.messages.isEmpty })) == [])
+            #expect(try self.titles(mail, FetchPredicate(format: "messages.@sum.size == 6")) == ["a"])
+            #expect(try self.titles(mail, FetchPredicate(format: "messages.@max.size == 3")) == ["b"])
+            #expect(try self.titles(mail, FetchPredicate(format: "messages.@min.subject == 'a1'")) == ["a"])
+            #expect(try self.titles(mail, FetchPredicate(format: "messages.@avg.size == 3")) == ["a", "b"])
+            #expect(try self.titles(mail, FetchPredicate(format: "ANY messages.tags.name == 'red'")) == ["a"])
+            #expect(try self.subjects(mail, .any(\.tags, \.name == "red")) == ["a2"])
+            #expect(try self.subjects(mail, FetchPredicate(format: "ANY thread.messages.size == 5")) == ["a1", "a2"])
+        }
+    }
+
+    @Test func aSubqueryComparesWithTheObjectOutside() async throws {
+        try await withMail { _, mail in
+            try #require(try mail.main.exists(MailMessage.self))
+            let larger = "SUBQUERY(thread.messages, $m, $m.size > size).@count == 1"
+            #expect(try self.subjects(mail, FetchPredicate(format: larger)) == ["a1"])
+            let isSurpassed = #Predicate<MailMessage> { message in
+                message.author?.written.contains { $0.size > message.size } == true
+            }
+            #expect(try self.subjects(mail, FetchPredicate(isSurpassed)) == ["a1", "b1", "c1"])
+            let nested = "SUBQUERY(messages, $m, SUBQUERY($m.tags, $t, $t.name == 'red' AND $m.size == 5).@count > 0).@count > 0"
+            #expect(try self.titles(mail, FetchPredicate(format: nested)) == ["a"])
+        }
+    }
+
+    // MARK: Other requests
+
+    @Test func ordersGoAlongRelationships() async throws {
+        try await withMail { _, mail in try self.checkOrders(mail.main) }
+    }
+
+    private func checkOrders(_ main: MainContext) throws {
+        let request = FetchRequest(MailMessage.self, order: [.descending(\.thread?.title), .descending(\.size)])
+        #expect(try main.fetch(request).map(\.subject) == ["b1", "a2", "a1", "c1"])
+        var page = FetchRequest(MailMessage.self, order: [.ascending(\.thread?.title), .ascending(\.size)])
+        page.limit = 2
+        let first = try main.fetch(page)
+        #expect(first.map(\.subject) == ["c1", "a1"])
+        page.after = first.last.map { FetchCursor($0) }
+        #expect(try main.fetch(page).map(\.subject) == ["a2", "b1"])
+        let thread = try #require(try main.first(MailThread.self, where: \.title, equals: "a"))
+        let sorted = try thread.messages.sorted(by: [.descending(\.thread?.title), .descending(\.size)])
+        #expect(sorted.map(\.subject) == ["a2", "a1"])
+    }
+
+    @Test func valuesAndAggregatesGoAlongRelationships() async throws {
+        try await withMail { _, mail in try self.checkValues(mail.main) }
+    }
+
+    private func checkValues(_ main: MainContext) throws {
+        let request = FetchRequest(MailMessage.self, order: [.descending(\.thread?.title), .descending(\.size)])
+        let pairs = try main.values(request, \.subject, \.thread?.title)
+        #expect(pairs.map { $0.0 } == ["b1", "a2", "a1", "c1"])
+        #expect(pairs.map { $0.1 } == ["b", "a", "a", nil])
+        var distinct = FetchRequest(MailMessage.self, order: [.ascending(\.thread?.title)])
+        distinct.isDistinct = true
+        let titles: [String?] = try main.values(distinct, \.thread?.title)
+        #expect(titles == [nil, "a", "b"])
+        let groups = try main.aggregate(
+            FetchRequest(MailMessage.self), groupBy: \.thread?.title, .count(), .sum(\.size))
+        #expect(groups.map { $0.key } == ["a", "b", nil])
+        #expect(groups.map { $0.values.0 } == [2, 1, 1])
+        #expect(groups.map { $0.values.1 } == [6, 3, 4])
+        let all = FetchRequest(MailMessage.self)
+        let ranks: Int64 = try main.aggregate(all, .sum(\MailMessage.thread?.rank))
+        #expect(ranks == 5)
+        let highest: String? = try main.aggregate(all, .max(\MailMessage.thread?.title))
+        #expect(highest == "b")
+    }
+
+    @Test func manyRowsAreChangedByWhatTheyLeadTo() async throws {
+        try await withMail { _, mail in
+            try await mail.update(MailMessage.self, where: \.thread?.title == "a", set: [.set(\.isRead, true)])
+            #expect(try self.subjects(mail, \.isRead == true) == ["a1", "a2"])
+            try await mail.delete(MailMessage.self, where: \.thread?.owner?.name == "Guan" && \.size > 4)
+            #expect(try self.subjects(mail, .all) == ["a1", "b1", "c1"])
+        }
+    }
+
+    @Test func editsOfRelatedRowsCountInTheBatchAndBeforeTheyAreCommitted() async throws {
+        try await withMail { container, mail in
+            let found = try await mail.perform(waitFor: .main) { context in
+                let thread = try context.first(MailThread.self, where: \.title, equals: "b")
+                thread?.title = "z"
+                return try context.fetch(MailMessage.self, where: \.thread?.title == "z").map(\.subject)
+            }
+            #expect(found == ["b1"])
+            #expect(try self.subjects(mail, \.thread?.title == "z") == ["b1"])
+            let count = try await container.read { try $0.count(MailMessage.self, where: \.thread?.title == "b") }
+            #expect(count == 0)
+        }
+    }
+
+    // MARK: How they are answered
+
+    @Test func anIndexOfTheDestinationFindsTheRows() async throws {
+        try await withMail { _, mail in
+            let explanation = try mail.main.explain(FetchRequest(MailMessage.self, where: \.thread?.title == "a"))
+            #expect(explanation.sql.first?.contains(" IN (SELECT ") == true)
+            #expect(explanation.steps.contains { $0.contains("USING INDEX") && $0.contains("thread") })
+        }
+    }
+
+    @Test func whatMakesNoSenseIsRefusedWithASentence() async throws {
+        try await withMail { _, mail in
+            try #require(try mail.main.exists(MailMessage.self))
+            for (format, code, word) in [
+                ("messages.size > 1", DataSourceError.Code.unsupportedQuery, "ANY"),
+                ("messages == 1", .unsupportedQuery, "@count"),
+                ("ANY title == 'a'", .unsupportedQuery, "one value"),
+                ("messages.@first.size > 1", .unsupportedQuery, "@count"),
+                ("messages.@sum.subject > 1", .invalidPredicate, "@sum"),
+                ("messages.@count.size > 1", .invalidPredicate, "@count"),
+                ("owner.nothing == 1", .unknownAttribute, "nothing"),
+                ("owner.name.size == 1", .unknownAttribute, "size"),
+                ("SUBQUERY(title, $m, $m.size > 1).@count > 0", .invalidPredicate, "to-many"),
+                ("SUBQUERY(messages, $m, $x.size > 1).@count > 0", .invalidPredicate, "$x"),
+                ("SUBQUERY(messages, $m, $m.size > 1) > 0", .invalidPredicate, "@count"),
+            ] {
+                let predicate = try FetchPredicate<MailThread>(format: format)
+                let error = #expect(throws: DataSourceError.self, "\(format)") {
+                    try mail.main.fetch(MailThread.self, where: predicate)
+                }
+                #expect(error?.code == code, "\(format): \(error?.message ?? "")")
+                #expect(error?.message.contains(word) == true, "\(format): \(error?.message ?? "")")
+            }
+        }
+    }
+}

@@ -1,0 +1,93 @@
+import CoreDataSource
+import Foundation
+import RowStore
+import TestSupport
+import Testing
+
+/// Queries along relationships answer in every tier and every store what the objects themselves say.
+///
+/// `COREDATASOURCE_RELATED_QUERIES` says how many random requests are tried, and `COREDATASOURCE_SEED` repeats a run.
+@MainActor
+struct RelatedTierTests {
+    private nonisolated static let environment = ProcessInfo.processInfo.environment
+    private nonisolated static let count =
+        environment["COREDATASOURCE_RELATED_QUERIES"].flatMap { Int($0) } ?? 600
+    private nonisolated static let seed = testSeed()
+
+    @Test(arguments: [false, true]) func everyTierAnswersAsTheObjectsDo(isInMemory: Bool) async throws {
+        var random = SeededRandom(seed: Self.seed &+ (isInMemory ? 1 : 0))
+        var asked = 0
+        while asked < Self.count / 2 {
+            let directory = try TemporaryDirectory()
+            let container = try await PersistentContainer(
+                model: .mail, store: isInMemory ? .inMemory : .sqlite(directory.store))
+            let mail = try container.dataSource(MailDataSource.self)
+            for round in 0..<4 {
+                let seed = UInt64.random(in: 0...UInt64.max, using: &random)
+                try await mail.perform(waitFor: round % 2 == 0 ? .store : .main) { context in
+                    var editor = MailEditor(random: SeededRandom(seed: seed))
+                    try editor.edit(context, count: round == 0 ? 80 : 12)
+                    try Self.ask(context, seed, 10, "in the batch")
+                }
+                try Self.ask(mail.main, seed &+ 1, 10, "on main")
+                try await container.read { try Self.ask($0, seed &+ 2, 10, "in a snapshot") }
+                try await mail.perform { try Self.ask($0, seed &+ 3, 10, "in a batch without edits") }
+                asked += 40
+            }
+            try await container.close()
+        }
+    }
+
+    private nonisolated static func ask(
+        _ context: ManagedObjectContext, _ seed: UInt64, _ count: Int, _ place: String
+    ) throws {
+        var questions = MailQuestions(random: SeededRandom(seed: seed))
+        for _ in 0..<count {
+            if Int.random(in: 0..<3, using: &questions.random) == 0 {
+                try ask(MailPerson.self, "Person", context, &questions, place)
+            } else {
+                try ask(MailMessage.self, "Message", context, &questions, place)
+            }
+        }
+    }
+
+    private nonisolated static func ask<Object: ManagedObject>(
+        _ type: Object.Type, _ kind: String, _ context: ManagedObjectContext, _ questions: inout MailQuestions,
+        _ place: String
+    ) throws {
+        let predicate = questions.predicate(kind, 2)
+        var request = FetchRequest(type, where: FetchPredicate<Object>(predicate.node))
+        let sort = (0..<Int.random(in: 0..<3, using: &questions.random)).map { _ in questions.value(kind, 2) }
+        let directions = sort.map { _ in Bool.random(using: &questions.random) }
+        request.order = zip(sort, directions).map {
+            FetchOrder($0.path.joined(separator: "."), isAscending: $1)
+        }
+        let all = try context.fetch(type).filter(predicate.test).map { object in
+            (object: object, values: sort.map { $0.value(object) })
+        }.sorted { one, other in
+            for (index, value) in sort.enumerated() {
+                let order = ordered(one.values[index], other.values[index], value.kind)
+                if order != 0 { return (order < 0) == directions[index] }
+            }
+            return one.object.objectID.key < other.object.objectID.key
+        }.map(\.object.objectID)
+        let found = try context.fetch(request).map(\.objectID)
+        let format = FetchPredicate<Object>(predicate.node).predicateFormat
+        #expect(found == all, "\(place), \(type), \(format), \(request.order), seed \(seed)")
+        #expect(try context.count(request) == all.count, "\(place), \(type), \(format), seed \(seed)")
+        request.offset = Int.random(in: 0..<3, using: &questions.random)
+        request.limit = Int.random(in: 0..<6, using: &questions.random)
+        let page = try context.ids(request)
+        let expected = Array(all.dropFirst(request.offset).prefix(request.limit ?? 0))
+        #expect(page == expected, "\(place), \(type), \(format), \(request.order), seed \(seed)")
+        // What a format says is read as the same.
+        let read = try FetchPredicate<Object>(format: format)
+        #expect(try context.count(type, where: read) == all.count, "\(place), \(type), \(format), seed \(seed)")
+    }
+
+    private nonisolated static func ordered(_ one: RowValue, _ other: RowValue, _ kind: ValueKind) -> Int {
+        if one == .null || other == .null { return one == other ? 0 : one == .null ? -1 : 1 }
+        let order: ValueOrder = kind == .decimal ? .decimal : .natural
+        return order.compare(one, other) ?? 0
+    }
+}
