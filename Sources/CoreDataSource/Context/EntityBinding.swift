@@ -33,6 +33,8 @@ final class EntityBinding {
     private(set) var insertedCount = 0
     /// How many saved objects the batch has deleted.
     private(set) var deletedCount = 0
+    /// Whether the batch has deleted an object, be it one that it had inserted.
+    private(set) var hasDeletions = false
     /// The columns by which objects are looked up that need not be unique.
     private(set) var valueIndexes: [ValueIndex] = []
     /// How many rows were tested for their value in a column, to find out when an index is worth its cost.
@@ -82,6 +84,7 @@ final class EntityBinding {
     /// An object was deleted that had been inserted in this batch, or before it.
     func noteDelete(wasInserted: Bool) {
         if wasInserted { insertedCount -= 1 } else { deletedCount += 1 }
+        hasDeletions = true
     }
 
     /// Whether the stored row of that key was edited or deleted in this batch.
@@ -95,6 +98,7 @@ final class EntityBinding {
         inserted.removeAll(keepingCapacity: inserted.count < 1024)
         touched.removeAll(keepingCapacity: touched.count < 1024)
         (insertedCount, deletedCount, misses) = (0, 0, 0)
+        hasDeletions = false
         if !absentValues.isEmpty { absentValues = [:] }
         for index in valueIndexes { index.endBatch() }
     }

@@ -59,6 +59,12 @@ extension ManagedObjectContext {
         return (try Join(ContextView(context: self), query.budget).rows(query, family), asOf)
     }
 
+    /// The entities of which this batch has deleted objects.
+    var withGoneObjects: Set<Int> {
+        if owner == nil { return [] }
+        return Set(bindings.indices.filter { editor(ofEntity: $0).bindings[$0].hasDeletions })
+    }
+
     /// Whether anything was edited that the query reads.
     private func hasEdits(_ query: RowQuery, _ family: [Int]) -> Bool {
         query.entities(family).contains { editor(ofEntity: $0).bindings[$0].hasEdits }

@@ -4,7 +4,9 @@ internal import RowStore
 extension ManagedObjectContext {
     /// The request over the columns of the model.
     func plan<Object: ManagedObject>(_ request: FetchRequest<Object>) throws(DataSourceError) -> FetchPlan {
-        var plan = try FetchPlan(request, entity: bindings[entity(of: Object.self)].layout, in: stack.layout)
+        var plan = try FetchPlan(
+            request, entity: bindings[entity(of: Object.self)].layout, in: stack.layout,
+            withGoneObjects: withGoneObjects)
         plan.query.budget = QueryBudget(isCancellable: isCancellable)
         if let cursor = request.after { try follow(cursor, &plan.query) }
         return plan

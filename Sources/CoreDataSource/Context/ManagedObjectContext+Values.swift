@@ -89,7 +89,8 @@ extension ManagedObjectContext {
 
     /// What finds further columns for a query.
     func resolver(for query: RowQuery) -> PredicateResolver {
-        PredicateResolver(bindings[query.entity].layout, in: stack.layout, joined: query.joined)
+        PredicateResolver(
+            bindings[query.entity].layout, in: stack.layout, joined: query.joined, withGoneObjects: withGoneObjects)
     }
 
     /// The column that a key path leads to, which can be one that the rows get from others.

@@ -58,8 +58,8 @@ extension RowSource {
     }
 }
 
-/// Rows of one moment, with pending ones.
-private struct SourceView: RowView {
+/// Rows of a source, with pending ones.
+struct SourceView: RowView {
     let source: RowSource
     let layout: ModelLayout
 

@@ -6,7 +6,7 @@ enum ReservedNames {
         "isDeleted", "hasChanges", "entityName", "attributeKeyPaths", "attribute", "setAttribute", "isNil", "setNil",
         "transformable", "setTransformable", "changedAttributes", "description", "context",
         "relatedObject", "setRelatedObject", "relatedObjects", "relatedList", "setRelatedList", "relationshipKeyPaths",
-        "optionalKeyPaths",
+        "optionalKeyPaths", "hash", "hashValue",
     ]
 
     /// What a class or a struct may not be called: words of Swift, and the types that generated code or the app uses.

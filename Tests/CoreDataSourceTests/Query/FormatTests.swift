@@ -115,7 +115,7 @@ import Testing
         ("uppercase(a, b) == 1", 1, 1, "2 values"), ("CAST(a, 'Colour') == 1", 1, 9, "type in quotes"),
         ("CAST(a) == 1", 1, 7, "a type"), ("TERNARY(a, b, c) == 1", 1, 9, "Expected a comparison"),
         ("TERNARY(a == 1, b) == 1", 1, 20, "two values"), ("UUID('x') == a", 1, 1, "UUID in quotes"),
-        ("SUBQUERY(xs, $x, $x.a == 1).@count > 0", 1, 1, "SUBQUERY is not supported"),
+        ("SUBQUERY(xs, x, $x.a == 1).@count > 0", 1, 14, "Expected a variable"),
         ("FUNCTION(a, 'b') == 1", 1, 1, "FUNCTION() is not supported"),
         ("ANYKEY == 1", 1, 1, "ANYKEY is not supported"),
         ("+1 == a", 1, 1, "no +"), ("a == {1, 2", 1, 11, "Expected }"), ("a AND b == 1", 1, 1, "Expected a comparison"),

@@ -9,7 +9,7 @@ package struct ListQuery: Sendable {
     /// What the rows get from others.
     package let joined: [JoinedColumn]
     /// The entities, and the layouts of links, whose rows say what the list shows.
-    private let watched: Set<Int>
+    let watched: Set<Int>
     package let order: ListOrder
     /// The most rows that are shown; nil for all.
     package let limit: Int?
@@ -44,7 +44,10 @@ package struct ListQuery: Sendable {
     package var isHeldWhole: Bool { order.isComputed || limit == nil }
 
     /// Whether the store has to be queried after each save, because memory does not know which rows match.
-    package var requeriesStore: Bool { test != nil || !joined.isEmpty }
+    package var requeriesStore: Bool { test != nil || !joined.isEmpty && limit != nil }
+
+    /// Whether rows that the list does not show say which it shows, so that these are read after each save.
+    var followsRelatedRows: Bool { !joined.isEmpty && !requeriesStore }
 
     /// The most rows that are held.
     package var mostHeld: Int { isHeldWhole ? .max : (limit ?? 0) + reserve }

@@ -83,6 +83,23 @@ package struct NetChanges: Sendable {
         add(key, change)
     }
 
+    /// Adds what a row was in the list and what it is in it now.
+    mutating func add(_ key: Int64, old: ListedRow?, new: ListedRow?) {
+        guard let entity = (new ?? old)?.entity, !isSame(old, new) else { return }
+        rows[key] = Change(entity: entity, old: old, newest: new, isListed: new != nil)
+    }
+
+    /// Notes which saves were looked at.
+    mutating func note(_ saves: [ChangeSet], ofEntities entities: Set<Int>) {
+        for save in saves {
+            self.saves = (self.saves?.lowerBound ?? save.number)...save.number
+            for changes in save.entities where entities.contains(changes.entity) {
+                let changed = changes.updated.reduce(into: ColumnSet()) { $0.formUnion($1.columns) }
+                columns[changes.entity, default: ColumnSet()].formUnion(changed)
+            }
+        }
+    }
+
     private func isSame(_ old: ListedRow?, _ new: ListedRow?) -> Bool {
         guard let old, let new else { return old == nil && new == nil }
         return old.stored.isIdentical(to: new.stored)

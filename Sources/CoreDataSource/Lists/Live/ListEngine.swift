@@ -12,6 +12,9 @@ final class ListEngine {
     let key: ListKey
     let query: ListQuery
     private(set) var state: ListState
+    /// How many states there have been.
+    private var version = 0
+    private let rowsByKey = RowsByKey()
     /// Why the list changed last.
     private(set) var lastUpdateReason: ListReason
     private let hub: ListHub
@@ -85,7 +88,7 @@ final class ListEngine {
         if concerning.isEmpty { return }
         if query.requeriesStore {
             reload(.save)
-            if reading?.kind == .save { reading?.note(concerning, ofEntities: query.family) }
+            if reading?.kind == .save { reading?.note(concerning, ofEntities: query.watched) }
         } else {
             pending += concerning
         }
@@ -130,7 +133,12 @@ final class ListEngine {
         let isEverySaveWanted = subscribers.contains { $0.object?.wantsEverySave ?? false }
         let saves = isEverySaveWanted ? [pending.removeFirst()] : pending
         if !isEverySaveWanted { pending = [] }
-        perform(work(ListReason(saves.allSatisfy(\.isTakeBack) ? .takenBack : .save), .merge(saves)))
+        let reason = ListReason(saves.allSatisfy(\.isTakeBack) ? .takenBack : .save)
+        if query.followsRelatedRows {
+            start(work(reason, .follow(saves, rowsByKey, version: version, hub.stack.root, hub.stack.layout)))
+        } else {
+            perform(work(reason, .merge(saves)))
+        }
         return !isWorking
     }
 
@@ -145,13 +153,19 @@ final class ListEngine {
 
     private func start(_ work: ListWork) {
         (isWorking, hasNews) = (true, false)
-        if case .merge = work.task { isReading = false } else { isReading = true }
+        switch work.task {
+        case .merge, .follow: isReading = false
+        case .read, .readOn, .join: isReading = true
+        }
         let queue = hub.queue
         queue.async {
             let outcome = work.run(isOnMain: false)
             Task { @MainActor in
                 // What was read may be newer than what was heard.
-                if case .hasRead = outcome { self.hub.stack.mainWaker.merge() }
+                switch (work.task, outcome) {
+                case (.follow, _), (_, .hasRead): self.hub.stack.mainWaker.merge()
+                default: break
+                }
                 self.isWorking = false
                 self.isReading = false
                 self.end(work, outcome)
@@ -164,7 +178,10 @@ final class ListEngine {
 
     private func end(_ work: ListWork, _ outcome: ListWork.Outcome) {
         if isFinished { return }
-        if case .merge(let saves) = work.task { asOf = max(asOf, saves.last?.number ?? asOf) }
+        switch work.task {
+        case .merge(let saves), .follow(let saves, _, _, _, _): asOf = max(asOf, saves.last?.number ?? asOf)
+        case .read, .readOn, .join: break
+        }
         switch outcome {
         case .unchanged(let state): take(state)
         case .changed(let report):
@@ -198,6 +215,7 @@ final class ListEngine {
 
     private func take(_ state: ListState) {
         self.state = state
+        version += 1
         asOf = max(asOf, state.asOf)
     }
 

@@ -96,7 +96,7 @@ extension ListReason {
     }
 
     /// Notes saves that make the rows be read.
-    mutating func note(_ changes: [ChangeSet], ofEntities family: [Int]) {
+    mutating func note(_ changes: [ChangeSet], ofEntities family: Set<Int>) {
         for save in changes {
             saves = (saves?.lowerBound ?? save.number)...save.number
             for changes in save.entities where family.contains(changes.entity) {

@@ -10,6 +10,8 @@ struct ListWork: Sendable {
     enum Task: Sendable {
         /// Take the saves into account, which are in their order and all newer than the state.
         case merge([ChangeSet])
+        /// Take saves into account that changed rows to which those of the list lead.
+        case follow([ChangeSet], RowsByKey, version: Int, RootContext, ModelLayout)
         /// Reload the rows.
         case read(RootContext, ModelLayout)
         /// Read on behind the rows that are left.
@@ -35,7 +37,7 @@ struct ListWork: Sendable {
         switch task {
         case .merge(let saves): saves.reduce(0) { $0 + $1.rowCount }
         case .join(_, let tail, let saves): saves.reduce(tail.rows.count) { $0 + $1.rowCount }
-        case .read, .readOn: .max
+        case .follow, .read, .readOn: .max
         }
     }
 
@@ -52,6 +54,14 @@ struct ListWork: Sendable {
                 for save in saves { try net.add(save, to: state.query, budget) }
                 if net.isEmpty { return .unchanged(state) }
                 return outcome(state.applying(net, asOf: last.number), net, reason, since: start)
+            }
+        case .follow(let saves, let known, let version, let root, let layout):
+            return trying { () throws(DataSourceError) in
+                var net = known.advance(
+                    state, version: version, to: try state.query.affectedRows(saves, root, layout))
+                net.note(saves, ofEntities: state.query.watched)
+                reason.didReadStore = true
+                return outcome(state.applying(net, asOf: saves.last?.number ?? state.asOf), net, reason, since: start)
             }
         case .read(let root, let layout):
             return trying { () throws(DataSourceError) in
@@ -149,6 +159,27 @@ extension RowTail {
 }
 
 extension ListQuery {
+    /// What rows are now that saves may have changed; nil for those that the list does not show.
+    fileprivate func affectedRows(
+        _ saves: [ChangeSet], _ root: RootContext, _ layout: ModelLayout
+    ) throws(DataSourceError) -> [Int64: ListedRow?] {
+        let budget = QueryBudget()
+        let view = SourceView(source: root.rows, layout: layout)
+        let keys = try RelatedChanges(saves, self, view, budget).keys(of: self)
+        var rows: [Int64: ListedRow?] = [:]
+        for key in keys { rows[key] = .some(nil) }
+        var query = RowQuery(
+            entity: entity, predicate: .isMember(.key, ValueList(keys.map { .integer($0) }, .natural)), budget: budget)
+        query.joined = joined
+        query.returnsJoined = true
+        query.isOrdered = false
+        if keys.isEmpty { return rows }
+        for (entity, stored) in try root.rows.joinedRows(query, family, layout).rows {
+            rows[stored.key] = .some(try listed(entity, stored, budget))
+        }
+        return rows
+    }
+
     /// What to ask a store for: it cannot sort by a section that is computed, and so has no place in that order either.
     fileprivate func rows(after place: ListedRow?) -> RowQuery {
         var all = RowQuery(entity: entity, predicate: predicate, sort: order.sort)

@@ -46,7 +46,7 @@ extension PredicateExpressions.SequenceAllSatisfy: QueryableExpression {
 extension PredicateExpressions.Filter: QueryableExpression {
     func lowered(_ scope: LoweringScope) throws(NotQueryable) -> LoweredPart {
         guard let some = try lowerSubquery(scope, sequence, variable.key, filter) else {
-            throw NotQueryable(construct: ".filter of \(LHS.Output.self)")
+            throw NotQueryable(construct: ".filter")
         }
         return .objects(some.objects, some.type)
     }

@@ -18,10 +18,10 @@ struct FetchPlan {
     }
 
     init<Object: ManagedObject>(
-        _ request: FetchRequest<Object>, entity: EntityLayout, in model: ModelLayout
+        _ request: FetchRequest<Object>, entity: EntityLayout, in model: ModelLayout, withGoneObjects: Set<Int> = []
     ) throws(DataSourceError) {
         try request.checkWindow()
-        let resolver = PredicateResolver(entity, in: model)
+        let resolver = PredicateResolver(entity, in: model, withGoneObjects: withGoneObjects)
         let predicate = try request.predicate?.tree.split(resolver) ?? ResolvedPredicate(rows: .constant(true))
         query = RowQuery(entity: entity.index, predicate: predicate.rows)
         tests = predicate.objects

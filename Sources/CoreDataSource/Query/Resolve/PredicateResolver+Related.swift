@@ -32,7 +32,7 @@ extension PredicateResolver {
     private func destination(
         _ relationship: RelationshipLayout, _ rest: [String]
     ) throws(DataSourceError) -> TypedExpression {
-        if rest.isEmpty, case .column(let column) = relationship.storage {
+        if rest.isEmpty, case .column(let column) = relationship.storage, !mayLeadToNothing(relationship) {
             return TypedExpression(expression: .column(column.key), kind: .objectID, attribute: relationship.name)
         }
         var related = try related(relationship)
@@ -43,6 +43,12 @@ extension PredicateResolver {
         let name = ([relationship.name] + rest).joined(separator: ".")
         return TypedExpression(
             expression: joined(typed.expression, typed.kind ?? .integer, related), kind: typed.kind, attribute: name)
+    }
+
+    /// Whether the key that a row has can be that of no object, which is as good as none.
+    private func mayLeadToNothing(_ relationship: RelationshipLayout) -> Bool {
+        let rule = relationship.inverse.flatMap { model.model.relationship($0) }?.deleteRule
+        return rule == .noAction || relationship.destinationFamily.contains(where: withGoneObjects.contains)
     }
 
     /// A value of the destination as one of the source.

@@ -12,20 +12,28 @@ struct PredicateResolver {
     let scope: SubqueryScope?
     /// What `now()` is, in seconds since the reference date.
     let now: Double
+    /// Entities of which objects were deleted while links still lead to them: the delete rules are applied by the save.
+    let withGoneObjects: Set<Int>
 
     /// - Parameter joined: What the rows get from others already.
-    init(_ layout: EntityLayout, in model: ModelLayout, joined: [JoinedColumn] = [], now: Date = Date()) {
-        self.init(layout, model, JoinCollector(joined), nil, now.timeIntervalSinceReferenceDate)
-    }
-
     init(
-        _ layout: EntityLayout, _ model: ModelLayout, _ joins: JoinCollector, _ scope: SubqueryScope?, _ now: Double
+        _ layout: EntityLayout, in model: ModelLayout, joined: [JoinedColumn] = [], withGoneObjects: Set<Int> = [],
+        now: Date = Date()
     ) {
         self.layout = layout
         self.model = model
-        self.joins = joins
+        joins = JoinCollector(joined)
+        scope = nil
+        self.withGoneObjects = withGoneObjects
+        self.now = now.timeIntervalSinceReferenceDate
+    }
+
+    /// For the objects to which a relationship of another resolver's leads.
+    init(_ layout: EntityLayout, in scope: SubqueryScope) {
+        self.layout = layout
         self.scope = scope
-        self.now = now
+        joins = JoinCollector()
+        (model, now, withGoneObjects) = (scope.outer.model, scope.outer.now, scope.outer.withGoneObjects)
     }
 
     func resolve(_ node: PredicateTree.Node) throws(DataSourceError) -> RowPredicate {

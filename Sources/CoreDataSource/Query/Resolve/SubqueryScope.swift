@@ -100,6 +100,6 @@ extension PredicateResolver {
                 "More than \(SubqueryScope.depthLimit) relationships lead to an object. Store what is asked for nearer, or fetch in two steps"
             )
         }
-        return PredicateResolver(model.entities[destination], model, JoinCollector(), scope, now)
+        return PredicateResolver(model.entities[destination], in: scope)
     }
 }

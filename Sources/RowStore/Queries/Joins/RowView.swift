@@ -10,7 +10,7 @@ package protocol RowView {
 
 extension RowView {
     /// The rows of several entities whose column holds one of the keys, in any order.
-    func rows(
+    package func rows(
         _ entities: [Int], _ column: RowExpression, in keys: [Int64], columns: [Int]? = nil, _ budget: QueryBudget
     ) throws(DataSourceError) -> [StoredRow] {
         if keys.isEmpty { return [] }

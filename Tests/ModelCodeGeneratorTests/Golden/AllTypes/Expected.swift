@@ -281,6 +281,13 @@ nonisolated public class Grandparent: ManagedObject {
         ]
     }
 
+    public override class var optionalKeyPaths: [AnyKeyPath: String] {
+        [
+            \Grandparent?.?.createdAt: "createdAt",
+            \Grandparent?.?.favourite: "favourite",
+        ]
+    }
+
     public final var createdAt: Date {
         get { attribute(at: 0) }
         set { setAttribute(newValue, at: 0) }
@@ -433,6 +440,15 @@ nonisolated public class Parent: Grandparent {
         [
             \Parent.favourite: "favourite",
             \Parent.children: "children",
+        ]
+    }
+
+    public override class var optionalKeyPaths: [AnyKeyPath: String] {
+        [
+            \Parent?.?.createdAt: "createdAt",
+            \Parent?.?.name: "name",
+            \Parent?.?.favourite: "favourite",
+            \Parent?.?.children: "children",
         ]
     }
 

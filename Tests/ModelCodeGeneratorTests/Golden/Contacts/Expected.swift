@@ -115,6 +115,16 @@ nonisolated class GroupEntity: BaseEntity {
         ]
     }
 
+    override class var optionalKeyPaths: [AnyKeyPath: String] {
+        [
+            \GroupEntity?.?.syncFlag: "syncFlag",
+            \GroupEntity?.?.gid: "gid",
+            \GroupEntity?.?.memberCount: "memberCount",
+            \GroupEntity?.?.name: "name",
+            \GroupEntity?.?.members: "members",
+        ]
+    }
+
     final var gid: String {
         get { attribute(at: 1) }
         set { setAttribute(newValue, at: 1) }
