@@ -56,7 +56,7 @@ public struct ObjectGraph: Sendable, Hashable {
     public var entityNames: [String] { records.keys.sorted() }
 
     /// How many objects of an entity there are, those of sub-entities not counted.
-    public func count(ofEntity name: String) -> Int { records[name]?.count ?? 0 }
+    public func objectCount(ofEntity name: String) -> Int { records[name]?.count ?? 0 }
 
     private var value: JSONValue { .object(records.mapValues { .array($0.map { .object($0) }) }) }
 }
@@ -72,7 +72,7 @@ extension ObjectGraph: Codable {
 extension ObjectGraph: CustomStringConvertible {
     /// How many objects there are: `ObjectGraph (3 ContactEntity, 1 GroupEntity)`.
     public var description: String {
-        "ObjectGraph (\(entityNames.map { "\(count(ofEntity: $0)) \($0)" }.joined(separator: ", ")))"
+        "ObjectGraph (\(entityNames.map { "\(objectCount(ofEntity: $0)) \($0)" }.joined(separator: ", ")))"
     }
 }
 

@@ -201,6 +201,22 @@ import Testing
         }
     }
 
+    @Test func theChildrenOfManyParentsAreReadTogether() async throws {
+        try await withBoard(BoardDataSource.self, .uncached) { container, board in
+            try await board.perform { context in
+                for number in 0..<1000 { try context.letter("\(number)").topic = context.topic("\(number % 500)") }
+            }
+            let before = container.statementCount
+            try await board.perform { context in
+                for topic in try context.fetch(Topic.self) {
+                    try context.sweep(\.letters, of: topic, keeping: Array(topic.letters))
+                }
+            }
+            #expect(container.statementCount - before < 20)
+            #expect(try await container.childCounts() == [1000, 0])
+        }
+    }
+
     // MARK: Against a reference
 
     @Test(arguments: 0..<4) func everySyncLeavesWhatItsListsSay(part: UInt64) async throws {

@@ -124,7 +124,7 @@ import Testing
             }
             #expect(error?.code == .invalidGraph)
         }
-        #expect(try container.main.exportGraph(of: [Place.self]).count(ofEntity: "Place") == 1)
+        #expect(try container.main.exportGraph(of: [Place.self]).objectCount(ofEntity: "Place") == 1)
         try await container.close()
     }
 }

@@ -76,7 +76,7 @@ import Testing
         try await withStored(board) { container, _ in
             let request = FetchRequest<Topic>(where: \.key == "t")
             let alone = try container.main.exportGraph(request)
-            #expect(alone.count(ofEntity: "Topic") == 1 && alone.entityNames == ["Topic"])
+            #expect(alone.objectCount(ofEntity: "Topic") == 1 && alone.entityNames == ["Topic"])
             let followed = try container.main.exportGraph(
                 request, following: [\Topic.letters, \Letter.attachments, \Letter.labels])
             #expect("\(followed)" == "ObjectGraph (2 Attachment, 1 Label, 2 Letter, 1 Topic)")
