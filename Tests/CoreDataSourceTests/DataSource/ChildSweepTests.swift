@@ -55,6 +55,43 @@ import Testing
         }
     }
 
+    @Test func whatTheBatchMovesOrKeepsElsewhereStays() async throws {
+        try await withBoard(BoardDataSource.self) { container, board in
+            try await board.add(list)
+            try await board.perform { context in
+                try context.sweep(\.letters, of: context.topic("1"), keeping: [], options: .allowsEmpty)
+                try context.letter("a").topic = context.topic("2")
+                try context.sweep(\.letters, of: context.topic("3"), keeping: [context.letter("b")])
+            }
+            #expect(
+                try await container.board() == ["1": ["b": ["z"]], "2": ["a": ["x", "y"], "c": []], "3": [:]])
+        }
+    }
+
+    /// Children of the same entity may have values of their own in the list.
+    private final class TreeDataSource: DataSource<FolderValue> {
+        override class var entities: [ManagedObject.Type] { [Folder.self] }
+
+        override func onAdd(_ value: FolderValue, in context: PrivateContext) throws -> ManagedObject? {
+            let folder = try context.folder(value.key)
+            folder.parent = try value.parent.map { try context.folder($0) }
+            try context.sweep(\.children, of: folder, keeping: [], options: .allowsEmpty)
+            return folder
+        }
+    }
+
+    @Test func whatAHookReturnsForAValueStays() async throws {
+        try await withGraph { container in
+            let tree = try container.dataSource(TreeDataSource.self)
+            let list = [FolderValue(key: "root"), FolderValue(key: "leaf", parent: "root")]
+            try await tree.add(list)
+            #expect(try await tree.add(list) == SaveReport())
+            try await tree.sync(list, entity: Folder.self)
+            #expect(try tree.count(Folder.self) == 2)
+            #expect(try await tree.add([list[0]]) == SaveReport(deleted: 1))
+        }
+    }
+
     @Test func theLaterOfTwoListsForOneParentStands() async throws {
         try await withBoard(BoardDataSource.self) { container, board in
             try await board.sync(list, entity: Topic.self)
