@@ -1,7 +1,7 @@
 internal import CoreDataSource
 internal import Foundation
 
-/// Keeps a catalog of Debian packages and their maintainers: the example of this package.
+/// Keeps a catalog of Debian packages, what they depend on, and their maintainers: the example of this package.
 ///
 /// `Arguments` says what to do, `Input` reads the control file, `Catalog` has the two data sources, `Report` what is said.
 @main
@@ -22,7 +22,11 @@ struct PackageCatalog {
         case .update: try await update(arguments)
         case .list(let filter): try await stored(arguments).list(filter)
         case .delete(let names): try await stored(arguments).delete(names)
-        case .watch(let section): try await watch(arguments, section)
+        case .deleteMaintainers(let keys): try await stored(arguments).deleteMaintainers(keys)
+        case .depends(let name): try await stored(arguments).printDependencies(of: name)
+        case .rdepends(let name): try await stored(arguments).printDependents(of: name)
+        case .why(let name): try await stored(arguments).printReason(for: name)
+        case .watch(let subject): try await watch(arguments, subject)
         }
     }
 
@@ -36,10 +40,10 @@ struct PackageCatalog {
         return catalog
     }
 
-    private static func watch(_ arguments: Arguments, _ section: String?) async throws {
+    private static func watch(_ arguments: Arguments, _ subject: WatchSubject) async throws {
         if arguments.input == Input("-") { throw UsageError(message: "watch reads its commands from standard input") }
         let version = FileVersion(arguments.input)
-        try await update(arguments).watch(arguments.input, since: version, section: section)
+        try await update(arguments).watch(arguments.input, since: version, subject)
     }
 
     /// Opens what is stored. A store that was made for another model or database key stays as it is: a reset would leave it

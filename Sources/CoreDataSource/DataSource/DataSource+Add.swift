@@ -13,7 +13,7 @@
 /// While too much waits to be written, calls are held before they begin, at most 10 seconds; then they throw
 /// `storeUnavailable`. Forms with a callback get that error at once.
 extension DataSource {
-    /// Adds the values through ``onAdd(_:in:)``.
+    /// Adds the values through ``onAdd(_:in:)``, and links their objects through ``onLink(_:for:in:)``.
     ///
     /// - Parameter level: How far the save must have come when the call returns.
     /// - Throws: What a hook throws; `validationFailed`, `uniquenessViolated`, `entityNotOwned`; what the store throws.
@@ -79,13 +79,34 @@ extension DataSource {
 
     /// Gives the values to the hook one by one; returns for how many it made nothing.
     private nonisolated func onAdd(all values: [Value], in context: PrivateContext) throws -> Int {
-        try prepare(values, in: context)
         var ignored = 0
+        let objects = try add(values, in: context) { if $0 == nil { ignored += 1 } }
+        try context.endSweeps(objects)
+        return ignored
+    }
+
+    /// Gives the values to the hooks, first all to the one that adds and then all to the one that links.
+    ///
+    /// - Parameter meet: Takes what was made of each value, before the next one.
+    /// - Returns: What was made of each.
+    @discardableResult
+    nonisolated func add(
+        _ values: [Value], in context: PrivateContext, _ meet: (ManagedObject?) throws -> Void
+    ) throws -> [ManagedObject?] {
+        try prepare(values, in: context)
+        var objects: [ManagedObject?] = []
+        objects.reserveCapacity(values.count)
         for (index, value) in values.enumerated() {
             try checkCancellation(index)
-            if try onAdd(checked: value, in: context) == nil { ignored += 1 }
+            let object = try onAdd(checked: value, in: context)
+            try meet(object)
+            objects.append(object)
         }
-        return ignored
+        for (index, value) in values.enumerated() {
+            try checkCancellation(index)
+            if let object = objects[index], !object.isDeleted { try onLink(object, for: value, in: context) }
+        }
+        return objects
     }
 
     private nonisolated func onDelete(all values: [Value], in context: PrivateContext) throws {
@@ -98,7 +119,7 @@ extension DataSource {
     }
 
     /// Gives a value to the hook, which may pass over it unless it is a class.
-    nonisolated func onAdd(checked value: Value, in context: PrivateContext) throws -> ManagedObject? {
+    private nonisolated func onAdd(checked value: Value, in context: PrivateContext) throws -> ManagedObject? {
         if let object = try onAdd(value, in: context) { return object }
         try refuseClass(value, "added", "Give values to add, or insert an object in perform.")
         return nil

@@ -66,11 +66,7 @@ extension DataSource {
     ) throws -> SyncReport {
         let stored = try context.scope(entity, scope)
         var sweep = try SyncSweep(entity, rules, in: context)
-        try prepare(values, in: context)
-        for (index, value) in values.enumerated() {
-            try checkCancellation(index)
-            try sweep.meet(onAdd(checked: value, in: context), in: context)
-        }
+        try add(values, in: context) { try sweep.meet($0, in: context) }
         return try sweep.end(stored, in: context)
     }
 }

@@ -40,6 +40,25 @@ open class DataSource<Value: Sendable>: AnyDataSource {
         preconditionFailure("\(type(of: self)) was given a value to add. Override onAdd(_:in:).")
     }
 
+    /// Links the object of a value to objects that may come later in the list.
+    ///
+    /// Called for each value of `add` and `sync` for which ``onAdd(_:in:)`` returned an object that is still there, in their order,
+    /// once all of them were added. So every object of the list can be found here, wherever it stands in the list:
+    ///
+    /// ```swift
+    /// override func onLink(_ object: ManagedObject, for task: TaskValue, in context: PrivateContext) throws {
+    ///     guard let entity = object as? TaskEntity else { return }
+    ///     entity.follows = try task.followed.flatMap { try context.first(TaskEntity.self, where: \.uid, equals: $0) }
+    /// }
+    /// ```
+    ///
+    /// What `first` does not find never came: link it to nothing, or throw. It does nothing unless it is overridden.
+    ///
+    /// **Isolation**: the queue of the private context. Neither the context nor an object can be kept.
+    ///
+    /// - Throws: Anything; then nothing of the whole batch is saved.
+    open nonisolated func onLink(_ object: ManagedObject, for value: Value, in context: PrivateContext) throws {}
+
     /// Deletes the object that stands for a value, if there is one.
     ///
     /// Called for each value of `delete`, in their order.

@@ -34,12 +34,36 @@ open class KeyedDataSource<Value: Sendable, Object: ManagedObject>: DataSource<V
         preconditionFailure("\(type(of: self)) was given a value to add. Override update(_:from:).")
     }
 
+    /// Links an object to others, which may stand later in the list than its value.
+    ///
+    /// Called for each value once all of the batch were added, as ``DataSource/onLink(_:for:in:)``. It does nothing unless it
+    /// is overridden:
+    ///
+    /// ```swift
+    /// override func link(_ entity: TaskEntity, from task: TaskValue) throws {
+    ///     entity.follows = try task.followed.flatMap {
+    ///         try entity.context?.first(TaskEntity.self, where: \.uid, equals: $0)
+    ///     }
+    /// }
+    /// ```
+    ///
+    /// **Isolation**: the queue of the private context, which is the object's ``ManagedObject/context``.
+    ///
+    /// - Throws: Anything; then nothing of the whole batch is saved.
+    open nonisolated func link(_ object: Object, from value: Value) throws {}
+
     nonisolated open override class var entities: [ManagedObject.Type] { [Object.self] }
 
     open override nonisolated func onAdd(_ value: Value, in context: PrivateContext) throws -> ManagedObject? {
         let object = try Self.key.findOrInsert(value, context)
         try update(object, from: value)
         return object
+    }
+
+    open override nonisolated func onLink(
+        _ object: ManagedObject, for value: Value, in context: PrivateContext
+    ) throws {
+        if let object = object as? Object { try link(object, from: value) }
     }
 
     open override nonisolated func onDelete(_ value: Value, in context: PrivateContext) throws {

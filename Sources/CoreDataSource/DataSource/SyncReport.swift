@@ -19,6 +19,11 @@ public struct SyncReport: Sendable, Hashable {
     public var duplicates = 0
     /// Values for which the hook returned nil.
     public var ignored = 0
+    /// Objects that a `sweep` in the hook deleted, since the list of their parent lacks them.
+    public var deletedChildren = 0
+    /// Objects that the list of their parent lacks and that were not deleted, because the sync or the sweep may not, or
+    /// because values were ignored.
+    public var keptChildren = 0
     /// The objects that were inserted, updated and deleted; nil unless ``SyncOptions/reportsIDs`` was given.
     public var ids: IDs?
 
@@ -30,6 +35,8 @@ public struct SyncReport: Sendable, Hashable {
         public var updated: [ManagedObjectID] = []
         /// Objects that are gone.
         public var deleted: [ManagedObjectID] = []
+        /// Swept objects that are gone.
+        public var deletedChildren: [ManagedObjectID] = []
 
         /// No objects.
         public init() {}

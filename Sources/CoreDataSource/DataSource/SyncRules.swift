@@ -16,6 +16,21 @@ public struct SyncDeletion: Sendable, Hashable {
     public static func atMost(_ share: Double) -> SyncDeletion {
         SyncDeletion(share: share > 0 ? min(share, 1) : 0, isChecked: true)
     }
+
+    /// Whether so many deletions are more than it allows.
+    func refuses(_ missing: Int, of count: Int) -> Bool {
+        isChecked && Double(missing) > share * Double(count)
+    }
+
+    /// The error for it.
+    ///
+    /// - Parameter place: What the objects are in: the scope of a list, or a relationship.
+    func tooMuch(_ missing: Int, of count: Int, _ place: String, entity: String? = nil) -> DataSourceError {
+        DataSourceError(
+            .syncDeletesTooMuch,
+            "The list lacks \(missing) of the \(count) objects of \(place), more than deleting: .atMost(\(share)) allows. Check the list, or allow a greater share.",
+            entityName: entity)
+    }
 }
 
 /// What a sync may do to objects.

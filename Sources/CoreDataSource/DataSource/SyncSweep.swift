@@ -46,8 +46,12 @@ struct SyncSweep {
         if let flagColumn { object.setValue(.integer(1), flagColumn) }
     }
 
-    /// Deletes what the list lacks, and counts.
+    /// Deletes what the list lacks, the children of its objects included, and counts.
     mutating func end(_ stored: [ManagedObject], in context: PrivateContext) throws -> SyncReport {
+        let children = try context.endSweeps(met, rules)
+        report.deletedChildren = children.deleted.count
+        report.keptChildren = children.kept
+        report.ids?.deletedChildren = children.deleted
         let isEmpty = met.isEmpty
         for object in met { count(object, in: context) }
         let missing = stored.filter { $0.syncMark != mark && !$0.isDeleted }
@@ -60,8 +64,9 @@ struct SyncSweep {
             report.kept = missing.count
             return report
         }
-        if rules.deletion.isChecked, Double(missing.count) > rules.deletion.share * Double(stored.count) {
-            throw tooMuch(missing.count, stored.count)
+        if rules.deletion.refuses(missing.count, of: stored.count) {
+            throw rules.deletion.tooMuch(
+                missing.count, of: stored.count, "\(entity.name) in scope", entity: entity.name)
         }
         for object in missing {
             report.ids?.deleted.append(object.objectID)
@@ -101,13 +106,6 @@ struct SyncSweep {
         DataSourceError(
             .emptySync,
             "A list without a value for \(entity.name) was synced, which would delete all \(count) objects in scope. Pass options: .allowsEmpty if that is intended.",
-            entityName: entity.name)
-    }
-
-    private func tooMuch(_ missing: Int, _ count: Int) -> DataSourceError {
-        DataSourceError(
-            .syncDeletesTooMuch,
-            "The list lacks \(missing) of the \(count) objects of \(entity.name) in scope, more than deleting: .atMost(\(rules.deletion.share)) allows. Check the list, or allow a greater share.",
             entityName: entity.name)
     }
 }

@@ -31,6 +31,7 @@ struct Batch {
         defer { end() }
         do {
             let result = try work(context)
+            try endSweeps()
             try applyRules()
             let (changes, number) =
                 context.sharesConstraints || others.contains { $0.sharesConstraints }
@@ -52,6 +53,7 @@ struct Batch {
             end()
         }
         let result = try work(context)
+        try endSweeps()
         try applyRules()
         _ = try context.collectChanges()
         for other in others { _ = try other.collectChanges() }
@@ -76,6 +78,11 @@ struct Batch {
     private func end() {
         context.endBatch()
         for other in others { other.endBatch() }
+    }
+
+    /// Deletes the children that are swept outside of `add` and `sync`.
+    private func endSweeps() throws {
+        for context in [context] + others { try context.endSweeps() }
     }
 
     /// Does what the model's delete rules ask for, and checks what it demands of relationships.

@@ -28,7 +28,7 @@ extension PrivateContext {
         }
     }
 
-    private func preload(
+    func preload(
         _ binding: EntityBinding, _ column: Int, _ values: some Sequence<RowValue>
     ) throws(DataSourceError) {
         let constraint = binding.layout.constraint(onColumn: column)

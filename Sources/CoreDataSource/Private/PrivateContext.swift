@@ -20,6 +20,8 @@ public final class PrivateContext: ManagedObjectContext {
     var linkEdits = 0
     /// The objects deleted in this batch whose delete rules have not been applied yet.
     var deletions: [ManagedObject] = []
+    /// Which children of which parents stay, of what the batch has swept.
+    var sweeps = ChildSweeps()
     /// Whether delete rules are being applied, which may change rows that nobody owns.
     var isApplyingRules = false
     private var lastSyncMark: Int32 = 0
@@ -45,7 +47,10 @@ public final class PrivateContext: ManagedObjectContext {
         return bindings[entity].layout.links != nil && mayLink(entity)
     }
 
-    override func forgetDeletions() { deletions.removeAll() }
+    override func forgetDeletions() {
+        deletions.removeAll()
+        sweeps = ChildSweeps()
+    }
 
     /// Whether the owners of both ends of links take part in the batch.
     private func mayLink(_ layout: Int) -> Bool {

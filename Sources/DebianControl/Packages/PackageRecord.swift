@@ -14,7 +14,21 @@ public struct PackageRecord: Sendable, Hashable {
     public let size: Int64?
     public let sha256: String?
     public let depends: String?
+    /// What has to be there before the package is unpacked.
+    public let preDepends: String?
+    /// The names under which the package is found too.
+    public let provides: [PackageReference]
+    /// The requirements of both kinds, those of `Pre-Depends` first.
+    public let requirements: [Requirement]
     public let status: String?
+
+    /// What a package needs: one of some packages.
+    public struct Requirement: Sendable, Hashable {
+        /// The name of the field: `Depends` or `Pre-Depends`.
+        public let field: String
+        /// In the order in which they are to be taken.
+        public let alternatives: [PackageReference]
+    }
 
     /// What tells packages apart, as apt writes it: `name:architecture=version`.
     public var key: String { "\(name):\(architecture)=\(version)" }
@@ -40,6 +54,11 @@ public struct PackageRecord: Sendable, Hashable {
         size = try record.number("Size")
         sha256 = try record.folded("SHA256")
         depends = try record.folded("Depends")
+        preDepends = try record.folded("Pre-Depends")
+        let early = try record.references("Pre-Depends").map { Requirement(field: "Pre-Depends", alternatives: $0) }
+        requirements =
+            early + (try record.references("Depends").map { Requirement(field: "Depends", alternatives: $0) })
+        provides = Array(try record.references("Provides").joined())
     }
 }
 
@@ -59,6 +78,15 @@ extension ControlRecord {
             throw ControlFault(line: line(of: name), message: "\(name) is not one word")
         }
         return text
+    }
+
+    /// The packages that a field names; none if it is missing.
+    fileprivate func references(_ name: String) throws(ControlFault) -> [[PackageReference]] {
+        guard let text = try folded(name) else { return [] }
+        guard let references = PackageReference.requirements(text) else {
+            throw ControlFault(line: line(of: name), message: "\(name) is no list of packages")
+        }
+        return references
     }
 
     fileprivate func number(_ name: String) throws(ControlFault) -> Int64? {

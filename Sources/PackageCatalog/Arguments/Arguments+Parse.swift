@@ -27,13 +27,25 @@ extension Arguments {
             let search = line.takeValue("--search")
             return .list(ListFilter(section: section, search: search, limit: try line.takeNumber("--limit")))
         case "delete":
+            let isOfMaintainers = line.takeFlag("--maintainer")
             let names = line.takeWords()
-            if names.isEmpty { throw UsageError(message: "delete needs the name of a package") }
-            return .delete(names: names)
+            if names.isEmpty { throw UsageError(message: "delete needs a name") }
+            return isOfMaintainers ? .deleteMaintainers(keys: names) : .delete(names: names)
+        case "depends": return .depends(name: try name(&line, "depends"))
+        case "rdepends": return .rdepends(name: try name(&line, "rdepends"))
+        case "why": return .why(name: try name(&line, "why"))
         case "watch":
-            return .watch(section: line.takeValue("--section"))
+            let section = line.takeValue("--section")
+            guard let name = line.takeValue("--rdepends") else { return .watch(.packages(section: section)) }
+            if section != nil { throw UsageError(message: "--section and --rdepends exclude each other") }
+            return .watch(.dependants(of: name))
         case let word?:
             throw UsageError(message: "There is no command \(word)")
         }
+    }
+
+    private static func name(_ line: inout CommandLineWords, _ command: String) throws -> String {
+        guard let name = line.takeWord() else { throw UsageError(message: "\(command) needs the name of a package") }
+        return name
     }
 }

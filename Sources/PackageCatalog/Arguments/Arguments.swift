@@ -7,7 +7,11 @@ struct Arguments {
         case update
         case list(ListFilter)
         case delete(names: [String])
-        case watch(section: String?)
+        case deleteMaintainers(keys: [String])
+        case depends(name: String)
+        case rdepends(name: String)
+        case why(name: String)
+        case watch(WatchSubject)
     }
 
     var command = Command.update
@@ -19,8 +23,12 @@ struct Arguments {
     static let help = """
         Usage: package-catalog [--input FILE] [OPTIONS]
                package-catalog list [--section S] [--search TEXT] [--limit N] [OPTIONS]
+               package-catalog depends NAME [OPTIONS]
+               package-catalog rdepends NAME [OPTIONS]
+               package-catalog why NAME [OPTIONS]
                package-catalog delete NAME... [OPTIONS]
-               package-catalog watch [--input FILE] [--section S] [OPTIONS]
+               package-catalog delete --maintainer KEY... [OPTIONS]
+               package-catalog watch [--input FILE] [--section S | --rdepends NAME] [OPTIONS]
 
         Without a command, makes the stored catalog equal to a Debian control file, and says what changed.
 
@@ -31,16 +39,22 @@ struct Arguments {
           --search TEXT       only packages with this text in their name or summary
           --limit N           at most so many
 
+          depends NAME        prints what the packages of this name need, and which stored packages meet it
+          rdepends NAME       prints which packages need those of this name, or what they provide
+          why NAME            prints a shortest chain of packages that leads to this one, from one that no other needs
+
           delete NAME...      deletes the packages of these names
+          --maintainer        deletes maintainers instead, by address; none may have a package
 
           watch               updates the catalog, then shows it by sections and follows every change of the input file, and
                               those by lines of standard input: delete NAME, add FILE, and quit. Changes are marked:
                               + new, - deleted, > moved, * changed. Without a terminal each is a line
           --section S         only packages of this section
+          --rdepends NAME     what depends on this package, and on what it provides, instead of packages
 
           --store FILE        the catalog (default: package-catalog/packages.sqlite in the user's data directory)
           --database-key KEY  a label for the contents; another one than last time empties the store before it is filled
-          --memory            keeps the catalog in memory; list and delete read the input first
+          --memory            keeps the catalog in memory; every command reads the input first
 
         Exit status: 0 if all is well, 1 if something could not be done, 2 if the arguments make no sense.
 
@@ -52,7 +66,7 @@ extension Arguments.Command {
     var readsInput: Bool {
         switch self {
         case .update, .watch: true
-        case .help, .list, .delete: false
+        case .help, .list, .delete, .deleteMaintainers, .depends, .rdepends, .why: false
         }
     }
 }

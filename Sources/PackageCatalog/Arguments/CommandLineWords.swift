@@ -6,9 +6,9 @@ struct CommandLineWords {
     private var values: [String: String] = [:]
     private var words: ArraySlice<String> = []
 
-    private static let flagNames: Set = ["--help", "--memory"]
+    private static let flagNames: Set = ["--help", "--memory", "--maintainer"]
     private static let valueNames: Set = [
-        "--input", "--store", "--database-key", "--section", "--search", "--limit",
+        "--input", "--store", "--database-key", "--section", "--search", "--limit", "--rdepends",
     ]
 
     init(_ arguments: some Sequence<String>) throws {
@@ -57,7 +57,9 @@ struct CommandLineWords {
 
     /// Checks that everything was taken: what is left does not belong to the command.
     func checkEmpty() throws {
-        if let name = values.keys.min() { throw UsageError(message: "\(name) does not belong to this command") }
+        if let name = flags.union(values.keys).min() {
+            throw UsageError(message: "\(name) does not belong to this command")
+        }
         if let word = words.first { throw UsageError(message: "\(word) is an unexpected argument") }
     }
 }

@@ -24,14 +24,17 @@ struct Catalog {
 
     /// Makes the stored packages, and their maintainers, equal to the list, and returns what changed.
     func sync(_ list: PackageList) async throws -> [SyncLine] {
+        // New maintainers come before their packages. Old ones go after theirs, or the model would deny it.
+        let records = MaintainerRecord.all(of: list.packages)
+        var others = try await maintainers.sync(records, deleting: .none)
         ProgressBar.standardError.begin("Storing", total: list.packages.count)
-        let synced = try await packages.sync(list.packages, entity: Package.self)
+        let synced = try await packages.sync(list.packages)
         ProgressBar.standardError.end()
+        try await packages.removeUnusedNames()
         let line = SyncLine("packages", synced, broken: list.brokenCount, rows: try packages.count(Package.self))
 
         // Packages may all be without a maintainer, so here an empty list is no mistake.
-        let records = MaintainerRecord.all(of: list.packages)
-        let others = try await maintainers.sync(records, entity: Maintainer.self, options: .allowsEmpty)
+        others.deleted = try await maintainers.sync(records, options: .allowsEmpty).deleted
         try await packages.showSaves()
         return [line, SyncLine("maintainers", others, broken: 0, rows: try maintainers.count(Maintainer.self))]
     }
@@ -45,12 +48,20 @@ struct Catalog {
     /// Deletes packages, and their maintainers who have none left; returns what was deleted, and what was not there.
     func remove(_ names: [String]) async throws -> (line: String, missing: CatalogError?) {
         let missing = try names.filter { try !packages.main.exists(Package.self, where: \.name == $0) }
-        let keys = try packages.fetch(Package.self, where: .isIn(\Package.name, names)).map(\.maintainerKey)
-        let report = try await packages.delete(Package.self, where: .isIn(\.name, names))
-        try await maintainers.remove(packagesOf: keys)
+        let gone = try packages.fetch(Package.self, where: .isIn(\.name, names))
+        let keys = Set(gone.compactMap { $0.maintainer?.key })
+        let count = try await packages.perform { try $0.delete(Package.self, where: .isIn(\.name, names)) }
+        try await packages.removeUnusedNames()
+        try await maintainers.count(keys, deletesUnused: true)
         try await packages.showSaves()
-        let line = "packages: deleted=\(report.deleted) rows=\(try packages.count(Package.self))"
+        let line = "packages: deleted=\(count) rows=\(try packages.count(Package.self))"
         let error = CatalogError("Not in the catalog: \(missing.joined(separator: ", "))")
         return (line, missing.isEmpty ? nil : error)
+    }
+
+    /// Deletes maintainers, none of whom may have a package.
+    func deleteMaintainers(_ keys: [String]) async throws {
+        for key in keys { try await maintainers.remove(key) }
+        print("maintainers: deleted=\(keys.count) rows=\(try maintainers.count(Maintainer.self))")
     }
 }

@@ -1,7 +1,7 @@
 internal import CoreDataSource
 internal import DebianControl
 
-/// The maintainers, to whom packages are linked by `maintainerKey`.
+/// The maintainers. None can be deleted while a package is there that names them.
 final class MaintainerDataSource: KeyedDataSource<MaintainerRecord, Maintainer> {
     override class var key: ObjectKey<MaintainerRecord, Maintainer> { ObjectKey(\.key, \.key) }
 
@@ -11,25 +11,32 @@ final class MaintainerDataSource: KeyedDataSource<MaintainerRecord, Maintainer> 
         maintainer.packageCount = Int32(clamping: record.packageCount)
     }
 
-    /// Sets how many packages each maintainer has, by key.
-    func count(_ packages: [String: Int]) async throws {
+    /// Counts the packages of some maintainers anew.
+    ///
+    /// - Parameter deletesUnused: Whether those who have none left are deleted.
+    func count(_ keys: Set<String>, deletesUnused: Bool) async throws {
         try await perform { context in
-            for (key, count) in packages {
-                try context.first(Maintainer.self, where: \.key, equals: key)?.packageCount = Int32(clamping: count)
+            for key in keys.sorted() {
+                guard let maintainer = try context.first(Maintainer.self, where: \.key, equals: key) else { continue }
+                let count = maintainer.packages.count
+                maintainer.packageCount = Int32(clamping: count)
+                if deletesUnused && count == 0 { context.delete(maintainer) }
             }
         }
     }
 
-    /// Takes packages away from their maintainers, and deletes those who have none left.
+    /// Deletes a maintainer.
     ///
-    /// - Parameter keys: The maintainer of each package; a key may come more than once.
-    func remove(packagesOf keys: [String]) async throws {
-        try await perform { context in
-            for key in keys {
-                guard let maintainer = try context.first(Maintainer.self, where: \.key, equals: key) else { continue }
-                maintainer.packageCount -= 1
-                if maintainer.packageCount <= 0 { context.delete(maintainer) }
-            }
+    /// - Throws: A sentence that names packages, if there are any.
+    func remove(_ key: String) async throws {
+        do {
+            let count = try await perform { try $0.delete(Maintainer.self, where: \.key == key) }
+            if count == 0 { throw CatalogError("Not in the catalog: \(key)") }
+        } catch let error as DataSourceError where error.code == .deletionDenied {
+            let maintainer = try main.first(Maintainer.self, where: \.key, equals: key)
+            let names = try maintainer?.packages.sorted(by: [.ascending(\.name)]).map(\.name) ?? []
+            let list = names.prefix(3).joined(separator: ", ") + (names.count > 3 ? " and \(names.count - 3) more" : "")
+            throw CatalogError("\(key) still has \(names.count) packages: \(list). Delete those first.")
         }
     }
 }

@@ -3,13 +3,13 @@ internal import DebianControl
 internal import Foundation
 
 extension Catalog {
-    /// Shows the packages of a section, or all, and every change of them, until standard input ends: changes of the input
+    /// Shows packages, or what depends on one, and every change of them, until standard input ends: changes of the input
     /// file, and those that lines of standard input ask for.
     ///
     /// - Parameter version: Of the input file as it was read for what is stored now.
-    func watch(_ input: Input, since version: FileVersion?, section: String?) async throws {
+    func watch(_ input: Input, since version: FileVersion?, _ subject: WatchSubject) async throws {
         let view: any ListView = Terminal.isThere ? ScreenView() : LineView()
-        let list = try WatchedList(packages, section: section, view)
+        let list = try WatchedList(packages, subject, view)
         list.show()
         for await event in try WatchEvent.all(watching: input, since: version) {
             do {
@@ -39,12 +39,12 @@ extension Catalog {
 
     /// Adds packages to those that are there; their maintainers count them.
     private func add(_ list: PackageList) async throws -> String {
-        let report = try await packages.add(list.packages, waitFor: .main)
-        let named = Set(list.packages.compactMap { $0.maintainer?.key })
-        let stored = try packages.fetch(Package.self, where: .isIn(\Package.maintainerKey, named))
-        let counts = Dictionary(grouping: stored, by: \.maintainerKey).mapValues(\.count)
-        try await maintainers.add(MaintainerRecord.all(of: list.packages))
-        try await maintainers.count(counts)
+        let records = MaintainerRecord.all(of: list.packages)
+        let keys = list.packages.map(\.key)
+        let before = try packages.fetch(Package.self, where: .isIn(\.key, keys)).compactMap { $0.maintainer?.key }
+        try await maintainers.add(records)
+        let report = try await packages.sync(list.packages, deleting: .none, waitFor: .main)
+        try await maintainers.count(Set(before + records.map(\.key)), deletesUnused: true)
         return "packages: inserted=\(report.inserted) updated=\(report.updated)"
     }
 }

@@ -2,14 +2,12 @@ internal import CoreDataSource
 
 /// The list for whoever reads standard output: a line for each change, in the order of the list, those that are gone first.
 struct LineView: ListView {
-    func show(_ packages: PackageDataSource, _ changes: [ManagedObjectID: PackageChange]) {
-        if changes.isEmpty {
-            let sections = packages.numberOfSections(WatchedList.dataKey)
-            print("watching: \(packages.allObjects(dataKey: WatchedList.dataKey).count) packages, \(sections) sections")
-        }
+    func show(_ list: WatchedList, _ changes: [ManagedObjectID: RowChange]) {
         let gone = changes.values.filter { $0.type == .delete }.sorted { $0.text < $1.text }
-        let shown = changes.count > gone.count ? packages.allObjects(dataKey: WatchedList.dataKey) : []
-        for change in gone + shown.compactMap({ changes[$0.objectID] }) { print(change.mark, change.text) }
+        let sections = changes.isEmpty || changes.count > gone.count ? list.sections : []
+        let rows = sections.flatMap(\.rows)
+        if changes.isEmpty { print("watching: \(rows.count) \(list.subject.noun), \(sections.count) sections") }
+        for change in gone + rows.compactMap({ changes[$0.objectID] }) { print(change.mark, change.text) }
         flush()
     }
 

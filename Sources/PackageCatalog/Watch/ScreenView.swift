@@ -8,17 +8,11 @@ final class ScreenView: ListView {
     private var status = ""
     private var screen = Screen()
 
-    func show(_ packages: PackageDataSource, _ changes: [ManagedObjectID: PackageChange]) {
+    func show(_ list: WatchedList, _ changes: [ManagedObjectID: RowChange]) {
         screen = Screen()
-        for section in 0..<packages.numberOfSections(WatchedList.dataKey) {
-            guard let info = packages.sectionInfo(at: section, dataKey: WatchedList.dataKey) else { continue }
-            screen.add(section: info.name, count: info.numberOfObjects)
-            for item in 0..<info.numberOfObjects {
-                let path = IndexPath(item: item, section: section)
-                let package = packages.object(at: path, dataKey: WatchedList.dataKey, as: Package.self)
-                guard let package else { continue }
-                screen.add(package.line, mark: changes[package.objectID]?.mark)
-            }
+        for section in list.sections {
+            screen.add(section: section.name, count: section.rows.count)
+            for row in section.rows { screen.add(row.line, mark: changes[row.objectID]?.mark) }
         }
         for change in changes.values.filter({ $0.type == .delete }).sorted(by: { $0.text < $1.text }) {
             screen.add(gone: "\(change.mark) \(change.text)")

@@ -116,6 +116,12 @@ extension DataSourceError.Code {
     /// A sum is larger than its type can hold.
     public static let numberOverflow = Self(rawValue: "numberOverflow")
 
+    // Transfer.
+
+    /// A graph cannot be exported or imported: it is no JSON, a value is not of its attribute's type, a key is missing or comes
+    /// twice, or a link leads nowhere. The message names the place.
+    public static let invalidGraph = Self(rawValue: "invalidGraph")
+
     // The store.
 
     /// Another process, or another container in this one, has the store open.

@@ -67,3 +67,10 @@ extension PersistentContainer {
         container, try container.dataSource(TopicDataSource.self), try container.dataSource(LetterDataSource.self))
     try await container.close()
 }
+
+/// Gives the body a store in memory for the model Graph.
+@MainActor func withGraph(_ body: @MainActor (PersistentContainer) async throws -> Void) async throws {
+    let container = try await PersistentContainer(model: .graph, store: .inMemory)
+    try await body(container)
+    try await container.close()
+}

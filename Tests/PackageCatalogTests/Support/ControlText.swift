@@ -5,6 +5,9 @@ struct ControlPackage {
     var section = "utils"
     var maintainer = "Jane Doe <jane@example.org>"
     var summary = "a package"
+    var depends: String? = "libc6 (>= 2.34),\n libgcc-s1"
+    var preDepends: String?
+    var provides: String?
 
     var text: String {
         """
@@ -16,14 +19,18 @@ struct ControlPackage {
         Maintainer: \(maintainer)
         Architecture: all
         Version: \(version)
-        Depends: libc6 (>= 2.34),
-         libgcc-s1
-        Description: \(summary)
+        \(links)Description: \(summary)
          It is there to be tested.
         Homepage: https://example.org/\(name)
 
 
         """
+    }
+
+    private var links: String {
+        [("Pre-Depends", preDepends), ("Depends", depends), ("Provides", provides)].reduce(into: "") { text, field in
+            if let value = field.1 { text += "\(field.0): \(value)\n" }
+        }
     }
 
     /// Different packages of a few maintainers.

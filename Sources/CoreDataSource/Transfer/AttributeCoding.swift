@@ -1,0 +1,163 @@
+internal import Foundation
+internal import ManagedModel
+internal import RowStore
+
+/// The values of attributes as JSON has them, and back, without any loss.
+enum AttributeCoding {
+    // MARK: Out
+
+    /// - Throws: `damagedValue` for what is no value of the attribute's type.
+    static func json(
+        _ row: RowSnapshot, _ column: Int, _ attribute: AttributeDescription, _ layout: EntityLayout
+    ) throws(DataSourceError) -> JSONValue {
+        if row.isNull(column) { return .null }
+        guard let value = json(row, column, attribute.type) else {
+            layout.noteDamage(column)
+            throw DataSourceError(damagedColumn: column, layout)
+        }
+        return value
+    }
+
+    private static func json(_ row: RowSnapshot, _ column: Int, _ type: AttributeType) -> JSONValue? {
+        switch type {
+        case .boolean: .bool(row.integer(column) != 0)
+        case .integer16: Int16(exactly: row.integer(column)).map { .integer(Int64($0)) }
+        case .integer32: Int32(exactly: row.integer(column)).map { .integer(Int64($0)) }
+        case .integer64, .objectID: .integer(row.integer(column))
+        case .double: json(row.real(column))
+        case .float: json(float: row.real(column))
+        case .date: json(date: row.real(column))
+        case .string, .uri: row.validText(column).map { .string($0) }
+        case .decimal: row.decimal(column).flatMap { _ in row.validText(column).map { .string($0) } }
+        case .uuid: row.withBytes(column) { uuid($0).map { .string($0.uuidString) } }
+        case .binary, .undefined, .composite:
+            .string(row.withBytes(column) { Data($0) }.base64EncodedString())
+        case .transformable: row.withBytes(column) { json(transformable: Array($0)) }
+        }
+    }
+
+    private static func json(_ real: Double) -> JSONValue {
+        real.isFinite ? JSONValue(real) : .string(real < 0 ? "-inf" : "inf")
+    }
+
+    /// With the digits of a number of 32 bits, as far as they name it.
+    private static func json(float real: Double) -> JSONValue {
+        let float = Float(real)
+        guard float.isFinite, Double(float) == real, let short = Double("\(float)"), Float(short) == float else {
+            return json(real)
+        }
+        return JSONValue(short)
+    }
+
+    private static func json(date seconds: Double) -> JSONValue {
+        if seconds.magnitude < longestDate {
+            let date = Date(timeIntervalSinceReferenceDate: seconds)
+            let text = date.formatted(seconds == seconds.rounded() ? wholeSeconds : fractions)
+            if self.date(text) == seconds { return .string(text) }
+        }
+        return json(seconds)
+    }
+
+    private static func json(transformable bytes: [UInt8]) -> JSONValue {
+        var reader = JSONReader(bytes)
+        if let value = try? reader.value(), (try? reader.expectEnd()) != nil, !isTagged(value), value != .null,
+            value.text.utf8.elementsEqual(bytes)
+        {
+            return value
+        }
+        // What would not come back as the same bytes is carried as it is.
+        if let text = String(validating: bytes, as: UTF8.self) { return .object([textTag: .string(text)]) }
+        return .object([bytesTag: .string(Data(bytes).base64EncodedString())])
+    }
+
+    private static func uuid(_ bytes: UnsafeRawBufferPointer) -> UUID? {
+        bytes.count == 16 ? UUID(uuid: bytes.loadUnaligned(as: uuid_t.self)) : nil
+    }
+
+    // MARK: In
+
+    /// The value to be stored; nil if it is none of the type.
+    static func value(_ json: JSONValue, _ type: AttributeType) -> RowValue? {
+        if json == .null { return .null }
+        switch type {
+        case .boolean: if case .bool(let value) = json { return .integer(value ? 1 : 0) } else { return nil }
+        case .integer16: return integer(json).flatMap { Int16(exactly: $0) }.map { .integer(Int64($0)) }
+        case .integer32: return integer(json).flatMap { Int32(exactly: $0) }.map { .integer(Int64($0)) }
+        case .integer64, .objectID: return integer(json).map { .integer($0) }
+        case .double: return real(json).map { .real($0) }
+        case .float:
+            guard let number = real(json) else { return nil }
+            let float = Float(number)
+            return float.isFinite == number.isFinite ? .real(Double(float)) : nil
+        case .date: return (string(json).flatMap(date) ?? real(json)).map { .real($0) }
+        case .string: return string(json).map { .text($0) }
+        case .uri: return string(json).flatMap { text in URL(string: text).map { _ in .text(text) } }
+        case .decimal: return decimal(json).map { .text($0) }
+        case .uuid:
+            return string(json).flatMap(UUID.init(uuidString:)).map { uuid in
+                .blob(withUnsafeBytes(of: uuid.uuid) { Array($0) })
+            }
+        case .binary, .undefined, .composite: return data(json).map { .blob($0) }
+        case .transformable: return transformable(json).map { .blob($0) }
+        }
+    }
+
+    private static func string(_ json: JSONValue) -> String? {
+        if case .string(let text) = json { text } else { nil }
+    }
+
+    private static func integer(_ json: JSONValue) -> Int64? {
+        if case .integer(let number) = json { number } else { nil }
+    }
+
+    private static func real(_ json: JSONValue) -> Double? {
+        switch json {
+        case .string("inf"): .infinity
+        case .string("-inf"): -.infinity
+        default: json.numberText.flatMap(Double.init).flatMap { $0.isFinite ? $0 : nil }
+        }
+    }
+
+    private static func decimal(_ json: JSONValue) -> String? {
+        guard let text = string(json) ?? json.numberText, JSONValue.isNumber(text),
+            let number = Decimal(string: text, locale: Locale(identifier: "en_US_POSIX")), !number.isNaN,
+            JSONValue.isEqual(number.description, text)
+        else { return nil }
+        return number.description
+    }
+
+    private static func data(_ json: JSONValue) -> [UInt8]? {
+        string(json).flatMap { Data(base64Encoded: $0) }.map { Array($0) }
+    }
+
+    private static func transformable(_ json: JSONValue) -> [UInt8]? {
+        guard isTagged(json), case .object(let members) = json, let (tag, value) = members.first else {
+            return Array(json.text.utf8)
+        }
+        return tag == bytesTag ? data(value) : string(value).map { Array($0.utf8) }
+    }
+
+    // MARK: Parts
+
+    private static let textTag = "json"
+    private static let bytesTag = "base64"
+
+    /// Whether it looks like a transformable's value that is carried as its text.
+    private static func isTagged(_ value: JSONValue) -> Bool {
+        guard case .object(let members) = value, members.count == 1, let (name, text) = members.first else {
+            return false
+        }
+        return (name == textTag || name == bytesTag) && string(text) != nil
+    }
+
+    /// In seconds; beyond it a year has more than four digits, or is before the first.
+    private static let longestDate = 6.0e10
+    private static let wholeSeconds = Date.ISO8601FormatStyle()
+    private static let fractions = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
+
+    /// The seconds since 2001.
+    private static func date(_ text: String) -> Double? {
+        let date = (try? wholeSeconds.parse(text)) ?? (try? fractions.parse(text))
+        return date?.timeIntervalSinceReferenceDate
+    }
+}

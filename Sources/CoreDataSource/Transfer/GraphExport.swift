@@ -1,0 +1,149 @@
+internal import ManagedModel
+internal import RowStore
+
+/// Makes a graph of the objects of a context.
+struct GraphExport {
+    private let context: ManagedObjectContext
+    private let keys: TransferKeys
+    private let links: GraphLinks
+    private var layout: ModelLayout { context.stack.layout }
+    /// By entity, in the order in which they were met.
+    private var objects: [Int: [ManagedObject]] = [:]
+    private var met: Set<Int64> = []
+
+    init(_ context: ManagedObjectContext, _ keys: [String: String], _ links: GraphLinks) throws {
+        self.context = context
+        self.keys = try TransferKeys(keys, context.stack.layout)
+        self.links = links
+    }
+
+    /// Adds objects, and those to which the relationships lead, on and on.
+    mutating func add(_ found: [ManagedObject], following paths: [TransferPath]) throws {
+        var waiting = insert(found)
+        while !waiting.isEmpty {
+            var next: [ManagedObject] = []
+            for (entity, objects) in Dictionary(grouping: waiting, by: \.layout.index).sorted(by: { $0.key < $1.key }) {
+                FetchGroup.gather(objects)
+                for path in paths where path.family.contains(entity) {
+                    guard let index = layout.entities[entity].relationship(named: path.name) else { continue }
+                    for object in objects {
+                        next += insert(try context.relatedObjects(of: object, at: index))
+                    }
+                }
+            }
+            waiting = next
+        }
+    }
+
+    /// The ones that are new.
+    private mutating func insert(_ found: [ManagedObject]) -> [ManagedObject] {
+        let new = found.filter { met.insert($0.key).inserted }
+        for object in new { objects[object.layout.index, default: []].append(object) }
+        return new
+    }
+
+    // MARK: The graph
+
+    /// - Parameter entities: Those that are in it even without objects.
+    func graph(_ entities: Set<Int>) throws -> ObjectGraph {
+        var records: [String: [[String: JSONValue]]] = [:]
+        for entity in entities { records[layout.entities[entity].name] = [] }
+        for (entity, objects) in objects {
+            let layout = layout.entities[entity]
+            let fields = TransferField.fields(of: layout, self.layout.model)
+            FetchGroup.gather(objects)
+            var made: [(order: JSONValue, record: [String: JSONValue])] = []
+            for (index, object) in objects.enumerated() {
+                try checkCancellation(index)
+                let record = try record(object, fields)
+                made.append((try key(of: object) ?? .string(JSONValue.object(record).text), record))
+            }
+            made.sort { $0.order < $1.order }
+            if keys[layout] != nil, zip(made, made.dropFirst()).contains(where: { $0.order == $1.order }) {
+                throw DataSourceError(
+                    .invalidGraph,
+                    "Two objects of \(layout.name) have the same key and cannot be told apart. Choose an attribute that is unique: keys: [\"\(layout.name)\": ...].",
+                    entityName: layout.name)
+            }
+            records[layout.name] = made.map(\.record)
+        }
+        return ObjectGraph(records)
+    }
+
+    private func record(_ object: ManagedObject, _ fields: [TransferField]) throws -> [String: JSONValue] {
+        var record: [String: JSONValue] = [:]
+        for field in fields {
+            if case .relationship(let index) = field.kind {
+                if let value = try self.links(of: object, index) { record[field.name] = value }
+            } else if let value = try attribute(object, field.kind) {
+                record[field.name] = value
+            }
+        }
+        return record
+    }
+
+    private func attribute(_ object: ManagedObject, _ kind: TransferField.Kind) throws(DataSourceError) -> JSONValue? {
+        switch kind {
+        case .attribute(let column, let attribute):
+            return try AttributeCoding.json(object.row, column, attribute, object.layout)
+        case .composite(let leaves):
+            var members: [String: JSONValue] = [:]
+            for leaf in leaves {
+                if let value = try attribute(object, leaf.kind) { members[leaf.name] = value }
+            }
+            return members.values.allSatisfy { $0 == .null } ? .null : .object(members)
+        case .relationship, .excluded: return nil
+        }
+    }
+
+    private func key(of object: ManagedObject) throws -> JSONValue? {
+        try keys[object.layout].map { try key(of: object, $0) }
+    }
+
+    private func key(of object: ManagedObject, _ column: Int) throws(DataSourceError) -> JSONValue {
+        let layout = object.layout
+        guard let attribute = layout.columns[column].attribute, !object.row.isNull(column) else {
+            throw DataSourceError(
+                .invalidGraph,
+                "\(object.objectID) has no value for \(layout.columns[column].name), which is its key. Set it, or choose another key.",
+                entityName: layout.name, attributeName: layout.columns[column].name)
+        }
+        return try AttributeCoding.json(object.row, column, attribute, layout)
+    }
+
+    /// The keys of the objects that a relationship leads to; nil if the graph does not say where.
+    private func links(of object: ManagedObject, _ index: Int) throws -> JSONValue? {
+        let relationship = object.layout.relationships[index]
+        guard relationship.isExported else { return nil }
+        let related = try context.relatedObjects(of: object, at: index)
+        let shown = links == .all ? related : related.filter { met.contains($0.key) }
+        if shown.isEmpty {
+            if !related.isEmpty { return nil }
+            return relationship.isToMany ? .array([]) : .null
+        }
+        let column = try keys.destination(relationship, layout, "\(object.layout.name).\(relationship.name)")
+        var keys = try shown.map { try key(of: $0, column) }
+        guard relationship.isToMany else { return keys[0] }
+        if !relationship.description.isOrdered { keys.sort() }
+        return .array(keys)
+    }
+}
+
+/// A relationship to follow, and the entities whose objects have it.
+struct TransferPath {
+    let name: String
+    let family: Set<Int>
+
+    init(_ keyPath: AnyKeyPath, _ layout: ModelLayout) throws(DataSourceError) {
+        guard let type = type(of: keyPath).rootType as? ManagedObject.Type,
+            let entity = layout.entity(named: type.entityName), let name = type.relationshipKeyPaths[keyPath]
+        else {
+            throw DataSourceError(
+                .unknownAttribute,
+                "A graph is to follow a property that is no relationship of the model. Name one: following: [\\ThreadEntity.messages]."
+            )
+        }
+        self.name = name
+        family = Set(entity.concreteFamily)
+    }
+}

@@ -1,0 +1,209 @@
+internal import ManagedModel
+internal import RowStore
+
+/// Makes the objects of a graph, in a batch with the contexts of all data sources that own them.
+///
+/// The objects come first, one after the other, and then their links, so that an object may lead to one that comes later.
+struct GraphImport {
+    private let contexts: [PrivateContext]
+    private let layout: ModelLayout
+    private let keys: TransferKeys
+    /// The properties of each entity that was met, by name.
+    private var fields: [Int: [String: TransferField]] = [:]
+    private var links = GraphImportLinks()
+    /// Objects of one entity that wait to be looked up together.
+    private var waiting: [(index: Int, record: [String: JSONValue])] = []
+    private var waitingEntity = ""
+    /// The objects that the graph has already been about.
+    private var met: Set<Int64> = []
+
+    private static let lookedUpAtOnce = 500
+
+    init(_ contexts: [PrivateContext], _ layout: ModelLayout, _ keys: TransferKeys) {
+        self.contexts = contexts
+        self.layout = layout
+        self.keys = keys
+    }
+
+    /// Takes the next object.
+    mutating func add(_ entity: String, _ index: Int, _ record: [String: JSONValue]) throws {
+        if entity != waitingEntity || waiting.count == GraphImport.lookedUpAtOnce { try makeWaiting() }
+        waitingEntity = entity
+        waiting.append((index, record))
+    }
+
+    /// Links the objects; no more may be added.
+    mutating func end() throws {
+        try makeWaiting()
+        try links.apply(contexts, layout, keys)
+    }
+
+    /// Checks the name of an entity.
+    func check(_ name: String) throws(DataSourceError) {
+        guard let entity = layout.entity(named: name), entity.links == nil else {
+            throw DataSourceError(
+                .unknownEntity,
+                "The graph has objects of \"\(name)\", which the model \(layout.model.name) does not have.",
+                entityName: name)
+        }
+        if entity.isAbstract {
+            throw DataSourceError(
+                .abstractEntity,
+                "The graph has objects of \(name), which is abstract. Give them under the names of its sub-entities.",
+                entityName: name)
+        }
+    }
+
+    // MARK: Objects
+
+    private mutating func makeWaiting() throws {
+        defer { waiting.removeAll(keepingCapacity: true) }
+        guard !waiting.isEmpty, let entity = layout.entity(named: waitingEntity) else { return }
+        guard let context = contexts.first(where: { $0.bindings[entity.index].isOwned }) else {
+            throw DataSourceError(
+                .entityNotOwned,
+                "The graph has objects of \(entity.name), which no data source of the container owns yet. Make its data source before the import.",
+                entityName: entity.name)
+        }
+        let fields =
+            self.fields[entity.index]
+            ?? Dictionary(
+                TransferField.fields(of: entity, layout.model).map { ($0.name, $0) }
+            ) { first, _ in first }
+        self.fields[entity.index] = fields
+        var named: [(place: String, key: RowValue?, record: [String: JSONValue])] = []
+        for (index, record) in waiting {
+            let place = "\(entity.name)[\(index)]"
+            named.append((place, try key(of: record, entity, place), record))
+        }
+        if let column = keys[entity] {
+            for concrete in family(entity, column) where context.bindings[concrete].isOwned {
+                try context.reading { () throws(DataSourceError) in
+                    try context.preload(context.bindings[concrete], column, named.lazy.compactMap(\.key))
+                }
+            }
+        }
+        for (index, (place, key, record)) in named.enumerated() {
+            try checkCancellation(index)
+            let object = try object(entity, key, place, context)
+            for (name, value) in record.sorted(by: { $0.key < $1.key }) {
+                guard let field = fields[name] else {
+                    throw DataSourceError(
+                        .unknownAttribute, "\(place) has a \"\(name)\", which \(entity.name) does not have.",
+                        entityName: entity.name, attributeName: name)
+                }
+                try set(field, of: object, to: value, "\(place).\(name)")
+            }
+        }
+    }
+
+    /// The value of an object's key; nil for an entity without one.
+    private func key(
+        of record: [String: JSONValue], _ entity: EntityLayout, _ place: String
+    ) throws(DataSourceError) -> RowValue? {
+        guard let column = keys[entity], let attribute = entity.columns[column].attribute else { return nil }
+        var json: JSONValue? = .object(record)
+        // The leaf of a composite has a name of several parts.
+        for part in entity.columns[column].name.split(separator: ".") {
+            if case .object(let members) = json { json = members[String(part)] } else { json = nil }
+        }
+        guard let json, json != .null else {
+            throw DataSourceError(
+                .invalidGraph,
+                "\(place) has no value for \(entity.columns[column].name), which is the key of \(entity.name).",
+                entityName: entity.name, attributeName: attribute.name)
+        }
+        guard let value = AttributeCoding.value(json, attribute.type) else {
+            throw wrongType("\(place).\(entity.columns[column].name)", attribute, entity)
+        }
+        return value
+    }
+
+    /// The entities whose objects share the keys of an entity's.
+    private func family(_ entity: EntityLayout, _ column: Int) -> [Int] {
+        guard let constraint = entity.constraint(onColumn: column) else { return [entity.index] }
+        return layout.entities[entity.constraintOwners[constraint]].concreteFamily
+    }
+
+    /// The stored object of that key, or a new one.
+    private mutating func object(
+        _ entity: EntityLayout, _ key: RowValue?, _ place: String, _ context: PrivateContext
+    ) throws -> ManagedObject {
+        guard let key, let column = keys[entity] else { return try context.insert(entity: entity.index) }
+        var found: ManagedObject?
+        for concrete in family(entity, column) where found == nil {
+            found = try context.look(for: key, column, in: concrete)
+        }
+        if let found, found.layout !== entity {
+            throw DataSourceError(
+                .invalidGraph,
+                "\(place) has the key of an object that is stored as a \(found.layout.name). Give it under that name, or delete the object before.",
+                entityName: entity.name)
+        }
+        let object = try found ?? context.insert(entity: entity.index, column: column, value: key)
+        guard met.insert(object.key).inserted else {
+            throw DataSourceError(
+                .invalidGraph, "\(place) has the same key as an object before it.", entityName: entity.name)
+        }
+        return object
+    }
+
+    // MARK: Properties
+
+    private mutating func set(
+        _ field: TransferField, of object: ManagedObject, to json: JSONValue, _ place: String
+    ) throws {
+        switch field.kind {
+        case .attribute(let column, let attribute):
+            guard let value = AttributeCoding.value(json, attribute.type) else {
+                throw wrongType(place, attribute, object.layout)
+            }
+            object.setValue(value, column)
+        case .composite(let leaves):
+            guard case .object(let members) = json else {
+                guard json == .null else { throw wrongKind(place, "an object with the parts of the composite") }
+                for leaf in leaves { try clear(leaf, of: object, place) }
+                return
+            }
+            for (name, value) in members.sorted(by: { $0.key < $1.key }) {
+                guard let leaf = leaves.first(where: { $0.name == name }) else {
+                    throw DataSourceError(
+                        .unknownAttribute, "\(place) has a \"\(name)\", which the composite does not have.",
+                        entityName: object.layout.name, attributeName: name)
+                }
+                try set(leaf, of: object, to: value, "\(place).\(name)")
+            }
+        case .relationship(let index):
+            try links.add(object, index, json, place)
+        case .excluded(let reason):
+            throw wrongKind(place, "absent: it \(reason)")
+        }
+    }
+
+    private mutating func clear(_ field: TransferField, of object: ManagedObject, _ place: String) throws {
+        if case .excluded = field.kind { return }
+        try set(field, of: object, to: .null, place)
+    }
+
+    private func wrongType(
+        _ place: String, _ attribute: AttributeDescription, _ entity: EntityLayout
+    ) -> DataSourceError {
+        DataSourceError(
+            .invalidGraph, "\(place) is no value of the type \(attribute.type.rawValue).", entityName: entity.name,
+            attributeName: attribute.name)
+    }
+
+    private func wrongKind(_ place: String, _ wanted: String) -> DataSourceError {
+        DataSourceError(.invalidGraph, "\(place) has to be \(wanted).")
+    }
+}
+
+extension PrivateContext {
+    /// The object with that value, as the context has it that may edit it.
+    func look(for value: RowValue, _ column: Int, in entity: Int) throws -> ManagedObject? {
+        let editor = editor(ofEntity: entity)
+        return try editor.reading { () throws(DataSourceError) in
+            try editor.find(entity: entity, column: column, value: value)
+        }
+    }
+}

@@ -1,0 +1,134 @@
+internal import RowStore
+
+/// The links that a graph names, until all its objects are there.
+struct GraphImportLinks {
+    private struct Link {
+        let object: ManagedObject
+        /// The keys of the other ends as the graph has them.
+        let keys: [JSONValue]
+        let place: String
+    }
+
+    private struct Group: Hashable {
+        let entity: Int
+        let relationship: Int
+    }
+
+    private var groups: [Group: [Link]] = [:]
+
+    /// Notes where a relationship of an object leads to.
+    mutating func add(_ object: ManagedObject, _ index: Int, _ json: JSONValue, _ place: String) throws {
+        let isToMany = object.layout.relationships[index].isToMany
+        let keys: [JSONValue]
+        switch json {
+        case .null: keys = []
+        case .array(let elements) where isToMany: keys = elements
+        case .array, .object: throw GraphImportLinks.fault(place, "has to be the key of one object, or null")
+        default:
+            if isToMany { throw GraphImportLinks.fault(place, "has to be a list of keys") }
+            keys = [json]
+        }
+        let group = Group(entity: object.layout.index, relationship: index)
+        groups[group, default: []].append(Link(object: object, keys: keys, place: place))
+    }
+
+    /// Sets all of them, and checks that they agree.
+    func apply(_ contexts: [PrivateContext], _ layout: ModelLayout, _ keys: TransferKeys) throws {
+        // Lists first: they say more than the other side, which is there already then.
+        let sorted = groups.sorted { one, other in
+            let isToMany = [one, other].map {
+                layout.entities[$0.key.entity].relationships[$0.key.relationship].isToMany
+            }
+            if isToMany[0] != isToMany[1] { return isToMany[0] }
+            return (one.key.entity, one.key.relationship) < (other.key.entity, other.key.relationship)
+        }
+        let paths = Set(groups.keys.map { layout.entities[$0.entity].relationships[$0.relationship].path })
+        var checked: [(relationship: Int, [(link: Link, ends: [Int64])])] = []
+        for (group, links) in sorted {
+            let relationship = layout.entities[group.entity].relationships[group.relationship]
+            guard let context = links[0].object.context as? PrivateContext else { continue }
+            // What leads nowhere needs no key to say so.
+            let named = links.first { !$0.keys.isEmpty }
+            let column = try named.map { try keys.destination(relationship, layout, $0.place) } ?? 0
+            try preload(links, relationship, column, context)
+            FetchGroup.gather(links.map(\.object))
+            var ends: [(link: Link, ends: [Int64])] = []
+            // An end that may have one source only could be named by two.
+            let canContradict =
+                relationship.inverse.map { inverse in
+                    paths.contains(inverse) || layout.model.relationship(inverse)?.isToMany == false
+                } ?? false
+            for (index, link) in links.enumerated() {
+                try checkCancellation(index)
+                let others = try destinations(link, relationship, column, context)
+                let editor = LinkEditor(context, link.object, group.relationship)
+                if relationship.isToMany { editor.set(others) } else { editor.set(others.first) }
+                if canContradict { ends.append((link, others.map(\.key))) }
+            }
+            if canContradict { checked.append((group.relationship, ends)) }
+        }
+        for context in contexts { try context.throwRefusal() }
+        for (relationship, links) in checked { try check(links, relationship) }
+    }
+
+    private func destinations(
+        _ link: Link, _ relationship: RelationshipLayout, _ column: Int, _ context: PrivateContext
+    ) throws -> [ManagedObject] {
+        var met: Set<Int64> = []
+        return try link.keys.enumerated().map { index, key in
+            let place = relationship.isToMany ? "\(link.place)[\(index)]" : link.place
+            guard let value = value(key, relationship, column, context) else {
+                throw GraphImportLinks.fault(place, "is no value of the type of the key")
+            }
+            for entity in relationship.destinationFamily {
+                guard let other = try context.look(for: value, column, in: entity) else { continue }
+                guard met.insert(other.key).inserted else { throw GraphImportLinks.fault(place, "comes twice") }
+                return other
+            }
+            let name = relationship.description.destinationName
+            throw GraphImportLinks.fault(
+                place, "leads to a \(name) that is neither in the graph nor in the store", entity: name)
+        }
+    }
+
+    private func value(
+        _ key: JSONValue, _ relationship: RelationshipLayout, _ column: Int, _ context: PrivateContext
+    ) -> RowValue? {
+        let destination = context.bindings[relationship.destination].layout
+        guard key != .null, let attribute = destination.columns[column].attribute else { return nil }
+        return AttributeCoding.value(key, attribute.type)
+    }
+
+    /// Looks up together what the links lead to.
+    private func preload(
+        _ links: [Link], _ relationship: RelationshipLayout, _ column: Int, _ context: PrivateContext
+    ) throws {
+        let values = links.lazy.flatMap(\.keys).compactMap { value($0, relationship, column, context) }
+        for entity in relationship.destinationFamily {
+            guard let editor = context.editor(ofEntity: entity) as? PrivateContext, editor.bindings[entity].isOwned,
+                !editor.bindings[entity].holdsAllRows
+            else { continue }
+            try editor.reading { () throws(DataSourceError) in
+                try editor.preload(editor.bindings[entity], column, values)
+            }
+        }
+    }
+
+    /// Throws unless the links are as the graph says now that all are set.
+    private func check(_ links: [(link: Link, ends: [Int64])], _ relationship: Int) throws {
+        FetchGroup.gather(links.map(\.link.object))
+        for (link, wanted) in links {
+            guard let context = link.object.context as? PrivateContext else { continue }
+            let ends = try context.relatedObjects(of: link.object, at: relationship).map(\.key)
+            let isOrdered = link.object.layout.relationships[relationship].description.isOrdered
+            guard isOrdered ? ends == wanted : Set(ends) == Set(wanted) else {
+                throw GraphImportLinks.fault(
+                    link.place, "contradicts what the graph says of the same link elsewhere. Give each link once")
+            }
+        }
+    }
+
+    private static func fault(_ place: String, _ complaint: String, entity: String? = nil) -> DataSourceError {
+        DataSourceError(.invalidGraph, "\(place) \(complaint).", entityName: entity)
+    }
+}

@@ -1,0 +1,77 @@
+internal import RowStore
+
+/// Which links a graph has.
+public struct GraphLinks: Sendable, Hashable {
+    private let rawValue: Int
+
+    /// Those between exported objects, so that the graph can be imported into an empty store: a list has the exported objects
+    /// only, and a relationship that leads to others alone is left out.
+    public static let exported = GraphLinks(rawValue: 0)
+    /// All of them: what is not exported has to be where the graph is imported.
+    public static let all = GraphLinks(rawValue: 1)
+}
+
+/// Objects out of a context, as plain values.
+extension ManagedObjectContext {
+    /// The objects of a request as a graph, with those to which chosen relationships lead.
+    ///
+    /// ```swift
+    /// let request = FetchRequest<GroupEntity>(where: \.gid == "7")
+    /// let graph = try await container.read { try $0.exportGraph(request, following: [\GroupEntity.members]) }
+    /// ```
+    ///
+    /// A relationship is followed from every object that has it, on and on, also from those to which another one led. Edits that
+    /// are not saved yet are exported as they are. Transient and derived attributes are left out.
+    ///
+    /// - Parameters:
+    ///   - following: Key paths to relationships, of any class.
+    ///   - keys: The attributes by which objects are named, by entities, where that is not the first one with a
+    ///     uniqueness constraint of its own. One that is chosen counts for sub-entities too.
+    ///   - links: Which links are written.
+    /// - Throws: As ``fetch(_:)``; `unknownAttribute`; `damagedValue`; `invalidGraph` for a link to an entity without a key, for an
+    ///   object without a value for its key, and for two with the same.
+    ///
+    /// - Complexity: a few statements for 1,000 objects of each entity. All objects are in memory together.
+    public func exportGraph<Object: ManagedObject>(
+        _ request: FetchRequest<Object>, following: [AnyKeyPath] = [], keys: [String: String] = [:],
+        links: GraphLinks = .exported
+    ) throws -> ObjectGraph {
+        var export = try GraphExport(self, keys, links)
+        let paths = try following.map { keyPath throws(DataSourceError) in try TransferPath(keyPath, stack.layout) }
+        try export.add(fetch(request), following: paths)
+        let family = try stack.layout.entities[entity(of: Object.self)].concreteFamily
+        return try checked(export.graph(Set(family)))
+    }
+
+    /// All objects of some entities and their sub-entities as a graph.
+    ///
+    /// - Parameters:
+    ///   - keys: As of ``exportGraph(_:following:keys:links:)``.
+    ///   - links: Which links are written.
+    /// - Throws: As ``exportGraph(_:following:keys:links:)``.
+    public func exportGraph(
+        of types: [ManagedObject.Type], keys: [String: String] = [:], links: GraphLinks = .exported
+    ) throws -> ObjectGraph {
+        var export = try GraphExport(self, keys, links)
+        var entities: Set<Int> = []
+        for type in types {
+            for entity in try stack.layout.entities[entity(of: type)].concreteFamily
+            where entities.insert(entity).inserted {
+                try export.add(allObjects(ofEntity: entity), following: [])
+            }
+        }
+        return try checked(export.graph(entities))
+    }
+
+    private func allObjects(ofEntity entity: Int) throws -> [ManagedObject] {
+        try reading { () throws(DataSourceError) in
+            try unsortedObjects(FetchPlan(RowQuery(entity: entity)))
+        }
+    }
+
+    /// Throws what could not be read of a relationship.
+    private func checked(_ graph: ObjectGraph) throws -> ObjectGraph {
+        if let refusal { throw refusal }
+        return graph
+    }
+}

@@ -1,0 +1,108 @@
+public import Foundation
+internal import RowStore
+
+/// Objects and their links as a plain value: for fixtures of tests, to seed a store, and to carry objects to another one.
+///
+/// Any context exports one, and a container imports it, as one save:
+///
+/// ```swift
+/// let graph = try await container.read { try $0.exportGraph(of: [GroupEntity.self, ContactEntity.self]) }
+/// try await other.importGraph(graph)
+/// ```
+///
+/// Its JSON has the objects by entity. A link is the value of the destination's key, the attribute with a uniqueness
+/// constraint of its own:
+///
+/// ```json
+/// {
+///   "ContactEntity": [{"uid": "1", "name": "Guan Yu", "birthday": null, "group": "7"}],
+///   "GroupEntity": [{"gid": "7", "name": "Oath"}]
+/// }
+/// ```
+///
+/// Numbers, booleans and strings are those of JSON; a decimal, a UUID and a URL are strings, data is a string in base 64. A date
+/// is a string as in ISO 8601, or a number of seconds since 2001 if the string would lose a part of it. A composite is an
+/// object, a transformable the JSON of its value. Every value comes back exactly.
+///
+/// The objects of an entity are in the order of their keys, and names are sorted; so equal graphs are equal texts, and a change
+/// of one value is one changed line.
+public struct ObjectGraph: Sendable, Hashable {
+    /// The objects by entity, each by the names of its properties.
+    private(set) var records: [String: [[String: JSONValue]]] = [:]
+
+    /// A graph without objects.
+    public init() {}
+
+    /// Reads the JSON of a graph. That the names are those of a model is checked when it is imported.
+    ///
+    /// - Throws: `invalidGraph` with the line of what is no JSON or no list of objects by entity.
+    public init(json: Data) throws {
+        var reader = JSONReader(Array(json))
+        try reader.forEachRecord { entity, _, record in
+            records[entity, default: []].append(record)
+        } list: {
+            records[$0] = []
+        }
+    }
+
+    init(_ records: [String: [[String: JSONValue]]]) {
+        self.records = records
+    }
+
+    /// The graph as JSON, the same bytes for equal graphs: names are sorted, and each value has a line of its own.
+    public var json: Data { Data((value.prettyText + "\n").utf8) }
+
+    /// The names of the entities, sorted.
+    public var entityNames: [String] { records.keys.sorted() }
+
+    /// How many objects of an entity there are, those of sub-entities not counted.
+    public func objectCount(ofEntity name: String) -> Int { records[name]?.count ?? 0 }
+
+    private var value: JSONValue { .object(records.mapValues { .array($0.map { .object($0) }) }) }
+}
+
+extension ObjectGraph: Codable {
+    public init(from decoder: any Decoder) throws {
+        records = try [String: [[String: JSONValue]]](from: decoder)
+    }
+
+    public func encode(to encoder: any Encoder) throws { try records.encode(to: encoder) }
+}
+
+extension ObjectGraph: CustomStringConvertible {
+    /// How many objects there are: `ObjectGraph (3 ContactEntity, 1 GroupEntity)`.
+    public var description: String {
+        "ObjectGraph (\(entityNames.map { "\(objectCount(ofEntity: $0)) \($0)" }.joined(separator: ", ")))"
+    }
+}
+
+extension JSONReader {
+    /// Reads a graph object by object.
+    ///
+    /// - Parameters:
+    ///   - body: Takes each object with the name of its entity and its place among those of it.
+    ///   - list: Takes the name of each entity before its objects.
+    mutating func forEachRecord(
+        _ body: (String, Int, [String: JSONValue]) throws -> Void, list: (String) throws -> Void = { _ in }
+    ) throws {
+        var names: Set<String> = []
+        try forEachMember { name, reader in
+            guard names.insert(name).inserted else {
+                throw DataSourceError(.invalidGraph, "\(name) comes twice in a graph. Give its objects one list.")
+            }
+            guard try reader.peekToken() == UInt8(ascii: "[") else {
+                throw DataSourceError(.invalidGraph, "\(name): a list of objects is missing.")
+            }
+            try list(name)
+            var index = 0
+            try reader.forEachElement { reader in
+                guard case .object(let record) = try reader.value() else {
+                    throw DataSourceError(.invalidGraph, "\(name)[\(index)] is no object.")
+                }
+                try body(name, index, record)
+                index += 1
+            }
+        }
+        try expectEnd()
+    }
+}

@@ -1,0 +1,72 @@
+/// A version as Debian writes it, `[epoch:]upstream[-revision]`, in Debian's order.
+///
+/// Source: the Debian Policy Manual, section 5.6.12, "Version".
+public struct DebianVersion: Sendable {
+    public let text: String
+    private let epoch: Int
+    private let upstream: [UInt8]
+    private let revision: [UInt8]
+
+    public init(_ text: String) {
+        self.text = text
+        var rest = Array(text.utf8)[...]
+        if let colon = rest.firstIndex(of: .colon) {
+            epoch = Int(String(decoding: rest[..<colon], as: UTF8.self)) ?? 0
+            rest = rest[(colon + 1)...]
+        } else {
+            epoch = 0
+        }
+        let dash = rest.lastIndex(of: UInt8(ascii: "-")) ?? rest.endIndex
+        upstream = Array(rest[..<dash])
+        revision = Array(rest[dash...].dropFirst())
+    }
+
+    /// Texts without digits and numbers take turns: letters come before other characters, and `~` before the end.
+    private static func order(_ one: [UInt8], _ other: [UInt8]) -> Int {
+        var (one, other) = (one[...], other[...])
+        while !one.isEmpty || !other.isEmpty {
+            while one.first.map({ !$0.isDigit }) ?? false || other.first.map({ !$0.isDigit }) ?? false {
+                let (left, right) = (weight(one.first), weight(other.first))
+                if left != right { return left - right }
+                one = one.dropFirst()
+                other = other.dropFirst()
+            }
+            let (left, right) = (takeNumber(&one), takeNumber(&other))
+            if left.count != right.count { return left.count - right.count }
+            if !left.elementsEqual(right) { return left.lexicographicallyPrecedes(right) ? -1 : 1 }
+        }
+        return 0
+    }
+
+    /// The end of a text counts as a digit does.
+    private static func weight(_ byte: UInt8?) -> Int {
+        guard let byte, !byte.isDigit else { return 0 }
+        if byte == UInt8(ascii: "~") { return -1 }
+        return byte.isLetter ? Int(byte) : Int(byte) + 256
+    }
+
+    /// The digits at the beginning, without zeros before them.
+    private static func takeNumber(_ text: inout ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+        let digits = text.prefix(while: \.isDigit)
+        text = text[digits.endIndex...]
+        return digits.drop { $0 == UInt8(ascii: "0") }
+    }
+}
+
+extension DebianVersion: Comparable {
+    private func order(_ other: DebianVersion) -> Int {
+        if epoch != other.epoch { return epoch < other.epoch ? -1 : 1 }
+        let order = DebianVersion.order(upstream, other.upstream)
+        return order != 0 ? order : DebianVersion.order(revision, other.revision)
+    }
+
+    public static func < (one: DebianVersion, other: DebianVersion) -> Bool { one.order(other) < 0 }
+
+    /// Versions that are the same to Debian: `1.0` and `1.00`.
+    public static func == (one: DebianVersion, other: DebianVersion) -> Bool { one.order(other) == 0 }
+}
+
+extension UInt8 {
+    fileprivate var isDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
+    fileprivate var isLetter: Bool { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(lowercased) }
+}

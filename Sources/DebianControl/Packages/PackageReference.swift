@@ -1,0 +1,116 @@
+/// One package that a dependency names: `libc6:amd64 (>= 2.34)`.
+///
+/// Source: the Debian Policy Manual, section 7.1, "Syntax of relationship fields".
+public struct PackageReference: Sendable, Hashable {
+    public let name: String
+    /// The part after the colon: an architecture, `any` or `native`; nil for none.
+    public let architecture: String?
+    public let version: VersionConstraint?
+    /// As it was written, with single spaces.
+    public let text: String
+
+    /// Which versions of a package are meant.
+    public struct VersionConstraint: Sendable, Hashable {
+        public let relation: Relation
+        public let version: String
+
+        public enum Relation: String, Sendable {
+            case earlier = "<<"
+            case earlierOrEqual = "<="
+            case equal = "="
+            case laterOrEqual = ">="
+            case later = ">>"
+        }
+
+        /// Whether a version is one of those that are meant.
+        public func allows(_ text: String) -> Bool {
+            let (other, bound) = (DebianVersion(text), DebianVersion(version))
+            return switch relation {
+            case .earlier: other < bound
+            case .earlierOrEqual: other <= bound
+            case .equal: other == bound
+            case .laterOrEqual: other >= bound
+            case .later: other > bound
+            }
+        }
+    }
+
+    /// Reads one name with what follows it; nil if that is not how a package is named.
+    ///
+    /// Lists of architectures and build profiles, which only sources have, are left out.
+    public init?(_ text: some StringProtocol) {
+        var rest = Substring(text)
+        while let last = rest.last, last == "]" || last == ">" {
+            guard let opening = rest.lastIndex(of: last == "]" ? "[" : "<") else { return nil }
+            rest = rest[..<opening].trimmed
+        }
+        rest = rest.trimmed
+        var version: VersionConstraint?
+        if rest.last == ")" {
+            guard let opening = rest.firstIndex(of: "("),
+                let constraint = VersionConstraint(rest[rest.index(after: opening)...].dropLast().trimmed)
+            else { return nil }
+            version = constraint
+            rest = rest[..<opening].trimmed
+        }
+        let parts = rest.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        guard let name = parts.first, name.isPackageName, parts.dropFirst().allSatisfy(\.isPackageName) else {
+            return nil
+        }
+        self.name = String(name)
+        architecture = parts.count > 1 ? String(parts[1]) : nil
+        self.version = version
+        let constraint = version.map { " (\($0.relation.rawValue) \($0.version))" } ?? ""
+        self.text = String(rest) + constraint
+    }
+
+    /// Reads a field like `Depends`: requirements between commas, and in each the alternatives between bars.
+    ///
+    /// - Returns: The requirements with their alternatives; nil if one of them cannot be read.
+    public static func requirements(_ field: String) -> [[PackageReference]]? {
+        var requirements: [[PackageReference]] = []
+        for requirement in field.split(separator: ",") where !requirement.trimmed.isEmpty {
+            let parts = requirement.split(separator: "|", omittingEmptySubsequences: false)
+            let alternatives = parts.compactMap { PackageReference($0.trimmed) }
+            guard alternatives.count == parts.count else { return nil }
+            requirements.append(alternatives)
+        }
+        return requirements
+    }
+}
+
+extension PackageReference.VersionConstraint {
+    /// Reads what stands in parentheses: `>= 2.34`.
+    fileprivate init?(_ text: Substring) {
+        let sign = text.prefix { "<=>".contains($0) }
+        let version = text[sign.endIndex...].trimmed
+        guard !version.isEmpty, !version.contains(where: \.isWhitespace) else { return nil }
+        switch sign {
+        // Once they stood for what has a sign of its own now.
+        case "<": relation = .earlierOrEqual
+        case ">": relation = .laterOrEqual
+        default:
+            guard let relation = Relation(rawValue: String(sign)) else { return nil }
+            self.relation = relation
+        }
+        self.version = String(version)
+    }
+}
+
+extension Substring {
+    fileprivate var trimmed: Substring {
+        var rest = self
+        while rest.first?.isWhitespace == true { rest.removeFirst() }
+        while rest.last?.isWhitespace == true { rest.removeLast() }
+        return rest
+    }
+
+    fileprivate var isPackageName: Bool {
+        !isEmpty
+            && utf8.allSatisfy { byte in
+                (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
+                    || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+                    || [0x2B, 0x2D, 0x2E, 0x5F].contains(byte)
+            }
+    }
+}

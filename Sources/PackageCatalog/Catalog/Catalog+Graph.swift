@@ -1,0 +1,107 @@
+internal import CoreDataSource
+
+/// Questions that follow the links between packages.
+extension Catalog {
+    /// Prints what the packages of a name need, a line for each requirement: the package, the field, the alternatives, and
+    /// what meets them.
+    func printDependencies(of name: String) throws {
+        for package in try stored(name) {
+            for requirement in package.requirements {
+                let texts = requirement.map(\.text).joined(separator: " | ")
+                let found = requirement.flatMap(\.candidates).map(\.title).unique
+                let answer = found.isEmpty ? "missing" : found.joined(separator: ", ")
+                print([package.title, requirement[0].field, texts, answer].joined(separator: "\t"))
+            }
+        }
+    }
+
+    /// Prints which packages need those of a name, or what they provide: the package, the field, and what it says.
+    func printDependents(of name: String) throws {
+        let lines = try stored(name).flatMap(\.dependents).map { dependency in
+            [dependency.dependant, dependency.field, dependency.text].joined(separator: "\t")
+        }
+        for line in lines.sorted().unique { print(line) }
+    }
+
+    /// Prints a shortest chain of dependencies that leads to a package of that name, from one that no other needs.
+    func printReason(for name: String) throws {
+        let goals = try stored(name)
+        var way = DependencyWay(to: goals)
+        guard let chain = way.shortestChain() else {
+            let isNeeded = way.dependantCount > 0
+            print(isNeeded ? "Only packages that need each other lead to \(name)." : "Nothing depends on \(name).")
+            return
+        }
+        for step in chain { print("\(step.package.title) \(step.field): \(step.text)") }
+    }
+
+    /// The packages of a name that are there, or that provide it.
+    private func stored(_ name: String) throws -> [Package] {
+        let known = try packages.main.first(PackageName.self, where: \.name, equals: name)
+        let found = Array(known?.packages.filter(\.isThere) ?? [])
+        let all = found.isEmpty ? Array(known?.providers.filter(\.isThere) ?? []) : found
+        if all.isEmpty { throw CatalogError("Not in the catalog: \(name)") }
+        return all.sorted { $0.key < $1.key }
+    }
+}
+
+/// The way from packages back to those that lead to them, a step at a time.
+@MainActor
+struct DependencyWay {
+    /// One package of a chain, and what leads from it to the next.
+    struct Step {
+        let package: Package
+        let field: String
+        let text: String
+    }
+
+    private let goals: [Package]
+    /// By which dependency each package was reached.
+    private var reached: [ManagedObjectID: (dependency: Dependency, next: Package)] = [:]
+    /// How many packages lead to the goals, as far as was looked.
+    var dependantCount: Int { reached.count }
+
+    init(to goals: [Package]) {
+        self.goals = goals
+    }
+
+    /// From a package that no other one needs to one of the goals; nil if there is no such package.
+    mutating func shortestChain() -> [Step]? {
+        var met = Set(goals.map(\.objectID))
+        var edge = goals
+        while !edge.isEmpty {
+            var next: [Package] = []
+            var ends: [Package] = []
+            for package in edge {
+                let dependents = package.dependents.filter { $0.package.map { $0 !== package } ?? false }
+                if dependents.isEmpty, reached[package.objectID] != nil { ends.append(package) }
+                for dependency in dependents.sorted(by: { $0.key < $1.key }) {
+                    guard let dependant = dependency.package, met.insert(dependant.objectID).inserted else { continue }
+                    reached[dependant.objectID] = (dependency, package)
+                    next.append(dependant)
+                }
+            }
+            if let first = ends.min(by: { $0.key < $1.key }) { return chain(from: first) }
+            edge = next
+        }
+        return nil
+    }
+
+    private func chain(from package: Package) -> [Step] {
+        var steps: [Step] = []
+        var package = package
+        while let (dependency, next) = reached[package.objectID] {
+            steps.append(Step(package: package, field: dependency.field, text: dependency.text))
+            package = next
+        }
+        return steps
+    }
+}
+
+extension [String] {
+    /// Without those that come again.
+    fileprivate var unique: [String] {
+        var seen: Set<String> = []
+        return filter { seen.insert($0).inserted }
+    }
+}

@@ -1,0 +1,130 @@
+import CoreDataSource
+import Foundation
+import TestSupport
+import Testing
+
+/// Input that is wrong: the error names the place, and nothing is changed.
+@MainActor @Suite struct TransferErrorTests {
+    struct Wrong: Sendable, CustomTestStringConvertible {
+        let json: String
+        let code: DataSourceError.Code
+        /// What the message has to name.
+        let place: String
+
+        var testDescription: String { String(json.prefix(80)) }
+
+        init(_ json: String, _ code: DataSourceError.Code, _ place: String) {
+            self.json = json
+            self.code = code
+            self.place = place
+        }
+    }
+
+    nonisolated static let wrong = [
+        Wrong("{\"Nothing\": []}", .unknownEntity, "\"Nothing\""),
+        Wrong("{\"Animal\": [{\"key\": \"1\"}]}", .abstractEntity, "Animal"),
+        Wrong("{\"Topic\": {}}", .invalidGraph, "Topic"),
+        Wrong("{\"Topic\": [1]}", .invalidGraph, "Topic[0]"),
+        Wrong("{\"Topic\": [], \"Topic\": []}", .invalidGraph, "Topic"),
+        Wrong("{\"Topic\": [{\"key\": \"1\"}, {\"key\": \"2\", \"name\": 1}]}", .unknownAttribute, "Topic[1]"),
+        Wrong("{\"Topic\": [{\"key\": \"1\"}, {\"key\": \"2\", \"title\": 1}]}", .invalidGraph, "Topic[1].title"),
+        Wrong("{\"Topic\": [{\"title\": \"1\"}]}", .invalidGraph, "Topic[0]"),
+        Wrong("{\"Topic\": [{\"key\": null}]}", .invalidGraph, "Topic[0]"),
+        Wrong("{\"Topic\": [{\"key\": 1}]}", .invalidGraph, "Topic[0].key"),
+        Wrong("{\"Topic\": [{\"key\": \"1\"}, {\"key\": \"1\"}]}", .invalidGraph, "Topic[1]"),
+        Wrong("{\"Topic\": [{\"key\": \"1\", \"key\": \"2\"}]}", .invalidGraph, "line 1"),
+        Wrong("{\"Topic\": [{\"key\": \"1\", \"title\": null}]}", .validationFailed, "Topic.title"),
+        Wrong("{\"Letter\": [{\"key\": \"1\", \"topic\": \"?\"}]}", .invalidGraph, "Letter[0].topic"),
+        Wrong("{\"Letter\": [{\"key\": \"1\", \"topic\": [\"?\"]}]}", .invalidGraph, "Letter[0].topic"),
+        Wrong("{\"Letter\": [{\"key\": \"1\", \"topic\": 7}]}", .invalidGraph, "Letter[0].topic"),
+        Wrong("{\"Topic\": [{\"key\": \"1\", \"letters\": \"stored\"}]}", .invalidGraph, "Topic[0].letters"),
+        Wrong(
+            "{\"Topic\": [{\"key\": \"1\", \"letters\": [\"stored\", \"stored\"]}]}", .invalidGraph,
+            "Topic[0].letters[1]"),
+        Wrong(
+            "{\"Topic\": [{\"key\": \"1\", \"letters\": [\"stored\"]}, {\"key\": \"2\", \"letters\": [\"stored\"]}]}",
+            .invalidGraph, "Topic[0].letters"),
+        Wrong(
+            "{\"Topic\": [{\"key\": \"1\", \"letters\": []}], \"Letter\": [{\"key\": \"stored\", \"topic\": \"1\"}]}",
+            .invalidGraph, "Topic[0].letters"),
+        Wrong("{\"Cat\": [{\"key\": \"dog\"}]}", .invalidGraph, "Cat[0]"),
+        Wrong("{\"Cat\": [{\"key\": \"1\", \"lives\": 40000}]}", .invalidGraph, "Cat[0].lives"),
+        Wrong("{\"Cat\": [{\"key\": \"1\", \"lives\": 1.5}]}", .invalidGraph, "Cat[0].lives"),
+        Wrong("{\"Passport\": [{\"key\": \"1\"}]}", .validationFailed, "Passport.holder"),
+        Wrong("", .invalidGraph, "line 1"),
+        Wrong("[]", .invalidGraph, "line 1"),
+        Wrong("{}\n\n x", .invalidGraph, "line 3"),
+        Wrong("{\"Topic\": [\n{\"key\": \"1\",}]}", .invalidGraph, "line 2"),
+        Wrong("{\"Topic\": [{\"key\": \"1\"", .invalidGraph, "line 1"),
+        Wrong("{\"Topic\": [{\"key\": \"\\ud800\"}]}", .invalidGraph, "surrogate"),
+        Wrong("{\"Topic\": [{\"key\": \"\\x\"}]}", .invalidGraph, "escape"),
+        Wrong("{\"Topic\": [{\"key\": \"\n\"}]}", .invalidGraph, "control character"),
+        Wrong("{\"Topic\": [{\"key\": 01}]}", .invalidGraph, "number"),
+        Wrong("{\"Topic\": [{\"key\": nul}]}", .invalidGraph, "value"),
+        Wrong(
+            "{\"Topic\": [{\"key\": " + String(repeating: "[", count: 100_000), .invalidGraph,
+            "too deep"),
+    ]
+
+    @Test(arguments: wrong) func whatIsWrongIsNamedAndChangesNothing(wrong: Wrong) async throws {
+        try await withGraph { container in
+            let source = try container.dataSource(GraphDataSource.self)
+            let stored = "{\"Letter\": [{\"key\": \"stored\"}], \"Dog\": [{\"key\": \"dog\"}]}"
+            try await container.importGraph(ObjectGraph(json: Data(stored.utf8)))
+            let before = try container.main.exportGraph(of: GraphDataSource.entities)
+            let directory = try TemporaryDirectory()
+            let file = directory.url.appending(component: "graph.json")
+            try Data(wrong.json.utf8).write(to: file)
+            for isFile in [false, true] {
+                let error = await #expect(throws: DataSourceError.self) {
+                    if isFile {
+                        try await container.importGraph(contentsOf: file)
+                    } else {
+                        try await container.importGraph(ObjectGraph(json: Data(wrong.json.utf8)))
+                    }
+                }
+                #expect(error?.code == wrong.code)
+                #expect(error?.message.contains(wrong.place) == true, "\(error?.message ?? "")")
+            }
+            #expect(try container.main.exportGraph(of: GraphDataSource.entities) == before)
+            #expect(try source.count(Letter.self) == 1)
+        }
+    }
+
+    @Test func aFileThatIsMissingIsAnError() async throws {
+        try await withGraph { container in
+            let error = await #expect(throws: DataSourceError.self) {
+                try await container.importGraph(contentsOf: URL(filePath: "/nowhere/graph.json"))
+            }
+            #expect(error?.code == .entityNotOwned)
+            _ = try container.dataSource(GraphDataSource.self)
+            let missing = await #expect(throws: DataSourceError.self) {
+                try await container.importGraph(contentsOf: URL(filePath: "/nowhere/graph.json"))
+            }
+            #expect(missing?.code == .invalidGraph)
+        }
+    }
+
+    @Test func whatCannotBeNamedIsNotExported() async throws {
+        let container = try await PersistentContainer(model: .allTypes, store: .inMemory)
+        final class Families: DataSource<Int> {
+            override class var entities: [ManagedObject.Type] { [Parent.self, Place.self] }
+        }
+        try await container.dataSource(Families.self).perform { context in
+            let parent = try context.insert(Parent.self)
+            parent.name = "same"
+            try context.insert(Place.self).owner = parent
+            let other = try context.insert(Parent.self)
+            other.name = "same"
+        }
+        // Neither has a key by itself, and the one that is chosen is not unique.
+        for keys in [[:], ["Parent": "name"]] {
+            let error = #expect(throws: DataSourceError.self) {
+                try container.main.exportGraph(of: [Parent.self, Place.self], keys: keys)
+            }
+            #expect(error?.code == .invalidGraph)
+        }
+        #expect(try container.main.exportGraph(of: [Place.self]).objectCount(ofEntity: "Place") == 1)
+        try await container.close()
+    }
+}
