@@ -124,4 +124,20 @@ extension AnyDataSource {
     ) -> ListUpdates<Object> {
         ListUpdates(main: mainTier, request: ListRequest(request, sectionBy), buffering: buffering)
     }
+
+    /// A list of the objects that a to-many relationship of an object leads to, as values that follow every save.
+    ///
+    /// ```swift
+    /// for await update in mail.updates(of: thread, \.messages, order: [.ascending(\.date)]) { show(update.snapshot) }
+    /// ```
+    ///
+    /// For conditions and ordered relationships see ``FetchRequest/init(_:_:where:order:limit:)``.
+    ///
+    /// - Parameter order: Objects that are equal by all of it come in the order of creation.
+    public nonisolated func updates<Owner: ManagedObject, Object: ManagedObject>(
+        of owner: Owner, _ keyPath: KeyPath<Owner, RelatedObjects<Object>>, order: [FetchOrder<Object>] = [],
+        buffering: ListBuffering = .latest
+    ) -> ListUpdates<Object> {
+        updates(FetchRequest(owner, keyPath, order: order), buffering: buffering)
+    }
 }

@@ -1,0 +1,180 @@
+import CoreDataSource
+import Foundation
+import RowStore
+import TestSupport
+import Testing
+
+/// Lists whose predicate, order or sections go along relationships follow the rows to which theirs lead.
+///
+/// `COREDATASOURCE_RELATED_LISTS` says how many random saves are followed, and `COREDATASOURCE_SEED` repeats a run.
+@MainActor
+struct RelatedListTests {
+    private nonisolated static let environment = ProcessInfo.processInfo.environment
+    private nonisolated static let count = environment["COREDATASOURCE_RELATED_LISTS"].flatMap { Int($0) } ?? 120
+    private nonisolated static let seed = testSeed()
+
+    private func withMail(
+        isInMemory: Bool = false, _ body: @MainActor (PersistentContainer, MailDataSource) async throws -> Void
+    ) async throws {
+        let directory = try TemporaryDirectory()
+        let container = try await PersistentContainer(
+            model: .mail, store: isInMemory ? .inMemory : .sqlite(directory.store))
+        try await body(container, try container.dataSource(MailDataSource.self))
+        try await container.close()
+    }
+
+    @Test(arguments: [false, true]) func randomSavesLeaveEveryListEqualToAFetch(isInMemory: Bool) async throws {
+        var random = SeededRandom(seed: Self.seed &+ (isInMemory ? 1 : 0))
+        var saves = 0
+        while saves < Self.count / 2 {
+            try await withMail(isInMemory: isInMemory) { container, mail in
+                var questions = MailQuestions(random: SeededRandom(seed: random.next()))
+                var followed: [Followed] = []
+                for _ in 0..<6 { followed.append(Followed(&questions)) }
+                for round in 0..<10 {
+                    let seed = random.next()
+                    try await mail.perform(waitFor: round % 2 == 0 ? .store : .main) { context in
+                        var editor = MailEditor(random: SeededRandom(seed: seed))
+                        try editor.edit(context, count: round == 0 ? 60 : 4)
+                    }
+                    if round == 0 {
+                        for (index, list) in followed.enumerated() {
+                            try mail.register(list.delegate, dataKey: "\(index)", list.request, sectionBy: list.section)
+                        }
+                    }
+                    await container.mainTier.listsAreSettled()
+                    for (index, list) in followed.enumerated() {
+                        let shown: [MailMessage] = mail.allObjects(dataKey: "\(index)")
+                        let fetched = try mail.main.fetch(list.whole)
+                        #expect(
+                            shown.map(\.objectID) == fetched.map(\.objectID),
+                            "\(list.request), round \(round), seed \(Self.seed)")
+                        #expect(list.delegate.complaints == [], "\(list.request), seed \(Self.seed)")
+                    }
+                }
+                saves += 10
+            }
+        }
+    }
+
+    /// A list and what a fetch has to give.
+    private struct Followed {
+        var request: FetchRequest<MailMessage>
+        var section: PartialKeyPath<MailMessage>?
+        let delegate = RecordingDelegate()
+
+        init(_ questions: inout MailQuestions) {
+            let predicate = FetchPredicate<MailMessage>(questions.predicate("Message", 1).node)
+            request = FetchRequest(MailMessage.self, where: predicate)
+            let sort = (0..<Int.random(in: 0..<3, using: &questions.random)).map { _ in questions.value("Message", 2) }
+            for key in sort {
+                request.order.append(
+                    FetchOrder(key.path.joined(separator: "."), isAscending: Bool.random(using: &questions.random)))
+            }
+            switch Int.random(in: 0..<4, using: &questions.random) {
+            case 0: section = \.thread?.title
+            case 1: section = \.author?.name
+            case 2: request.limit = 5
+            default: break
+            }
+        }
+
+        /// The request in the order that the sections make.
+        var whole: FetchRequest<MailMessage> {
+            var whole = request
+            if section == \MailMessage.thread?.title { whole.order.insert(.ascending(\.thread?.title), at: 0) }
+            if section == \MailMessage.author?.name { whole.order.insert(.ascending(\.author?.name), at: 0) }
+            return whole
+        }
+    }
+
+    @Test func aRenamedThreadMovesItsMessages() async throws {
+        try await withMail { container, mail in
+            try await mail.perform { context in
+                for title in ["b", "c"] {
+                    let thread = try context.insert(MailThread.self)
+                    thread.title = title
+                    for number in 1...2 {
+                        let message = try context.insert(MailMessage.self)
+                        (message.subject, message.thread) = ("\(title)\(number)", thread)
+                    }
+                }
+            }
+            let delegate = RecordingDelegate()
+            let request = FetchRequest(MailMessage.self, order: [.ascending(\.thread?.title), .ascending(\.subject)])
+            try mail.register(delegate, dataKey: "list", request, sectionBy: \.thread?.title)
+            #expect(mail.sectionIndexTitles(dataKey: "list") == ["B", "C"])
+            try await mail.perform { try $0.first(MailThread.self, where: \.title, equals: "c")?.title = "a" }
+            await container.mainTier.listsAreSettled()
+            let shown: [MailMessage] = mail.allObjects(dataKey: "list")
+            #expect(shown.map(\.subject) == ["c1", "c2", "b1", "b2"])
+            #expect(mail.sectionIndexTitles(dataKey: "list") == ["A", "B"])
+            #expect(mail.lastUpdateReason(dataKey: "list")?.requeriesStore == false)
+            #expect(mail.lastUpdateReason(dataKey: "list")?.entities == ["Thread"])
+            #expect(delegate.complaints == [])
+        }
+    }
+
+    /// The rows that are read for a change are those that it reaches, however many are shown.
+    @Test func aChangeCostsTheRowsThatItReaches() async throws {
+        try await withMail { container, mail in
+            try await mail.perform { context in
+                for number in 0..<50 {
+                    let thread = try context.insert(MailThread.self)
+                    thread.title = "t\(number)"
+                    for _ in 0..<20 { try context.insert(MailMessage.self).thread = thread }
+                }
+            }
+            let delegate = RecordingDelegate()
+            try mail.register(
+                delegate, dataKey: "list", FetchRequest(MailMessage.self, order: [.ascending(\.thread?.title)]))
+            try await mail.perform { try $0.first(MailThread.self, where: \.title, equals: "t7")?.title = "z" }
+            await container.mainTier.listsAreSettled()
+            #expect(mail.lastUpdateReason(dataKey: "list")?.rowCount == 20)
+            let shown: [MailMessage] = mail.allObjects(dataKey: "list")
+            #expect(shown.suffix(20).allSatisfy { $0.thread?.title == "z" })
+        }
+    }
+
+    @Test func theObjectsOfARelationshipAreListed() async throws {
+        try await withMail { container, mail in
+            let id = try await mail.perform { context in
+                let thread = try context.insert(MailThread.self)
+                let tag = try context.insert(MailTag.self)
+                tag.name = "red"
+                for size in [3, 1, 2] {
+                    let message = try context.insert(MailMessage.self)
+                    (message.size, message.thread, message.tags) = (Int64(size), thread, size > 1 ? [tag] : [])
+                }
+                try context.insert(MailMessage.self).size = 9
+                return thread.objectID
+            }
+            let thread = try #require(try mail.main.object(MailThread.self, id: id))
+            let tag = try #require(try mail.main.first(MailTag.self, where: \.name, equals: "red"))
+            let all = FetchRequest(thread, \.messages, order: [.ascending(\.size)])
+            #expect(try mail.main.fetch(all).map(\.size) == [1, 2, 3])
+            let large = FetchRequest(thread, \.messages, where: \.size > 1, order: [.descending(\.size)], limit: 1)
+            #expect(try mail.main.fetch(large).map(\.size) == [3])
+            let tagged = FetchRequest(tag, \.messages, order: [.ascending(\.size)])
+            #expect(try mail.main.fetch(tagged).map(\.size) == [2, 3])
+            let delegate = RecordingDelegate()
+            try mail.register(delegate, dataKey: "list", all)
+            try mail.register(delegate, dataKey: "tagged", tagged)
+            var updates = mail.updates(of: thread, \.messages, order: [.ascending(\.size)]).makeAsyncIterator()
+            let first = try #require(await updates.next())
+            #expect(first.snapshot.count == 3)
+            try await mail.perform { context in
+                let message = try #require(try context.first(MailMessage.self, where: \.size, equals: 9))
+                message.thread = try context.first(MailThread.self)
+                message.tags = [try #require(try context.first(MailTag.self))]
+            }
+            await container.mainTier.listsAreSettled()
+            let shown: [MailMessage] = mail.allObjects(dataKey: "list")
+            #expect(shown.map(\.size) == [1, 2, 3, 9])
+            let shownTagged: [MailMessage] = mail.allObjects(dataKey: "tagged")
+            #expect(shownTagged.map(\.size) == [2, 3, 9])
+            let second = try #require(await updates.next())
+            #expect(second.snapshot.count == 4)
+        }
+    }
+}
