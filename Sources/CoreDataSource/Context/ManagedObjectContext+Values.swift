@@ -96,7 +96,7 @@ struct RowValueReader {
         object = RowObject(
             ManagedObjectSeed(
                 layout: layout, key: 0, row: RowSnapshot(columnCount: layout.columns.count), context: context,
-                state: .gone, isEditable: false, asOf: 0))
+                state: .gone, editing: .not, asOf: 0))
     }
 
     var row: RowSnapshot {
