@@ -112,6 +112,7 @@ import Testing
             let label = try draft.context.insert(Label.self)
             label.key = "l"
             draft.object.labels.insert(label)
+            let withdrawn = try draft.context.findOrInsert(Topic.self, where: \.key, equals: "u")
             let (gate, began) = (Gate(), Gate())
             async let blocker: Void = source.perform { _ in
                 began.open()
@@ -120,6 +121,8 @@ import Testing
             await Task.detached { began.wait() }.value
             let save = Task { try await draft.save() }
             while !draft.isSaving { await Task.yield() }
+            draft.undo()
+            #expect(withdrawn.isDeleted)
             draft.object.key = "b"
             draft.object.subject = "second"
             draft.object.topic = topic
@@ -127,10 +130,11 @@ import Testing
             let second = Task { try await draft.save() }
             gate.open()
             try await blocker
-            #expect(try await save.value.save == SaveReport(inserted: 2, updated: 1))
-            #expect(try await second.value.save == SaveReport(updated: 1, deleted: 1))
+            #expect(try await save.value.save == SaveReport(inserted: 3, updated: 1))
+            #expect(try await second.value.save == SaveReport(updated: 1, deleted: 2))
             let letter = try container.main.knownLetter("b")
             #expect(letter.subject == "second" && letter.topic?.key == "t" && letter.labels.isEmpty)
+            #expect(try container.main.fetch(Topic.self).map(\.key) == ["t"])
             #expect(try container.main.count(Label.self) == 0 && !draft.hasChanges)
         }
     }

@@ -79,6 +79,47 @@ import Testing
         }
     }
 
+    /// Both give the same person a passport, each another one.
+    @Test(arguments: [true, false])
+    func aPlaceThatOthersTookIsAConflict(isKept: Bool) async throws {
+        try await withGraph { container, source in
+            try await source.perform { context in
+                for key in ["1", "2"] {
+                    let passport = try context.insert(Passport.self)
+                    passport.key = key
+                    passport.holder = try context.person("other \(key)")
+                }
+                _ = try context.person("a")
+            }
+            let mine = try #require(try container.main.first(Passport.self, where: \.key, equals: "1"))
+            let draft = try source.draft(of: mine)
+            draft.object.holder = try draft.context.first(Person.self, where: \.key, equals: "a")
+            let spare = try draft.context.insert(Passport.self)
+            spare.key = "spare"
+            spare.holder = try draft.context.first(Person.self, where: \.key, equals: "other 1")
+            try await source.perform { context in
+                let passport = try context.first(Passport.self, where: \.key, equals: "2")
+                passport?.holder = try context.person("a")
+                let new = try context.insert(Passport.self)
+                new.key = "3"
+                new.holder = try context.person("other 2")
+            }
+            let conflicts = try draft.conflicts()
+            #expect(conflicts.map(\.propertyName) == ["passport"])
+            #expect(conflicts.first?.mine as? ManagedObjectID == draft.object.objectID)
+            guard !isKept else {
+                // The passport that loses its holder needs one.
+                let error = await #expect(throws: DataSourceError.self) { try await draft.save(resolving: .keepMine) }
+                #expect(error?.attributeName == "holder")
+                return
+            }
+            spare.holder = nil
+            try draft.context.delete(spare)
+            try await draft.save(resolving: .takeTheirs)
+            #expect(mine.holder?.key == "other 1")
+        }
+    }
+
     /// Each person has one spouse, whoever sets it.
     @Test(arguments: [true, false])
     func aSymmetricLinkIsKeptOrDroppedOnBothSides(isKept: Bool) async throws {
