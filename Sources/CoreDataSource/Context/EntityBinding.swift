@@ -103,6 +103,45 @@ final class EntityBinding {
         for index in valueIndexes { index.endBatch() }
     }
 
+    /// Notes anew what is edited, after edits were taken back one by one.
+    func setEdits(_ objects: [ManagedObject]) {
+        endBatch()
+        for object in objects {
+            switch object.state {
+            case .inserted: noteInsert(object)
+            case .edited: noteTouch(object)
+            case .deleted:
+                noteTouch(object)
+                noteDelete(wasInserted: false)
+            case .saved, .gone: break
+            }
+        }
+    }
+
+    /// Forgets what the store lacked when it was asked, for others may have inserted it since.
+    func forgetAbsence() {
+        holdsAllRows = false
+        // An entity is not asked for all its rows because look-ups missed.
+        isEmptinessKnown = true
+        misses = 0
+        if !absentValues.isEmpty { absentValues = [:] }
+        for index in valueIndexes { index.forgetStore() }
+    }
+
+    /// Forgets the objects that nobody holds and that have no edits. Indexes hold objects too, and are made anew.
+    func removeUnreferenced() {
+        for constraint in uniqueIndexes.indices { uniqueIndexes[constraint].removeAll() }
+        valueIndexes.removeAll()
+        objects.removeUnreferenced()
+        for object in objects.objects { index(object) }
+    }
+
+    /// Notes the present values of an object wherever objects are looked up by them.
+    func index(_ object: ManagedObject) {
+        for constraint in layout.constraints.indices { index(object, constraint) }
+        noteValues(of: object)
+    }
+
     // MARK: Values
 
     /// The index of a column; it is made now if there is none.

@@ -61,7 +61,7 @@ extension ManagedObjectContext {
 
     /// The entities of which this batch has deleted objects.
     var withGoneObjects: Set<Int> {
-        if owner == nil { return [] }
+        guard self is EditingContext else { return [] }
         return Set(bindings.indices.filter { editor(ofEntity: $0).bindings[$0].hasDeletions })
     }
 

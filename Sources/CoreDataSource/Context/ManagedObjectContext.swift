@@ -2,11 +2,11 @@ internal import RowStore
 
 /// A scratch pad for managed objects, and every way to read them.
 ///
-/// There are three kinds, and no other: the ``MainContext`` that the user interface reads, the ``PrivateContext`` of a data
-/// source, in which objects are edited, and the ``ReadContext`` of ``PersistentContainer/read(_:)``, which sees one state of
-/// all rows.
+/// There are four kinds, and no other: the ``MainContext`` that the user interface reads, the ``PrivateContext`` of a data
+/// source, in which objects are edited, the ``DraftContext`` of a ``Draft``, whose edits may be thrown away, and the
+/// ``ReadContext`` of ``PersistentContainer/read(_:)``, which sees one state of all rows.
 ///
-/// A fetch includes what is saved but not yet in the store, and, in a private context, the edits of the batch.
+/// A fetch includes what is saved but not yet in the store, and the edits of its own context.
 ///
 /// **Isolation**: a context and its objects stay where they are: neither is `Sendable`, and the compiler refuses to let them
 /// out of a hook, out of `perform` and `read`, or off the main actor.
@@ -52,6 +52,9 @@ public class ManagedObjectContext {
                 isOwned: ownedEntities.contains(layout.index))
         }
     }
+
+    /// How objects of this context may be edited.
+    var editing: ObjectEditing { .not }
 
     /// Called before the app reads.
     func willRead(registersObjects: Bool) { isCancellable = true }
@@ -153,39 +156,15 @@ public class ManagedObjectContext {
         binding.noteTouch(object)
     }
 
-    func refuseEditOfDeleted(_ object: ManagedObject, _ column: Int) {
-        refuse(
-            DataSourceError(
-                .objectGone,
-                "\(object.layout.name).\(object.layout.columns[column].name) was set on an object that had been deleted. Insert a new one.",
-                entityName: object.layout.name, attributeName: object.layout.columns[column].name))
-    }
-
-    func refuseNaN(_ object: ManagedObject, _ column: Int) {
-        refuse(
-            DataSourceError(
-                .validationFailed,
-                "\(object.layout.name).\(object.layout.columns[column].name) was set to what is not a number (NaN), which a store cannot hold. Use nil for no value.",
-                entityName: object.layout.name, attributeName: object.layout.columns[column].name))
-    }
-
     /// Makes the next save throw, if no earlier edit did.
     func refuse(_ error: DataSourceError) {
         if refusal == nil { refusal = error }
     }
 
-    /// Notes that an object has a new value in a column of a unique key.
-    func indexUniqueValue(of object: ManagedObject, _ column: Int) {
-        let binding = bindings[object.layout.index]
-        for constraint in binding.layout.constraints.indices
-        where binding.layout.constraints[constraint].contains(column) {
-            binding.index(object, constraint)
-        }
-    }
-
-    /// Notes that an object has a new value in a column.
-    func indexValue(of object: ManagedObject, _ column: Int) {
-        bindings[object.layout.index].noteValues(of: object, column)
+    /// The first edit that was refused, which is forgotten with it.
+    func takeRefusal() -> DataSourceError? {
+        defer { refusal = nil }
+        return refusal
     }
 
     /// The index of a column of an entity that this context owns; it is made now if there is none.
@@ -244,7 +223,7 @@ public class ManagedObjectContext {
     ) -> ManagedObjectSeed {
         ManagedObjectSeed(
             layout: binding.layout, key: stored.key, row: stored.row, context: self, state: state,
-            isEditable: owner != nil, asOf: number)
+            editing: editing, asOf: number)
     }
 
     @inline(__always)

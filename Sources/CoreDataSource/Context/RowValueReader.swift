@@ -110,7 +110,7 @@ private final class RowObject: ManagedObject {
         self.init(
             ManagedObjectSeed(
                 layout: layout, key: 0, row: RowSnapshot(columnCount: max(1, layout.columns.count)), context: context,
-                state: .gone, isEditable: false, asOf: 0))
+                state: .gone, editing: .not, asOf: 0))
     }
 
     override func noteDamage(_ column: Int) { damage = damage ?? column }

@@ -43,6 +43,9 @@ final class ValueIndex {
         registeredThrough.removeAll()
     }
 
+    /// What the store holds may have changed.
+    func forgetStore() { registeredThrough.removeAll() }
+
     // MARK: Looking up
 
     /// The object with the lowest key that has the value.

@@ -20,9 +20,17 @@ package final class MainTier {
     private(set) lazy var lists = ListHub(stack)
     /// Objects that were deleted, until all lists have reported that.
     var deletedObjects: [Int64: ManagedObject] = [:]
+    /// The drafts that have not ended, by their numbers. They go with the container.
+    package var drafts: [Int: DraftContext] = [:]
+    private(set) var lastDraft = 0
 
     nonisolated init(_ stack: PersistentStack) {
         self.stack = stack
+    }
+
+    func nextDraft() -> Int {
+        lastDraft += 1
+        return lastDraft
     }
 
     func prepareToFetch() {
@@ -44,13 +52,14 @@ package final class MainTier {
     ///
     func mergeObjects() {
         let (saves, reset, staleness) = stack.root.takeForMain()
-        if staleness != nil || reset != knownReset || saves.contains(where: changesLinks) {
-            context.related.removeAll()
-        }
+        let isReset = reset != knownReset
+        let changesLinks = saves.contains(where: changesLinks)
+        if staleness != nil || isReset || changesLinks { context.related.removeAll() }
         take(reset)
         for changes in saves {
             for entity in changes.entities { merge(entity, changes.number) }
         }
+        mergeDrafts(saves, isReset: isReset, isStale: staleness != nil, changesLinks: changesLinks)
         lists.enqueue(saves)
         if let staleness {
             mustReload = true
@@ -127,7 +136,7 @@ package final class MainTier {
             kept += binding.objects.count
         }
         sweepAt = max(1024, kept * 2)
-        guard kept == 0 && lists.isEmpty else { return }
+        guard kept == 0 && lists.isEmpty && drafts.isEmpty else { return }
         stack.root.stopMerging()
         context.related.removeAll()
     }

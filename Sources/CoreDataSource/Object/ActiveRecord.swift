@@ -15,8 +15,8 @@ public protocol ActiveRecord: ManagedObject {}
 extension ManagedObject: ActiveRecord {}
 
 extension ActiveRecord {
-    /// Makes a new object with the default values of the model, as ``PrivateContext/insert(_:)``.
-    public static func create(in context: PrivateContext) throws -> Self {
+    /// Makes a new object with the default values of the model, as ``EditingContext/insert(_:)``.
+    public static func create(in context: EditingContext) throws -> Self {
         try context.insert(Self.self)
     }
 
@@ -52,8 +52,8 @@ extension ActiveRecord {
         try context.delete(Self.self, where: predicate)
     }
 
-    /// Deletes this object, as ``PrivateContext/delete(_:)``. It has to be one of that context.
-    public func remove(in context: PrivateContext) {
+    /// Deletes this object, as ``EditingContext/delete(_:)``. It has to be one of that context.
+    public func remove(in context: EditingContext) {
         context.delete(self)
     }
 }

@@ -42,9 +42,10 @@ extension ManagedObject {
 
     private func willEdit(_ column: Int) {
         precondition(
-            isEditable,
+            editing != .not,
             "\(layout.name).\(layout.columns[column].name) was set on an object of the main context, which is for reading. Edit it in a hook or in perform { } of its data source."
         )
+        if editing == .inDraft { draft.willChange(self) }
         switch state {
         case .inserted, .edited: break
         case .saved:
@@ -54,6 +55,16 @@ extension ManagedObject {
         case .deleted, .gone:
             context?.refuseEditOfDeleted(self, column)
         }
+    }
+
+    /// The context of an object of a draft.
+    final var draft: DraftContext {
+        guard let draft = context as? DraftContext else {
+            preconditionFailure(
+                "An object of \(layout.name) was edited whose draft has ended. Keep the draft while its objects are edited, and make a new one after discard()."
+            )
+        }
+        return draft
     }
 
     private func didEdit(_ column: Int) {

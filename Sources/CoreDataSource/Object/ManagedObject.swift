@@ -20,8 +20,8 @@ open class ManagedObject: CustomStringConvertible {
     /// The row as it was last saved, while the object has edits of a saved row.
     final var saved: RowSnapshot?
     final var state: ObjectState
-    /// Whether the context is one to edit in: false for objects of main.
-    final let isEditable: Bool
+    /// How the object may be edited in its context.
+    final let editing: ObjectEditing
     /// The last save that ``row`` takes into account.
     final var asOf: Int64
     /// The sync that last met this object.
@@ -42,7 +42,7 @@ open class ManagedObject: CustomStringConvertible {
         row = seed.row
         context = seed.context
         state = seed.state
-        isEditable = seed.isEditable
+        editing = seed.editing
         asOf = seed.asOf
     }
 
@@ -104,6 +104,16 @@ enum ObjectState: UInt8 {
     case gone
 }
 
+/// How an object may be edited.
+enum ObjectEditing: UInt8 {
+    /// It is for reading, as objects of main are.
+    case not
+    /// In a batch, which saves or takes back all edits.
+    case inBatch
+    /// In a draft, which can undo each edit.
+    case inDraft
+}
+
 /// What a context makes a ``ManagedObject`` from. Only contexts can make one, and nobody can keep it.
 public struct ManagedObjectSeed: ~Copyable {
     let layout: EntityLayout
@@ -111,7 +121,7 @@ public struct ManagedObjectSeed: ~Copyable {
     let row: RowSnapshot
     let context: ManagedObjectContext?
     let state: ObjectState
-    let isEditable: Bool
+    let editing: ObjectEditing
     let asOf: Int64
 }
 

@@ -123,7 +123,7 @@ extension EntityBinding {
     fileprivate func lone(_ stored: StoredRow) -> ManagedObject {
         type.init(
             ManagedObjectSeed(
-                layout: layout, key: stored.key, row: stored.row, context: nil, state: .saved, isEditable: true,
+                layout: layout, key: stored.key, row: stored.row, context: nil, state: .saved, editing: .inBatch,
                 asOf: 0))
     }
 }

@@ -103,47 +103,6 @@ extension PrivateContext {
         if failures.count >= 100 { try throwFailures(failures) }
     }
 
-    /// Adds what is wrong with the values of a row, whatever other rows there are. Throws once it is much.
-    func checkRules(
-        _ row: RowSnapshot, _ binding: EntityBinding, _ failures: inout [DataSourceError]
-    ) throws(DataSourceError) {
-        let broken = binding.rules.failures(row, binding.layout)
-        if !broken.isEmpty { failures.append(contentsOf: broken) }
-        if row.byteCount > stack.root.store.longestValue { failures.append(contentsOf: tooLarge(row, binding.layout)) }
-        if failures.count >= 100 { try throwFailures(failures) }
-    }
-
-    private func isUnique(_ object: ManagedObject, _ constraint: Int) throws(DataSourceError) -> Bool {
-        let columns = object.layout.constraints[constraint]
-        if let saved = object.saved,
-            columns.allSatisfy({
-                object.row.isEqual(to: saved, column: $0, storage: object.layout.columns[$0].storage)
-            })
-        {
-            return true
-        }
-        let values = columns.map { object.row.value($0, object.layout.columns[$0].storage) }
-        if values.contains(.null) { return true }
-        let family = bindings[object.layout.constraintOwners[constraint]].layout.concreteFamily
-        for entity in family {
-            let binding = binding(editing: entity)
-            if binding.find(constraint, values, except: object) != nil { return false }
-            if binding.holdsAllRows { continue }
-            let (stored, _) = try source.row(
-                entity: entity, constraint: constraint, values: values, binding.layout)
-            guard let stored, stored.key != object.key else { continue }
-            // A registered object of our own was tested by its present values above.
-            if !binding.isOwned || binding.objects[stored.key] == nil { return false }
-        }
-        return true
-    }
-
-    /// What is known of an entity by the context that may edit it, if that is one of this save.
-    private func binding(editing entity: Int) -> EntityBinding {
-        if bindings[entity].isOwned || companions.isEmpty { return bindings[entity] }
-        return companions.lazy.map { $0.bindings[entity] }.first(where: \.isOwned) ?? bindings[entity]
-    }
-
     func hasSharedConstraints() -> Bool {
         bindings.contains { binding in
             binding.isOwned
@@ -151,49 +110,6 @@ extension PrivateContext {
                     bindings[owner].layout.concreteFamily.contains { !bindings[$0].isOwned }
                 }
         }
-    }
-
-    /// Whether the values of a constraint can be in objects of this entity only.
-    func isOfOneTable(_ object: ManagedObject, _ constraint: Int) -> Bool {
-        bindings[object.layout.constraintOwners[constraint]].layout.concreteFamily.count == 1
-    }
-
-    private func notUnique(_ object: ManagedObject, _ constraint: Int) -> DataSourceError {
-        let names = object.layout.constraints[constraint].map { object.layout.columns[$0].name }
-        return DataSourceError(
-            .uniquenessViolated,
-            "Two objects of \(object.layout.name) would have the same \(names.joined(separator: " and ")). Use findOrInsert to edit the one that is there.",
-            entityName: object.layout.name, attributeName: names.count == 1 ? names[0] : nil)
-    }
-
-    private func tooLarge(_ row: RowSnapshot, _ layout: EntityLayout) -> [DataSourceError] {
-        let limit = stack.root.store.longestValue
-        let tooLong = layout.storedColumns.filter { column in
-            let storage = layout.columns[column].storage
-            return (storage == .text || storage == .blob) && row.withBytes(column) { $0.count > limit }
-        }.map { column in
-            DataSourceError(
-                .valueTooLarge,
-                "\(layout.name).\(layout.columns[column].name) is longer than the \(limit) bytes that the store can hold. Keep it in a file and store the path.",
-                entityName: layout.name, attributeName: layout.columns[column].name)
-        }
-        guard tooLong.isEmpty, row.liveByteCount(layout) > limit else { return tooLong }
-        // A store that refused it later would refuse every later save with it.
-        return [
-            DataSourceError(
-                .valueTooLarge,
-                "The values of one \(layout.name) are together longer than the \(limit) bytes that the store can hold. Keep the largest in a file and store the path.",
-                entityName: layout.name)
-        ]
-    }
-
-    func throwFailures(_ failures: [DataSourceError]) throws(DataSourceError) {
-        guard let first = failures.first else { return }
-        if failures.count == 1 { throw first }
-        var error = first
-        error.message = "\(failures.count) rules of the model are broken; the first: \(first.message)"
-        error.failures = failures
-        throw error
     }
 }
 

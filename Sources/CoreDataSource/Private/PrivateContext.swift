@@ -7,17 +7,13 @@ internal import RowStore
 /// was before. Objects of other data sources' entities can be read here, but not edited.
 ///
 /// **Isolation**: the serial queue of its data source; it is valid during the call that gets it.
-public final class PrivateContext: ManagedObjectContext {
+public final class PrivateContext: EditingContext {
     /// The other contexts whose edits are saved with those of this one.
     var companions: [PrivateContext] = []
     /// The place of its tier among all of them.
     private(set) lazy var place = bindings.firstIndex(where: \.isOwned) ?? .max
     /// Those of them whose objects the work may use.
     var named: [PrivateContext] = []
-    /// The entities of other data sources to whose objects the batch has made links.
-    var linkedEntities: Set<Int> = []
-    /// How many links the context has changed.
-    var linkEdits = 0
     /// The objects deleted in this batch whose delete rules have not been applied yet.
     var deletions: [ManagedObject] = []
     /// Which children of which parents stay, of what the batch has swept.
@@ -47,6 +43,18 @@ public final class PrivateContext: ManagedObjectContext {
         return bindings[entity].layout.links != nil && mayLink(entity)
     }
 
+    override var partners: [EditingContext] { companions }
+
+    override var editing: ObjectEditing { .inBatch }
+
+    override func editor(of object: ManagedObject) -> EditingContext {
+        named.first { $0 === object.context } ?? self
+    }
+
+    override func willDelete(_ object: ManagedObject) {
+        if !object.isDeleted, stack.graph.hasEffects[object.layout.index] { deletions.append(object) }
+    }
+
     override func forgetDeletions() {
         deletions.removeAll()
         sweeps = ChildSweeps()
@@ -69,21 +77,6 @@ public final class PrivateContext: ManagedObjectContext {
             .entityNotOwned,
             "\(owner ?? "") does not own \(strangers.joined(separator: " and ")), so it cannot change links of \(links.entity).\(links.name) alone. Use container.perform(in:) with the data sources of both.",
             entityName: links.entity, attributeName: links.name)
-    }
-
-    /// Makes a new object with the default values of the model.
-    ///
-    /// - Throws: `entityNotOwned`, `abstractEntity`, `unknownEntity`, `keysExhausted`.
-    public func insert<Object: ManagedObject>(_ type: Object.Type) throws -> Object {
-        try typed(insert(entity: entity(of: type)))
-    }
-
-    /// Deletes an object. Its values stay readable until the end of the batch.
-    ///
-    /// A refusal, `entityNotOwned`, is thrown by the save.
-    public func delete(_ object: ManagedObject) {
-        if let other = named.first(where: { $0 === object.context }) { return other.delete(object) }
-        do throws(DataSourceError) { try delete(owned: object) } catch { refuse(error) }
     }
 
     /// Deletes every object that matches.
@@ -132,36 +125,6 @@ public final class PrivateContext: ManagedObjectContext {
         }
     }
 
-    /// The object whose attribute has that value, or a new one that has it.
-    ///
-    /// For an attribute with a uniqueness constraint the cost is that of a look-up by key, and nothing is read from the
-    /// store while the object is registered. For any other it is the first such object in the order of creation; without a
-    /// fetch index the store may have to read every row of the entity, which ``AnyDataSource/diagnostics`` says.
-    ///
-    /// - Throws: `entityNotOwned`, `unknownAttribute`, and what the store throws.
-    public func findOrInsert<Object: ManagedObject, Value: AttributeStorable>(
-        _ type: Object.Type, where keyPath: KeyPath<Object, Value>, equals value: Value
-    ) throws -> Object {
-        try reading { () throws(DataSourceError) in
-            let entity = try entity(of: type)
-            let column = try column(keyPath, of: type, bindings[entity].layout)
-            try checkOwned(entity)
-            let stored = value.storedValue.value
-            if let found = try find(entity: entity, column: column, value: stored) { return try typed(found) }
-            return try typed(insert(entity: entity, column: column, value: stored))
-        }
-    }
-
-    /// A new object for which it is known that no other one has the value.
-    func insert(entity: Int, column: Int, value: RowValue) throws(DataSourceError) -> ManagedObject {
-        let object = try insert(entity: entity)
-        object.setValue(value, column)
-        if let constraint = object.layout.constraint(onColumn: column), isOfOneTable(object, constraint) {
-            object.checkedConstraint = Int32(constraint)
-        }
-        return object
-    }
-
     /// A mark that no registered object bears.
     func nextSyncMark() -> Int32 {
         lastSyncMark &+= 1
@@ -180,12 +143,6 @@ public final class PrivateContext: ManagedObjectContext {
         guard let refusal else { return }
         if refusal.code == .cancelled { throw CancellationError() }
         throw refusal
-    }
-
-    /// Links have changed that lead to or from objects of those keys.
-    func forgetEnds(of keys: [Int64]) {
-        related.removeEnds(of: keys)
-        for companion in companions { companion.related.removeEnds(of: keys) }
     }
 
     // MARK: For tests

@@ -2,12 +2,12 @@ internal import RowStore
 
 /// Changes the links of one relationship of one object, on the side that stores them.
 struct LinkEditor {
-    private let context: PrivateContext
+    private let context: EditingContext
     private let object: ManagedObject
     private let index: Int
     private let relationship: RelationshipLayout
 
-    init(_ context: PrivateContext, _ object: ManagedObject, _ index: Int) {
+    init(_ context: EditingContext, _ object: ManagedObject, _ index: Int) {
         self.context = context
         self.object = object
         self.index = index
@@ -113,6 +113,7 @@ struct LinkEditor {
         case .column, .none: return
         }
         guard let column = positionColumn else { return }
+        try context.willReorder(object, index)
         let positions = ListPositions.positions(
             keeping: zip(objects, rows).map { other, row in
                 guard known.contains(other.key), let row, !row.row.isNull(column) else { return nil }
@@ -132,6 +133,8 @@ struct LinkEditor {
             case .column, .none: break
             }
         }
+        // Objects may have moved without a link being set.
+        context.forgetEnds(of: [object.key])
         if let last = positions.last {
             context.noteLastPosition(
                 last, RelatedCache.Key(entity: object.layout.index, relationship: index), object.key)
@@ -170,6 +173,7 @@ struct LinkEditor {
 
     private func nextPosition(_ owner: ManagedObject, _ index: Int, _ column: Int?) throws -> Int64? {
         guard let column else { return nil }
+        try context.willReorder(owner, index)
         let key = RelatedCache.Key(entity: owner.layout.index, relationship: index)
         let last =
             try context.related.lastPosition(key, owner.key)
@@ -184,7 +188,7 @@ struct LinkEditor {
     /// Notes whatever stands in the way, so that the save throws it.
     private func editing(_ body: () throws -> Void) {
         do {
-            try body()
+            try context.editingTogether(body)
         } catch {
             context.noteReadFailure(error)
         }
@@ -192,7 +196,7 @@ struct LinkEditor {
 
     private func isAllowed(_ other: ManagedObject) -> Bool {
         precondition(
-            other.context === context || context.companions.contains { $0 === other.context },
+            other.context === context || context.partners.contains { $0 === other.context },
             "An object of another context was linked to \(object.layout.name).\(relationship.name). Look it up here by its objectID first."
         )
         let path = (object.layout.name, relationship.name)

@@ -64,9 +64,10 @@ extension ManagedObject {
     final func linking(_ index: Int) -> LinkEditor? {
         let name = layout.relationships[index].name
         precondition(
-            isEditable,
+            editing != .not,
             "\(layout.name).\(name) was set on an object of a context for reading. Edit it in a hook or in perform { } of its data source."
         )
+        if editing == .inDraft { draft.checkInBatch() }
         if isDeleted {
             context?.refuse(
                 DataSourceError(
@@ -76,6 +77,6 @@ extension ManagedObject {
             return nil
         }
         hasFollowed = hasFollowed || context == nil
-        return (context as? PrivateContext).map { LinkEditor($0, self, index) }
+        return (context as? EditingContext).map { LinkEditor($0, self, index) }
     }
 }

@@ -184,6 +184,12 @@ extension ManagedObjectContext {
         }
         if found.isEmpty { return [:] }
         found.sort { ($0.position, $0.end.key) < ($1.position, $1.end.key) }
-        return Dictionary(grouping: found, by: \.owner).mapValues { $0.map(\.end) }
+        let ends = Dictionary(grouping: found, by: \.owner).mapValues { $0.map(\.end) }
+        guard editing == .inDraft else { return ends }
+        // A draft and another save may have made the same link.
+        return ends.mapValues { ends in
+            var seen: Set<LinkEnd> = []
+            return ends.filter { seen.insert($0).inserted }
+        }
     }
 }

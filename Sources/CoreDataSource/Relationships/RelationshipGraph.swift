@@ -36,6 +36,8 @@ final class RelationshipGraph: Sendable {
     private let isDestination: [Bool]
     /// By layout: the columns with keys of other objects.
     let linkColumns: [[Int]]
+    /// By layout: the columns that say where links lead, and in which order.
+    private let columnsOfLinks: [[Int]]
     /// By entity: whether deleting an object does anything to other rows.
     let hasEffects: [Bool]
     /// By entity: the layouts whose rows may change or have a say when an object is deleted.
@@ -100,6 +102,13 @@ final class RelationshipGraph: Sendable {
                 if case .column(let column) = $0.storage { column.key } else { nil }
             }
         }
+        columnsOfLinks = layout.entities.map { entity in
+            if entity.links != nil { return Array(entity.columns.indices) }
+            return entity.relationships.flatMap { relationship -> [Int] in
+                guard case .column(let column) = relationship.storage else { return [] }
+                return [column.key, column.entity, column.position].compactMap { $0 }
+            }
+        }
         self.incoming = incoming
         self.counted = counted
         self.countedColumns = countedColumns
@@ -120,7 +129,7 @@ final class RelationshipGraph: Sendable {
 
     /// Whether links change with what happened to rows.
     func changesLinks(_ changes: EntityChanges) -> Bool {
-        let columns = linkColumns[changes.entity]
+        let columns = columnsOfLinks[changes.entity]
         // A row that comes back, because its deletion was taken back, is led to again.
         if !changes.inserted.isEmpty || !changes.deleted.isEmpty {
             return !columns.isEmpty || isDestination[changes.entity]

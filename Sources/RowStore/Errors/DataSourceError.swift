@@ -75,6 +75,10 @@ extension DataSourceError.Code {
 
     /// An attribute breaks a rule of the model; ``DataSourceError/failures`` lists them if there are several.
     public static let validationFailed = Self(rawValue: "validationFailed")
+    /// Parts of a draft were changed by other saves too; ``DataSourceError/failures`` lists them if there are several.
+    public static let draftConflict = Self(rawValue: "draftConflict")
+    /// The draft was discarded.
+    public static let draftDiscarded = Self(rawValue: "draftDiscarded")
     /// Two objects would have the same unique key.
     public static let uniquenessViolated = Self(rawValue: "uniquenessViolated")
     /// An object was deleted whose delete rule Deny keeps it while others are linked to it.

@@ -81,7 +81,7 @@ import Testing
     }
 
     @Test func whatAHookReturnsForAValueStays() async throws {
-        try await withGraph { container in
+        try await withEmptyGraph { container in
             let tree = try container.dataSource(TreeDataSource.self)
             let list = [FolderValue(key: "root"), FolderValue(key: "leaf", parent: "root")]
             try await tree.add(list)
@@ -204,7 +204,7 @@ import Testing
     }
 
     @Test func onlyChildrenOfOneParentThatAreOwnedAreSwept() async throws {
-        try await withGraph { container in
+        try await withEmptyGraph { container in
             let graph = try container.dataSource(GraphDataSource.self)
             for isOrdered in [false, true] {
                 let error = await #expect(throws: DataSourceError.self) {

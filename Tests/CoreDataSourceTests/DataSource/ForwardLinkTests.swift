@@ -53,7 +53,7 @@ private final class LooseFolderDataSource: DataSource<FolderValue> {
     }
 
     @Test func whatComesLaterInTheListIsLinked() async throws {
-        try await withGraph { container in
+        try await withEmptyGraph { container in
             let folders = try container.dataSource(FolderDataSource.self)
             #expect(try await folders.add(list) == SaveReport(inserted: 4))
             #expect(try await parents(container) == ["leaf": "middle", "middle": "root"])
@@ -66,7 +66,7 @@ private final class LooseFolderDataSource: DataSource<FolderValue> {
     }
 
     @Test func onlyValuesWithAnObjectAreLinked() async throws {
-        try await withGraph { container in
+        try await withEmptyGraph { container in
             let folders = try container.dataSource(LooseFolderDataSource.self)
             let report = try await folders.add(list + [FolderValue(key: "", parent: "root")])
             #expect(report == SaveReport(inserted: 4, ignored: 1))
@@ -75,7 +75,7 @@ private final class LooseFolderDataSource: DataSource<FolderValue> {
     }
 
     @Test func aLinkThatThrowsTakesTheWholeBatchBack() async throws {
-        try await withGraph { container in
+        try await withEmptyGraph { container in
             let folders = try container.dataSource(FolderDataSource.self)
             await #expect(throws: Poison.self) {
                 try await folders.add(list + [FolderValue(key: "poison", parent: "root")])
@@ -86,7 +86,7 @@ private final class LooseFolderDataSource: DataSource<FolderValue> {
 
     /// A whole list of children in the scope of their parent.
     @Test func aListOfChildrenIsSyncedInTheScopeOfTheirParent() async throws {
-        try await withGraph { container in
+        try await withEmptyGraph { container in
             let folders = try container.dataSource(FolderDataSource.self)
             try await folders.add([
                 FolderValue(key: "one"), FolderValue(key: "two"), FolderValue(key: "a", parent: "one"),

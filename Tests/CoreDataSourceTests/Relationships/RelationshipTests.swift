@@ -110,6 +110,18 @@ import Testing
         }
     }
 
+    @Test func aNewOrderOfTheSameObjectsIsSeenInTheBatch() async throws {
+        try await check {
+            let letter = try $0.letter("a")
+            letter.attachments = try ["1", "2", "3"].map($0.attachment)
+            #expect(letter.attachments.map(\.key) == ["1", "2", "3"])
+            letter.attachments.swapAt(0, 2)
+        } claims: {
+            let letter = try #require(try $0.first(Letter.self, where: \.key, equals: "a"))
+            #expect(letter.attachments.map(\.key) == ["3", "2", "1"])
+        }
+    }
+
     @Test func aOneToOneLinkHasOnePartner() async throws {
         try await check {
             let (a, b) = (try $0.person("a"), try $0.person("b"))

@@ -68,9 +68,34 @@ extension PersistentContainer {
     try await container.close()
 }
 
-/// Gives the body a store in memory for the model Graph.
-@MainActor func withGraph(_ body: @MainActor (PersistentContainer) async throws -> Void) async throws {
+/// Gives the body a store in memory for the model Graph, which nobody owns yet.
+@MainActor func withEmptyGraph(_ body: @MainActor (PersistentContainer) async throws -> Void) async throws {
     let container = try await PersistentContainer(model: .graph, store: .inMemory)
     try await body(container)
     try await container.close()
+}
+
+/// Gives the body a store of the model Graph that one data source owns.
+@MainActor func withGraph(
+    _ location: StoreLocation? = nil,
+    _ body: @MainActor (PersistentContainer, GraphDataSource) async throws -> Void
+) async throws {
+    let directory = try TemporaryDirectory()
+    let container = try await PersistentContainer(model: .graph, store: location ?? .sqlite(directory.store))
+    try await body(container, try container.dataSource(GraphDataSource.self))
+    try await container.close()
+}
+
+extension ManagedObjectContext {
+    /// The letter of that key, which is there.
+    func knownLetter(_ key: String) throws -> Letter {
+        guard let letter = try first(Letter.self, where: \.key, equals: key) else { throw Poison() }
+        return letter
+    }
+
+    /// The topic of that key, which is there.
+    func knownTopic(_ key: String) throws -> Topic {
+        guard let topic = try first(Topic.self, where: \.key, equals: key) else { throw Poison() }
+        return topic
+    }
 }

@@ -67,7 +67,7 @@ import Testing
     ]
 
     @Test(arguments: wrong) func whatIsWrongIsNamedAndChangesNothing(wrong: Wrong) async throws {
-        try await withGraph { container in
+        try await withEmptyGraph { container in
             let source = try container.dataSource(GraphDataSource.self)
             let stored = "{\"Letter\": [{\"key\": \"stored\"}], \"Dog\": [{\"key\": \"dog\"}]}"
             try await container.importGraph(ObjectGraph(json: Data(stored.utf8)))
@@ -92,7 +92,7 @@ import Testing
     }
 
     @Test func aFileThatIsMissingIsAnError() async throws {
-        try await withGraph { container in
+        try await withEmptyGraph { container in
             let error = await #expect(throws: DataSourceError.self) {
                 try await container.importGraph(contentsOf: URL(filePath: "/nowhere/graph.json"))
             }

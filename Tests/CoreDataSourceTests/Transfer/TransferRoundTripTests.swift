@@ -32,7 +32,7 @@ import Testing
         var random = SeededRandom(seed: seed)
         let label: Testing.Comment = "seed \(seed)"
         let types = types
-        try await withGraph { container in
+        try await withEmptyGraph { container in
             let source = try container.dataSource(GraphDataSource.self)
             try await fill(source, &random)
             let graph = try container.main.exportGraph(of: types)
@@ -57,7 +57,7 @@ import Testing
     }
 
     @Test func oneGraphIsOneText() async throws {
-        try await withGraph { container in
+        try await withEmptyGraph { container in
             let source = try container.dataSource(GraphDataSource.self)
             try await source.perform { context in
                 for key in ["b", "a", "\u{e9}\"\n"] { try context.topic(key).letters.insert(context.letter(key)) }
@@ -90,7 +90,7 @@ import Testing
 
     /// A file is read in pieces; strings and numbers lie across their borders.
     @Test func aLongFileIsReadInPieces() async throws {
-        try await withGraph { container in
+        try await withEmptyGraph { container in
             let source = try container.dataSource(GraphDataSource.self)
             try await source.perform { context in
                 for number in 0..<3000 {
@@ -103,7 +103,7 @@ import Testing
             let directory = try TemporaryDirectory()
             let file = directory.url.appending(component: "graph.json")
             try graph.json.write(to: file)
-            try await withGraph { other in
+            try await withEmptyGraph { other in
                 let source = try other.dataSource(GraphDataSource.self)
                 let report = try await other.importGraph(contentsOf: file)
                 #expect(report.inserted == 3007)

@@ -10,7 +10,7 @@ import Testing
     private func withStored(
         _ json: String, _ body: @MainActor (PersistentContainer, GraphDataSource) async throws -> Void
     ) async throws {
-        try await withGraph { container in
+        try await withEmptyGraph { container in
             let source = try container.dataSource(GraphDataSource.self)
             try await container.importGraph(graph(json))
             try await body(container, source)
@@ -80,7 +80,7 @@ import Testing
             let followed = try container.main.exportGraph(
                 request, following: [\Topic.letters, \Letter.attachments, \Letter.labels])
             #expect("\(followed)" == "ObjectGraph (2 Attachment, 1 Label, 2 Letter, 1 Topic)")
-            try await withGraph { other in
+            try await withEmptyGraph { other in
                 let source = try other.dataSource(GraphDataSource.self)
                 try await other.importGraph(followed)
                 #expect(try source.fetch(Label.self).first?.letters.map(\.key) == ["b", "a"])
@@ -104,7 +104,7 @@ import Testing
             #expect(try source.fetch(Letter.self).allSatisfy { $0.topic == nil })
             #expect(try await container.importGraph(linked) == SaveReport(updated: 2))
             #expect(try source.fetch(Letter.self).allSatisfy { $0.topic?.key == "t" })
-            try await withGraph { other in
+            try await withEmptyGraph { other in
                 let source = try other.dataSource(GraphDataSource.self)
                 await #expect(throws: DataSourceError.self) { try await other.importGraph(linked) }
                 try await other.importGraph(alone)
@@ -118,7 +118,7 @@ import Testing
             let titled = ["Topic": "title"]
             let exported = try container.main.exportGraph(of: [Topic.self, Letter.self], keys: titled)
             #expect(String(decoding: exported.json, as: UTF8.self).contains("\"topic\": \"T\""))
-            try await withGraph { other in
+            try await withEmptyGraph { other in
                 let source = try other.dataSource(GraphDataSource.self)
                 try await other.importGraph(exported, keys: titled)
                 #expect(try source.fetch(Letter.self).allSatisfy { $0.topic?.key == "t" })

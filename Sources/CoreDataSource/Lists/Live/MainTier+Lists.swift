@@ -133,7 +133,7 @@ struct DetachedObjects: Sendable {
         types[row.entity].init(
             ManagedObjectSeed(
                 layout: layout.entities[row.entity], key: row.key, row: row.row, context: nil, state: state,
-                isEditable: false, asOf: 0))
+                editing: .not, asOf: 0))
     }
 }
 

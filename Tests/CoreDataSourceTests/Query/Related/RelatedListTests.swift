@@ -44,7 +44,7 @@ struct RelatedListTests {
                     }
                     await container.mainTier.listsAreSettled()
                     for (index, list) in followed.enumerated() {
-                        let shown: [MailMessage] = mail.allObjects(dataKey: "\(index)")
+                        let shown = mail.allObjects(dataKey: "\(index)", as: MailMessage.self)
                         let fetched = try mail.main.fetch(list.whole)
                         #expect(
                             shown.map(\.objectID) == fetched.map(\.objectID),
@@ -106,7 +106,7 @@ struct RelatedListTests {
             #expect(mail.sectionIndexTitles(dataKey: "list") == ["B", "C"])
             try await mail.perform { try $0.first(MailThread.self, where: \.title, equals: "c")?.title = "a" }
             await container.mainTier.listsAreSettled()
-            let shown: [MailMessage] = mail.allObjects(dataKey: "list")
+            let shown = mail.allObjects(dataKey: "list", as: MailMessage.self)
             #expect(shown.map(\.subject) == ["c1", "c2", "b1", "b2"])
             #expect(mail.sectionIndexTitles(dataKey: "list") == ["A", "B"])
             #expect(mail.lastUpdateReason(dataKey: "list")?.requeriesStore == false)
@@ -131,7 +131,7 @@ struct RelatedListTests {
             try await mail.perform { try $0.first(MailThread.self, where: \.title, equals: "t7")?.title = "z" }
             await container.mainTier.listsAreSettled()
             #expect(mail.lastUpdateReason(dataKey: "list")?.rowCount == 20)
-            let shown: [MailMessage] = mail.allObjects(dataKey: "list")
+            let shown = mail.allObjects(dataKey: "list", as: MailMessage.self)
             #expect(shown.suffix(20).allSatisfy { $0.thread?.title == "z" })
         }
     }
@@ -169,9 +169,9 @@ struct RelatedListTests {
                 message.tags = [try #require(try context.first(MailTag.self))]
             }
             await container.mainTier.listsAreSettled()
-            let shown: [MailMessage] = mail.allObjects(dataKey: "list")
+            let shown = mail.allObjects(dataKey: "list", as: MailMessage.self)
             #expect(shown.map(\.size) == [1, 2, 3, 9])
-            let shownTagged: [MailMessage] = mail.allObjects(dataKey: "tagged")
+            let shownTagged = mail.allObjects(dataKey: "tagged", as: MailMessage.self)
             #expect(shownTagged.map(\.size) == [2, 3, 9])
             let second = try #require(await updates.next())
             #expect(second.snapshot.count == 4)

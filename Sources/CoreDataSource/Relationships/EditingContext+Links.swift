@@ -7,13 +7,13 @@ extension ManagedObject {
         setValue(other.map { .integer($0.key) } ?? .null, column.key)
         if let entity = column.entity { setValue(other.map { .integer(Int64($0.layout.index)) } ?? .null, entity) }
         if let place = column.position { setValue(position.map { .integer($0) } ?? .null, place) }
-        guard let context = context as? PrivateContext else { return }
+        guard let context = context as? EditingContext else { return }
         context.linkEdits += 1
         context.forgetEnds(of: keys + (other.map { [$0.key] } ?? []))
     }
 }
 
-extension PrivateContext {
+extension EditingContext {
     /// An object goes, and its links with it.
     func forgetEnds(of object: ManagedObject) {
         let columns = stack.graph.linkColumns[object.layout.index]
@@ -22,8 +22,8 @@ extension PrivateContext {
     }
 
     /// The context that has links as they are now.
-    func linkContext(_ pairs: PairColumns) -> PrivateContext {
-        editor(ofEntity: pairs.layout) as? PrivateContext ?? self
+    func linkContext(_ pairs: PairColumns) -> EditingContext {
+        editor(ofEntity: pairs.layout) as? EditingContext ?? self
     }
 
     /// The link between two objects, by the end that the first one is; nil if there is none.
@@ -43,9 +43,9 @@ extension PrivateContext {
     /// Makes a link, of which it is known that there is none yet. Each end has its place among those of the other.
     func insertLink(
         _ pairs: PairColumns, _ one: (object: ManagedObject, position: Int64?),
-        _ other: (object: ManagedObject, position: Int64?)
+        _ other: (object: ManagedObject, position: Int64?), key: Int64? = nil
     ) throws(DataSourceError) {
-        let link = try linkContext(pairs).insert(entity: pairs.layout)
+        let link = try linkContext(pairs).insert(entity: pairs.layout, key: key)
         link.setLink(pairs.own, one.object, position: one.position)
         link.setLink(pairs.other, other.object, position: other.position)
         link.checkedConstraint = 0
@@ -53,7 +53,7 @@ extension PrivateContext {
 
     /// Notes the place of the last object of an ordered relationship, for all contexts of the batch.
     func noteLastPosition(_ position: Int64, _ key: RelatedCache.Key, _ owner: Int64) {
-        for context in [self] + companions { context.related.setLastPosition(position, key, owner) }
+        for context in [self] + partners { context.related.setLastPosition(position, key, owner) }
     }
 
     /// The highest place among the objects that a relationship of an owner leads to; nil without any.

@@ -1,7 +1,7 @@
 internal import RowStore
 
 /// What the model demands of the number of objects that a relationship leads to.
-extension PrivateContext {
+extension EditingContext {
     /// An owner whose relationship has to be counted.
     private struct Owner: Hashable {
         let end: LinkEnd
@@ -40,6 +40,17 @@ extension PrivateContext {
             if failures.count >= 100 { break }
         }
         return failures
+    }
+
+    /// What is wrong with the relationships of one object.
+    func relationshipFailures(of object: ManagedObject) throws -> [DataSourceError] {
+        let graph = stack.graph
+        guard graph.isChecked[object.layout.index], object.hasChanges, !object.isDeleted else { return [] }
+        let end = LinkEnd(entity: object.layout.index, key: object.key)
+        return try requiredFailures(object)
+            + graph.counted[object.layout.index].compactMap {
+                try countFailure(Owner(end: end, name: object.layout.relationships[$0].name))
+            }
     }
 
     /// To-one relationships whose links the row has itself. One that an earlier release has left empty may stay so.

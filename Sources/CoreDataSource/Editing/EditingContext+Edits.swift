@@ -1,9 +1,11 @@
 internal import RowStore
 
 /// Inserting and deleting, by the numbers of entities.
-extension PrivateContext {
+extension EditingContext {
     /// Makes a new object with the default values of the model.
-    func insert(entity: Int) throws(DataSourceError) -> ManagedObject {
+    ///
+    /// - Parameter key: The object's key; nil for a new one.
+    func insert(entity: Int, key: Int64? = nil) throws(DataSourceError) -> ManagedObject {
         checkInBatch()
         let layout = bindings[entity].layout
         if layout.isAbstract {
@@ -13,9 +15,11 @@ extension PrivateContext {
         }
         try checkOwned(entity)
         let row = RowSnapshot(copying: bindings[entity].template, spareWords: bindings[entity].spareWords)
-        let object = register(StoredRow(key: try stack.nextKey(), row: row), bindings[entity], .inserted, asOf: 0)
+        let key = if let key { key } else { try stack.nextKey() }
+        let object = register(StoredRow(key: key, row: row), bindings[entity], .inserted, asOf: 0)
         changed.append(object)
         bindings[entity].noteInsert(object)
+        didInsert(object)
         return object
     }
 
@@ -26,7 +30,7 @@ extension PrivateContext {
         checkInBatch()
         try checkOwned(object.layout.index)
         let binding = bindings[object.layout.index]
-        if !object.isDeleted, stack.graph.hasEffects[object.layout.index] { deletions.append(object) }
+        willDelete(object)
         forgetEnds(of: object)
         switch object.state {
         case .inserted:

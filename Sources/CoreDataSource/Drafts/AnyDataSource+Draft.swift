@@ -1,0 +1,33 @@
+internal import RowStore
+
+/// Drafts: edits on main that may be thrown away.
+extension AnyDataSource {
+    /// A draft with an editable copy of an object, and of what it leads to.
+    ///
+    /// ```swift
+    /// let draft = try contacts.draft(of: contact)
+    /// draft.object.name = "Zhang Yide"
+    /// try await draft.save()
+    /// ```
+    ///
+    /// - Parameter object: An object of ``main``. The copy has the values that it shows.
+    /// - Throws: `objectGone` if it has been deleted.
+    public func draft<Object: ManagedObject>(of object: Object) throws -> Draft<Object> {
+        precondition(
+            object.context === main,
+            "An object of another context was passed to draft(of:). Look it up on main by its objectID first.")
+        if object.isDeleted {
+            throw DataSourceError(
+                .objectGone, "\(object.objectID) has been deleted, so there is nothing to edit. Insert a new object.",
+                entityName: object.layout.name)
+        }
+        return try Draft(mainTier) { context in try context.typed(context.copy(of: object)) }
+    }
+
+    /// A draft with a new object, which has the default values of the model.
+    ///
+    /// - Throws: `abstractEntity`, `unknownEntity`, `keysExhausted`.
+    public func draft<Object: ManagedObject>(inserting type: Object.Type) throws -> Draft<Object> {
+        try Draft(mainTier) { context in try context.insert(type) }
+    }
+}

@@ -1,0 +1,59 @@
+internal import RowStore
+
+/// Following what others save: what is not edited here is as it is on main.
+extension DraftContext {
+    func follow(_ changes: EntityChanges, asOf number: Int64) {
+        let binding = bindings[changes.entity]
+        if binding.objects.count == 0 { return }
+        for change in changes.updated { take(change.row, change.key, binding, asOf: number) }
+        for change in changes.deleted { take(nil, change.key, binding, asOf: number) }
+        // A deletion that is taken back.
+        for change in changes.inserted { take(change.row, change.key, binding, asOf: number) }
+    }
+
+    private func take(_ row: RowSnapshot?, _ key: Int64, _ binding: EntityBinding, asOf number: Int64) {
+        guard let object = binding.objects[key], number > object.asOf else { return }
+        switch object.state {
+        case .saved:
+            object.asOf = number
+            if let row { object.row = row } else { object.state = .gone }
+            place(object, binding, key)
+        case .edited, .deleted: missed[key] = .some(row)
+        case .inserted, .gone: break
+        }
+    }
+
+    /// Lets an object that is not edited any more be as others have left it.
+    func catchUp(_ object: ManagedObject) {
+        guard object.state == .saved, let row = missed.removeValue(forKey: object.key) else { return }
+        if let row { object.row = row } else { object.state = .gone }
+    }
+
+    /// The store was reset: its rows are gone.
+    func forgetSaved() {
+        related.removeAll()
+        for binding in bindings {
+            for object in Array(binding.objects.objects) where object.state == .saved {
+                object.state = .gone
+                binding.objects.remove(object.key)
+            }
+        }
+    }
+
+    /// Reads the registered objects again, if that is due. If the store cannot be read now, the next merge tries again.
+    func reload() {
+        guard mustReload else { return }
+        related.removeAll()
+        for binding in bindings where binding.objects.count > 0 {
+            binding.removeUnreferenced()
+            let keys = binding.objects.objects.map(\.key)
+            guard
+                let (rows, asOf) = try? source.rows(
+                    entity: binding.layout.index, keys: keys, QueryBudget(isCancellable: false))
+            else { return }
+            let found = Dictionary(rows.map { ($0.key, $0.row) }) { first, _ in first }
+            for key in keys { take(found[key], key, binding, asOf: asOf) }
+        }
+        mustReload = false
+    }
+}

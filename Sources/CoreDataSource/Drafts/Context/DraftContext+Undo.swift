@@ -1,0 +1,58 @@
+internal import RowStore
+
+/// Going back and forth between the steps of a draft.
+extension DraftContext {
+    func undo() {
+        guard let step = journal.popUndo() else { return }
+        journal.pushRedo(restore(step))
+    }
+
+    func redo() {
+        guard let step = journal.popRedo() else { return }
+        journal.pushUndo(restore(step))
+    }
+
+    /// Lets objects be as they were before a step.
+    ///
+    /// - Returns: What lets them be as they are now.
+    private func restore(_ step: UndoJournal.Step) -> UndoJournal.Step {
+        let opposite = step.mapValues { UndoJournal.Moment($0.object) }
+        for (key, moment) in step {
+            let object = moment.object
+            object.row = moment.row
+            object.saved = moment.saved
+            object.state = moment.state
+            catchUp(object)
+            place(object, bindings[object.layout.index], key)
+        }
+        // What was refused went with the step.
+        _ = takeRefusal()
+        related.removeAll()
+        noteEdits(step.values.map(\.object))
+        return opposite
+    }
+
+    /// Registers an object that is there, and no other.
+    func place(_ object: ManagedObject, _ binding: EntityBinding, _ key: Int64) {
+        object.checkedConstraint = -1
+        let isRegistered = binding.objects[key] != nil
+        if object.state == .gone {
+            if isRegistered { binding.objects.remove(key) }
+        } else {
+            if !isRegistered { binding.objects.insert(object) }
+            binding.index(object)
+        }
+    }
+
+    /// Notes anew which objects are edited.
+    ///
+    /// - Parameter others: Objects that may be edited now and were not before.
+    func noteEdits(_ others: [ManagedObject]) {
+        var seen: Set<Int64> = []
+        changed = (changed + others.sorted { $0.key < $1.key }).filter { $0.hasChanges && seen.insert($0.key).inserted }
+        let edited = Dictionary(grouping: changed, by: \.layout.index)
+        for binding in bindings where binding.hasEdits || edited[binding.layout.index] != nil {
+            binding.setEdits(edited[binding.layout.index] ?? [])
+        }
+    }
+}

@@ -1,0 +1,143 @@
+internal import RowStore
+
+/// The scratch context of a ``Draft``: its objects are copies that may be edited, and nobody else sees what is edited here.
+///
+/// An object without edits follows what others save, as objects of main do; one with edits keeps its values until it is saved.
+/// Fetches include the edits of the draft.
+///
+/// **Isolation**: the main actor.
+public final class DraftContext: EditingContext {
+    var journal = UndoJournal()
+    /// The objects of ordered relationships as they were before the draft changed their order.
+    private(set) var orders: [OrderedRelationship: [LinkEnd]] = [:]
+    /// What others have made of the rows of edited objects, by key; nil for a row that is gone.
+    var missed: [Int64: RowSnapshot?] = [:]
+    /// Whether registered objects have to be read again, which has not been possible so far.
+    var mustReload = false
+    private var hasEnded = false
+    /// Brings main, and with it the draft, up to the newest save.
+    private let prepare: @MainActor @Sendable () -> Void
+    /// The number of registered objects at which those without a holder are next forgotten.
+    private var sweepAt = 1024
+
+    /// An ordered relationship of an object.
+    struct OrderedRelationship: Hashable {
+        let owner: LinkEnd
+        let index: Int
+    }
+
+    init(_ stack: PersistentStack, prepare: @escaping @MainActor @Sendable () -> Void) {
+        self.prepare = prepare
+        // Whoever owns an entity, its edits stay here until they are saved by the owner.
+        super.init(stack, stack.root.rows, ownedEntities: Set(stack.layout.entities.indices))
+        isInBatch = true
+    }
+
+    override var editing: ObjectEditing { .inDraft }
+
+    /// The copy of an object.
+    func copy(of object: ManagedObject) -> ManagedObject {
+        let binding = bindings[object.layout.index]
+        binding.adopt(type(of: object))
+        return register(StoredRow(key: object.key, row: object.row), binding, .saved, asOf: object.asOf)
+    }
+
+    /// No edit is possible any more.
+    func end() {
+        hasEnded = true
+        journal.removeAll()
+    }
+
+    override func checkInBatch() {
+        precondition(
+            !hasEnded,
+            "An object of a draft was inserted, edited or deleted after the draft was discarded. Make a new draft.")
+    }
+
+    // MARK: Following edits
+
+    /// An object is about to be edited or deleted.
+    func willChange(_ object: ManagedObject) {
+        checkInBatch()
+        journal.note(UndoJournal.Moment(object))
+    }
+
+    override func didInsert(_ object: ManagedObject) {
+        journal.note(UndoJournal.Moment(object, state: .gone))
+    }
+
+    override func willDelete(_ object: ManagedObject) {
+        if !object.isDeleted { willChange(object) }
+    }
+
+    override func willReorder(_ owner: ManagedObject, _ index: Int) throws {
+        let relationship = OrderedRelationship(owner: LinkEnd(owner), index: index)
+        guard orders[relationship] == nil else { return }
+        orders[relationship] = owner.isInserted ? [] : try ends(of: owner, at: index)
+    }
+
+    override func editingTogether<R, Failure>(_ body: () throws(Failure) -> R) throws(Failure) -> R {
+        journal.beginGroup()
+        defer { journal.endGroup() }
+        return try body()
+    }
+
+    override func insert(entity: Int, column: Int, value: RowValue) throws(DataSourceError) -> ManagedObject {
+        try editingTogether { () throws(DataSourceError) in
+            try super.insert(entity: entity, column: column, value: value)
+        }
+    }
+
+    /// Takes the orders that are stored now for those from which the draft comes.
+    func rebaseOrders() {
+        guard !changed.isEmpty else { return orders = [:] }
+        let newest = ReadContext(stack, source)
+        for (order, _) in orders {
+            guard let owner = try? newest.find(entity: order.owner.entity, key: order.owner.key),
+                let ends = try? newest.ends(of: owner, at: order.index)
+            else { continue }
+            orders[order] = ends
+        }
+    }
+
+    // MARK: Reading
+
+    override func willRead(registersObjects: Bool) {
+        // An edit of several objects goes on with those that it has begun with.
+        if !journal.isInGroup {
+            let prepare = prepare
+            MainActor.assumeIsolated { prepare() }
+        }
+        var registered = 0
+        for binding in bindings {
+            binding.forgetAbsence()
+            registered += binding.objects.count
+        }
+        if registered >= sweepAt { sweep() }
+    }
+
+    override func didRead() {}
+
+    /// Forgets the objects that nobody holds and that have no edits.
+    func sweep() {
+        related.sweep()
+        for binding in bindings where binding.objects.count > 0 { binding.removeUnreferenced() }
+        sweepAt = max(1024, 2 * bindings.reduce(0) { $0 + $1.objects.count })
+    }
+
+    // MARK: For tests
+
+    /// How many objects are registered.
+    package var registeredObjectCount: Int { bindings.reduce(0) { $0 + $1.objects.count } }
+}
+
+extension LinkEnd {
+    init(_ object: ManagedObject) {
+        self.init(entity: object.layout.index, key: object.key)
+    }
+}
+
+extension DraftContext: CustomStringConvertible {
+    /// How much is edited: `DraftContext (3 edited objects)`.
+    public var description: String { "DraftContext (\(changed.count) edited objects)" }
+}

@@ -1,0 +1,235 @@
+internal import RowStore
+
+/// Edits on the main actor that nobody else sees until they are saved, and that can be thrown away: what a form edits.
+///
+/// ```swift
+/// let draft = try contacts.draft(of: contact)
+/// draft.object.name = "Zhang Yide"
+/// if draft.errors(of: draft.object, \.name).isEmpty { try await draft.save() }
+/// ```
+///
+/// Its objects are of the same classes as everywhere, and their relationships lead to copies too. They belong to its
+/// ``context``, in which objects are also looked up, inserted and deleted.
+///
+/// A save is one save of the data sources that own what was edited, as by ``PersistentContainer/perform(in:_:waitFor:_:)``. What
+/// others have saved meanwhile is merged by attribute, by to-one relationship, by element of a to-many relationship, and by order.
+///
+/// Keep the draft while its objects are edited: it ends when nobody holds it, with ``discard()``, and with the container, which
+/// it does not keep. Editing an object of a draft that has ended is a programmer's error and traps.
+///
+/// **Isolation**: the main actor.
+@MainActor
+public final class Draft<Object: ManagedObject> {
+    /// The copy of the object that the draft was made of, or the new object.
+    public let object: Object
+    private weak let main: MainTier?
+    private weak var held: DraftContext?
+    private let number: Int
+    private var isDiscarded = false
+    /// Calls of ``save(resolving:waitFor:)``, one after the other.
+    private let turns = DraftTurns()
+
+    init(_ main: MainTier, _ root: (DraftContext) throws -> Object) throws {
+        let (number, context) = main.beginDraft()
+        do {
+            object = try root(context)
+        } catch {
+            main.endDraft(number)
+            throw error
+        }
+        // There is no draft without its object.
+        context.journal.removeAll()
+        self.main = main
+        self.number = number
+        held = context
+    }
+
+    deinit {
+        guard let main else { return }
+        let number = number
+        Task { @MainActor in main.endDraft(number) }
+    }
+
+    /// Where the draft's objects are fetched, inserted and deleted.
+    ///
+    /// - Throws: `draftDiscarded`; `storeClosed` once the container is gone.
+    public var context: DraftContext {
+        get throws {
+            if let held, !isDiscarded { return held }
+            if isDiscarded {
+                throw DataSourceError(.draftDiscarded, "The draft was discarded, and holds nothing. Make a new one.")
+            }
+            throw RootContext.closed
+        }
+    }
+
+    private var open: DraftContext? { try? context }
+
+    /// Whether a save is under way. For tests.
+    package var isSaving: Bool { turns.isTaken }
+
+    /// Whether there is anything to save. Edits that end where they began are nothing.
+    ///
+    /// - Complexity: O(n) in the edited objects.
+    public var hasChanges: Bool {
+        open?.changed.contains { $0.hasChanges && ($0.state != .edited || $0.hasEdits) } ?? false
+    }
+
+    /// Throws all edits away. The draft has ended, and its objects cannot be edited any more; their values stay readable.
+    ///
+    /// A save that is under way is not taken back.
+    public func discard() {
+        isDiscarded = true
+        main?.endDraft(number)
+    }
+
+    // MARK: Undo
+
+    /// Whether there is a step to take back.
+    public var canUndo: Bool { open?.journal.canUndo ?? false }
+
+    /// Whether a step was taken back that can be made again.
+    public var canRedo: Bool { open?.journal.canRedo ?? false }
+
+    /// How many steps can be taken back, 100 by default. Older ones are forgotten.
+    public var undoLimit: Int {
+        get { open?.journal.limit ?? 0 }
+        set { open?.journal.limit = newValue }
+    }
+
+    /// Takes back the last step: one edit, or one ``undoGroup(_:)``. It does nothing if there is none.
+    ///
+    /// - Complexity: O(n) in the edited objects.
+    public func undo() { open?.undo() }
+
+    /// Makes the step again that was taken back last. It does nothing if there is none, or if anything was edited since.
+    ///
+    /// - Complexity: O(n) in the edited objects.
+    public func redo() { open?.redo() }
+
+    /// Lets all edits of the body be one step.
+    ///
+    /// ```swift
+    /// draft.undoGroup {
+    ///     draft.object.name = "Zhang Yide"
+    ///     draft.object.note = nil
+    /// }
+    /// ```
+    public func undoGroup<R>(_ body: () throws -> R) rethrows -> R {
+        guard let context = open else { return try body() }
+        return try context.editingTogether(body)
+    }
+
+    // MARK: Validation
+
+    /// What is wrong with an object of the draft, by the rules of the model: of its attributes, of the number of objects to which
+    /// it leads, and that its values are unique.
+    ///
+    /// ``DataSourceError/attributeName`` says which property an error is about. What is an error only together with what others
+    /// save meanwhile is found by the save.
+    ///
+    /// - Complexity: a look-up for each unique value that was edited.
+    public func errors(of object: ManagedObject) -> [DataSourceError] { open?.errors(of: object) ?? [] }
+
+    /// What is wrong with one property of an object.
+    public func errors<Subject: ManagedObject>(
+        of object: Subject, _ property: PartialKeyPath<Subject>
+    ) -> [DataSourceError] {
+        let name = Subject.attributeKeyPaths[property] ?? Subject.relationshipKeyPaths[property]
+        guard let name else { return [] }
+        return errors(of: object).filter { $0.attributeName == name }
+    }
+
+    /// Checks everything that was edited, as a save does before it looks at delete rules and at what others have saved.
+    ///
+    /// - Throws: `validationFailed`, `uniquenessViolated`, `valueTooLarge`; several of them as one error.
+    public func validate() throws { try context.validate() }
+
+    // MARK: Saving
+
+    /// Where the draft and other saves have changed the same since the draft has read it: at once, as it is now.
+    ///
+    /// - Throws: `draftDiscarded`, `storeClosed`, `storeReset`, and what the store throws.
+    public func conflicts() throws -> [DraftChange] {
+        let context = try context
+        let difference = try context.difference()
+        if difference.isEmpty { return [] }
+        context.stack.root.noticeOutsideWrites()
+        return try DraftComparison(difference, in: ReadContext(context.stack, context.stack.root.rows)).conflicts
+    }
+
+    /// Saves all edits of the draft as one save, and goes on from there: then there is nothing to save or to undo, and its
+    /// objects have what is stored.
+    ///
+    /// What both the draft and others have changed, to different values, is a conflict. It is looked for inside the save, where
+    /// nobody else can change anything. What is to be saved is checked after the merge, by all rules of the model.
+    ///
+    /// When it throws, nothing was saved, and the draft is as it was. What is edited while it waits stays an edit of the draft.
+    ///
+    /// - Parameters:
+    ///   - resolution: What to do about conflicts.
+    ///   - level: How far the save must have come when the call returns.
+    /// - Throws: `draftConflict`, with every conflict among its ``DataSourceError/failures``; `objectGone` if what is kept needs an
+    ///   object that is gone; `entityNotOwned` if no data source owns what was edited; `draftDiscarded`, `storeReset`; otherwise as
+    ///   `perform`.
+    @discardableResult
+    public func save(
+        resolving resolution: DraftResolution = .fail, waitFor level: SaveLevel = .store
+    ) async throws -> DraftReport {
+        await turns.begin()
+        defer { turns.end() }
+        let difference: DraftDifference
+        let tiers: [PrivateTier]
+        do {
+            let context = try context
+            if let refusal = context.takeRefusal() { throw refusal }
+            difference = try context.difference()
+            tiers = try difference.owners(context.stack)
+        }
+        guard !tiers.isEmpty else { return DraftReport(save: SaveReport(), merged: [], conflicts: []) }
+        let saved = try await PrivateTier.perform(in: tiers, waitFor: level) { contexts in
+            try DraftMerge.run(difference, resolution, in: contexts)
+        }
+        open?.rebase(difference)
+        return DraftReport(save: saved.report, merged: saved.result.merged, conflicts: saved.result.conflicts)
+    }
+}
+
+extension DraftDifference {
+    /// The data sources that own what was edited.
+    fileprivate func owners(_ stack: PersistentStack) throws(DataSourceError) -> [PrivateTier] {
+        var tiers: [PrivateTier] = []
+        for entity in entities(stack).sorted() {
+            guard let tier = stack.tiers(owning: [entity]).first else {
+                let name = stack.layout.entities[entity].name
+                throw DataSourceError(
+                    .entityNotOwned,
+                    "The draft has edited \(name), which no data source of the container owns. Ask the container for the data source that lists it.",
+                    entityName: name)
+            }
+            if !tiers.contains(where: { $0 === tier }) { tiers.append(tier) }
+        }
+        return tiers
+    }
+}
+
+/// Lets callers go one after the other, in their order.
+@MainActor
+private final class DraftTurns {
+    private(set) var isTaken = false
+    private var waiting: [CheckedContinuation<Void, Never>] = []
+
+    nonisolated init() {}
+
+    func begin() async {
+        if isTaken {
+            await withCheckedContinuation { waiting.append($0) }
+        } else {
+            isTaken = true
+        }
+    }
+
+    func end() {
+        if waiting.isEmpty { isTaken = false } else { waiting.removeFirst().resume() }
+    }
+}

@@ -1,0 +1,101 @@
+internal import Foundation
+internal import RowStore
+
+/// Something that others have saved since a draft read it: what it was, what the draft makes of it, and what it is now.
+///
+/// Values have the types of the model: a `String`, an `Int32`, a `Date`. A to-one relationship has a ``ManagedObjectID``, the
+/// order of a relationship an array of them. Nil is no value.
+public struct DraftChange: Sendable {
+    /// What the change is about.
+    public enum Kind: Sendable, Hashable {
+        /// An attribute.
+        case attribute
+        /// The object to which a relationship leads.
+        case relationship
+        /// The order of a relationship's objects.
+        case order
+        /// An object that others deleted, and the draft edits.
+        case deletedByOthers
+        /// An object that the draft deletes, and others edited.
+        case deletedHere
+    }
+
+    /// Which side of a conflict is kept.
+    public enum Choice: Sendable, Hashable {
+        /// What the draft has. An object that others deleted is there again, with the attributes and to-one links that the draft
+        /// has.
+        case mine
+        /// What others have saved.
+        case theirs
+    }
+
+    /// The object concerned.
+    public let objectID: ManagedObjectID
+    /// The attribute or relationship; nil for the object as a whole.
+    public let propertyName: String?
+    /// What it is about.
+    public let kind: Kind
+    /// The value that the draft has read.
+    public let base: (any Sendable)?
+    /// The value in the draft.
+    public let mine: (any Sendable)?
+    /// The value that others have saved.
+    public let theirs: (any Sendable)?
+    /// Which side was kept; nil while nothing is decided.
+    public internal(set) var choice: Choice?
+
+    init(
+        _ objectID: ManagedObjectID, _ propertyName: String?, _ kind: Kind, base: (any Sendable)? = nil,
+        mine: (any Sendable)? = nil, theirs: (any Sendable)? = nil
+    ) {
+        self.objectID = objectID
+        self.propertyName = propertyName
+        self.kind = kind
+        self.base = base
+        self.mine = mine
+        self.theirs = theirs
+    }
+}
+
+extension DraftChange: CustomStringConvertible {
+    /// The object and the property, without values: `ContactEntity/12.name (attribute)`.
+    public var description: String { "\(objectID)\(propertyName.map { ".\($0)" } ?? "") (\(kind))" }
+}
+
+extension DraftChange {
+    /// What to do about a conflict that nobody has decided.
+    var failure: DataSourceError {
+        let message =
+            switch kind {
+            case .attribute, .relationship: "was changed in the draft and by another save."
+            case .order: "has another order in the draft and in another save."
+            case .deletedByOthers: "was edited in the draft and deleted by another save."
+            case .deletedHere: "was deleted in the draft and edited by another save."
+            }
+        return DataSourceError(
+            .draftConflict,
+            "\(objectID)\(propertyName.map { ".\($0)" } ?? "") \(message) Ask conflicts(), and save with resolving: .keepMine, .takeTheirs or .each.",
+            entityName: objectID.entityName, attributeName: propertyName)
+    }
+}
+
+extension RowSnapshot {
+    /// The value of an attribute as its property has it.
+    func propertyValue(_ column: Int, _ layout: EntityLayout) -> (any Sendable)? {
+        if isNull(column) { return nil }
+        switch layout.columns[column].attribute?.type {
+        case .integer16: return Int16(truncatingIfNeeded: integer(column))
+        case .integer32: return Int32(truncatingIfNeeded: integer(column))
+        case .integer64, .objectID, nil: return integer(column)
+        case .boolean: return integer(column) != 0
+        case .double: return real(column)
+        case .float: return Float(real(column))
+        case .date: return Date(timeIntervalSinceReferenceDate: real(column))
+        case .string: return text(column)
+        case .decimal: return decimal(column)
+        case .uri: return URL(string: text(column))
+        case .uuid: return withBytes(column) { $0.count == 16 ? UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) : nil }
+        case .binary, .transformable, .undefined, .composite: return withBytes(column) { Data($0) }
+        }
+    }
+}

@@ -1,0 +1,293 @@
+internal import RowStore
+
+/// Compares what a draft changes with the newest rows.
+///
+/// Where a part of the draft and what others have saved are both other than what the draft has read, and than each other, there
+/// is a conflict.
+struct DraftComparison {
+    /// A part of the difference that is saved or dropped as a whole.
+    struct Part {
+        enum Kind {
+            case insertion
+            case deletion
+            /// An edited object that is gone.
+            case revival
+            case attribute(column: Int)
+            /// A relationship whose link the row itself has.
+            case link(relationship: Int)
+            /// A link that is a row of its own.
+            case pair
+            case order(Int)
+        }
+
+        let kind: Kind
+        /// The place in the difference's rows; -1 for an order.
+        let row: Int
+        /// The conflict, if there is one.
+        var conflict: DraftChange?
+        /// Whether what others have saved is kept.
+        var isDropped = false
+    }
+
+    let context: ManagedObjectContext
+    let difference: DraftDifference
+    /// The objects that the draft inserts.
+    let inserted: Set<LinkEnd>
+    /// Each row's place, by its end.
+    let places: [LinkEnd: Int]
+    private(set) var parts: [Part] = []
+    /// What others alone have changed.
+    private(set) var merged: [DraftChange] = []
+    /// By the places of the difference's orders: what others have.
+    private(set) var theirOrders: [[LinkEnd]] = []
+
+    /// - Parameter context: Has the newest rows: one of the batch that is to save the draft, or one for reading.
+    init(_ difference: DraftDifference, in context: ManagedObjectContext) throws {
+        self.context = context
+        self.difference = difference
+        inserted = Set(difference.rows.filter { $0.state == .inserted }.map(\.end))
+        places = Dictionary(difference.rows.enumerated().map { ($1.end, $0) }) { first, _ in first }
+        if context.position.generation != difference.generation { throw RootContext.draftReset }
+        try read()
+        for place in difference.rows.indices { try compare(place) }
+        for place in difference.orders.indices { try compareOrder(place) }
+    }
+
+    var conflicts: [DraftChange] { parts.compactMap(\.conflict) }
+
+    /// Decides every conflict.
+    mutating func decide(_ choose: (DraftChange) throws -> DraftChange.Choice) rethrows {
+        for place in parts.indices {
+            guard let conflict = parts[place].conflict else { continue }
+            let choice = try choose(conflict)
+            parts[place].conflict?.choice = choice
+            parts[place].isDropped = choice == .theirs
+        }
+        dropPartners()
+    }
+
+    // MARK: Rows
+
+    func layout(_ end: LinkEnd) -> EntityLayout { context.stack.layout.entities[end.entity] }
+
+    func id(_ end: LinkEnd) -> ManagedObjectID { ManagedObjectID(layout(end), key: end.key) }
+
+    /// The object as others have left it; nil if it is gone.
+    func current(_ end: LinkEnd) -> ManagedObject? { context.known(end) ?? nil }
+
+    /// Whether there is an object to link, or will be one.
+    func exists(_ end: LinkEnd) -> Bool { inserted.contains(end) || current(end) != nil }
+
+    /// Reads all objects that the difference is about, and those to which it links.
+    private func read() throws {
+        var ends: Set<LinkEnd> = []
+        for row in difference.rows {
+            let layout = layout(row.end)
+            if layout.links != nil {
+                let pair = LinkedPair(row, context.stack.layout)
+                ends.formUnion([pair?.source, pair?.destination].compactMap { $0 })
+                continue
+            }
+            ends.insert(row.end)
+            for relationship in layout.relationships {
+                guard case .column(let column) = relationship.storage else { continue }
+                if let end = row.row.end(column, relationship.destinationFamily) { ends.insert(end) }
+            }
+        }
+        ends.formUnion(difference.orders.map(\.owner))
+        ends.subtract(inserted)
+        try context.reading { () throws(DataSourceError) in
+            try context.readObjects(ends.sorted { ($0.entity, $0.key) < ($1.entity, $1.key) })
+        }
+    }
+
+    private mutating func compare(_ place: Int) throws {
+        let row = difference.rows[place]
+        if layout(row.end).links != nil { return comparePair(place) }
+        let theirs = current(row.end)
+        switch (row.state, theirs) {
+        case (.inserted, _):
+            parts.append(Part(kind: .insertion, row: place))
+            try compareLinks(place, nil)
+        case (.deleted, nil): break
+        case (.deleted, let theirs?):
+            let isChanged = !changedColumns(theirs.row, since: row.base, row.end).isEmpty
+            let conflict = DraftChange(id(row.end), nil, .deletedHere)
+            parts.append(Part(kind: .deletion, row: place, conflict: isChanged ? conflict : nil))
+        case (_, nil):
+            let conflict = DraftChange(id(row.end), nil, .deletedByOthers)
+            parts.append(Part(kind: .revival, row: place, conflict: conflict))
+        case (_, let theirs?):
+            compareAttributes(place, theirs.row)
+            try compareLinks(place, theirs.row)
+        }
+    }
+
+    /// The columns that say anything: neither places in an order nor what is derived or not stored.
+    private func changedColumns(_ row: RowSnapshot, since base: RowSnapshot, _ end: LinkEnd) -> [Int] {
+        let layout = layout(end)
+        let positions = Set(
+            layout.relationships.compactMap { relationship in
+                if case .column(let column) = relationship.storage { column.position } else { nil }
+            })
+        return layout.storedColumns.filter { column in
+            !positions.contains(column) && layout.columns[column].attribute?.derivationExpression == nil
+                && !row.isEqual(to: base, column: column, storage: layout.columns[column].storage)
+        }
+    }
+
+    private mutating func compareAttributes(_ place: Int, _ theirs: RowSnapshot) {
+        let row = difference.rows[place]
+        let layout = layout(row.end)
+        for (column, description) in layout.columns.enumerated() {
+            guard let attribute = description.attribute, attribute.derivationExpression == nil else { continue }
+            func isEqual(_ one: RowSnapshot, _ other: RowSnapshot) -> Bool {
+                one.isEqual(to: other, column: column, storage: description.storage)
+            }
+            let isMine = !isEqual(row.row, row.base)
+            let isTheirs = description.isStored && !isEqual(theirs, row.base)
+            guard isMine || isTheirs else { continue }
+            let change = DraftChange(
+                id(row.end), description.name, .attribute, base: row.base.propertyValue(column, layout),
+                mine: row.row.propertyValue(column, layout), theirs: theirs.propertyValue(column, layout))
+            if !isMine {
+                merged.append(change)
+            } else if !isTheirs {
+                parts.append(Part(kind: .attribute(column: column), row: place))
+            } else if !isEqual(row.row, theirs) {
+                parts.append(Part(kind: .attribute(column: column), row: place, conflict: change))
+            }
+        }
+    }
+
+    // MARK: Links
+
+    /// - Parameter theirs: The row as others have left it; nil for a new one.
+    private mutating func compareLinks(_ place: Int, _ theirs: RowSnapshot?) throws {
+        let row = difference.rows[place]
+        for (index, relationship) in layout(row.end).relationships.enumerated() {
+            guard case .column(let column) = relationship.storage else { continue }
+            let family = relationship.destinationFamily
+            let base = theirs == nil ? nil : row.base.end(column, family)
+            let (mine, now) = (row.row.end(column, family), theirs?.end(column, family))
+            guard mine != base || now != base else { continue }
+            let change = DraftChange(
+                id(row.end), relationship.name, .relationship, base: base.map(id), mine: mine.map(id),
+                theirs: now.map(id))
+            if mine == base {
+                merged.append(change)
+                continue
+            }
+            if mine == now { continue }
+            var conflict = now == base ? nil : change
+            if let mine, !exists(mine) { conflict = conflict ?? change }
+            if conflict == nil, let mine { conflict = try rival(row.end, mine, column, relationship) }
+            parts.append(Part(kind: .link(relationship: index), row: place, conflict: conflict))
+        }
+    }
+
+    /// The conflict with another object that leads to where only one may lead.
+    private func rival(
+        _ source: LinkEnd, _ destination: LinkEnd, _ column: LinkColumn, _ relationship: RelationshipLayout
+    ) throws -> DraftChange? {
+        let layout = layout(source)
+        guard !relationship.isSymmetric, !inserted.contains(destination), let inverse = relationship.inverse,
+            let constraint = layout.constraint(onColumn: column.key)
+        else { return nil }
+        let editor = context.editor(ofEntity: source.entity)
+        let rival = try editor.reading { () throws(DataSourceError) in
+            try editor.find(
+                entity: layout.constraintOwners[constraint], column: column.key, value: .integer(destination.key))
+        }
+        guard let rival, rival.key != source.key else { return nil }
+        let family = relationship.destinationFamily
+        let before = difference.rows.first { row in
+            row.state != .inserted && row.end.entity == rival.layout.index
+                && row.base.end(column, family) == destination
+        }
+        // The draft takes it from the one that had it.
+        if let before, before.end.key == rival.key { return nil }
+        return DraftChange(
+            id(destination), inverse.name, .relationship, base: (before?.end).map(id), mine: id(source),
+            theirs: rival.objectID)
+    }
+
+    private mutating func comparePair(_ place: Int) {
+        let row = difference.rows[place]
+        guard row.state != .edited, let pair = LinkedPair(row, context.stack.layout) else { return }
+        var conflict: DraftChange?
+        if row.state == .inserted, !exists(pair.source) || !exists(pair.destination) {
+            conflict = DraftChange(
+                id(pair.source), pair.name, .relationship, base: nil, mine: id(pair.destination), theirs: nil)
+        }
+        parts.append(Part(kind: .pair, row: place, conflict: conflict))
+    }
+
+    private mutating func compareOrder(_ place: Int) throws {
+        let order = difference.orders[place]
+        let owner = inserted.contains(order.owner) ? nil : current(order.owner)
+        let theirs = try owner.flatMap { try $0.context?.ends(of: $0, at: order.index) } ?? []
+        theirOrders.append(theirs)
+        guard owner != nil || inserted.contains(order.owner) else { return }
+        var conflict: DraftChange?
+        if OrderMerge.isConflict(base: order.base, mine: order.mine, theirs: theirs) {
+            conflict = DraftChange(
+                id(order.owner), layout(order.owner).relationships[order.index].name, .order, base: order.base.map(id),
+                mine: order.mine.map(id), theirs: theirs.map(id))
+        }
+        parts.append(Part(kind: .order(place), row: -1, conflict: conflict))
+    }
+
+    // MARK: Partners
+
+    /// Drops both sides of a link that is its own inverse, if one is dropped.
+    private mutating func dropPartners() {
+        var dropped = parts.indices.filter { parts[$0].isDropped }
+        while let place = dropped.popLast() {
+            guard case .link(let index) = parts[place].kind else { continue }
+            let row = difference.rows[parts[place].row]
+            let relationship = layout(row.end).relationships[index]
+            guard relationship.isSymmetric, case .column(let column) = relationship.storage else { continue }
+            let family = relationship.destinationFamily
+            let others = [row.base.end(column, family), row.row.end(column, family)].compactMap {
+                $0.flatMap { places[$0] }
+            }
+            for other in parts.indices where others.contains(parts[other].row) && !parts[other].isDropped {
+                guard case .link(let own) = parts[other].kind,
+                    layout(difference.rows[parts[other].row].end).relationships[own].path == relationship.path
+                else { continue }
+                parts[other].isDropped = true
+                if parts[other].conflict != nil { parts[other].conflict?.choice = .theirs }
+                dropped.append(other)
+            }
+        }
+    }
+}
+
+/// The two ends of a link that is a row of its own.
+struct LinkedPair {
+    let source: LinkEnd
+    let destination: LinkEnd
+    let pairs: PairColumns
+    /// The relationship of the source.
+    let name: String
+
+    init?(_ row: DraftDifference.Row, _ layout: ModelLayout) {
+        let links = layout.entities[row.end.entity]
+        guard let path = links.links, let owner = layout.entity(named: path.entity),
+            let index = owner.relationship(named: path.name)
+        else { return nil }
+        pairs = links.pairColumns(isReversed: false)
+        name = path.name
+        guard let source = row.row.end(pairs.own, owner.concreteFamily),
+            let destination = row.row.end(pairs.other, owner.relationships[index].destinationFamily)
+        else { return nil }
+        self.source = source
+        self.destination = destination
+    }
+}
+
+extension RootContext {
+    static let draftReset = DataSourceError(
+        .storeReset, "The store was reset since the draft was made. Discard the draft and make a new one.")
+}

@@ -1,0 +1,63 @@
+internal import RowStore
+
+/// What a draft changes, as a value: each row as it was and as it is to be.
+struct DraftDifference: Sendable {
+    /// A row that was inserted, edited or deleted.
+    struct Row: Sendable {
+        let end: LinkEnd
+        let state: ObjectState
+        /// As the draft has read it; of a new row as it is.
+        let base: RowSnapshot
+        let row: RowSnapshot
+    }
+
+    /// The objects of an ordered relationship.
+    struct Order: Sendable {
+        let owner: LinkEnd
+        let index: Int
+        let base: [LinkEnd]
+        let mine: [LinkEnd]
+    }
+
+    var rows: [Row] = []
+    var orders: [Order] = []
+    /// How often the store had been reset when the draft was made.
+    let generation: Int
+
+    var isEmpty: Bool { rows.isEmpty }
+}
+
+extension DraftContext {
+    /// What the draft changes now.
+    func difference() throws -> DraftDifference {
+        var difference = DraftDifference(generation: position.generation)
+        for object in changed where object.hasChanges {
+            if object.state == .edited && !object.hasEdits { continue }
+            difference.rows.append(
+                DraftDifference.Row(
+                    end: LinkEnd(object), state: object.state, base: object.savedRow, row: object.row))
+        }
+        for (order, base) in orders.sorted(by: { ($0.key.owner.key, $0.key.index) < ($1.key.owner.key, $1.key.index) })
+        {
+            guard let owner = bindings[order.owner.entity].objects[order.owner.key], !owner.isDeleted else { continue }
+            let mine = try ends(of: owner, at: order.index)
+            if mine == base { continue }
+            difference.orders.append(
+                DraftDifference.Order(owner: order.owner, index: order.index, base: base, mine: mine))
+        }
+        return difference
+    }
+}
+
+extension DraftDifference {
+    /// The entities whose owners have to take part in a save.
+    func entities(_ stack: PersistentStack) -> Set<Int> {
+        rows.reduce(into: []) { entities, row in
+            if stack.layout.entities[row.end.entity].links == nil {
+                entities.insert(row.end.entity)
+            } else {
+                entities.formUnion(stack.graph.ends(ofLinks: row.end.entity))
+            }
+        }
+    }
+}

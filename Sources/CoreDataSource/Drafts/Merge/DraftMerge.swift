@@ -1,0 +1,163 @@
+internal import RowStore
+
+/// Does to the objects of a batch what a draft has changed, as far as nothing else was decided.
+struct DraftMerge {
+    /// What became of a draft.
+    struct Outcome: Sendable {
+        let merged: [DraftChange]
+        let conflicts: [DraftChange]
+    }
+
+    private let context: PrivateContext
+    private let comparison: DraftComparison
+    /// The objects that it has made.
+    private var made: [LinkEnd: ManagedObject] = [:]
+
+    private init(_ context: PrivateContext, _ comparison: DraftComparison) {
+        self.context = context
+        self.comparison = comparison
+    }
+
+    /// Compares, decides the conflicts, and edits.
+    ///
+    /// - Parameter contexts: Those whose edits make one save. They have the newest rows, and nobody else changes these meanwhile.
+    static func run(
+        _ difference: DraftDifference, _ resolution: DraftResolution, in contexts: [PrivateContext]
+    ) throws -> Outcome {
+        var comparison = try DraftComparison(difference, in: contexts[0])
+        if let choose = resolution.choose {
+            try comparison.decide(choose)
+        } else {
+            try fail(comparison.conflicts)
+        }
+        var merge = DraftMerge(contexts[0], comparison)
+        try merge.apply()
+        return Outcome(merged: comparison.merged, conflicts: comparison.conflicts)
+    }
+
+    private static func fail(_ conflicts: [DraftChange]) throws(DataSourceError) {
+        guard let first = conflicts.first else { return }
+        var error = first.failure
+        if conflicts.count > 1 {
+            error.failures = conflicts.map(\.failure)
+            error.message =
+                "\(conflicts.count) parts of the draft are in conflict with other saves; the first: \(error.message)"
+        }
+        throw error
+    }
+
+    // MARK: Applying
+
+    private mutating func apply() throws {
+        let parts = comparison.parts.filter { !$0.isDropped }
+        for part in parts {
+            switch part.kind {
+            case .insertion, .revival: try insert(row(part))
+            default: break
+            }
+        }
+        for part in parts {
+            let row = row(part)
+            switch part.kind {
+            case .attribute(let column): setAttribute(column, of: try object(row.end), row)
+            case .link(let index): try setLink(index, of: try object(row.end), row)
+            case .revival: try setLinks(of: try object(row.end), row)
+            default: break
+            }
+        }
+        for state in [ObjectState.deleted, .inserted] {
+            for part in parts {
+                if case .pair = part.kind, row(part).state == state { try setPair(row(part)) }
+            }
+        }
+        for part in comparison.parts {
+            if case .order(let place) = part.kind { try arrange(place, isMine: !part.isDropped) }
+        }
+        for part in parts {
+            guard case .deletion = part.kind, let object = comparison.current(row(part).end) else { continue }
+            try editor(row(part).end.entity).delete(owned: object)
+        }
+    }
+
+    private func row(_ part: DraftComparison.Part) -> DraftDifference.Row {
+        comparison.difference.rows[max(0, part.row)]
+    }
+
+    private func editor(_ entity: Int) -> EditingContext {
+        context.editor(ofEntity: entity) as? EditingContext ?? context
+    }
+
+    private func known(_ end: LinkEnd) -> ManagedObject? { made[end] ?? comparison.current(end) }
+
+    private func object(_ end: LinkEnd) throws(DataSourceError) -> ManagedObject {
+        if let object = known(end) { return object }
+        let id = comparison.id(end)
+        throw DataSourceError(
+            .objectGone,
+            "The draft needs \(id), which another save has deleted. Take theirs, or link another object in the draft.",
+            entityName: id.entityName)
+    }
+
+    // MARK: Rows
+
+    /// Makes an object with the key and the attributes that it has in the draft.
+    private mutating func insert(_ row: DraftDifference.Row) throws {
+        let object = try editor(row.end.entity).insert(entity: row.end.entity, key: row.end.key)
+        for (column, description) in object.layout.columns.enumerated() where description.attribute != nil {
+            if description.attribute?.derivationExpression == nil { setAttribute(column, of: object, row) }
+        }
+        made[row.end] = object
+    }
+
+    private func setAttribute(_ column: Int, of object: ManagedObject, _ row: DraftDifference.Row) {
+        object.setValue(row.row.value(column, object.layout.columns[column].storage), column)
+    }
+
+    // MARK: Links
+
+    private func setLink(_ index: Int, of object: ManagedObject, _ row: DraftDifference.Row) throws {
+        let relationship = object.layout.relationships[index]
+        guard case .column(let column) = relationship.storage else { return }
+        let end = row.row.end(column, relationship.destinationFamily)
+        object.linking(index)?.set(try end.map(self.object))
+    }
+
+    /// Lets an object that is made again lead to where it led, as far as there is anything.
+    private func setLinks(of object: ManagedObject, _ row: DraftDifference.Row) throws {
+        for (index, relationship) in object.layout.relationships.enumerated() {
+            guard case .column(let column) = relationship.storage,
+                let end = row.row.end(column, relationship.destinationFamily), known(end) != nil
+            else { continue }
+            try setLink(index, of: object, row)
+        }
+    }
+
+    private func setPair(_ row: DraftDifference.Row) throws {
+        guard let pair = LinkedPair(row, context.stack.layout) else { return }
+        if row.state == .deleted {
+            guard let source = known(pair.source), let destination = known(pair.destination) else { return }
+            return try context.unlink(source, destination, pair.pairs)
+        }
+        let (source, destination) = (try object(pair.source), try object(pair.destination))
+        guard try context.link(source, destination, pair.pairs) == nil else { return }
+        func place(_ column: Int?) -> Int64? { column.flatMap { row.row.isNull($0) ? nil : row.row.integer($0) } }
+        // The row keeps the key that it has in the draft.
+        try context.insertLink(
+            pair.pairs, (source, place(pair.pairs.own.position)), (destination, place(pair.pairs.other.position)),
+            key: row.end.key)
+    }
+
+    // MARK: Orders
+
+    private func arrange(_ place: Int, isMine: Bool) throws {
+        let order = comparison.difference.orders[place]
+        guard let owner = known(order.owner), !owner.isDeleted, let context = owner.context else { return }
+        let present = try context.relatedObjects(of: owner, at: order.index)
+        let ends = present.map { LinkEnd($0) }
+        let merged = OrderMerge.merge(
+            base: order.base, mine: order.mine, theirs: comparison.theirOrders[place], present: ends, isMine: isMine)
+        guard merged != ends else { return }
+        let objects = Dictionary(zip(ends, present)) { first, _ in first }
+        owner.linking(order.index)?.set(merged.compactMap { objects[$0] })
+    }
+}

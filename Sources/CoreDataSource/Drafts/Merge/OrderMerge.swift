@@ -1,0 +1,49 @@
+/// The order of a relationship's objects that two sides have changed.
+///
+/// It is pure: what was, what each side made of it, and which objects there are now.
+package enum OrderMerge {
+    /// Whether a side has moved any of the objects that all have.
+    package static func hasMoved<Element: Hashable>(
+        _ base: [Element], _ side: [Element], amongThoseOf other: [Element]
+    ) -> Bool {
+        let common = Set(base).intersection(side).intersection(other)
+        return base.filter(common.contains) != side.filter(common.contains)
+    }
+
+    /// Whether both sides have moved objects, to different places.
+    package static func isConflict<Element: Hashable>(
+        base: [Element], mine: [Element], theirs: [Element]
+    ) -> Bool {
+        let common = Set(base).intersection(mine).intersection(theirs)
+        let orders = [base, mine, theirs].map { $0.filter(common.contains) }
+        return orders[0] != orders[1] && orders[0] != orders[2] && orders[1] != orders[2]
+    }
+
+    /// The objects that are there in the order of the side that moved any, each other one behind the object that it follows
+    /// on the side that it comes from.
+    ///
+    /// - Parameters:
+    ///   - present: The objects that are there, in any order.
+    ///   - isMine: Whether my order counts if both sides moved objects.
+    /// - Complexity: O(n) for each object that only one side has.
+    package static func merge<Element: Hashable>(
+        base: [Element], mine: [Element], theirs: [Element], present: [Element], isMine: Bool
+    ) -> [Element] {
+        let followsMine =
+            hasMoved(base, mine, amongThoseOf: theirs)
+            && (isMine || !hasMoved(base, theirs, amongThoseOf: mine))
+        let (leader, follower) = followsMine ? (mine, theirs) : (theirs, mine)
+        let wanted = Set(present)
+        var merged = leader.filter(wanted.contains)
+        var placed = Set(merged)
+        var previous: Element?
+        for element in follower + present where wanted.contains(element) {
+            if placed.insert(element).inserted {
+                let place = previous.flatMap { merged.firstIndex(of: $0) }.map { $0 + 1 } ?? 0
+                merged.insert(element, at: place)
+            }
+            previous = element
+        }
+        return merged
+    }
+}

@@ -1,0 +1,86 @@
+internal import RowStore
+
+/// A context in which objects are made, edited and deleted: that of a data source's batch, or that of a draft.
+///
+/// **Isolation**: that of the context.
+public class EditingContext: ManagedObjectContext {
+    /// The entities of other data sources to whose objects the batch has made links.
+    var linkedEntities: Set<Int> = []
+    /// How many links the context has changed.
+    var linkEdits = 0
+
+    /// The other contexts whose edits are saved with those of this one.
+    var partners: [EditingContext] { [] }
+
+    /// The context that deletes an object: its own, if it is one of this save.
+    func editor(of object: ManagedObject) -> EditingContext { self }
+
+    /// An object was inserted.
+    func didInsert(_ object: ManagedObject) {}
+
+    /// An object is about to be deleted, or is deleted already.
+    func willDelete(_ object: ManagedObject) {}
+
+    /// The order of an ordered relationship is about to change, or a place in it is about to be given.
+    func willReorder(_ owner: ManagedObject, _ index: Int) throws {}
+
+    /// Runs an edit that changes several objects.
+    func editingTogether<R, Failure>(_ body: () throws(Failure) -> R) throws(Failure) -> R { try body() }
+
+    /// Makes a new object with the default values of the model.
+    ///
+    /// - Throws: `entityNotOwned`, `abstractEntity`, `unknownEntity`, `keysExhausted`.
+    public func insert<Object: ManagedObject>(_ type: Object.Type) throws -> Object {
+        try typed(insert(entity: entity(of: type)))
+    }
+
+    /// Deletes an object. Its values stay readable until the save.
+    ///
+    /// What it leads to follows the model's delete rules when the save is made. A refusal, `entityNotOwned`, is thrown by the
+    /// save.
+    public func delete(_ object: ManagedObject) {
+        let context = editor(of: object)
+        do throws(DataSourceError) { try context.delete(owned: object) } catch { context.refuse(error) }
+    }
+
+    /// The object whose attribute has that value, or a new one that has it.
+    ///
+    /// For an attribute with a uniqueness constraint the cost is that of a look-up by key, and nothing is read from the
+    /// store while the object is registered. For any other it is the first such object in the order of creation; without a
+    /// fetch index the store may have to read every row of the entity, which ``AnyDataSource/diagnostics`` says.
+    ///
+    /// - Throws: `entityNotOwned`, `unknownAttribute`, and what the store throws.
+    public func findOrInsert<Object: ManagedObject, Value: AttributeStorable>(
+        _ type: Object.Type, where keyPath: KeyPath<Object, Value>, equals value: Value
+    ) throws -> Object {
+        try reading { () throws(DataSourceError) in
+            let entity = try entity(of: type)
+            let column = try column(keyPath, of: type, bindings[entity].layout)
+            try checkOwned(entity)
+            let stored = value.storedValue.value
+            if let found = try find(entity: entity, column: column, value: stored) { return try typed(found) }
+            return try typed(insert(entity: entity, column: column, value: stored))
+        }
+    }
+
+    /// A new object for which it is known that no other one has the value.
+    func insert(entity: Int, column: Int, value: RowValue) throws(DataSourceError) -> ManagedObject {
+        let object = try insert(entity: entity)
+        object.setValue(value, column)
+        if let constraint = object.layout.constraint(onColumn: column), isOfOneTable(object, constraint) {
+            object.checkedConstraint = Int32(constraint)
+        }
+        return object
+    }
+
+    /// Links have changed that lead to or from objects of those keys.
+    func forgetEnds(of keys: [Int64]) {
+        related.removeEnds(of: keys)
+        for partner in partners { partner.related.removeEnds(of: keys) }
+    }
+
+    /// Whether the values of a constraint can be in objects of this entity only.
+    func isOfOneTable(_ object: ManagedObject, _ constraint: Int) -> Bool {
+        bindings[object.layout.constraintOwners[constraint]].layout.concreteFamily.count == 1
+    }
+}

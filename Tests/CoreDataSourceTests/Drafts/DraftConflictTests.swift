@@ -1,0 +1,211 @@
+import CoreDataSource
+import TestSupport
+import Testing
+
+/// What others save between the reading of a draft and its save.
+@MainActor @Suite struct DraftConflictTests {
+    /// Gives the body a draft of the letter "a", which others have changed since.
+    private func withDraft(
+        setUp: @Sendable (PrivateContext) throws -> Void = { _ in },
+        mine: (Draft<Letter>) throws -> Void, theirs: @Sendable (PrivateContext) throws -> Void,
+        _ body: (PersistentContainer, Draft<Letter>) async throws -> Void
+    ) async throws {
+        try await withGraph { container, source in
+            try await source.perform { context in
+                try context.letter("a").subject = "old"
+                try setUp(context)
+            }
+            let draft = try source.draft(of: container.main.knownLetter("a"))
+            try mine(draft)
+            try await source.perform(theirs)
+            try await body(container, draft)
+        }
+    }
+
+    @Test func differentFieldsAreMerged() async throws {
+        try await withDraft {
+            $0.object.key = "mine"
+        } theirs: {
+            try $0.letter("a").subject = "theirs"
+        } _: { container, draft in
+            #expect(try draft.conflicts().isEmpty)
+            let report = try await draft.save()
+            #expect(report.merged.map(\.description) == ["\(draft.object.objectID).subject (attribute)"])
+            #expect(report.merged[0].theirs as? String == "theirs" && report.merged[0].base as? String == "old")
+            let letter = try container.main.knownLetter("mine")
+            #expect(letter.subject == "theirs" && draft.object.subject == "theirs")
+        }
+    }
+
+    @Test func theSameFieldIsAConflictThatTheSaveReports() async throws {
+        try await withDraft {
+            $0.object.subject = "mine"
+        } theirs: {
+            try $0.letter("a").subject = "theirs"
+        } _: { container, draft in
+            let error = await #expect(throws: DataSourceError.self) { try await draft.save() }
+            #expect(error?.code == .draftConflict && error?.attributeName == "subject")
+            #expect(draft.object.subject == "mine" && draft.hasChanges)
+            #expect(try container.main.knownLetter("a").subject == "theirs")
+            let conflict = try #require(try draft.conflicts().first)
+            #expect(conflict.base as? String == "old" && conflict.mine as? String == "mine")
+            #expect(conflict.theirs as? String == "theirs" && conflict.choice == nil)
+            let report = try await draft.save(resolving: .keepMine)
+            #expect(report.conflicts.map(\.choice) == [.mine])
+            #expect(try container.main.knownLetter("a").subject == "mine")
+            #expect(try draft.conflicts().isEmpty)
+        }
+    }
+
+    @Test func theirsAreTakenWhereTheyAreAskedFor() async throws {
+        try await withDraft {
+            $0.object.subject = "mine"
+            $0.object.key = "b"
+        } theirs: {
+            try $0.letter("a").subject = "theirs"
+        } _: { container, draft in
+            let report = try await draft.save(resolving: .takeTheirs)
+            #expect(report.conflicts.map(\.choice) == [.theirs])
+            #expect(try container.main.knownLetter("b").subject == "theirs")
+            #expect(draft.object.subject == "theirs" && !draft.hasChanges)
+        }
+    }
+
+    @Test func aClosureDecidesEachConflict() async throws {
+        try await withDraft {
+            $0.object.subject = "mine"
+            $0.object.key = "mine"
+        } theirs: { context in
+            let letter = try context.letter("a")
+            letter.subject = "theirs"
+            letter.key = "theirs"
+        } _: { container, draft in
+            await #expect(throws: Poison.self) { try await draft.save(resolving: .each { _ in throw Poison() }) }
+            #expect(draft.object.subject == "mine")
+            let error = await #expect(throws: DataSourceError.self) { try await draft.save() }
+            #expect(error?.failures.map(\.attributeName) == ["key", "subject"])
+            try await draft.save(resolving: .each { $0.propertyName == "key" ? .mine : .theirs })
+            #expect(try container.main.knownLetter("mine").subject == "theirs")
+        }
+    }
+
+    @Test func theSameChangeOnBothSidesIsNoConflict() async throws {
+        try await withDraft { context in
+            try context.letter("a").topic = try context.topic("t")
+        } mine: {
+            $0.object.subject = "same"
+            $0.object.topic = nil
+        } theirs: { context in
+            let letter = try context.letter("a")
+            letter.subject = "same"
+            letter.topic = nil
+        } _: { _, draft in
+            let report = try await draft.save()
+            #expect(report.save == SaveReport() && report.conflicts.isEmpty && !draft.hasChanges)
+        }
+    }
+
+    @Test(arguments: [true, false])
+    func whatOthersDeletedIsAConflict(isKept: Bool) async throws {
+        try await withDraft { context in
+            try context.letter("a").topic = try context.topic("t")
+        } mine: {
+            $0.object.subject = "mine"
+        } theirs: {
+            try $0.delete(Letter.self, where: \.key == "a")
+        } _: { container, draft in
+            #expect(try draft.conflicts().map(\.kind) == [.deletedByOthers])
+            let error = await #expect(throws: DataSourceError.self) { try await draft.save() }
+            #expect(error?.code == .draftConflict)
+            try await draft.save(resolving: isKept ? .keepMine : .takeTheirs)
+            let letters = try container.main.fetch(Letter.self)
+            #expect(letters.map(\.subject) == (isKept ? ["mine"] : []))
+            #expect(letters.map(\.objectID) == (isKept ? [draft.object.objectID] : []))
+            #expect(letters.map { $0.topic?.key } == (isKept ? ["t"] : []))
+            #expect(draft.object.isDeleted == !isKept)
+        }
+    }
+
+    @Test(arguments: [true, false])
+    func whatTheDraftDeletedAndOthersEditedIsAConflict(isKept: Bool) async throws {
+        try await withDraft { draft in
+            try draft.context.delete(draft.object)
+        } theirs: {
+            try $0.letter("a").subject = "theirs"
+        } _: { container, draft in
+            #expect(try draft.conflicts().map(\.kind) == [.deletedHere])
+            try await draft.save(resolving: isKept ? .keepMine : .takeTheirs)
+            #expect(try container.main.count(Letter.self) == (isKept ? 0 : 1))
+            #expect(draft.object.isDeleted == isKept)
+            if !isKept { #expect(draft.object.subject == "theirs") }
+        }
+    }
+
+    @Test func bothMayDeleteTheSame() async throws {
+        try await withDraft { draft in
+            try draft.context.delete(draft.object)
+        } theirs: {
+            try $0.delete(Letter.self, where: nil)
+        } _: { _, draft in
+            let report = try await draft.save()
+            #expect(report.save == SaveReport() && !draft.hasChanges)
+        }
+    }
+
+    @Test func conflictsAreLookedForInsideTheSave() async throws {
+        try await withGraph { container, source in
+            try await source.perform { try $0.letter("a").subject = "old" }
+            let draft = try source.draft(of: container.main.knownLetter("a"))
+            draft.object.subject = "mine"
+            // The batch that comes first has not ended when the save is asked for.
+            let gate = Gate()
+            let began = Gate()
+            async let first: Void = source.perform { context in
+                began.open()
+                gate.wait()
+                try context.letter("a").subject = "theirs"
+            }
+            await Task.detached { began.wait() }.value
+            async let second = draft.save(resolving: .each { $0.theirs as? String == "theirs" ? .theirs : .mine })
+            gate.open()
+            try await first
+            #expect(try await second.conflicts.map(\.choice) == [.theirs])
+            #expect(try container.main.knownLetter("a").subject == "theirs")
+        }
+    }
+
+    @Test func mergedValuesAreValidated() async throws {
+        try await withDraft { context in
+            let person = try context.person("p")
+            for key in ["1", "2"] { try context.insert(Cat.self).key = key }
+            for cat in try context.fetch(Cat.self) { cat.keeper = person }
+        } mine: { draft in
+            let cat = try draft.context.insert(Cat.self)
+            cat.key = "mine"
+            cat.keeper = try draft.context.first(Person.self)
+            #expect(draft.errors(of: cat).isEmpty)
+            try draft.validate()
+        } theirs: { context in
+            let cat = try context.insert(Cat.self)
+            cat.key = "theirs"
+            cat.keeper = try context.first(Person.self)
+        } _: { container, draft in
+            let error = await #expect(throws: DataSourceError.self) { try await draft.save() }
+            #expect(error?.code == .validationFailed && error?.attributeName == "animals")
+            let count = try container.main.count(Cat.self)
+            #expect(count == 3)
+        }
+    }
+
+    @Test func aResetEndsWhatADraftCanSave() async throws {
+        try await withDraft {
+            $0.object.subject = "mine"
+        } theirs: { _ in
+        } _: { container, draft in
+            try await container.reset()
+            let error = await #expect(throws: DataSourceError.self) { try await draft.save(resolving: .keepMine) }
+            #expect(error?.code == .storeReset)
+            #expect(try container.main.count(Letter.self) == 0)
+        }
+    }
+}

@@ -1,0 +1,63 @@
+import CoreDataSource
+import Foundation
+import Testing
+
+/// Misuse of drafts that no compiler sees ends the process with a sentence that says what to do instead.
+struct DraftTrapTests {
+    @Test func editingAnObjectOfADiscardedDraftTraps() async throws {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            try await misuse { draft, _ in
+                draft.discard()
+                draft.object.subject = "new"
+            }
+        }
+        #expect(
+            try #require(result).standardErrorText.contains(
+                "An object of Letter was edited whose draft has ended. Keep the draft while its objects are edited, and make a new one after discard()."
+            ))
+    }
+
+    @Test func linkingAnObjectOfMainTraps() async throws {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            try await misuse { draft, source in
+                draft.object.topic = try source.main.first(Topic.self)
+            }
+        }
+        #expect(
+            try #require(result).standardErrorText.contains(
+                "An object of another context was linked to Letter.topic. Look it up here by its objectID first."))
+    }
+
+    @Test func deletingAnObjectOfAnotherDraftTraps() async throws {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            try await misuse { draft, source in
+                let other = try source.draft(inserting: Letter.self)
+                try draft.context.delete(other.object)
+            }
+        }
+        #expect(
+            try #require(result).standardErrorText.contains("An object of another context was passed to delete(_:)."))
+    }
+
+    @Test func aDraftOfAnObjectOfADraftTraps() async throws {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            try await misuse { draft, source in
+                _ = try source.draft(of: draft.object)
+            }
+        }
+        #expect(
+            try #require(result).standardErrorText.contains("An object of another context was passed to draft(of:)."))
+    }
+}
+
+extension ExitTest.Result {
+    fileprivate var standardErrorText: String { String(decoding: standardErrorContent, as: UTF8.self) }
+}
+
+/// Gives the body a draft of a letter to do something wrong with.
+@MainActor private func misuse(_ body: @MainActor (Draft<Letter>, GraphDataSource) throws -> Void) async throws {
+    let container = try await PersistentContainer(model: .graph, store: .inMemory)
+    let source = try container.dataSource(GraphDataSource.self)
+    try await source.perform { _ = try ($0.letter("a"), $0.topic("t")) }
+    try body(try source.draft(of: container.main.knownLetter("a")), source)
+}
