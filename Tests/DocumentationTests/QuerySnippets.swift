@@ -28,6 +28,25 @@ struct QuerySnippets {
         }
     }
 
+    @Test func predicatesGoAlongRelationships() async throws {
+        try await withContacts { container, contacts in
+            let groups = try container.dataSource(GroupDataSource.self)
+            try await groups.add(Group(gid: "1", name: "Oath"))
+            try await contacts.perform { context in
+                let oath = try context.first(GroupEntity.self, where: \.gid, equals: "1")
+                for contact in try context.fetch(ContactEntity.self, where: \.age >= 18) { contact.group = oath }
+            }
+            let oath: FetchPredicate<ContactEntity> = \.group?.name == "Oath"
+            let macro = FetchPredicate<ContactEntity>(#Predicate { $0.group?.name == "Oath" })
+            let format = try FetchPredicate<ContactEntity>(format: "group.name == %@", "Oath")
+            let large: FetchPredicate<GroupEntity> = \.members.count > 1 && .any(\.members, \.age > 30)
+            for predicate in [oath, macro, format] {
+                #expect(try contacts.main.count(ContactEntity.self, where: predicate) == 2)
+            }
+            #expect(try contacts.main.count(GroupEntity.self, where: large) == 1)
+        }
+    }
+
     @Test func sumsAndGroups() async throws {
         try await withContacts { container, contacts in
             let (count, oldest) = try contacts.main.aggregate(FetchRequest<ContactEntity>(), .count(), .max(\.age))

@@ -24,4 +24,27 @@ struct RelationshipSnippets {
             #expect(left.allSatisfy { $0.group == nil })
         }
     }
+
+    @Test func listsFollowWhatTheirObjectsLeadTo() async throws {
+        try await withContacts { container, contacts in
+            let groups = try container.dataSource(GroupDataSource.self)
+            try await groups.add(Group(gid: "1", name: "Oath"))
+            try await contacts.perform { context in
+                let oath = try context.first(GroupEntity.self, where: \.gid, equals: "1")
+                for contact in try context.fetch(ContactEntity.self, where: \.age >= 18) { contact.group = oath }
+            }
+            let table = Table()
+            let request = FetchRequest(ContactEntity.self, order: [.ascending(\.group?.name), .ascending(\.name)])
+            try contacts.register(table, dataKey: "byGroup", request, sectionBy: \.group?.name)
+            #expect(contacts.sectionInfo(at: 1, dataKey: "byGroup")?.name == "Oath")
+            let oath = try #require(try groups.main.first(GroupEntity.self, where: \.gid, equals: "1"))
+            for await update in contacts.updates(of: oath, \.members, order: [.ascending(\.name)]) {
+                print(update.snapshot.count)
+                #expect(update.snapshot.count == 2)
+                break
+            }
+        }
+    }
 }
+
+private final class Table: DataSourceDelegate {}

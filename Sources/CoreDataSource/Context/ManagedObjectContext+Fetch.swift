@@ -103,7 +103,9 @@ extension ManagedObjectContext {
 
     /// The objects that match, in any order; limit and offset do not count.
     func unsortedObjects(_ plan: FetchPlan) throws(DataSourceError) -> [ManagedObject] {
-        guard plan.tests == nil, plan.family.count == 1, plan.query.joined.isEmpty, isRegistered(plan.query.of(entity: plan.family[0])) else {
+        guard plan.tests == nil, plan.family.count == 1, plan.query.joined.isEmpty,
+            isRegistered(plan.query.of(entity: plan.family[0]))
+        else {
             var plan = plan
             plan.query = plan.query.unlimited
             plan.query.isOrdered = false

@@ -84,6 +84,9 @@ public struct FetchPredicate<Object: ManagedObject>: Sendable, Hashable {
     ///   expression for the whole string); options in brackets: `[c]` without case, `[d]` without marks, `[n]` byte by byte,
     ///   `[l]` as in a dictionary, `[u]` character by character as Swift compares.
     /// - Conditions: `AND` `&&`, `OR` `||`, `NOT` `!`, `ANY` `SOME`, `ALL`, `NONE`, `TRUEPREDICATE`, `FALSEPREDICATE`.
+    /// - Relationships: `thread.title`, `ANY messages.isRead == NO`, `messages.@count` and `@sum`, `@avg`, `@min`, `@max`,
+    ///   `@median`, `@mode`, `@stddev` as in `messages.@max.date`; `SUBQUERY(messages, $m, $m.size > size).@count`, where keys
+    ///   without the variable are those of the object outside; `%@ IN messages`.
     /// - Values: `'string'`, `"string"`, numbers, `YES`, `NO`, `NIL`, `SELF`, lists in braces, key paths, `+ - * / % **`, and
     ///   of integers `& | ^ ~ << >>`, which bind as in C, but more than comparisons;
     ///   `CAST(value, "type")` with a type of a model or a class as `"NSNumber"`, `TERNARY(condition, value, value)`,

@@ -29,7 +29,8 @@ extension RowPredicate {
     func isInIndexedRange(_ layout: EntityLayout) -> Bool {
         switch self {
         case .compare(let column, let relation, let value):
-            relation != .notEqual && value != .null && !JoinedColumn.isJoined(column) && layout.indexedColumns.contains(column)
+            relation != .notEqual && value != .null && !JoinedColumn.isJoined(column)
+                && layout.indexedColumns.contains(column)
                 && !layout.columns[column].isDecimal
         case .and(let parts): parts.contains { $0.isInIndexedRange(layout) }
         default: false

@@ -55,7 +55,9 @@ struct EntityText {
                         "    override class var relationshipKeyPaths: [AnyKeyPath: String] { \(name).Generated.relationshipKeyPaths }"
                     ])
                 + (plan.isDestination
-                    ? ["    override class var optionalKeyPaths: [AnyKeyPath: String] { \(name).Generated.optionalKeyPaths }"]
+                    ? [
+                        "    override class var optionalKeyPaths: [AnyKeyPath: String] { \(name).Generated.optionalKeyPaths }"
+                    ]
                     : []))
         text.block("nonisolated extension \(name) {") { text in
             text.line("/// What the class answers for its entity.")

@@ -81,7 +81,8 @@ extension RowPredicate {
         case .isIn(let column, let values): return values.contains { row.holds($0, column: column, layout) }
         case .compareKey(let relation, let other): return relation.holds(row.key < other ? -1 : row.key > other ? 1 : 0)
         case .relate(let one, let relation, let other, let order):
-            return order.relate(try one.evaluate(row, layout, budget), relation, try other.evaluate(row, layout, budget))
+            return order.relate(
+                try one.evaluate(row, layout, budget), relation, try other.evaluate(row, layout, budget))
         case .isMember(let value, let list): return list.contains(try value.evaluate(row, layout, budget))
         case .text(let value, let test):
             return try test.verdict(value.withText(row, layout, budget) { test.answer($0, budget) })

@@ -36,7 +36,8 @@ extension TermWriter {
             case .pairs:
                 guard let pairs = schema.tables[details[0]] else { continue }
                 let join = "j\(queries)"
-                from = " FROM \(pairs.name.quoted) AS \(join) JOIN \(related.name.quoted) AS \(name) ON \(key) = "
+                from =
+                    " FROM \(pairs.name.quoted) AS \(join) JOIN \(related.name.quoted) AS \(name) ON \(key) = "
                     + "\(join).\(pairs.terms[details[2]])"
                 end = "\(join).\(pairs.terms[details[1]])"
             }

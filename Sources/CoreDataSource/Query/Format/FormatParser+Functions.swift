@@ -59,7 +59,9 @@ extension FormatParser {
         try expect(.leftParenthesis, "after SUBQUERY")
         let objects = try expression(.value)
         try expect(.comma, "and a variable after the objects of a SUBQUERY")
-        guard case .variable(let name) = token.kind else { throw error("Expected a variable, as $x in SUBQUERY(messages, $x, $x.isRead == NO).") }
+        guard case .variable(let name) = token.kind else {
+            throw error("Expected a variable, as $x in SUBQUERY(messages, $x, $x.isRead == NO).")
+        }
         try advance()
         try expect(.comma, "and a condition after the variable of a SUBQUERY")
         let test = try predicate(.disjunction)

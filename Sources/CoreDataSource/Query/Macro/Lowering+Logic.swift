@@ -73,7 +73,7 @@ extension LoweredPart {
     fileprivate func chained(from object: FetchExpression) -> LoweredPart? {
         switch self {
         case .related: self
-        case .value(let value, let zero) where value.isPath: 
+        case .value(let value, let zero) where value.isPath:
             zero.map { .reached(value, zero: $0, isMissing: object.isNil) } ?? self
         case .reached(let value, let zero, let isMissing):
             .reached(value, zero: zero, isMissing: .any([object.isNil, isMissing]))

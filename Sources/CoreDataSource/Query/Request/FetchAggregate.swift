@@ -64,6 +64,8 @@ public struct FetchAggregate<Object: ManagedObject, Result: AttributeStorable>: 
     ) -> FetchAggregate where Result == Int64 { FetchAggregate(.count, keyPath) }
 
     /// The sum; zero of no objects.
+    ///
+    /// Along a relationship the key path needs its root: `.sum(\MessageEntity.thread?.rank)`.
     public static func sum<Value: SummableAttribute>(
         _ keyPath: KeyPath<Object, Value>
     ) -> FetchAggregate where Result == Value.Sum { FetchAggregate(.sum, keyPath) }

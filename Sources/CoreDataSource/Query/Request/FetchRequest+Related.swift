@@ -17,7 +17,8 @@ extension FetchRequest {
     ///   - order: Objects that are equal by all of it come in the order of creation.
     ///   - limit: The most objects; nil for all.
     public init<Owner: ManagedObject>(
-        _ owner: Owner, _ keyPath: KeyPath<Owner, RelatedObjects<Object>>, where predicate: FetchPredicate<Object>? = nil,
+        _ owner: Owner, _ keyPath: KeyPath<Owner, RelatedObjects<Object>>,
+        where predicate: FetchPredicate<Object>? = nil,
         order: [FetchOrder<Object>] = [], limit: Int? = nil
     ) {
         self.init(where: .related(to: owner, keyPath, predicate), order: order, limit: limit)

@@ -96,7 +96,9 @@ extension PredicateResolver {
             )
         }
         if function == .count {
-            guard path.isEmpty else { throw invalid("nothing comes after @count, which counts objects.", attribute: name) }
+            guard path.isEmpty else {
+                throw invalid("nothing comes after @count, which counts objects.", attribute: name)
+            }
             related.joined = inner.joins.columns
             let number = joins.add(JoinedColumn(.aggregate(related, .count, column: nil), .integer))
             return TypedExpression(expression: .column(number), kind: .integer, attribute: name)
@@ -162,7 +164,8 @@ extension PredicateResolver {
                 })
         case .path(.object, let path): return try collection(.keyPath(path), body)
         default:
-            throw unsupported("A SUBQUERY is about a to-many relationship, as in SUBQUERY(messages, $m, $m.isRead == NO)")
+            throw unsupported(
+                "A SUBQUERY is about a to-many relationship, as in SUBQUERY(messages, $m, $m.isRead == NO)")
         }
     }
 

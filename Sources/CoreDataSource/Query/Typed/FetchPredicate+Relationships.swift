@@ -58,7 +58,9 @@ extension FetchPredicate {
     public static func isIn<Related: ManagedObject>(
         _ keyPath: KeyPath<Object, Related?>, _ ids: some Sequence<ManagedObjectID>
     ) -> Self {
-        named(keyPath) { .isIn($0, .list(ids.map { .constant(.objectID(entityName: $0.entityName, key: $0.key)) }), []) }
+        named(keyPath) {
+            .isIn($0, .list(ids.map { .constant(.objectID(entityName: $0.entityName, key: $0.key)) }), [])
+        }
     }
 
     private static func some(_ keyPath: AnyKeyPath, _ test: PredicateTree) -> Self {

@@ -51,7 +51,9 @@ enum RelatedKeyPaths {
         mutating func names(_ name: Name) -> [String]? {
             while true {
                 if let known = names[name] { return known }
-                if relationships == Table.mostRelationships || ways.isEmpty || names.count > Table.mostNames { return nil }
+                if relationships == Table.mostRelationships || ways.isEmpty || names.count > Table.mostNames {
+                    return nil
+                }
                 lengthen()
             }
         }
@@ -67,7 +69,9 @@ enum RelatedKeyPaths {
                 }
                 guard let unwrapped = start.keyPath.appending(path: start.destination.unwrapping) else { continue }
                 let type = start.destination.object
-                for (keyPath, name) in AttributeNames.of(type).merging(type.relationshipKeyPaths, uniquingKeysWith: { $1 }) {
+                for (keyPath, name) in AttributeNames.of(type).merging(
+                    type.relationshipKeyPaths, uniquingKeysWith: { $1 })
+                {
                     guard let longer = unwrapped.appending(path: keyPath) else { continue }
                     add(longer, start.names + name.parts(separatedBy: ".", omittingEmpty: true))
                 }

@@ -149,7 +149,8 @@ struct MailQuestions {
                 order.relate(one.value($0), relation, other.value($0))
             }
         case 3: return missing(kind, expression)
-        case 4, 5: return aggregate(kind, 1).map { comparison($0, expression) } ?? comparison(value(kind, 2), expression)
+        case 4, 5:
+            return aggregate(kind, 1).map { comparison($0, expression) } ?? comparison(value(kind, 2), expression)
         case 6, 7: return quantified(kind, expression)
         case 8, 9: return subquery(kind, depth, expression)
         case 10:
@@ -165,7 +166,9 @@ struct MailQuestions {
     }
 
     private mutating func relation(_ kind: ValueKind) -> ComparisonOperator {
-        pick(kind == .boolean ? [.equal, .notEqual] : [.equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual])
+        pick(
+            kind == .boolean
+                ? [.equal, .notEqual] : [.equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual])
     }
 
     private mutating func comparison(

@@ -42,7 +42,9 @@ struct RelatedQueryTests {
 
     // MARK: To one
 
-    @Test(arguments: [false, true]) func anAttributeBeyondARelationshipIsComparedInAllForms(isInMemory: Bool) async throws {
+    @Test(arguments: [false, true]) func anAttributeBeyondARelationshipIsComparedInAllForms(isInMemory: Bool)
+        async throws
+    {
         try await withMail(isInMemory: isInMemory) { _, mail in
             try #require(try mail.main.exists(MailMessage.self))
             #expect(try self.subjects(mail, \.thread?.title == "a") == ["a1", "a2"])
@@ -95,7 +97,8 @@ struct RelatedQueryTests {
             #expect(try self.titles(mail, FetchPredicate(#Predicate { $0.messages.contains { $0.size > 4 } })) == ["a"])
             #expect(try self.titles(mail, FetchPredicate(format: "ANY messages.size > 4")) == ["a"])
             #expect(try self.titles(mail, .all(\.messages, \.size > 1)) == ["b"])
-            #expect(try self.titles(mail, FetchPredicate(#Predicate { $0.messages.allSatisfy { $0.size > 1 } })) == ["b"])
+            #expect(
+                try self.titles(mail, FetchPredicate(#Predicate { $0.messages.allSatisfy { $0.size > 1 } })) == ["b"])
             #expect(try self.titles(mail, FetchPredicate(format: "ALL messages.size > 1")) == ["b"])
             #expect(try self.titles(mail, .none(\.messages, \.size > 4)) == ["b"])
             #expect(try self.titles(mail, FetchPredicate(format: "NONE messages.size > 4")) == ["b"])
@@ -130,7 +133,8 @@ struct RelatedQueryTests {
                 message.author?.written.contains { $0.size > message.size } == true
             }
             #expect(try self.subjects(mail, FetchPredicate(isSurpassed)) == ["a1", "b1", "c1"])
-            let nested = "SUBQUERY(messages, $m, SUBQUERY($m.tags, $t, $t.name == 'red' AND $m.size == 5).@count > 0).@count > 0"
+            let nested =
+                "SUBQUERY(messages, $m, SUBQUERY($m.tags, $t, $t.name == 'red' AND $m.size == 5).@count > 0).@count > 0"
             #expect(try self.titles(mail, FetchPredicate(format: nested)) == ["a"])
         }
     }
