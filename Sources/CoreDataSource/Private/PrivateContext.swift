@@ -177,6 +177,9 @@ public final class PrivateContext: ManagedObjectContext {
         throw refusal
     }
 
+    /// Whether anything was read of to-many relationships that a change of links makes wrong.
+    var knowsEnds: Bool { related.knowsEnds || companions.contains { $0.related.knowsEnds } }
+
     /// Links have changed that lead to or from objects of those keys.
     func forgetEnds(of keys: [Int64]) {
         related.removeEnds(of: keys)

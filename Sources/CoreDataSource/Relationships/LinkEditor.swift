@@ -132,6 +132,7 @@ struct LinkEditor {
             case .column, .none: break
             }
         }
+        if context.knowsEnds { context.forgetEnds(of: [object.key]) }
         if let last = positions.last {
             context.noteLastPosition(
                 last, RelatedCache.Key(entity: object.layout.index, relationship: index), object.key)

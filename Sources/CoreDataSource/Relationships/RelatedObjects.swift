@@ -47,13 +47,12 @@ public struct RelatedObjects<Object: ManagedObject> {
     ///
     /// - Complexity: O(n log n) in their number, and one query for those that are not registered.
     public func sorted(by order: [FetchOrder<Object>]) throws -> [Object] {
-        let objects = Array(self)
+        let objects: [Object] = owner.relatedList(at: index)
         guard let context = owner.context, !objects.isEmpty else { return objects }
         let layout = context.stack.layout.entities[owner.layout.relationships[index].destination]
         let sort = try order.map { try $0.resolved(layout) }
-        return objects.sorted {
-            StoredRow(key: $0.key, row: $0.row).precedes(StoredRow(key: $1.key, row: $1.row), by: sort, layout)
-        }
+        let rows = objects.map { StoredRow(key: $0.key, row: $0.row) }
+        return rows.indices.sorted { rows[$0].precedes(rows[$1], by: sort, layout) }.map { objects[$0] }
     }
 
     // MARK: Changing

@@ -36,6 +36,8 @@ final class RelationshipGraph: Sendable {
     private let isDestination: [Bool]
     /// By layout: the columns with keys of other objects.
     let linkColumns: [[Int]]
+    /// The same with the columns of the places among other objects.
+    private let placeColumns: [[Int]]
     /// By entity: whether deleting an object does anything to other rows.
     let hasEffects: [Bool]
     /// By entity: the layouts whose rows may change or have a say when an object is deleted.
@@ -94,10 +96,12 @@ final class RelationshipGraph: Sendable {
         checkedLayouts = isChecked.indices.filter { isChecked[$0] }
         let destinations = Set(layout.entities.flatMap { $0.relationships.flatMap(\.destinationFamily) })
         isDestination = layout.entities.map { destinations.contains($0.index) }
-        linkColumns = layout.entities.map { entity in
-            if entity.links != nil { return [0, 1] }
-            return entity.relationships.compactMap {
-                if case .column(let column) = $0.storage { column.key } else { nil }
+        linkColumns = layout.entities.map(\.linkColumns)
+        placeColumns = layout.entities.map { entity in
+            if entity.links != nil { return Array(entity.columns.indices) }
+            return entity.relationships.flatMap { relationship -> [Int] in
+                guard case .column(let column) = relationship.storage else { return [] }
+                return [column.key, column.position].compactMap(\.self)
             }
         }
         self.incoming = incoming
@@ -120,7 +124,7 @@ final class RelationshipGraph: Sendable {
 
     /// Whether links change with what happened to rows.
     func changesLinks(_ changes: EntityChanges) -> Bool {
-        let columns = linkColumns[changes.entity]
+        let columns = placeColumns[changes.entity]
         // A row that comes back, because its deletion was taken back, is led to again.
         if !changes.inserted.isEmpty || !changes.deleted.isEmpty {
             return !columns.isEmpty || isDestination[changes.entity]
