@@ -77,8 +77,7 @@ let package = Package(
             name: "CoreDataSourceTests",
             dependencies: [
                 "CoreDataSource", "DataSourceTesting", "ModelReader", "RowStore", "SQLiteStore", "ManagedModel",
-                "CSQLite",
-                "TestSupport",
+                "CSQLite", "StoreFaults", "TestSupport",
             ],
             plugins: ["ModelPlugin"]),
         .target(name: "TestSupport", path: "Tests/TestSupport"),

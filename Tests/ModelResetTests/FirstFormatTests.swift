@@ -24,7 +24,15 @@ import Testing
     @Test func itIsOpenedAndNotReset() async throws {
         let outcome = try await status("World.xcdatamodeld")
         #expect(outcome.status == 0, "\(outcome.errors)")
-        #expect(outcome.output == "open: the store was made for this model and this database key\n")
+        #expect(
+            outcome.output == """
+                open: the store was made for this model and this database key
+                its format 1 would be upgraded to 2 in place; every object and every link stays
+
+                """)
+        let json = try await program.json(
+            "status", "World.xcdatamodeld", "--store", StoreFixture.storeName, "--database-key", "1")
+        #expect(json["upgradedFromFormat"] as? Int == 1)
         #expect(try Data(contentsOf: program.file(StoreFixture.storeName)) == bytes)
     }
 

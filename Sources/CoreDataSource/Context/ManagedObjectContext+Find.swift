@@ -119,9 +119,7 @@ extension ManagedObjectContext {
         binding.misses += 1
         if !binding.isEmptinessKnown {
             binding.isEmptinessKnown = true
-            var first = all
-            first.limit = 1
-            binding.holdsAllRows = try source.rows(first, binding.layout).rows.isEmpty
+            binding.holdsAllRows = try source.isEmpty(binding.layout)
         } else if binding.misses == 64, registeredBytes < stack.registeredObjectByteLimit {
             try registerAll(binding, source.count(all, binding.layout))
         }

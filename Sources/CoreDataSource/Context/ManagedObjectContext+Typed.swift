@@ -64,6 +64,15 @@ extension ManagedObjectContext {
         return unsafeBitCast(objects, to: [Object].self)
     }
 
+    /// Objects that a relationship leads to as the class that was asked for; others are left out.
+    func typed<Object: ManagedObject>(_ objects: [ManagedObject], _ relationship: RelationshipLayout) -> [Object] {
+        // As above.
+        let isTyped = relationship.destinationFamily.allSatisfy {
+            editor(ofEntity: $0).bindings[$0].type is Object.Type
+        }
+        return isTyped ? unsafeBitCast(objects, to: [Object].self) : objects.compactMap { $0 as? Object }
+    }
+
     /// Throws unless objects of the entities are of that class.
     func checkClass<Object: ManagedObject>(_ type: Object.Type, _ family: [Int]) throws(DataSourceError) {
         for entity in family where !(bindings[entity].type is Object.Type) { throw wrongClass(entity, type) }

@@ -28,6 +28,10 @@ public class ManagedObjectContext {
     var position: FeedPosition
     /// What was read of to-many relationships.
     var related = RelatedCache()
+    /// Whether relationships are being read.
+    var isFollowing = false
+    /// How often a relationship was read for one object alone.
+    var readOneByOne: [RelatedCache.Key: Int] = [:]
     /// Whether a long query ends when its task is cancelled.
     var isCancellable = false
     /// The name of the data source's class; nil for a context that is for reading.
@@ -62,6 +66,9 @@ public class ManagedObjectContext {
     /// Called when the app has read.
     func didRead() { isCancellable = false }
 
+    /// Called when relationships were read.
+    func didFollow() {}
+
     // MARK: Entities and attributes
 
     /// The number of the entity that a class stands for.
@@ -73,11 +80,6 @@ public class ManagedObjectContext {
             return entity
         }
         return try meet(type)
-    }
-
-    /// Takes the class of a relationship's destination for an entity for which the model names none.
-    func adopt(_ type: ManagedObject.Type) {
-        if type != ManagedObject.self, !type.entityName.isEmpty { _ = try? entity(of: type) }
     }
 
     private func meet(_ type: ManagedObject.Type) throws(DataSourceError) -> Int {
@@ -167,7 +169,7 @@ public class ManagedObjectContext {
         return refusal
     }
 
-    /// The index of a column of an entity that this context owns; it is made now if there is none.
+    /// The index of a column; it is made now if there is none.
     func valueIndex(_ binding: EntityBinding, _ column: Int) -> ValueIndex {
         hasValueIndexes = true
         return binding.valueIndex(column)
@@ -175,7 +177,7 @@ public class ManagedObjectContext {
 
     /// The same, if it is worth its cost.
     func valueIndex(_ binding: EntityBinding, _ column: Int, insteadOf count: Int) -> ValueIndex? {
-        guard binding.isOwned, binding.layout.columns[column].isStored,
+        guard binding.layout.columns[column].isStored,
             let index = binding.valueIndex(column, insteadOf: count)
         else { return nil }
         hasValueIndexes = true
@@ -229,9 +231,9 @@ public class ManagedObjectContext {
     @inline(__always)
     private func enter(_ object: ManagedObject, _ binding: EntityBinding) {
         binding.objects.insert(object)
+        if hasValueIndexes { binding.noteValues(of: object) }
         if binding.isOwned {
             for constraint in binding.layout.constraints.indices { binding.index(object, constraint) }
-            if hasValueIndexes { binding.noteValues(of: object) }
             // One that is inserted counts when it is saved.
             if object.state == .saved { binding.registeredBytes += object.row.byteCount + EntityBinding.objectBytes }
         }

@@ -6,9 +6,14 @@ struct ObjectTable {
         /// The object's key, so that looking for another one does not touch the object's memory.
         var key: Int64 = 0
         var object: ManagedObject?
+
+        /// Whether it never had an object. A look-up goes on behind one from which an object was removed.
+        var isFree: Bool { key == 0 && object == nil }
     }
 
     private var slots: [Slot] = []
+    /// How many slots are not free, those from which an object was removed included.
+    private var used = 0
     private(set) var count = 0
 
     var objects: some Sequence<ManagedObject> { slots.lazy.compactMap(\.object) }
@@ -16,8 +21,8 @@ struct ObjectTable {
     subscript(key: Int64) -> ManagedObject? {
         guard count > 0 else { return nil }
         var slot = home(key)
-        while slots[slot].object != nil {
-            if slots[slot].key == key { return slots[slot].object }
+        while !slots[slot].isFree {
+            if slots[slot].key == key, let object = slots[slot].object { return object }
             slot = next(slot)
         }
         return nil
@@ -25,25 +30,27 @@ struct ObjectTable {
 
     /// Adds an object whose key is not in the table.
     mutating func insert(_ object: ManagedObject) {
-        if (count + 1) * 3 > slots.count * 2 { grow(to: max(16, slots.count * 2)) }
+        if (used + 1) * 3 > slots.count * 2 { reserve(max(1, count / 2)) }
         place(Slot(key: object.key, object: object))
         count += 1
+        used += 1
     }
 
+    /// Makes room for so many more objects.
     mutating func reserve(_ additional: Int) {
         var capacity = max(16, slots.count)
         while (count + additional) * 3 > capacity * 2 { capacity *= 2 }
-        if capacity > slots.count { grow(to: capacity) }
+        if capacity > slots.count || (used + additional) * 3 > capacity * 2 { rehash(to: capacity) }
     }
 
     mutating func remove(_ key: Int64) {
         guard count > 0 else { return }
         var slot = home(key)
-        while slots[slot].object != nil, slots[slot].key != key { slot = next(slot) }
-        guard slots[slot].object != nil else { return }
-        slots[slot] = Slot()
+        while !slots[slot].isFree, slots[slot].key != key || slots[slot].object == nil { slot = next(slot) }
+        guard !slots[slot].isFree else { return }
         count -= 1
-        closeGap(after: slot)
+        guard count > 0 else { return self = ObjectTable() }
+        slots[slot] = Slot(key: -1)
     }
 
     /// Forgets the objects that nobody else holds.
@@ -70,24 +77,15 @@ struct ObjectTable {
 
     private mutating func place(_ entry: consuming Slot) {
         var slot = home(entry.key)
-        while slots[slot].object != nil { slot = next(slot) }
+        while !slots[slot].isFree { slot = next(slot) }
         slots[slot] = entry
     }
 
-    private mutating func grow(to capacity: Int) {
+    /// Lets go of slots from which objects were removed.
+    private mutating func rehash(to capacity: Int) {
         let old = slots
         slots = Array(repeating: Slot(), count: capacity)
+        used = count
         for entry in old where entry.object != nil { place(entry) }
-    }
-
-    /// Moves the objects after an emptied slot back to where a look-up will find them.
-    private mutating func closeGap(after gap: Int) {
-        var slot = next(gap)
-        while slots[slot].object != nil {
-            let entry = slots[slot]
-            slots[slot] = Slot()
-            place(entry)
-            slot = next(slot)
-        }
     }
 }

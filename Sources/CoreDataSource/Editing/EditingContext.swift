@@ -73,6 +73,9 @@ public class EditingContext: ManagedObjectContext {
         return object
     }
 
+    /// Whether anything was read of to-many relationships that a change of links makes wrong.
+    var knowsEnds: Bool { related.knowsEnds || partners.contains { $0.related.knowsEnds } }
+
     /// Links have changed that lead to or from objects of those keys.
     func forgetEnds(of keys: [Int64]) {
         related.removeEnds(of: keys)

@@ -10,9 +10,15 @@ internal import RowStore
 public final class MainContext: ManagedObjectContext {
     /// Brings main up to the newest save.
     private let prepare: @MainActor @Sendable (_ registersObjects: Bool) -> Void
+    /// Brings registered objects up to the newest save.
+    private let merge: @MainActor @Sendable () -> Void
 
-    init(_ stack: PersistentStack, prepare: @escaping @MainActor @Sendable (_ registersObjects: Bool) -> Void) {
+    init(
+        _ stack: PersistentStack, merge: @escaping @MainActor @Sendable () -> Void,
+        prepare: @escaping @MainActor @Sendable (_ registersObjects: Bool) -> Void
+    ) {
         self.prepare = prepare
+        self.merge = merge
         super.init(stack, stack.root.rows)
     }
 
@@ -21,7 +27,16 @@ public final class MainContext: ManagedObjectContext {
         MainActor.assumeIsolated { prepare(registersObjects) }
     }
 
-    override func didRead() {}
+    /// What was read may be newer than what is known of links, which is then read again.
+    override func didRead() {
+        if !isFollowing && stack.root.hasUnmergedSaves { related.removeAll() }
+    }
+
+    /// Links are read as of the newest save, which the objects at their ends may not show yet.
+    override func didFollow() {
+        let merge = merge
+        MainActor.assumeIsolated { merge() }
+    }
 }
 
 extension MainContext: CustomStringConvertible {

@@ -6,7 +6,9 @@ internal import RowStore
 @MainActor
 package final class MainTier {
     package nonisolated let stack: PersistentStack
-    package private(set) lazy var context = MainContext(stack) { [weak self] registersObjects in
+    package private(set) lazy var context = MainContext(stack) { [weak self] in
+        self?.mergeObjects()
+    } prepare: { [weak self] registersObjects in
         guard let self else { return }
         if registersObjects { prepareToFetch() } else { stack.root.noticeOutsideWrites() }
     }

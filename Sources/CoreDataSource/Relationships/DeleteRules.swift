@@ -70,7 +70,12 @@ struct DeleteRules {
     ) throws {
         let rule = relationship.description.deleteRule
         let keys = ValueList(objects.map { .integer($0.key) }, .natural)
-        if rule == .cascade || rule == .deny {
+        if rule == .cascade, case .inverseColumn(let column) = relationship.storage {
+            for entity in relationship.destinationFamily {
+                let rows = try self.objects(entity, .isMember(.column(column.key), keys), context)
+                for row in rows { try delete(row, for: relationship.path.entity) }
+            }
+        } else if rule == .cascade || rule == .deny {
             let ends = try self.ends(relationship, objects, keys, context)
             if rule == .deny {
                 for object in objects {

@@ -3,19 +3,20 @@ internal import RowStore
 extension ManagedObject {
     /// Sets where a column leads to.
     final func setLink(_ column: LinkColumn, _ other: ManagedObject?, position: Int64? = nil) {
-        let keys = row.isNull(column.key) ? [key] : [key, row.integer(column.key)]
+        let before = row.isNull(column.key) ? nil : row.integer(column.key)
         setValue(other.map { .integer($0.key) } ?? .null, column.key)
         if let entity = column.entity { setValue(other.map { .integer(Int64($0.layout.index)) } ?? .null, entity) }
         if let place = column.position { setValue(position.map { .integer($0) } ?? .null, place) }
         guard let context = context as? EditingContext else { return }
         context.linkEdits += 1
-        context.forgetEnds(of: keys + (other.map { [$0.key] } ?? []))
+        if context.knowsEnds { context.forgetEnds(of: [key, before, other?.key].compactMap(\.self)) }
     }
 }
 
 extension EditingContext {
     /// An object goes, and its links with it.
     func forgetEnds(of object: ManagedObject) {
+        guard knowsEnds else { return }
         let columns = stack.graph.linkColumns[object.layout.index]
         guard !columns.isEmpty || !object.layout.relationships.isEmpty else { return }
         forgetEnds(of: [object.key] + columns.filter { !object.row.isNull($0) }.map { object.row.integer($0) })

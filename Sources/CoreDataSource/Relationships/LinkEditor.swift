@@ -134,7 +134,7 @@ struct LinkEditor {
             }
         }
         // Objects may have moved without a link being set.
-        context.forgetEnds(of: [object.key])
+        if context.knowsEnds { context.forgetEnds(of: [object.key]) }
         if let last = positions.last {
             context.noteLastPosition(
                 last, RelatedCache.Key(entity: object.layout.index, relationship: index), object.key)

@@ -14,7 +14,7 @@ extension ManagedObject {
     /// - Complexity: one query for up to 1,000 objects that were fetched together, the first time; then constant.
     public final func relatedObject<Object: ManagedObject>(at index: Int) -> Object? {
         following { context in
-            context.editor(ofEntity: layout.relationships[index].destination).adopt(Object.self)
+            context.adopt(Object.self, layout.relationships[index])
             return try context.destination(of: self, at: index)
         } as? Object
     }
@@ -35,9 +35,10 @@ extension ManagedObject {
     /// The objects that an ordered to-many relationship leads to, in its order.
     public final func relatedList<Object: ManagedObject>(at index: Int) -> [Object] {
         following { context in
-            context.editor(ofEntity: layout.relationships[index].destination).adopt(Object.self)
-            return try context.relatedObjects(of: self, at: index)
-        }?.compactMap { $0 as? Object } ?? []
+            let relationship = layout.relationships[index]
+            context.adopt(Object.self, relationship)
+            return context.typed(try context.relatedObjects(of: self, at: index), relationship)
+        } ?? []
     }
 
     /// Sets the objects that an ordered to-many relationship leads to, and their order. An object that comes twice counts where

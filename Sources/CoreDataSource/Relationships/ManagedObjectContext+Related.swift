@@ -10,12 +10,18 @@ extension ManagedObjectContext {
         guard case .column(let column) = relationship.storage else {
             return try relatedObjects(of: object, at: index).first
         }
-        guard let end = object.end(column, relationship) else { return nil }
-        if let known = known(end) { return known }
-        try reading { () throws(DataSourceError) in
-            try readDestinations(of: neighbours(of: object), column, relationship)
+        for _ in 0..<ManagedObjectContext.tries {
+            guard let end = object.end(column, relationship) else { return nil }
+            if let known = known(end) { return known }
+            try following { () throws(DataSourceError) in
+                let near = neighbours(of: object)
+                if near.count == 1 {
+                    noteReadingOne(RelatedCache.Key(entity: object.layout.index, relationship: index))
+                }
+                try readDestinations(of: near, column, relationship)
+            }
         }
-        return known(end) ?? nil
+        return object.end(column, relationship).flatMap { known($0) ?? nil }
     }
 
     /// The objects that a relationship leads to, in its order, or in that of their creation.
@@ -23,11 +29,12 @@ extension ManagedObjectContext {
         if case .column = object.layout.relationships[index].storage {
             return try destination(of: object, at: index).map { [$0] } ?? []
         }
-        let ends = try ends(of: object, at: index)
-        if ends.contains(where: { known($0) == nil }) {
-            try reading { () throws(DataSourceError) in
-                try readObjects(ends, andThoseNear: object, index)
-            }
+        var ends = try ends(of: object, at: index)
+        var tries = 0
+        while tries < ManagedObjectContext.tries, ends.contains(where: { known($0) == nil }) {
+            tries += 1
+            try following { () throws(DataSourceError) in try readObjects(ends, andThoseNear: object, index) }
+            ends = try self.ends(of: object, at: index)
         }
         return ends.compactMap { known($0) ?? nil }
     }
@@ -36,15 +43,41 @@ extension ManagedObjectContext {
     func ends(of object: ManagedObject, at index: Int) throws -> [LinkEnd] {
         let key = RelatedCache.Key(entity: object.layout.index, relationship: index)
         if let known = related[key, object.key] { return known }
-        try reading { () throws(DataSourceError) in
+        return try following { () throws(DataSourceError) in
             while related[key, object.key] == nil {
-                let owners = neighbours(of: object, object.group?.endWindow ?? 1).filter { related[key, $0.key] == nil }
+                let near = neighbours(of: object, object.group?.endWindow ?? 1)
+                if near.count == 1 { noteReadingOne(key) }
+                let owners = near.filter { related[key, $0.key] == nil }
                 if try readEnds(of: owners, index, key) { break }
                 // So many that they are better read for fewer objects at once.
                 object.group?.endWindow = owners.count / 8
             }
+            return related[key, object.key] ?? []
         }
-        return related[key, object.key] ?? []
+    }
+
+    /// How often something is read again that has changed meanwhile.
+    private static let tries = 8
+
+    /// Reads relationships. If objects were brought up to newer links by it, it is done again.
+    private func following<R>(_ body: () throws(DataSourceError) -> R) throws -> R {
+        isFollowing = true
+        defer { isFollowing = false }
+        var result = try reading(body)
+        for _ in 1..<ManagedObjectContext.tries {
+            let removals = related.removals
+            didFollow()
+            if related.removals == removals { break }
+            result = try reading(body)
+        }
+        return result
+    }
+
+    /// Takes the class of a relationship's destination for an entity for which the model names none.
+    func adopt(_ type: ManagedObject.Type, _ relationship: RelationshipLayout) {
+        let editor = editor(ofEntity: relationship.destination)
+        guard editor.bindings[relationship.destination].type == ManagedObject.self else { return }
+        if type != ManagedObject.self, !type.entityName.isEmpty { _ = try? editor.entity(of: type) }
     }
 
     /// The registered object of an end, or nil in it if there is none; nil if the store has to be asked.
@@ -82,7 +115,11 @@ extension ManagedObjectContext {
                     "A request of \(Object.entityName) is to prefetch a property that is no relationship of the model. Name one in relationshipKeyPaths of \(Object.self).",
                     entityName: Object.entityName)
             }
-            for (entity, objects) in Dictionary(grouping: objects, by: \.layout.index).sorted(by: { $0.key < $1.key }) {
+            let isMixed = objects.contains { $0.layout !== objects[0].layout }
+            let groups =
+                isMixed
+                ? Dictionary(grouping: objects, by: \.layout.index) : objects.first.map { [$0.layout.index: objects] }
+            for (entity, objects) in (groups ?? [:]).sorted(by: { $0.key < $1.key }) {
                 guard let index = bindings[entity].layout.relationship(named: name) else { continue }
                 try prefetch(index, objects)
             }

@@ -23,11 +23,15 @@ struct RelatedCache {
     /// Ends without an object.
     private var missing: Set<LinkEnd> = []
     private var count = 0
+    /// How often everything was forgotten.
+    private(set) var removals = 0
     /// The last place that was given among the objects of an ordered relationship.
     private var lastPositions: [Key: [Int64: Int64]] = [:]
 
     /// The most ends that are kept.
     private static let limit = 1 << 20
+
+    var knowsEnds: Bool { !ends.isEmpty }
 
     subscript(_ key: Key, _ owner: Int64) -> [LinkEnd]? { ends[key]?[owner] }
 
@@ -78,6 +82,7 @@ struct RelatedCache {
 
     /// Forgets everything.
     mutating func removeAll() {
+        removals += 1
         removeEnds()
         kept.removeAll()
         missing.removeAll()

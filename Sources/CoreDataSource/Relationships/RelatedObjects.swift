@@ -47,13 +47,13 @@ public struct RelatedObjects<Object: ManagedObject> {
     ///
     /// - Complexity: O(n log n) in their number, and one query for those that are not registered.
     public func sorted(by order: [FetchOrder<Object>]) throws -> [Object] {
-        let objects = Array(self)
+        let objects: [Object] = owner.relatedList(at: index)
         guard let context = owner.context, !objects.isEmpty else { return objects }
         let layout = context.stack.layout.entities[owner.layout.relationships[index].destination]
         let resolver = PredicateResolver(layout, in: context.stack.layout)
         let sort = try order.map { try $0.resolved(resolver) }
         let rows = try context.filled(objects.map { StoredRow(key: $0.key, row: $0.row) }, resolver.joins.columns)
-        return zip(objects, rows).sorted { $0.1.precedes($1.1, by: sort, layout) }.map(\.0)
+        return rows.indices.sorted { rows[$0].precedes(rows[$1], by: sort, layout) }.map { objects[$0] }
     }
 
     // MARK: Changing

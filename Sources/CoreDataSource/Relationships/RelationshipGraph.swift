@@ -96,12 +96,7 @@ final class RelationshipGraph: Sendable {
         checkedLayouts = isChecked.indices.filter { isChecked[$0] }
         let destinations = Set(layout.entities.flatMap { $0.relationships.flatMap(\.destinationFamily) })
         isDestination = layout.entities.map { destinations.contains($0.index) }
-        linkColumns = layout.entities.map { entity in
-            if entity.links != nil { return [0, 1] }
-            return entity.relationships.compactMap {
-                if case .column(let column) = $0.storage { column.key } else { nil }
-            }
-        }
+        linkColumns = layout.entities.map(\.linkColumns)
         columnsOfLinks = layout.entities.map { entity in
             if entity.links != nil { return Array(entity.columns.indices) }
             return entity.relationships.flatMap { relationship -> [Int] in

@@ -133,6 +133,9 @@ package final class RootContext: Sendable {
         state.withLock { ($0.log.takeForMain(), $0.log.generation, $0.log.takeStaleness()) }
     }
 
+    /// Whether there are saves that main has not merged.
+    var hasUnmergedSaves: Bool { state.withLock { $0.log.hasUnmergedSaves } }
+
     // MARK: Fetching
 
     func hasPendingRows(_ entity: Int) -> Bool { state.withLock { !$0.log.rows.isEmpty(entity) } }

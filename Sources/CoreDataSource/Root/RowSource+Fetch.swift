@@ -7,13 +7,16 @@ extension RowSource {
         _ query: RowQuery, _ layout: EntityLayout
     ) throws(DataSourceError) -> (rows: [StoredRow], asOf: Int64) {
         // Pending rows can take the place of stored ones, so that more are asked for.
-        var spare = query.limit == nil || !hasPendingRows(query.entity) ? 0 : 16
+        let hasPending = hasPendingRows(query.entity)
+        var spare = query.limit == nil || !hasPending ? 0 : 16
+        let lookup = hasPending ? LinkLookup(query, layout) : nil
         while true {
             let asked = spare == 0 ? query : query.widened(by: spare)
-            let (rows, pending, asOf) = try read(.statement) { reader throws(DataSourceError) in
-                try reader.rows(asked)
+            var rows: [StoredRow] = []
+            let (_, pending, asOf) = try read(.statement) { reader throws(DataSourceError) in
+                rows = try reader.rows(asked)
             } pending: {
-                $0.view(query.entity, after: $1)
+                $0.view(query.entity, lookup, under: rows, after: $1)
             }
             if pending.isEmpty { return (spare == 0 ? rows : query.window(rows), asOf) }
             if spare > 0 || query.limit == nil && query.offset == 0 {
@@ -55,15 +58,17 @@ extension RowSource {
         _ query: RowQuery, ofEntities family: [Int], _ layout: ModelLayout
     ) throws(DataSourceError) -> (rows: [(entity: Int, rows: [StoredRow])], asOf: Int64) {
         // As for one entity.
-        var spare = family.contains(where: hasPendingRows) ? 16 : 0
+        let hasPending = family.contains(where: hasPendingRows)
+        var spare = hasPending ? 16 : 0
+        let lookup = hasPending ? LinkLookup(query, layout.entities[query.entity]) : nil
         while true {
             let asked = query.widened(by: spare)
-            let (found, pending, asOf) = try read(.snapshot) { reader throws(DataSourceError) in
-                var found: [(entity: Int, rows: [StoredRow])] = []
+            var found: [(entity: Int, rows: [StoredRow])] = []
+            let (_, pending, asOf) = try read(.snapshot) { reader throws(DataSourceError) in
+                found = []
                 for entity in family { found.append((entity, try reader.rows(asked.of(entity: entity)))) }
-                return found
             } pending: { rows, start in
-                family.map { rows.view($0, after: start) }
+                found.map { rows.view($0.entity, lookup, under: $0.rows, after: start) }
             }
             var first: [(entity: Int, rows: [StoredRow])] = []
             for (found, pending) in zip(found, pending) {
@@ -78,6 +83,19 @@ extension RowSource {
             if first.count == family.count { return (first, asOf) }
             spare = max(16, spare * 4)
         }
+    }
+
+    /// Whether an entity has no rows.
+    func isEmpty(_ layout: EntityLayout) throws(DataSourceError) -> Bool {
+        let query = RowQuery(entity: layout.index, limit: 1)
+        let (isStored, isNewer, _) = try read(.statement) { reader throws(DataSourceError) in
+            try !reader.rows(query).isEmpty
+        } pending: { rows, start in
+            (any: !rows.isEmpty(layout.index), present: rows.hasRow(layout.index, after: start))
+        }
+        if isNewer.present { return false }
+        // What is stored may be deleted by a pending save.
+        return try isNewer.any ? rows(query, layout).rows.isEmpty : !isStored
     }
 
     /// How many rows of one entity match; limit and offset do not count.

@@ -219,6 +219,9 @@ package struct SaveLog {
         trim()
     }
 
+    /// Whether there are saves that main has not merged yet.
+    var hasUnmergedSaves: Bool { merged.map { $0 < newest } ?? false }
+
     /// The saves that main has not merged yet; it merges them now.
     package mutating func takeForMain() -> [ChangeSet] {
         guard let merged, merged < newest else { return [] }

@@ -15,6 +15,7 @@ struct StatusCommand: Command {
         let startup = try SQLiteStore.forecast(options)
         startup.warnOfUncountedRows(&warnings)
         let migration = try SQLiteStore.migrationForecast(options)
+        let outlook = try SQLiteStore.outlook(options)
         let isKept = startup.isReset && options.resetPolicy.backupCount(startup.reason) != nil
         let json = JSON.object([
             ("action", .string(startup.action)), ("reason", .string(startup.reason.name)),
@@ -22,11 +23,17 @@ struct StatusCommand: Command {
             ("countFailure", .string(startup.countFailure)),
             ("policy", .string("standard")), ("keepsBackup", .flag(isKept)),
             ("removedBackups", .strings(startup.removedBackups.map(\.path))), ("migration", migration?.json ?? .null),
+            ("upgradedFromFormat", outlook?.olderFormat.map { .number(Int($0)) } ?? .null),
+            (
+                "danglingLinks",
+                .object((outlook?.danglingLinks ?? [:]).sorted { $0.key < $1.key }.map { ($0, .number($1)) })
+            ),
         ])
         let place = isKept ? "set aside as a backup" : nil
         let consequence = startup.isReset ? "; \(startup.fate("would be ", keeping: place))" : ""
         return Report(
-            ["\(startup.action): \(startup.reason.sentence)\(consequence)"] + (migration?.lines ?? []), json,
+            ["\(startup.action): \(startup.reason.sentence)\(consequence)"] + (outlook?.lines ?? [])
+                + (migration?.lines ?? []), json,
             status: startup.isReset ? .differs : .fine)
     }
 }
@@ -44,6 +51,22 @@ extension StoreStartup {
         case .current: "open"
         default: "reset"
         }
+    }
+}
+
+extension StoreOutlook {
+    fileprivate var lines: [String] {
+        var lines: [String] = []
+        if let olderFormat {
+            lines.append(
+                "its format \(olderFormat) would be upgraded to \(format) in place; every object and every link stays")
+        }
+        for (name, count) in danglingLinks.sorted(by: { $0.key < $1.key }) {
+            lines.append(
+                "\(count) \(count == 1 ? "link" : "links") of \(name) \(count == 1 ? "leads" : "lead") to objects that are gone, and \(count == 1 ? "reads" : "read") as nil"
+            )
+        }
+        return lines
     }
 }
 

@@ -33,6 +33,9 @@ package final class EntityLayout: Sendable {
     /// The relationship whose links the rows are; nil for the rows of an entity.
     package let links: RelationshipName?
 
+    /// The columns with keys of other rows: of to-one relationships, and both ends of a link.
+    package let linkColumns: [Int]
+
     let damage: DamagedValues
     private let indexesByName: [String: Int]
     private let relationshipsByName: [String: Int]
@@ -55,6 +58,10 @@ package final class EntityLayout: Sendable {
         self.concreteFamily = concreteFamily
         self.relationships = relationships
         self.links = links
+        linkColumns =
+            links == nil
+            ? relationships.compactMap { if case .column(let column) = $0.storage { column.key } else { nil } }
+            : [0, 1]
         relationshipsByName = Dictionary(relationships.enumerated().map { ($1.name, $0) }) { first, _ in first }
         self.damage = damage
         uniqueColumns = constraints.joined().reduce(into: ColumnSet()) { $0.insert($1) }

@@ -1,7 +1,9 @@
 package import ManagedModel
 
 /// One relationship of an entity, and where its links are.
-package struct RelationshipLayout: Sendable {
+///
+/// It is a class because it is handed on whenever a relationship is followed, and copying its parts takes longer than that.
+package final class RelationshipLayout: Sendable {
     /// Where the links are, in columns by their indexes.
     package enum Storage: Sendable {
         /// In the row of the source.
@@ -24,6 +26,18 @@ package struct RelationshipLayout: Sendable {
     package let storage: Storage
     /// The inverse, where it is declared.
     package let inverse: RelationshipName?
+
+    init(
+        path: RelationshipName, description: RelationshipDescription, destination: Int, destinationFamily: [Int],
+        storage: Storage, inverse: RelationshipName?
+    ) {
+        self.path = path
+        self.description = description
+        self.destination = destination
+        self.destinationFamily = destinationFamily
+        self.storage = storage
+        self.inverse = inverse
+    }
 
     package var name: String { path.name }
     package var isToMany: Bool { description.isToMany }

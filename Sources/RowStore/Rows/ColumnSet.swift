@@ -14,9 +14,9 @@ package struct ColumnSet: Sendable, Hashable {
         return word < high.count && high[word] & (1 << UInt64(column % 64)) != 0
     }
 
-    /// Whether the test holds for each word of 64 columns and its bits.
+    /// Whether the test holds for each word of 64 columns and its bits, of which there are any: a row may have no columns.
     func allWords(_ test: (_ word: Int, _ bits: UInt64) -> Bool) -> Bool {
-        test(0, low) && high.indices.allSatisfy { test($0 + 1, high[$0]) }
+        (low == 0 || test(0, low)) && high.indices.allSatisfy { high[$0] == 0 || test($0 + 1, high[$0]) }
     }
 
     package mutating func insert(_ column: Int) {

@@ -19,6 +19,11 @@ extension SQLiteStore {
         try look(options) { (forecast) throws(DataSourceError) in try forecast.migration() } ?? nil
     }
 
+    /// What is to be said of a store that would be kept; nil if there is none, or if it would be reset.
+    package static func outlook(_ options: Options) throws(DataSourceError) -> StoreOutlook? {
+        try look(options) { (forecast) throws(DataSourceError) in try forecast.outlook() } ?? nil
+    }
+
     /// Nil if there is no store.
     private static func look<R>(
         _ options: Options, _ body: (StoreForecast) throws(DataSourceError) -> R
@@ -96,7 +101,7 @@ struct StoreForecast {
     }
 
     /// Nil if there is no store.
-    private func look<R>(_ body: (StoreProbe) throws(DataSourceError) -> R) throws(DataSourceError) -> R? {
+    func look<R>(_ body: (StoreProbe) throws(DataSourceError) -> R) throws(DataSourceError) -> R? {
         guard try files.mainExists() else { return nil }
         guard access(files.main, R_OK | W_OK) == 0 else {
             throw DataSourceError(systemError: errno, path: files.main, while: "opening")

@@ -1,4 +1,5 @@
 #include "Store.h"
+#include <stdio.h>
 
 #define COLUMNS "_key, uid, name, note, phone, age, isFavorite, score, birthday, syncFlag"
 
@@ -36,6 +37,30 @@ void raw_insert(raw_store *store, const raw_list *list, size_t first, size_t end
         raw_step(store, statement);
     }
     commit(store);
+}
+
+void raw_insert_linked(raw_store *store, const raw_list *list, size_t groups) {
+    sqlite3_stmt *group = NULL, *contact = NULL;
+    raw_prepare(store, &group,
+        "INSERT INTO GroupEntity (_key, gid, memberCount, name, syncFlag) VALUES (?1, ?2, 0, '', 0)");
+    raw_prepare(store, &contact,
+        "INSERT INTO ContactEntity (" COLUMNS ", \"group\") VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, 0, ?10)");
+    begin(store);
+    for (size_t index = 0; index < groups; index++) {
+        char name[32];
+        int length = snprintf(name, sizeof name, "group-%zu", index);
+        sqlite3_bind_int64(group, 1, (int64_t)(list->count + index) + 1);
+        sqlite3_bind_text(group, 2, name, length, SQLITE_STATIC);
+        raw_step(store, group);
+    }
+    for (size_t index = 0; index < list->count; index++) {
+        bind(contact, (int64_t)index + 1, &list->contacts[index]);
+        sqlite3_bind_int64(contact, 10, (int64_t)(list->count + index % groups) + 1);
+        raw_step(store, contact);
+    }
+    commit(store);
+    sqlite3_finalize(group);
+    sqlite3_finalize(contact);
 }
 
 void raw_upsert(raw_store *store, const raw_list *list) {

@@ -147,4 +147,99 @@ import Testing
         store.fail(with: nil)
         try await container.close()
     }
+
+    @Test func whatWasReadOneByOneIsNamed() async throws {
+        try await withLetters(20, topics: 20) { container, _ in
+            var request = FetchRequest(Letter.self)
+            #expect(try container.main.explain(request).readOneByOne == [:])
+            for number in 0..<7 {
+                let letter = try container.main.first(Letter.self, where: \.key, equals: "\(number)")
+                #expect(letter?.topic?.key == "\(number)" && letter?.labels.isEmpty == true)
+            }
+            let alone = try container.main.explain(request)
+            #expect(alone.readOneByOne == ["topic": 7, "labels": 7] && alone.prefetched.isEmpty)
+            #expect(alone.warnings.contains { $0.contains("Letter.topic") && $0.contains("7 times") })
+            request.prefetch = [\.topic]
+            let ahead = try container.main.explain(request)
+            #expect(ahead.prefetched == ["topic"] && ahead.readOneByOne == ["labels": 7])
+            // Together it is one query.
+            for letter in try container.main.fetch(Letter.self) { _ = letter.author }
+            #expect(try container.main.explain(request).readOneByOne == ["labels": 7])
+        }
+    }
+
+    // MARK: What is not stored yet
+
+    /// Gives the body a container of which nothing has come to the store: so many letters, each of its own topic and with a
+    /// label of its own.
+    private func withPendingLetters(
+        _ count: Int, atOnce: Int,
+        _ body: @MainActor (PersistentContainer, GraphDataSource) async throws -> Void
+    ) async throws {
+        let layout = ModelLayout(.graph)
+        let store = FaultyStore(layout)
+        let container = PersistentContainer(layout, store, StoreStartup(reason: .firstLaunch), .uncached)
+        let source = try container.dataSource(GraphDataSource.self)
+        store.fail(with: noRoom)
+        for start in stride(from: 0, to: count, by: atOnce) {
+            try await source.perform(waitFor: .main) { context in
+                for number in start..<start + atOnce {
+                    let letter = try context.letter("\(number)")
+                    letter.topic = try context.topic("\(number)")
+                    letter.labels.insert(try context.label("\(number)"))
+                }
+            }
+        }
+        try await body(container, source)
+        store.fail(with: nil)
+        try await container.close()
+    }
+
+    /// Each reading of the letters of a topic went through everything that was pending.
+    @Test(arguments: [(100, 50), (10_000, 50), (6_000, 2_000)])
+    func followingAToManyRelationshipLooksAtFewPendingRows(count: Int, atOnce: Int) async throws {
+        try await withPendingLetters(count, atOnce: atOnce) { container, source in
+            let topic = try #require(try container.main.first(Topic.self, where: \.key, equals: "7"))
+            let label = try #require(try container.main.first(Label.self, where: \.key, equals: "7"))
+            let before = container.stack.root.examinedPendingRows
+            #expect(topic.letters.map(\.key) == ["7"])
+            #expect(label.letters.map { $0.topic?.key } == ["7"])
+            #expect(container.stack.root.examinedPendingRows - before <= 40)
+        }
+    }
+
+    @Test(arguments: [(100, 50), (10_000, 50), (6_000, 2_000)])
+    func aCascadeLooksAtFewPendingRows(count: Int, atOnce: Int) async throws {
+        try await withPendingLetters(count, atOnce: atOnce) { container, source in
+            let before = container.stack.root.examinedPendingRows
+            try await source.perform(waitFor: .main) { context in
+                guard let topic = try context.first(Topic.self, where: \.key, equals: "7") else { return }
+                context.delete(topic)
+            }
+            #expect(container.stack.root.examinedPendingRows - before <= 100)
+            #expect(try container.main.first(Letter.self, where: \.key, equals: "7") == nil)
+            #expect(try container.main.first(Label.self, where: \.key, equals: "7")?.letters.isEmpty == true)
+        }
+    }
+
+    /// The edits of a batch are looked at all together once or twice, and then by what they lead to: those of rows that have
+    /// no owner too.
+    @Test func aBatchWithManyEditsLooksAtThoseThatItFinds() async throws {
+        let container = try await PersistentContainer(model: .graph, store: .inMemory)
+        let labels = try container.dataSource(LabelDataSource.self)
+        let letters = try container.dataSource(LetterDataSource.self)
+        try await container.perform(in: labels, letters) { labels, letters in
+            for number in 0..<2_000 {
+                try labels.label("\(number)").letters = [letters.letter("\(number)")]
+                try letters.letter("\(number)").attachments = [letters.attachment("\(number)")]
+            }
+            let before = labels.rowsTested + letters.rowsTested
+            for number in 0..<100 {
+                #expect(try labels.label("\(number)").letters.map(\.key) == ["\(number)"])
+                #expect(try letters.letter("\(number)").attachments.map(\.key) == ["\(number)"])
+            }
+            #expect(labels.rowsTested + letters.rowsTested - before <= 10_000)
+        }
+        try await container.close()
+    }
 }

@@ -7,7 +7,7 @@ import Testing
 /// batch, in a read, and after a restart.
 @MainActor @Suite struct RandomGraphTests {
     /// How many sequences of operations; `COREDATASOURCE_GRAPHS=10000` for a long run.
-    nonisolated private static let rounds =
+    nonisolated static let rounds =
         Int(ProcessInfo.processInfo.environment["COREDATASOURCE_GRAPHS"] ?? "") ?? 12
 
     @Test(arguments: 0..<4) func everyGraphIsWhatTheReferenceIs(part: UInt64) async throws {
@@ -54,29 +54,9 @@ import Testing
                 try await container.close()
                 container = try await open()
             }
-            guard try await isEqual(container, expected, "\(label), after \(operations)") else { break }
+            guard try await container.isEqual(to: expected, "\(label), after \(operations)") else { break }
         }
         try await container.close()
-    }
-
-    private func isEqual(
-        _ container: PersistentContainer, _ expected: GraphReference, _ label: Testing.Comment
-    ) async throws -> Bool {
-        let wanted = expected.compacted
-        let source = try container.dataSource(GraphDataSource.self)
-        let found = [
-            "main": (try GraphReference(container.main), try GraphReference.inverses(container.main)),
-            "a read": try await container.read { (try GraphReference($0), try GraphReference.inverses($0)) },
-            "a batch": try await source.perform { (try GraphReference($0), try GraphReference.inverses($0)) },
-        ]
-        var isEqual = true
-        for (place, graphs) in found {
-            let differences = graphs.0.compacted.differences(from: wanted)
-            #expect(differences.isEmpty, "\(label), in \(place)")
-            #expect(graphs.1 == wanted.inverses, "\(label), in \(place)")
-            isEqual = isEqual && differences.isEmpty && graphs.1 == wanted.inverses
-        }
-        return isEqual
     }
 }
 
@@ -223,12 +203,6 @@ extension PrivateContext {
         let topic = try topic(key)
         return isWanted ? topic : nil
     }
-
-    fileprivate func passport(_ key: String) throws -> Passport {
-        try findOrInsert(Passport.self, where: \.key, equals: key)
-    }
-
-    fileprivate func cat(_ key: String) throws -> Cat { try findOrInsert(Cat.self, where: \.key, equals: key) }
 
     fileprivate func delete(kind: String, _ key: String) throws {
         switch kind {

@@ -122,6 +122,27 @@ import Testing
         }
     }
 
+    /// Only the places of links changed, which main took for no change of links.
+    @Test func anOrderThatChangesIsShownAtOnce() async throws {
+        let container = try await PersistentContainer(model: .graph, store: .inMemory)
+        let source = try container.dataSource(GraphDataSource.self)
+        try await source.perform { context in
+            try context.letter("a").attachments = ["1", "2", "3"].map(context.attachment)
+            try context.label("l").letters = ["x", "y", "z"].map(context.letter)
+        }
+        let letter = try #require(try container.main.first(Letter.self, where: \.key, equals: "a"))
+        let label = try #require(try container.main.first(Label.self))
+        #expect(letter.attachments.map(\.key) == ["1", "2", "3"] && label.letters.map(\.key) == ["x", "y", "z"])
+        try await source.perform { context in
+            let (letter, label) = (try context.letter("a"), try context.label("l"))
+            letter.attachments.swapAt(0, 2)
+            label.letters.swapAt(0, 1)
+            #expect(letter.attachments.map(\.key) == ["3", "2", "1"] && label.letters.map(\.key) == ["y", "x", "z"])
+        }
+        #expect(letter.attachments.map(\.key) == ["3", "2", "1"] && label.letters.map(\.key) == ["y", "x", "z"])
+        try await container.close()
+    }
+
     @Test func aOneToOneLinkHasOnePartner() async throws {
         try await check {
             let (a, b) = (try $0.person("a"), try $0.person("b"))

@@ -192,4 +192,64 @@ struct PendingRowsTests {
             #expect(all.count == shown.count, "each is there once; seed \(seed), step \(step)")
         }
     }
+
+    /// Random links of rows that are stored and pending, in small saves and in large ones, compared with a look at all rows.
+    @Test(arguments: 0..<8)
+    func pendingRowsAreFoundByWhereTheyLead(round: UInt64) throws {
+        let seed = testSeed() &+ round
+        var random = SeededRandom(seed: seed)
+        let layout = ModelLayout(.graph)
+        let entity = try #require(layout.entity(named: "Letter"))
+        let topic = try #require(entity.column(named: "topic"))
+        let root = RootContext(layout, store: InMemoryStore(layout)) {}
+        var shown: [Int64: Int64?] = [:]
+        let name = try #require(entity.column(named: "key"))
+        func row(_ key: Int64, _ end: Int64?) -> RowSnapshot {
+            var row = RowSnapshot(columnCount: entity.columns.count)
+            row.setText("\(key)", name)
+            if let end { row.setInteger(end, topic) }
+            return row
+        }
+        for step in 0..<60 {
+            if step % 7 == 6 { try root.flushAndWait() }
+            let isLarge = Int.random(in: 0..<8, using: &random) == 0
+            var changes = EntityChanges(entity: entity.index)
+            var used: Set<Int64> = []
+            for _ in 0..<(isLarge ? 4_000 : 8) {
+                let key = Int64.random(in: 1...3_000, using: &random)
+                guard used.insert(key).inserted else { continue }
+                let end = Int.random(in: 0..<5, using: &random) == 0 ? nil : Int64.random(in: 1...300, using: &random)
+                if let old = shown[key] {
+                    if Int.random(in: 0..<3, using: &random) == 0 {
+                        changes.deleted.append(StoredRow(key: key, row: row(key, old)))
+                        shown[key] = nil
+                        continue
+                    }
+                    var columns = ColumnSet()
+                    columns.insert(topic)
+                    changes.updated.append(
+                        UpdatedRow(key: key, row: row(key, end), previous: row(key, old), columns: columns))
+                } else {
+                    changes.inserted.append(StoredRow(key: key, row: row(key, end)))
+                }
+                shown[key] = .some(end)
+            }
+            _ = try root.accept(ChangeSet(entities: [changes]))
+            for _ in 0..<8 {
+                let ends = (0..<Int.random(in: 1...3, using: &random)).map { _ in
+                    Int64.random(in: 1...300, using: &random)
+                }
+                let wanted = shown.filter { $0.value.map(ends.contains) ?? false }.keys.sorted()
+                let predicate: RowPredicate =
+                    ends.count == 1
+                    ? .compare(column: topic, .equal, .integer(ends[0]))
+                    : .isMember(.column(topic), ValueList(ends.map { .integer($0) }, .natural))
+                let found = try root.rows.rows(RowQuery(entity: entity.index, predicate: predicate), entity).rows
+                #expect(found.map(\.key) == wanted, "seed \(seed), step \(step)")
+                let first = RowQuery(entity: entity.index, predicate: predicate, limit: 2, offset: 1)
+                let window = try root.rows.rows(first, entity).rows.map(\.key)
+                #expect(window == Array(wanted.dropFirst().prefix(2)), "seed \(seed), step \(step)")
+            }
+        }
+    }
 }

@@ -47,6 +47,11 @@ extension PrivateContext {
     func person(_ key: String) throws -> Person { try findOrInsert(Person.self, where: \.key, equals: key) }
     func label(_ key: String) throws -> Label { try findOrInsert(Label.self, where: \.key, equals: key) }
     func folder(_ key: String) throws -> Folder { try findOrInsert(Folder.self, where: \.key, equals: key) }
+    func passport(_ key: String) throws -> Passport {
+        try findOrInsert(Passport.self, where: \.key, equals: key)
+    }
+
+    func cat(_ key: String) throws -> Cat { try findOrInsert(Cat.self, where: \.key, equals: key) }
     func attachment(_ key: String) throws -> Attachment {
         try findOrInsert(Attachment.self, where: \.key, equals: key)
     }

@@ -87,6 +87,13 @@ enum Shop {
         <entity name="Item"><attribute name="title" optional="YES" attributeType="String"/></entity>
         """
 
+    static let linked = """
+        <entity name="Item"><relationship name="shelf" optional="YES" maxCount="1" deletionRule="Nullify" \
+        destinationEntity="Shelf" inverseName="items" inverseEntity="Shelf"/></entity>
+        <entity name="Shelf"><relationship name="items" optional="YES" toMany="YES" deletionRule="No Action" \
+        destinationEntity="Item" inverseName="shelf" inverseEntity="Item"/></entity>
+        """
+
     static func counted(_ type: String) -> String {
         "<entity name=\"Item\"><attribute name=\"count\" optional=\"YES\" attributeType=\"\(type)\"/></entity>"
     }

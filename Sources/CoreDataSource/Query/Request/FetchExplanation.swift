@@ -9,6 +9,11 @@ public struct FetchExplanation: Sendable, Hashable {
     public var steps: [String]
     /// What is slow about it, and what to do.
     public var warnings: [String]
+    /// The relationships that are read with the objects (``FetchRequest/prefetch``). Others are read when the first of the objects
+    /// is asked for them, for all of these at once.
+    public var prefetched: [String] = []
+    /// The relationships of the entity that this context has read for one object at a time, and how often.
+    public var readOneByOne: [String: Int] = [:]
 }
 
 extension ManagedObjectContext {
@@ -32,6 +37,7 @@ extension ManagedObjectContext {
             explanation.steps += found.steps
             explanation.warnings += warnings(found.steps, plan, bindings[entity].layout)
         }
+        explainRelationships(request, plan.family, &explanation)
         if let reason = request.predicate?.needsObjects {
             explanation.warnings.append(
                 "A part of the predicate is evaluated on every object that the rest of it finds (\(reason)). Limit and offset are applied after that."

@@ -1,6 +1,6 @@
 internal import RowStore
 
-/// The rows that one large save left, by key and by unique values.
+/// The rows that one large save left, by key, by unique values and by where they lead to.
 ///
 /// It is made by the saving context, before any other waits for it, and never changes. Looking a row up takes time that grows
 /// with the logarithm of the save's rows.
@@ -19,6 +19,8 @@ final class PendingBlock: Sendable {
         var rows: ContiguousArray<RowSnapshot?> = []
         /// For each constraint the rows' places plus one, in a table with open addressing; 0 is a free slot.
         var places: [ContiguousArray<UInt32>] = []
+        /// For each column of links.
+        var sources: [PendingSources] = []
     }
 
     init(_ changes: ChangeSet, number: Int64, _ layout: ModelLayout) {
@@ -52,6 +54,7 @@ final class PendingBlock: Sendable {
             table.keys = ContiguousArray(order.map { table.keys[$0] })
         }
         table.places = layout.constraints.map { columns in places(of: table.rows, columns, layout) }
+        table.sources = layout.linkColumns.map { PendingSources($0, table.rows) }
         return table
     }
 
@@ -71,6 +74,17 @@ final class PendingBlock: Sendable {
     }
 
     func isEmpty(_ entity: Int) -> Bool { tables[entity] == nil }
+
+    func count(_ entity: Int) -> Int { tables[entity]?.keys.count ?? 0 }
+
+    /// The keys of the rows that the save touched, in ascending order.
+    func keys(_ entity: Int) -> some Sequence<Int64> { tables[entity]?.keys ?? [] }
+
+    /// The keys of rows that lead to that one by a column of links.
+    func sources(_ entity: Int, _ link: Int, of end: Int64) -> [Int64] {
+        guard let table = tables[entity] else { return [] }
+        return table.sources[link].places(end, table.rows).map { table.keys[$0] }
+    }
 
     /// What was left of a row, if the save touched it.
     func row(_ entity: Int, _ key: Int64) -> PendingRow? {

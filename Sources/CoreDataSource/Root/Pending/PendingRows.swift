@@ -3,7 +3,8 @@ internal import Synchronization
 
 /// What a read of the store may lack: the rows of saves that are not committed yet, or were not when the read began.
 ///
-/// Looking for one row, by its key or by unique values, costs the same however many saves are pending.
+/// Looking for one row, by its key or by unique values, costs the same however many saves are pending. So does looking for
+/// those that lead to a row.
 struct PendingRows {
     private let layout: ModelLayout
     /// The rows of small saves, by entity.
@@ -98,10 +99,38 @@ struct PendingRows {
 
     /// All rows of an entity that saves after that number left.
     func view(_ entity: Int, after number: Int64) -> PendingView {
-        examined.add(tables[entity]?.rows.count ?? 0)
+        examined.add(count(entity))
         return PendingView(
             entity: entity, start: number, rows: tables[entity]?.rows ?? [:],
             blocks: blocks.filter { $0.number > number && !$0.isEmpty(entity) })
+    }
+
+    /// Rows of an entity that saves after that number left: those that take the place of stored ones which were found, and
+    /// all that may lead to the ends asked for.
+    func view(_ entity: Int, _ lookup: LinkLookup?, under stored: [StoredRow], after number: Int64) -> PendingView {
+        guard let lookup, stored.count < count(entity) else { return view(entity, after: number) }
+        var keys = stored.map(\.key)
+        for end in lookup.ends {
+            if let table = tables[entity] { keys += table.sources(lookup.link, of: end) }
+            for block in blocks { keys += block.sources(entity, lookup.link, of: end) }
+        }
+        var rows: [Int64: PendingRow] = [:]
+        for key in keys { rows[key] = row(entity, key, after: number) }
+        return PendingView(entity: entity, start: number, rows: rows, blocks: [])
+    }
+
+    /// Whether saves after that number left any row of an entity. It looks at rows until it finds one.
+    func hasRow(_ entity: Int, after number: Int64) -> Bool {
+        for (key, row) in tables[entity]?.rows ?? [:] where row.row != nil {
+            if self.row(entity, key, after: number)?.row != nil { return true }
+        }
+        return blocks.contains { block in
+            block.keys(entity).contains { row(entity, $0, after: number)?.row != nil }
+        }
+    }
+
+    private func count(_ entity: Int) -> Int {
+        blocks.reduce(tables[entity]?.rows.count ?? 0) { $0 + $1.count(entity) }
     }
 
     /// Whether there are rows of an entity that a read may lack.

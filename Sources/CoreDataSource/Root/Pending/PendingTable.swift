@@ -1,21 +1,18 @@
 internal import RowStore
 
-/// The rows that small saves left of one entity, by key and by unique values.
+/// The rows that small saves left of one entity, by key, by unique values and by where they lead to.
 struct PendingTable {
     let layout: EntityLayout
     private(set) var rows: [Int64: PendingRow] = [:]
     /// The keys of the rows with those values, by the hash of the values; for each constraint.
-    private var unique: [[UInt64: Keys]]
-
-    /// Nearly always one.
-    private enum Keys {
-        case one(Int64)
-        case several([Int64])
-    }
+    private var unique: [[UInt64: PendingKeys]]
+    /// The keys of the rows that lead to a row, by its key; for each column of links.
+    private var sources: [[Int64: PendingKeys]]
 
     init(_ layout: EntityLayout) {
         self.layout = layout
         unique = Array(repeating: [:], count: layout.constraints.count)
+        sources = Array(repeating: [:], count: layout.linkColumns.count)
     }
 
     /// Takes what a save left of a row, unless a newer save has left something else.
@@ -25,44 +22,75 @@ struct PendingTable {
                 rows[key] = older
                 return
             }
-            if let old = older.row { removeUniqueValues(of: old, key) }
+            if let old = older.row { removeValues(of: old, key) }
         }
         guard let new = row.row else { return }
         for (constraint, columns) in layout.constraints.enumerated() {
-            guard let hash = new.uniqueHash(columns, layout) else { continue }
-            switch unique[constraint][hash] {
-            case nil: unique[constraint][hash] = .one(key)
-            case .one(let other): unique[constraint][hash] = .several([other, key])
-            case .several(let others): unique[constraint][hash] = .several(others + [key])
+            if let hash = new.uniqueHash(columns, layout) {
+                unique[constraint][hash, default: .one(key)].insert(key)
             }
+        }
+        for (link, column) in layout.linkColumns.enumerated() where !new.isNull(column) {
+            sources[link][new.integer(column), default: .one(key)].insert(key)
         }
     }
 
     /// Forgets a row if that save was the newest that touched it.
     mutating func remove(_ key: Int64, leftBy number: Int64) {
         guard rows[key]?.number == number, let removed = rows.removeValue(forKey: key) else { return }
-        if let row = removed.row { removeUniqueValues(of: row, key) }
+        if let row = removed.row { removeValues(of: row, key) }
     }
 
-    private mutating func removeUniqueValues(of row: RowSnapshot, _ key: Int64) {
+    private mutating func removeValues(of row: RowSnapshot, _ key: Int64) {
         for (constraint, columns) in layout.constraints.enumerated() {
             guard let hash = row.uniqueHash(columns, layout) else { continue }
-            switch unique[constraint][hash] {
-            case .one(key): unique[constraint][hash] = nil
-            case .several(let keys):
-                let rest = keys.filter { $0 != key }
-                unique[constraint][hash] = rest.count == 1 ? .one(rest[0]) : .several(rest)
-            case .one, nil: break
-            }
+            if unique[constraint][hash]?.remove(key) == true { unique[constraint][hash] = nil }
+        }
+        for (link, column) in layout.linkColumns.enumerated() where !row.isNull(column) {
+            let end = row.integer(column)
+            if sources[link][end]?.remove(key) == true { sources[link][end] = nil }
         }
     }
 
     /// The keys of rows that may have the values of that hash.
-    func keys(_ constraint: Int, _ hash: UInt64) -> [Int64] {
-        switch unique[constraint][hash] {
-        case nil: []
+    func keys(_ constraint: Int, _ hash: UInt64) -> [Int64] { unique[constraint][hash]?.all ?? [] }
+
+    /// The keys of rows that lead to that one.
+    func sources(_ link: Int, of end: Int64) -> [Int64] { sources[link][end]?.all ?? [] }
+}
+
+/// Keys of rows: nearly always one for unique values, and any number for links.
+private enum PendingKeys {
+    case one(Int64)
+    case several(Set<Int64>)
+
+    var all: [Int64] {
+        switch self {
         case .one(let key): [key]
-        case .several(let keys): keys
+        case .several(let keys): Array(keys)
+        }
+    }
+
+    mutating func insert(_ key: Int64) {
+        switch self {
+        case .one(let other): if other != key { self = .several([other, key]) }
+        case .several(var keys):
+            // Nobody else holds the set now, so that it is not copied.
+            self = .one(key)
+            keys.insert(key)
+            self = .several(keys)
+        }
+    }
+
+    /// - Returns: Whether none is left.
+    mutating func remove(_ key: Int64) -> Bool {
+        switch self {
+        case .one(let other): return other == key
+        case .several(var keys):
+            self = .one(key)
+            keys.remove(key)
+            self = .several(keys)
+            return keys.isEmpty
         }
     }
 }

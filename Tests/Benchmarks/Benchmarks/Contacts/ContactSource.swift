@@ -6,13 +6,34 @@ final class ContactSource: DataSource<ContactValue> {
 
     override func onAdd(_ value: ContactValue, in context: PrivateContext) throws -> ManagedObject? {
         let contact = try context.findOrInsert(ContactEntity.self, where: \.uid, equals: value.uid)
-        contact.name = value.name
-        contact.note = value.note
-        contact.phone = value.phone
-        contact.age = value.age
-        contact.score = value.score
-        contact.birthday = value.birthday
-        contact.isFavorite = value.isFavorite
+        contact.take(value)
         return contact
+    }
+}
+
+/// The same with the contact's group.
+final class MemberSource: DataSource<ContactValue> {
+    override class var entities: [ManagedObject.Type] { [ContactEntity.self, GroupEntity.self] }
+
+    nonisolated static let groupCount = 1000
+
+    override func onAdd(_ value: ContactValue, in context: PrivateContext) throws -> ManagedObject? {
+        let contact = try context.findOrInsert(ContactEntity.self, where: \.uid, equals: value.uid)
+        contact.take(value)
+        let number = (Int(value.uid.dropFirst(4)) ?? 0) % MemberSource.groupCount
+        contact.group = try context.findOrInsert(GroupEntity.self, where: \.gid, equals: "group-\(number)")
+        return contact
+    }
+}
+
+extension ContactEntity {
+    fileprivate func take(_ value: ContactValue) {
+        name = value.name
+        note = value.note
+        phone = value.phone
+        age = value.age
+        score = value.score
+        birthday = value.birthday
+        isFavorite = value.isFavorite
     }
 }

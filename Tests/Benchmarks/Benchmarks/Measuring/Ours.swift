@@ -3,20 +3,25 @@ internal import Foundation
 internal import RawSQLite
 internal import SQLiteStore
 
+/// A store of contacts.
+typealias Ours = OpenStore<ContactSource>
+
 /// A store of the library's, open.
-struct Ours: Sendable {
+struct OpenStore<Source: AnyDataSource>: Sendable {
     let url: URL
     let container: PersistentContainer
-    let source: ContactSource
+    let source: Source
     private let store: SQLiteStore
 
-    init(_ url: URL, _ synchronous: SynchronousLevel, registeredObjectByteLimit: Int = 64 << 20) async throws {
+    init(
+        _ url: URL, _ synchronous: SynchronousLevel, registeredObjectByteLimit: Int = 64 << 20,
+        model: ManagedObjectModel = .contacts
+    ) async throws {
         self.url = url
         let configuration = PersistentContainer.Configuration(
             synchronous: synchronous, registeredObjectByteLimit: registeredObjectByteLimit)
-        container = try await PersistentContainer(
-            model: .contacts, store: .sqlite(url), configuration: configuration)
-        source = try await container.dataSource(ContactSource.self)
+        container = try await PersistentContainer(model: model, store: .sqlite(url), configuration: configuration)
+        source = try await container.dataSource(Source.self)
         guard let store = container.stack.root.store as? SQLiteStore else { throw WrongResult("no SQLite store") }
         self.store = store
     }

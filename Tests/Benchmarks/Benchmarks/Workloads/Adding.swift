@@ -27,4 +27,35 @@ extension Bench {
         }
         return Outcome("W1", n: values.count, aim: "2", ours: results.ours, raw: results.raw)
     }
+
+    /// W1-linked: the same with the group of each contact, looked up in the hook among 1,000; raw: their keys are known.
+    func addingLinked() async throws -> Outcome {
+        let list = ContactList(0..<options.n)
+        let (values, raw, sum) = (list.values, list.raw, list.checksum)
+        let members = "SELECT count(*) FROM GroupEntity JOIN ContactEntity ON \"group\" = GroupEntity._key"
+        func verify(_ url: URL) throws {
+            try self.verify(url, count: values.count, checksum: sum)
+            let reader = raw_open_reader(url.path)
+            defer { raw_close(reader) }
+            try expect(raw_value(reader, members) == values.count, "contacts without a group")
+        }
+        let results = try await compare {
+            let url = newFile()
+            let ours = try await OpenStore<MemberSource>(url, .full)
+            let sample = try await ours.measure { try await ours.source.add(values) }
+            try verify(url)
+            try await ours.container.close()
+            remove(url)
+            return sample
+        } raw: {
+            let url = newFile()
+            let store = raw_create(url.path, schema, 1)
+            let sample = measureRaw { raw_insert_linked(store, raw, MemberSource.groupCount) }
+            try verify(url)
+            raw_close(store)
+            remove(url)
+            return sample
+        }
+        return Outcome("W1-linked", n: values.count, aim: "1.3 W1", ours: results.ours, raw: results.raw)
+    }
 }

@@ -11,6 +11,7 @@ struct Workload: Sendable {
 
     private static let single: [Workload] = [
         Workload(id: "W1") { bench, _ in [try await bench.adding()] },
+        Workload(id: "W1-linked") { bench, _ in [try await bench.addingLinked()] },
         Workload(id: "W2") { bench, _ in [try await bench.syncing(isSame: false)] },
         Workload(id: "W2-same") { bench, _ in [try await bench.syncing(isSame: true)] },
         Workload(id: "W3-sync") { bench, _ in [try await bench.savingOne(.blocking)] },
@@ -48,6 +49,9 @@ struct Workload: Sendable {
         Workload(id: "W16") { bench, _ in [try await bench.updatingMany()] },
         Workload(id: "W17") { bench, _ in [try await bench.aggregating()] },
         Workload(id: "W17-groups") { bench, _ in [try await bench.aggregatingGroups()] },
+        Workload(id: "W18") { bench, _ in [try await bench.fetchingRelated()] },
+        Workload(id: "W19") { bench, _ in [try await bench.countingRelated()] },
+        Workload(id: "W20") { bench, _ in [try await bench.deletingRelated()] },
     ]
 
     private static let pages = Page.all.map { page in

@@ -62,6 +62,22 @@ raw_row **raw_fetch_all(raw_store *store, size_t *count);
 void raw_rows_free(raw_row **rows, size_t count);
 // Reads three texts and two numbers of each row.
 int64_t raw_sum(raw_row **rows, size_t count);
+// Inserts so many groups, and the contacts of the list, each with the next of the groups, in one transaction.
+void raw_insert_linked(raw_store *store, const raw_list *list, size_t groups);
+
+// Threads and their messages, the next message each time in the next thread.
+void raw_mail_insert(raw_store *store, size_t threads, size_t messages);
+// All messages, each with its thread.
+typedef struct raw_mail raw_mail;
+raw_mail *raw_mail_fetch(raw_store *store);
+// Reads the size of each message and the title of its thread.
+int64_t raw_mail_sum(const raw_mail *mail);
+void raw_mail_free(raw_mail *mail);
+// Counts the messages of each thread and reads the newest; gives the sum of the counts and dates.
+int64_t raw_mail_newest(raw_store *store);
+// Deletes the first threads with their messages, in one transaction.
+void raw_mail_delete(raw_store *store, size_t threads);
+
 // The first integer of a query's first row.
 int64_t raw_value(raw_store *store, const char *sql);
 // The version of the SQLite that both sides use.

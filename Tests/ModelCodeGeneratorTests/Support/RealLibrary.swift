@@ -1,0 +1,61 @@
+import Foundation
+import TestSupport
+
+/// The library as it was built for this test run, to which generated programs are linked.
+struct RealLibrary: Sendable {
+    private let folder: URL
+
+    /// Linked once for all tests.
+    static let shared = Task { try await RealLibrary() }
+
+    private static let modules = ["ManagedModel", "RowStore", "SQLiteStore", "CoreDataSource"]
+    private static let name = "BuiltCoreDataSource"
+
+    private init() async throws {
+        folder = PackageFiles.products.appending(component: "RelationshipPrograms")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let objects = try RealLibrary.modules.flatMap { module in
+            try FileManager.default.contentsOfDirectory(
+                at: PackageFiles.products.appending(component: "\(module).build"), includingPropertiesForKeys: nil
+            )
+            .filter { $0.lastPathComponent.hasSuffix(".swift.o") }.map(\.path)
+        }
+        try await RealLibrary.compile(
+            ["-emit-library", "-o", folder.appending(component: "lib\(RealLibrary.name).so").path] + objects
+                + ["-lsqlite3", "-lxxhash"])
+    }
+
+    /// Compiles the files to a program, as strictly as this package compiles itself, and runs it.
+    func run(_ files: [String], in directory: URL) async throws -> Subprocess {
+        let program = directory.appending(component: "program").path
+        try await RealLibrary.compile(
+            RealLibrary.flags + ["-o", program, "-L", folder.path, "-l\(RealLibrary.name)"]
+                + ["-Xlinker", "-rpath", "-Xlinker", folder.path] + files)
+        return try await Subprocess(program, [])
+    }
+
+    private static func compile(_ arguments: [String]) async throws {
+        let run = try await Subprocess("swiftc", arguments)
+        guard run.status == 0 else { throw Failure(description: run.errors) }
+    }
+
+    struct Failure: Error, CustomStringConvertible {
+        var description: String
+    }
+
+    private static let flags: [String] = {
+        var flags = ["-parse-as-library", "-module-name", "Program", "-swift-version", "6", "-warnings-as-errors"]
+        for feature in [
+            "ExistentialAny", "InternalImportsByDefault", "MemberImportVisibility", "NonisolatedNonsendingByDefault",
+        ] {
+            flags += ["-enable-upcoming-feature", feature]
+        }
+        flags += ["-I", PackageFiles.products.appending(component: "Modules").path]
+        for module in ["CSQLite", "CXXHash"] {
+            flags += ["-I", PackageFiles.root.appending(components: "Sources", module).path]
+        }
+        // A cache of its own: one that is reached by two paths does not work, and the build's may be.
+        let cache = PackageFiles.products.resolvingSymlinksInPath().appending(component: "RelationshipModuleCache")
+        return flags + ["-module-cache-path", cache.path]
+    }()
+}
