@@ -10,12 +10,15 @@ struct Ours: Sendable {
     let source: ContactSource
     private let store: SQLiteStore
 
-    init(_ url: URL, _ synchronous: SynchronousLevel, registeredObjectByteLimit: Int = 64 << 20) async throws {
+    init(
+        _ url: URL, _ synchronous: SynchronousLevel, registeredObjectByteLimit: Int = 64 << 20,
+        sharing: StoreSharingMode = .exclusive
+    ) async throws {
         self.url = url
         let configuration = PersistentContainer.Configuration(
             synchronous: synchronous, registeredObjectByteLimit: registeredObjectByteLimit)
         container = try await PersistentContainer(
-            model: .contacts, store: .sqlite(url), configuration: configuration)
+            model: .contacts, store: .sqlite(url, sharing: sharing), configuration: configuration)
         source = try await container.dataSource(ContactSource.self)
         guard let store = container.stack.root.store as? SQLiteStore else { throw WrongResult("no SQLite store") }
         self.store = store

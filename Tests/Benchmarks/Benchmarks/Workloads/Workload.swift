@@ -48,6 +48,11 @@ struct Workload: Sendable {
         Workload(id: "W16") { bench, _ in [try await bench.updatingMany()] },
         Workload(id: "W17") { bench, _ in [try await bench.aggregating()] },
         Workload(id: "W17-groups") { bench, _ in [try await bench.aggregatingGroups()] },
+        Workload(id: "W22-1") { bench, _ in [try await bench.savingShared(1, aim: "2.0")] },
+        Workload(id: "W22-100") { bench, _ in [try await bench.savingShared(100, aim: "1.5")] },
+        Workload(id: "W22-1000") { bench, _ in [try await bench.savingShared(1000, aim: "1.5")] },
+        Workload(id: "W22-10000") { bench, _ in [try await bench.savingShared(10_000, aim: "1.1")] },
+        Workload(id: "W23") { bench, _ in [try await bench.alternating()] },
     ]
 
     private static let pages = Page.all.map { page in
