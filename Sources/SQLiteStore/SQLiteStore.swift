@@ -21,6 +21,10 @@ package final class SQLiteStore: PersistentStore {
         package var logLimit = 1000
         /// Who hears of the statements that run once the store is open.
         package var tracing: StatementTracing?
+        /// Whether others may have the store open too.
+        package var isShared = false
+        /// How long leases are kept and waited for.
+        package var leaseTimes = LeaseTimes()
 
         package init(
             url: URL, layout: ModelLayout, identity: StoreIdentity, synchronous: SynchronousLevel = .full,
@@ -55,6 +59,8 @@ package final class SQLiteStore: PersistentStore {
     let reports = FailureReports()
     /// Held until the store is closed.
     let lock: Guarded<LockFile?>
+    /// What there is for a store that others have open too.
+    let access: SharedAccess?
     /// Held until the store is closed, if it is only read.
     private let readOnlyWatch: Guarded<ReadOnlyWatch?>
 
@@ -73,14 +79,21 @@ package final class SQLiteStore: PersistentStore {
         }
         // Before the lock file is made beside a folder or a device.
         _ = try files.mainExists()
+        if options.isShared {
+            let shared = try SharedOpening(files: files, schema: schema, options: options).run()
+            return SQLiteStore(schema, files, options, shared.lock, shared.opened, shared)
+        }
         let lock = try ClosingStores.shared.lock(files)
         let opened = try StoreOpening(files: files, schema: schema, options: options).run()
         return SQLiteStore(schema, files, options, lock, opened)
     }
 
     private init(
-        _ schema: StoreSchema, _ files: StoreFiles, _ options: Options, _ lock: LockFile, _ opened: StoreOpening.Result
+        _ schema: StoreSchema, _ files: StoreFiles, _ options: Options, _ lock: LockFile, _ opened: StoreOpening.Result,
+        _ shared: SharedOpening.Result? = nil
     ) {
+        let access = shared?.access
+        self.access = access
         self.schema = schema
         self.files = files
         self.options = options
@@ -89,11 +102,15 @@ package final class SQLiteStore: PersistentStore {
         longestValue = min(RowSnapshot.longestValue, opened.connection.longestValue)
         let counters = StoreCounters(firstFreeKey: opened.metadata.firstFreeKey)
         self.counters = counters
-        let readers = ReaderPool(files, schema, counters, options.tracing)
+        let readers = ReaderPool(files, schema, counters, isShared: access != nil, options.tracing)
         self.readers = readers
         opened.connection.trace(options.tracing)
-        let log = WALCheckpointer(opened.connection, counters, options.logLimits, readers, reports)
-        writer = Guarded(.open(Writer(opened.connection, schema, counters, FileWatch(files, lock), log)))
+        let log = WALCheckpointer(
+            opened.connection, counters, options.logLimits, readers, reports, turn: access?.turn)
+        let sharing = shared.map { shared in
+            SharedWriter(opened.connection, schema, shared.access, shared.feed)
+        }
+        writer = Guarded(.open(Writer(opened.connection, schema, counters, FileWatch(files, lock), log, sharing)))
         self.lock = Guarded(lock)
         readOnlyWatch = Guarded(nil)
         connectReports()
@@ -106,6 +123,7 @@ package final class SQLiteStore: PersistentStore {
         self.schema = schema
         self.files = files
         self.options = options
+        access = nil
         startup = StoreStartup(reason: .current)
         identifier = Guarded(opened.metadata.storeID)
         longestValue = min(RowSnapshot.longestValue, opened.longestValue)
@@ -129,9 +147,12 @@ package final class SQLiteStore: PersistentStore {
     func makeWriter(_ connection: Connection) throws(DataSourceError) -> Writer {
         try lock.withLock { (lock) throws(DataSourceError) in
             guard let lock else { throw SQLiteStore.closed }
+            let sharing = try access.map { access throws(DataSourceError) in
+                try SharedWriter(rejoining: connection, schema, access)
+            }
             connection.trace(options.tracing)
-            let log = WALCheckpointer(connection, counters, options.logLimits, readers, reports)
-            return Writer(connection, schema, counters, FileWatch(files, lock), log)
+            let log = WALCheckpointer(connection, counters, options.logLimits, readers, reports, turn: access?.turn)
+            return Writer(connection, schema, counters, FileWatch(files, lock), log, sharing)
         }
     }
 
@@ -181,6 +202,8 @@ package final class SQLiteStore: PersistentStore {
     package func willClose() { ClosingStores.shared.add(files.main, self) }
 
     package func closeIfIdle() -> Bool {
+        // Whoever follows ends soon.
+        if access != nil { return false }
         guard readers.closeIfIdle() else { return false }
         endWriting()
         return true
@@ -190,16 +213,20 @@ package final class SQLiteStore: PersistentStore {
     package func close() {
         // The readers first: the last connection to close copies the log, and only the writer may do that.
         readers.close()
+        access?.endFollowing()
         endWriting()
     }
 
     private func endWriting() {
         writer.withLock { writer in
-            // Who has lost the lock may not write any more.
-            if !holdsLock { try? writer.current?.connection.set(closingCopiesLog: false) }
+            // Who has lost the lock may not write any more, nor who cannot have the turn.
+            let isTurn = access.map { (try? $0.turn.take()) != nil } ?? true
+            if !isTurn || !holdsLock { try? writer.current?.connection.set(closingCopiesLog: false) }
             writer.current?.close()
+            if isTurn { access?.turn.release() }
             writer = .closed
         }
+        access?.bell.die()
         lock.withLock { $0 = nil }
         readOnlyWatch.withLock { $0 = nil }
         ClosingStores.shared.remove(files.main, self)

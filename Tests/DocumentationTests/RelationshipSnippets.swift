@@ -47,4 +47,6 @@ struct RelationshipSnippets {
     }
 }
 
-private final class Table: DataSourceDelegate {}
+@MainActor private final class Table: DataSourceDelegate {
+    func didChangeContent(dataKey: String) {}
+}

@@ -65,6 +65,18 @@ struct StoreSnippets {
         }
     }
 
+    @Test func processesShareAStore() async throws {
+        let container = try await PersistentContainer(model: .contacts, store: .sqlite(url, sharing: .processes))
+        let other = try await PersistentContainer(model: .contacts, store: .sqlite(url, sharing: .processes))
+        try await container.dataSource(ContactDataSource.self).add(Contact(uid: "1", name: "Guan Yu"))
+        for lease in try container.leases { print(lease) }
+        #expect(try container.leases.map(\.isHeldHere) == [true])
+        #expect(try other.leases.map(\.isHeldHere) == [false])
+        #expect(try other.dataSource(ContactDataSource.self).count(ContactEntity.self) == 1)
+        try await other.close()
+        try await container.close()
+    }
+
     @Test func failuresAreALoop() async throws {
         let container = try await PersistentContainer(
             model: .contacts, store: .sqlite(url), configuration: .init(synchronous: .normal))

@@ -168,6 +168,7 @@ public final class PersistentContainer: Sendable {
             resetPolicy: configuration.resetPolicy, migrationProgress: configuration.migrationProgress)
         options.fileMode = configuration.fileMode
         options.isReadOnly = configuration.isReadOnly
+        options.isShared = location.sharing == .processes
         options.tracing = configuration.trace.map {
             StatementTracing(showsValues: configuration.tracesValues, $0)
         }

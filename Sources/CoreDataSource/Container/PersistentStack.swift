@@ -21,6 +21,10 @@ package final class PersistentStack: Sendable {
     private let owners = Guarded<[Int: String]>([:])
     private let tiers = Guarded<[Int: WeakTier]>([:])
     private let lastKey: Atomic<Int64>
+    /// The greatest key that may be given. Others may give the keys behind it.
+    private let keyLimit: Atomic<Int64>
+    /// How many keys are reserved next, in a store that others write too.
+    private let reservation = Guarded(PersistentStack.firstReservation)
     private let origins: Guarded<SaveOrigins>
     /// What was noticed, by the class of the data source.
     private let noticed = Guarded<[String: [DataSourceDiagnostic]]>([:])
@@ -34,12 +38,17 @@ package final class PersistentStack: Sendable {
         origins = Guarded(SaveOrigins(layout))
         types = Guarded(
             layout.entities.map { layout.model.classes[$0.name] as? ManagedObject.Type ?? ManagedObject.self })
-        lastKey = Atomic(root.store.firstFreeKey - 1)
+        // The greatest number is no key, for the store keeps one above the greatest key.
+        let isShared = root.store.sharing != nil
+        lastKey = Atomic(isShared ? 0 : root.store.firstFreeKey - 1)
+        keyLimit = Atomic(isShared ? 0 : Int64.max - 1)
         root.raiseKeys.withLock { $0 = { [weak self] firstFree in self?.raiseKeys(to: firstFree) } }
     }
 
     /// The store has rows that another program has inserted: keys are given above theirs from now on.
     private func raiseKeys(to firstFree: Int64) {
+        // In a shared store that is seen to whenever keys are reserved.
+        if root.store.sharing != nil { return }
         var last = lastKey.load(ordering: .relaxed)
         while last < firstFree - 1 {
             let result = lastKey.compareExchange(expected: last, desired: firstFree - 1, ordering: .relaxed)
@@ -111,20 +120,43 @@ package final class PersistentStack: Sendable {
 
     /// A key that no object of the store ever had.
     ///
-    /// - Throws: `keysExhausted`.
+    /// - Throws: `keysExhausted`; what the store throws, if others give keys too.
     func nextKey() throws(DataSourceError) -> Int64 {
-        var last = lastKey.load(ordering: .relaxed)
-        // The greatest number is no key, for the store keeps one above the greatest key.
-        while last < Int64.max - 1 {
-            let (isMine, found) = lastKey.compareExchange(expected: last, desired: last + 1, ordering: .relaxed)
-            if isMine { return last + 1 }
-            last = found
+        while true {
+            if let key = nextReservedKey() { return key }
+            guard let sharing = root.store.sharing else { break }
+            let isReserved = try reservation.withLock { (count) throws(DataSourceError) in
+                // Somebody else may have done it meanwhile.
+                if lastKey.load(ordering: .acquiring) < keyLimit.load(ordering: .acquiring) { return true }
+                let keys = try sharing.reserveKeys(count)
+                if keys.isEmpty { return false }
+                count = min(count * 2, PersistentStack.largestReservation)
+                // In this order: nobody takes a key that lies between the old keys and the new ones.
+                lastKey.store(keys.lowerBound - 1, ordering: .releasing)
+                keyLimit.store(keys.upperBound - 1, ordering: .releasing)
+                return true
+            }
+            if !isReserved { break }
         }
         throw DataSourceError(
             .keysExhausted,
             "The store has an object with the highest key there is, so a new one cannot get a higher key. Delete that "
                 + "object, which another program made, and open the store again.")
     }
+
+    private func nextReservedKey() -> Int64? {
+        var last = lastKey.load(ordering: .acquiring)
+        while last < keyLimit.load(ordering: .acquiring) {
+            let (isMine, found) = lastKey.compareExchange(
+                expected: last, desired: last + 1, ordering: .acquiringAndReleasing)
+            if isMine { return last + 1 }
+            last = found
+        }
+        return nil
+    }
+
+    private static let firstReservation: Int64 = 1024
+    private static let largestReservation: Int64 = 65_536
 
     deinit {
         // Saves that nobody waited for may not be in the store yet.

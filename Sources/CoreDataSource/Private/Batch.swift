@@ -10,11 +10,14 @@ struct Batch {
     /// Those of the others whose objects the work may use. The rest is there for what follows from delete rules.
     private let named: [PrivateContext]
     private let source: SaveSource
+    /// What the batch may change, in a store that others write too; nil for one that only reads.
+    private let leases: LeaseSet?
 
     init(
         _ context: PrivateContext, _ source: SaveSource, with others: [PrivateContext] = [],
-        named: [PrivateContext] = []
+        named: [PrivateContext] = [], leases: LeaseSet? = nil
     ) {
+        self.leases = leases
         self.context = context
         self.source = source
         self.others = others
@@ -27,6 +30,8 @@ struct Batch {
     func run<Result>(
         isAwaited: Bool, _ work: (PrivateContext) throws -> Result
     ) throws -> (result: Result, changes: ChangeSet, number: Int64) {
+        let epochs = try useLeases()
+        defer { stack.root.leases?.endUse(epochs) }
         begin()
         defer { end() }
         do {
@@ -35,7 +40,8 @@ struct Batch {
             try applyRules()
             let (changes, number) =
                 context.sharesConstraints || others.contains { $0.sharesConstraints }
-                ? try stack.sharedConstraints.withLock { try handOver(isAwaited) } : try handOver(isAwaited)
+                ? try stack.sharedConstraints.withLock { try handOver(isAwaited, epochs) }
+                : try handOver(isAwaited, epochs)
             context.didSave(number)
             for other in others { other.didSave(number) }
             return (result, changes, number)
@@ -59,6 +65,12 @@ struct Batch {
         for other in others { _ = try other.collectChanges() }
         try stack.root.checkNotReset(since: context.position)
         return result
+    }
+
+    /// Waits until nobody else may change what the batch may change.
+    private func useLeases() throws(DataSourceError) -> [LeaseEpoch] {
+        guard let leases, let keeper = stack.root.leases else { return [] }
+        return try keeper.use(leases, for: source.name)
     }
 
     /// Takes in what has happened to the contexts' rows since their last batches.
@@ -110,7 +122,11 @@ struct Batch {
     }
 
     /// Checks what was edited, and gives it to the root.
-    private func handOver(_ isAwaited: Bool) throws(DataSourceError) -> (changes: ChangeSet, number: Int64) {
+    ///
+    /// - Parameter epochs: The leases that the batch uses.
+    private func handOver(
+        _ isAwaited: Bool, _ epochs: [LeaseEpoch]
+    ) throws(DataSourceError) -> (changes: ChangeSet, number: Int64) {
         var changes = try context.collectChanges()
         for other in others { changes.entities += try other.collectChanges().entities }
         guard !changes.isEmpty else {
@@ -118,9 +134,28 @@ struct Batch {
             try stack.root.checkNotReset(since: context.position)
             return (changes, 0)
         }
+        if stack.root.leases != nil {
+            try requireLeases(changes, epochs)
+            changes.leases = epochs
+        }
         // The context that began first may lack the most of the feed.
         let number = try stack.root.accept(changes, from: source, basis: context.position, isAwaited: isAwaited)
         return (changes, number)
+    }
+
+    /// - Throws: `entityNotOwned` if anything has changed that another process may be writing.
+    private func requireLeases(_ changes: ChangeSet, _ epochs: [LeaseEpoch]) throws(DataSourceError) {
+        for entity in changes.entities.map(\.entity) {
+            let layout = stack.layout.entities[entity]
+            let needed = layout.links == nil ? [entity] : stack.graph.ends(ofLinks: entity)
+            guard let missing = needed.first(where: { end in !epochs.contains { $0.entity == end } }) else { continue }
+            let name = stack.layout.entities[missing].name
+            throw DataSourceError(
+                .entityNotOwned,
+                "A hook of \(source.name) has changed \(name), which other processes may be writing: onAdd(_:in:) may change "
+                    + "only what its data source owns. Delete with delete, sync or perform, or use container.perform(in:).",
+                entityName: name)
+        }
     }
 }
 

@@ -17,11 +17,16 @@ extension PrivateTier {
         // What was asked for with a callback comes first, on whatever queue it waits.
         let isOrdered = waitingJobs.load(ordering: .acquiring) > 0
         let held = deletes && values > 0 || isOrdered ? PrivateTier.held([self]) : [self]
+        let scope: BatchScope = values == 0 ? .nothing : deletes ? .reach : .own
         guard held.count > 1 else {
-            return try await enter(waitFor: level, values: values) { try await self.save(isAwaited: $0, work) }
+            return try await enter(waitFor: level, values: values) {
+                try await self.save(isAwaited: $0, scope, work)
+            }
         }
         return try await enter(waitFor: level, values: values) { isAwaited in
-            try await held[0].save(in: [self], holding: held.dropFirst(), isAwaited: isAwaited) { try work($0[0]) }
+            try await held[0].save(in: [self], holding: held.dropFirst(), isAwaited: isAwaited, scope) {
+                try work($0[0])
+            }
         }
     }
 
@@ -75,7 +80,7 @@ extension PrivateTier {
             defer { stack.root.admission.leave(1) }
             let held = PrivateTier.held([self])
             saved = try PrivateTier.holding(held[...]) {
-                try PrivateTier.save(in: [self], held, isAwaited: true) { try work($0[0]) }
+                try PrivateTier.save(in: [self], held, isAwaited: true, .reach) { try work($0[0]) }
             }
         }
         if let number = saved.uncommitted { try stack.root.waitUntilCommitted(number) }
@@ -106,7 +111,7 @@ extension PrivateTier {
             self.waitingJobs.subtract(1, ordering: .acquiringAndReleasing)
             let saved = Swift.Result {
                 try PrivateTier.holding(held.dropFirst()) {
-                    try PrivateTier.save(in: [self], held, isAwaited: true) { try work($0[0]) }
+                    try PrivateTier.save(in: [self], held, isAwaited: true, .reach) { try work($0[0]) }
                 }
             }
             admission.endBatch()

@@ -15,9 +15,10 @@ extension PrivateTier {
     /// - Parameter isAwaited: Whether the caller waits for the store. If so, and if nobody waits for this context, the save is
     ///   committed here and now. Otherwise the root commits it soon, with all others that come in meanwhile.
     func save<Result: Sendable>(
-        isAwaited: Bool, _ work: (PrivateContext) throws -> Result
+        isAwaited: Bool, _ scope: BatchScope, _ work: (PrivateContext) throws -> Result
     ) throws -> SavedWork<Result> {
-        let (result, changes, number) = try Batch(context, source).run(isAwaited: isAwaited, work)
+        let batch = Batch(context, source, leases: PrivateTier.leases([self], scope))
+        let (result, changes, number) = try batch.run(isAwaited: isAwaited, work)
         return try finish(result, changes, number, isAwaited: isAwaited, isWaitedFor: executor.hasWaitingJobs)
     }
 
@@ -30,7 +31,7 @@ extension PrivateTier {
             preconditionFailure("perform(in:) was called without a data source. Name at least one.")
         }
         return try await first.enter(waitFor: level, values: 1) { isAwaited in
-            try await first.save(in: tiers, holding: held.dropFirst(), isAwaited: isAwaited, work)
+            try await first.save(in: tiers, holding: held.dropFirst(), isAwaited: isAwaited, .reach, work)
         }
     }
 
@@ -47,11 +48,11 @@ extension PrivateTier {
     }
 
     func save<Result: Sendable>(
-        in tiers: [PrivateTier], holding others: ArraySlice<PrivateTier>, isAwaited: Bool,
+        in tiers: [PrivateTier], holding others: ArraySlice<PrivateTier>, isAwaited: Bool, _ scope: BatchScope,
         _ work: @Sendable ([PrivateContext]) throws -> Result
     ) throws -> SavedWork<Result> {
         try PrivateTier.holding(others) {
-            try PrivateTier.save(in: tiers, [self] + others, isAwaited: isAwaited, work)
+            try PrivateTier.save(in: tiers, [self] + others, isAwaited: isAwaited, scope, work)
         }
     }
 
@@ -63,13 +64,14 @@ extension PrivateTier {
 
     /// Runs the work with the contexts of some of the tiers whose queues are held, and makes one save of all edits.
     static func save<Result: Sendable>(
-        in tiers: [PrivateTier], _ held: [PrivateTier], isAwaited: Bool,
+        in tiers: [PrivateTier], _ held: [PrivateTier], isAwaited: Bool, _ scope: BatchScope,
         _ work: ([PrivateContext]) throws -> Result
     ) throws -> SavedWork<Result> {
         let first = tiers[0]
         if held.count > 1 { first.stack.unite(held.map(\.source)) }
         let contexts = tiers.map(\.held.context)
-        let (result, changes, number) = try first.batch(holding: held, for: tiers).run(isAwaited: isAwaited) { _ in
+        let (result, changes, number) = try first.batch(holding: held, for: tiers, scope).run(isAwaited: isAwaited) {
+            _ in
             try work(contexts)
         }
         return try first.finish(
@@ -78,10 +80,12 @@ extension PrivateTier {
     }
 
     /// - Parameter tiers: Those whose contexts the work gets.
-    private nonisolated func batch(holding held: [PrivateTier], for tiers: [PrivateTier]) -> Batch {
+    private nonisolated func batch(
+        holding held: [PrivateTier], for tiers: [PrivateTier], _ scope: BatchScope
+    ) -> Batch {
         Batch(
             self.held.context, source, with: held.filter { $0 !== self }.map(\.held.context),
-            named: tiers.filter { $0 !== self }.map(\.held.context))
+            named: tiers.filter { $0 !== self }.map(\.held.context), leases: PrivateTier.leases(tiers, scope))
     }
 
     /// - Parameter isWaitedFor: Whether anybody waits for a context of the save.
@@ -103,6 +107,8 @@ extension PrivateTier {
         _ tier: PrivateTier, holding others: ArraySlice<PrivateTier>,
         _ work: @Sendable (PrivateContext) throws -> Result
     ) throws -> Result {
-        try PrivateTier.holding(others) { try tier.batch(holding: [self] + others, for: [tier]).rehearse(work) }
+        try PrivateTier.holding(others) {
+            try tier.batch(holding: [self] + others, for: [tier], .nothing).rehearse(work)
+        }
     }
 }

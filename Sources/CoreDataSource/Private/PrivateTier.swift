@@ -12,6 +12,8 @@ package actor PrivateTier {
     nonisolated let reach: Set<Int>
     /// How many jobs with a callback are enqueued that have not begun.
     nonisolated let waitingJobs = Atomic<Int>(0)
+    /// The leases that batches need, in a store that others write too; nil in any other.
+    nonisolated let leases: TierLeases?
     nonisolated let stack: PersistentStack
     nonisolated let executor: QueueExecutor
     /// The name of the data source's class.
@@ -29,6 +31,7 @@ package actor PrivateTier {
         stack.join(source, ownedEntities)
         place = ownedEntities.min() ?? .max
         reach = stack.graph.reach(of: ownedEntities).subtracting(ownedEntities)
+        leases = stack.root.leases == nil ? nil : TierLeases(ownedEntities, reach, stack.layout)
         held = HeldContext(
             context: PrivateContext(stack, stack.root.rows, owner: owner, ownedEntities: ownedEntities))
     }
@@ -44,6 +47,45 @@ package actor PrivateTier {
     package func forgetObjects() { context.forgetObjects() }
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+}
+
+/// The leases that batches of a data source need.
+struct TierLeases: Sendable {
+    /// For batches that change no more than what the data source owns: with its entities those that share a uniqueness
+    /// constraint with one of them, since each entity has a table of its own.
+    let own: LeaseSet
+    /// For batches that may delete.
+    let reach: LeaseSet
+
+    init(_ owned: Set<Int>, _ reach: Set<Int>, _ layout: ModelLayout) {
+        var all = owned.filter { layout.entities[$0].links == nil }
+        for entity in all {
+            for owner in layout.entities[entity].constraintOwners {
+                all.formUnion(layout.entities[owner].concreteFamily)
+            }
+        }
+        own = LeaseSet(all)
+        self.reach = LeaseSet(all.union(reach.filter { layout.entities[$0].links == nil }))
+    }
+}
+
+/// What a batch may change.
+enum BatchScope {
+    /// It only reads.
+    case nothing
+    /// What the data source owns.
+    case own
+    /// Also what delete rules reach.
+    case reach
+}
+
+extension PrivateTier {
+    /// The leases that a batch of several data sources needs.
+    static func leases(_ tiers: [PrivateTier], _ scope: BatchScope) -> LeaseSet? {
+        if scope == .nothing || tiers.first?.leases == nil { return nil }
+        let sets = tiers.compactMap { scope == .own ? $0.leases?.own : $0.leases?.reach }
+        return sets.count == 1 ? sets[0] : LeaseSet(sets.reduce(into: []) { $0.formUnion($1.entities) })
+    }
 }
 
 /// A context that is used on its queue only.

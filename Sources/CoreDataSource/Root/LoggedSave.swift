@@ -16,12 +16,24 @@ package struct LoggedSave: Sendable {
     /// How much memory it takes, in bytes.
     package let byteCount: Int
 
+    /// Whether another container has made it.
+    var isMadeElsewhere: Bool { changes.maker != nil }
+
     package init(_ changes: ChangeSet, from source: SaveSource? = nil, isAwaited: Bool = true) {
         self.changes = changes
         self.changes.origin = source?.origin ?? 0
         self.source = source
         self.isAwaited = isAwaited
         isPending = true
+        byteCount = changes.byteCount
+    }
+
+    /// One that another container has made. It is in the store already.
+    init(madeElsewhere changes: ChangeSet) {
+        self.changes = changes
+        source = nil
+        isAwaited = false
+        isPending = false
         byteCount = changes.byteCount
     }
 

@@ -45,6 +45,9 @@ extension RootContext {
             Dictionary(outcome.refused.map { (group[$0.key].number, $0.value) }) { first, _ in first }
         }
         let (reports, pending) = state.withLock { ($0.noteCommit(errors), $0.log.pendingByteCount) }
+        if case .success(let errors) = errors, errors.values.contains(where: { $0.code == .leaseLost }) {
+            didLoseLease()
+        }
         if case .success(let outcome) = result, outcome.foundOutsideWrites { didFindOutsideWrites() }
         didTakeBack()
         // The next commit begins when all have been told of this one, so everybody hears of saves in their order.

@@ -19,7 +19,12 @@ extension RootContext {
 
     /// Looks whether another program has written to the store, and has everybody take that in.
     package func noticeOutsideWrites() {
-        if store.canBeWrittenOutside, store.noticeOutsideWrites() { didFindOutsideWrites() }
+        if store.sharing != nil {
+            // Where it fails, a read or a commit says why.
+            try? follow()
+        } else if store.canBeWrittenOutside, store.noticeOutsideWrites() {
+            didFindOutsideWrites()
+        }
     }
 
     func didFindOutsideWrites() {

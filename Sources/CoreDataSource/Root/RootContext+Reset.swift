@@ -20,7 +20,10 @@ extension RootContext {
         var ended: (told: [State.Told], reports: [StoreFailure.Report]) = ([], [])
         let result = Result { () throws(DataSourceError) in
             // While reads wait: whoever reads the new store lays nothing over it that was saved before.
-            try store.reset { ended = state.withLock { $0.empty() } }
+            try store.reset {
+                ended = state.withLock { $0.empty() }
+                leases?.forget()
+            }
         }
         state.withLock { $0.log.endReset() }
         for (waiter, result) in ended.told { waiter(result) }

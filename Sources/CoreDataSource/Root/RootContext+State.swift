@@ -21,9 +21,12 @@ extension RootContext {
         /// Whether writes of other programs are looked for from time to time.
         var isFollowingOutsideWrites = false
         var outsideWrites = OutsideNews()
+        /// Everything that other containers have saved up to this position is in the log.
+        var followed: Int64
 
-        init(_ log: SaveLog) {
+        init(_ log: SaveLog, followed: Int64 = 0) {
             self.log = log
+            self.followed = followed
         }
 
         // MARK: Outcomes
@@ -140,6 +143,7 @@ extension RootContext {
         /// The store was emptied: what was pending is lost.
         mutating func empty() -> (told: [Told], reports: [StoreFailure.Report]) {
             let lost = log.empty()
+            followed = 0
             forgetFailure()
             feed.append(.unknown(nil))
             for save in lost where save.isAwaited { refused[save.changes.number] = RootContext.storeReset }

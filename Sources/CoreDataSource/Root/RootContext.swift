@@ -18,6 +18,10 @@ package final class RootContext: Sendable {
     private let wakeMain: @Sendable () -> Void
     /// Told when the store's keys were moved up, because another program had inserted rows.
     let raiseKeys = Guarded<(@Sendable (_ firstFree: Int64) -> Void)?>(nil)
+    /// The rights to write, in a store that others write too.
+    package let leases: LeaseKeeper?
+    /// Held while news of other containers are read and put into the log, so that they keep their order.
+    let following = Guarded(())
 
     package init(
         _ layout: ModelLayout, store: any PersistentStore, limits: RootLimits = RootLimits(),
@@ -27,12 +31,16 @@ package final class RootContext: Sendable {
         self.store = store
         self.scheduling = scheduling
         self.wakeMain = wakeMain
-        state = Guarded(State(SaveLog(layout, unmergedByteLimit: limits.unmergedBytes)))
+        state = Guarded(
+            State(
+                SaveLog(layout, unmergedByteLimit: limits.unmergedBytes), followed: store.sharing?.firstPosition ?? 0))
         queue = scheduling.makeQueue("CoreDataSource.root", false)
         admission = Admission(limits, scheduling)
         failures = FailureReporter(scheduling.makeQueue("CoreDataSource.failures", false))
+        leases = store.sharing.map { LeaseKeeper($0, layout, scheduling) }
         let failures = failures
         store.report { failures.report(StoreFailure(.store, $0, dataSourceName: nil)) }
+        listenToOthers()
     }
 
     /// The saves that are visible but not in the store yet.
@@ -160,7 +168,14 @@ package final class RootContext: Sendable {
         pending: (borrowing PendingRows, Int64) -> P
     ) throws(DataSourceError) -> (result: R, pending: P, asOf: Int64)? {
         let (start, generation) = state.withLock { ($0.log.beginRead(), $0.log.generation) }
-        let result = Result { () throws(DataSourceError) in try store.read(isolation, body) }
+        let result = Result { () throws(DataSourceError) in
+            let read = try store.read(isolation) { reader throws(DataSourceError) in
+                (result: try body(reader), position: reader.position)
+            }
+            // Saves of others that were read have to be in the log: later ones are laid over the rows.
+            try follow(to: read.position)
+            return read.result
+        }
         let (found, newest, isReset) = state.withLock { state in
             defer { state.log.endRead(from: start) }
             return (pending(state.log.rows, start), state.log.newest, state.log.generation != generation)

@@ -92,6 +92,7 @@ extension RootContext {
             if let entity = layout.entities.first(where: { !$0.isAbstract }) {
                 _ = try reader.row(entity: entity.index, key: 0)
             }
+            try follow(to: reader.position)
             let (pending, newest, generation) = state.withLock { state in
                 // Before the read ends, for then rows that the store had not at its beginning are forgotten.
                 defer { state.log.endRead(from: start) }

@@ -41,6 +41,8 @@ package struct SaveLog {
 
     /// The rows of saves that a fetch may lack.
     private(set) var rows: PendingRows
+    /// How much memory the saves of other containers take that are in ``rows``, in bytes.
+    private var elsewhereByteCount = 0
     /// The saves with the numbers `newest - entries.count + 1 ... newest`.
     private var entries: [LoggedSave] = []
     /// Everything up to this number has left ``rows``.
@@ -76,10 +78,20 @@ package struct SaveLog {
             pendingCount += 1
             pendingByteCount += save.byteCount
             rows.add(save.changes, block)
+        } else if save.isMadeElsewhere {
+            // A read that began before may lack it.
+            rows.add(save.changes, block)
+            elsewhereByteCount += save.byteCount
         }
         if merged != nil { unmergedByteCount += save.byteCount }
         if unmergedByteCount > unmergedByteLimit { forgetForMain(.backlog) }
         return newest
+    }
+
+    /// Adds a save that another container has made, unless too much waits behind saves that cannot be committed.
+    mutating func append(madeElsewhere changes: ChangeSet, _ block: PendingBlock?) -> Int64? {
+        defer { advance() }
+        return elsewhereByteCount < unmergedByteLimit ? append(LoggedSave(madeElsewhere: changes), block) : nil
     }
 
     /// The saves that are to be committed.
@@ -135,7 +147,8 @@ package struct SaveLog {
         }
         guard !taken.isEmpty else { return nil }
         // Earlier saves of the same rows count again.
-        for save in entries where origins.contains(save.changes.origin) && save.changes.number > trimmedRows {
+        for save in entries
+        where (save.isMadeElsewhere || origins.contains(save.changes.origin)) && save.changes.number > trimmedRows {
             if !save.isTakenBack, !save.changes.isTakeBack { rows.restore(save.changes) }
         }
         let undoing = append(LoggedSave(undoing: taken.map(\.changes)), nil)
@@ -197,7 +210,7 @@ package struct SaveLog {
         rows.removeAll()
         committed = newest
         trimmedRows = newest
-        (pendingCount, pendingByteCount, unmergedByteCount) = (0, 0, 0)
+        (pendingCount, pendingByteCount, unmergedByteCount, elsewhereByteCount) = (0, 0, 0, 0)
         if merged != nil { merged = newest }
         staleness = nil
         generation += 1
@@ -279,6 +292,7 @@ package struct SaveLog {
         if trimmedRows < known {
             for save in entries.suffix(Int(newest - trimmedRows)) where save.changes.number <= known {
                 if !save.isTakenBack, !save.changes.isTakeBack { rows.remove(save.changes) }
+                if save.isMadeElsewhere { elsewhereByteCount -= save.byteCount }
             }
             trimmedRows = known
         }

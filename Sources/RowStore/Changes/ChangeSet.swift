@@ -9,6 +9,10 @@ package struct ChangeSet: Sendable {
     package var origin = 0
     /// Whether it undoes saves that were refused, so that no store has its rows to write.
     package var isTakeBack = false
+    /// The leases that it was made under; empty in a store that is not shared.
+    package var leases: [LeaseEpoch] = []
+    /// Who made it, if it was another container.
+    package var maker: StoreMember?
 
     package init(entities: [EntityChanges]) {
         self.entities = entities

@@ -132,6 +132,12 @@ extension DataSourceError.Code {
     public static let storeInUse = Self(rawValue: "storeInUse")
     /// The store stayed locked for too long.
     public static let storeBusy = Self(rawValue: "storeBusy")
+    /// Another process writes to the data source, or to one that a change can reach, and did not hand it over in time. The
+    /// message names it.
+    public static let ownedElsewhere = Self(rawValue: "ownedElsewhere")
+    /// This process was stopped for so long that another one writes to the data source now. What it had not written is
+    /// refused.
+    public static let leaseLost = Self(rawValue: "leaseLost")
     /// So much is waiting to be written that the container takes no more for now.
     public static let storeUnavailable = Self(rawValue: "storeUnavailable")
     /// The disk failed in such a way that a save may be there after a restart, or not. The store takes no more saves until it

@@ -29,6 +29,9 @@ package protocol PersistentStore: Sendable {
     /// above the highest one. It does not wait: while a commit is under way the answer is no, and the commit finds out.
     func noticeOutsideWrites() -> Bool
 
+    /// What this container and others that have the store open do for each other; nil if no other can have it open.
+    var sharing: (any StoreSharing)? { get }
+
     /// Gives a reader to the body.
     ///
     /// - Parameter isolation: Whether all reads of the body see the same committed state, or each its own newest one.
@@ -64,6 +67,8 @@ package protocol PersistentStore: Sendable {
 }
 
 extension StoreReader {
+    package var position: Int64 { 0 }
+
     /// The rows that match, in order.
     package func rows(_ query: RowQuery) throws(DataSourceError) -> [StoredRow] {
         var rows: [StoredRow] = []
@@ -88,6 +93,7 @@ package struct CommitOutcome: Sendable {
 extension PersistentStore {
     package var canBeWrittenOutside: Bool { false }
     package func noticeOutsideWrites() -> Bool { false }
+    package var sharing: (any StoreSharing)? { nil }
     package func reset() throws(DataSourceError) -> StoreStartup { try reset {} }
     package var isReadOnly: Bool { false }
     package var needsUpkeep: Bool { false }
@@ -106,6 +112,9 @@ package enum ReadIsolation: Sendable {
 
 /// Reads committed rows. It is valid during the body of ``PersistentStore/read(_:_:)`` only.
 package protocol StoreReader {
+    /// The position of the newest save in the state that is read; 0 in a store that is not shared.
+    var position: Int64 { get }
+
     /// Hands over the rows that match, in order, each as soon as it is read.
     func forEachRow(_ query: RowQuery, _ body: (StoredRow) -> Void) throws(DataSourceError)
 

@@ -26,7 +26,7 @@ extension DataSourceError {
     /// Whether the error is about one change set, so that others can be written without it.
     package var isOfOneSave: Bool {
         switch code {
-        case .uniquenessViolated, .valueTooLarge, .objectGone, .abstractEntity, .validationFailed: true
+        case .uniquenessViolated, .valueTooLarge, .objectGone, .abstractEntity, .validationFailed, .leaseLost: true
         default: false
         }
     }

@@ -31,12 +31,13 @@ final class ClosingStores: Sendable {
 
     /// Locks a store's lock file, as soon as this process does not have it any more.
     ///
+    /// - Parameter isShared: Whether others may have the lock too.
     /// - Throws: `storeInUse` if another process has the lock, or another container that is not being closed.
-    func lock(_ files: StoreFiles) throws(DataSourceError) -> LockFile {
+    func lock(_ files: StoreFiles, isShared: Bool = false) throws(DataSourceError) -> LockFile {
         let end = Date(timeIntervalSinceNow: Self.patience)
         while true {
             let wasClosing = isClosing(files.main)
-            do throws(DataSourceError) { return try LockFile(files) } catch {
+            do throws(DataSourceError) { return try LockFile(files, isShared: isShared) } catch {
                 guard error.code == .storeInUse, wasClosing, wait(files.main, until: end) else { throw error }
             }
         }

@@ -42,10 +42,24 @@ package struct FileCalls: Sendable {
 
     /// Opens a file that is only used to hold a lock, made if need be, and locks it.
     ///
-    /// - Parameter mode: The permissions of the file if it is made.
-    func lock(_ path: String, mode: mode_t) -> (descriptor: Int32, error: Int32) {
+    /// - Parameters:
+    ///   - mode: The permissions of the file if it is made.
+    ///   - isShared: Whether others may have the lock too.
+    func lock(_ path: String, mode: mode_t, isShared: Bool = false) -> (descriptor: Int32, error: Int32) {
+        var (descriptor, error) = openOrMake(path, mode: mode)
+        guard error == 0 else { return (-1, error) }
+        error = run(.lock, path) { flock(descriptor, (isShared ? LOCK_SH : LOCK_EX) | LOCK_NB) }
+        if error != 0 {
+            close(descriptor)
+            descriptor = -1
+        }
+        return (descriptor, error)
+    }
+
+    /// Opens a file that lies beside a store, or makes it.
+    func openOrMake(_ path: String, mode: mode_t) -> (descriptor: Int32, error: Int32) {
         var descriptor: Int32 = -1
-        var error = run(.lock, path) {
+        let error = run(.lock, path) {
             descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode)
             if descriptor >= 0 { fchmod(descriptor, mode) }
             if descriptor < 0, errno == EEXIST {
@@ -53,9 +67,6 @@ package struct FileCalls: Sendable {
             }
             return descriptor
         }
-        guard error == 0 else { return (-1, error) }
-        error = run(.lock, path) { flock(descriptor, LOCK_EX | LOCK_NB) }
-        if error != 0 { close(descriptor) }
         return (error == 0 ? descriptor : -1, error)
     }
 

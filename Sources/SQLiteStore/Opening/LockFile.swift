@@ -15,12 +15,18 @@ final class LockFile: Sendable {
 
     private let files: StoreFiles
     private let lock: Guarded<Lock>
+    /// Whether others may have it too, who share the store.
+    private let isShared: Guarded<Bool>
 
+    /// - Parameter isShared: Whether others may have it too.
     /// - Throws: `storeInUse` if another container or process has the lock, or has lost it and has the store open.
-    init(_ files: StoreFiles) throws(DataSourceError) {
+    init(_ files: StoreFiles, isShared: Bool = false) throws(DataSourceError) {
         self.files = files
-        let lock = try LockFile.take(files)
+        let lock = try LockFile.take(files, isShared)
         self.lock = Guarded(lock)
+        self.isShared = Guarded(isShared)
+        if isShared { return }
+        if try Bell.isAnyAlive(files).0 { throw DataSourceError(storeInUse: files) }
         guard lock.isNew else { return }
         if try files.isUsed() { throw DataSourceError(storeInUse: files) }
         LockFile.mark(lock.descriptor)
@@ -28,6 +34,20 @@ final class LockFile: Sendable {
 
     deinit {
         LockFile.end(lock.withLock { $0.descriptor })
+    }
+
+    /// Lets others have it too.
+    ///
+    /// - Throws: `storeInUse` if somebody has taken it in between, who wants the store alone.
+    func share() throws(DataSourceError) {
+        let descriptor = lock.withLock { $0.descriptor }
+        isShared.withLock { $0 = true }
+        // The change takes the lock away for a moment, and who takes it then gives it back: it finds that this container lives.
+        for _ in 0..<2000 {
+            if flock(descriptor, LOCK_SH | LOCK_NB) == 0 { return }
+            usleep(1000)
+        }
+        throw DataSourceError(storeInUse: files)
     }
 
     /// Makes sure that whoever opens the store finds it locked. If the lock file was removed or replaced, the one at the
@@ -39,7 +59,7 @@ final class LockFile: Sendable {
             guard try files.identity(files.lock) != lock.identity else { return }
             let old = lock.descriptor
             do throws(DataSourceError) {
-                lock = try LockFile.take(files)
+                lock = try LockFile.take(files, isShared.withLock { $0 })
             } catch  where error.code == .storeInUse {
                 throw DataSourceError(
                     .storeInUse,
@@ -57,10 +77,10 @@ final class LockFile: Sendable {
         _ = write(descriptor, "locked\n", 7)
     }
 
-    private static func take(_ files: StoreFiles) throws(DataSourceError) -> Lock {
+    private static func take(_ files: StoreFiles, _ isShared: Bool) throws(DataSourceError) -> Lock {
         // Again if somebody removes the file between its opening and its locking, but not for ever.
         for _ in 0..<100 {
-            let (descriptor, error) = files.calls.lock(files.lock, mode: files.mode)
+            let (descriptor, error) = files.calls.lock(files.lock, mode: files.mode, isShared: isShared)
             guard error != EWOULDBLOCK else { break }
             guard error == 0 else { throw DataSourceError(systemError: error, path: files.lock, while: "locking") }
             do throws(DataSourceError) {

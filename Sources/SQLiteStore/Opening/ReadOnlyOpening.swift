@@ -111,6 +111,8 @@ final class ReadOnlyWatch: Sendable {
 /// A lock that others can have too who only read.
 final class SharedLock: Sendable {
     private let descriptor: Int32
+    /// Keeps those out who share the store; nil where nobody ever did.
+    private let bell: Int32?
 
     /// Nil without a lock file, which is not made: nobody has the store open then, or it is a copy.
     ///
@@ -125,10 +127,22 @@ final class SharedLock: Sendable {
                 .storeInUse, "Another container or process writes \(files.main). Close that one first.")
         default: throw DataSourceError(systemError: error, path: files.lock, while: "locking")
         }
+        let isAnyAlive: Bool
+        do throws(DataSourceError) {
+            (isAnyAlive, bell) = try Bell.isAnyAlive(files, keepsOut: true)
+        } catch {
+            close(descriptor)
+            throw error
+        }
         self.descriptor = descriptor
+        if isAnyAlive {
+            throw DataSourceError(
+                .storeInUse, "Other containers or processes share \(files.main). Close it there first.")
+        }
     }
 
     deinit {
+        if let bell { close(bell) }
         flock(descriptor, LOCK_UN)
         close(descriptor)
     }

@@ -24,17 +24,32 @@ extension SQLiteStore {
     ///
     /// Once the old files are gone it does not throw: if the new ones cannot be made, the next read or commit tries again,
     /// and throws what is in the way.
+    ///
+    /// - Throws: `storeInUse`, which names them, if others have the store open.
     package func reset(didEmpty: () -> Void) throws(DataSourceError) -> StoreStartup {
+        guard let access else { return try replaceAll(didEmpty) }
+        // Nobody comes while the gate is closed.
+        return try access.gate.holding { () throws(DataSourceError) in try replaceAll(didEmpty) }
+    }
+
+    private func replaceAll(_ didEmpty: () -> Void) throws(DataSourceError) -> StoreStartup {
+        // The readers first: one that is open may have to follow before it ends.
         try readers.pause { () throws(DataSourceError) in
-            try writer.withLock { (writer) throws(DataSourceError) in
-                let old = try openWriter(&writer)
-                try checkLock()
-                old.end()
-                let (startup, failure) = replace(old.connection, &writer)
-                if let failure { throw failure }
-                didEmpty()
-                return startup
-            }
+            guard let access else { return try replaceFiles(didEmpty) }
+            return try access.replacing { () throws(DataSourceError) in try replaceFiles(didEmpty) }
+        }
+    }
+
+    private func replaceFiles(_ didEmpty: () -> Void) throws(DataSourceError) -> StoreStartup {
+        try writer.withLock { (writer) throws(DataSourceError) in
+            let old = try openWriter(&writer)
+            try checkLock()
+            try access?.requireAlone(old.connection, to: "reset")
+            old.end()
+            let (startup, failure) = replace(old.connection, &writer)
+            if let failure { throw failure }
+            didEmpty()
+            return startup
         }
     }
 

@@ -178,7 +178,7 @@ struct StoreOpening {
         }
     }
 
-    private func connect() throws(DataSourceError) -> Connection {
+    func connect() throws(DataSourceError) -> Connection {
         let connection = try Connection(path: files.main, isReader: false, vfs: files.calls.sqliteVFS)
         do throws(DataSourceError) {
             try connection.configure()
@@ -189,7 +189,7 @@ struct StoreOpening {
         return connection
     }
 
-    private func checkRights(_ connection: Connection) throws(DataSourceError) {
+    func checkRights(_ connection: Connection) throws(DataSourceError) {
         guard !connection.isReadOnly else {
             throw DataSourceError(systemError: EACCES, path: files.main, while: "opening")
         }

@@ -19,6 +19,10 @@ final class Reader: @unchecked Sendable {
     var use = Use.other
     /// The number of the read that it is used for.
     var readNumber: UInt64 = 0
+    /// Whether each read notes its position.
+    var isShared = false
+    /// The position of the newest save in the state that is read.
+    private(set) var position: Int64 = 0
 
     /// - Parameter isUnchanging: Whether nobody can write the file.
     init(
@@ -43,11 +47,19 @@ final class Reader: @unchecked Sendable {
     func run<R>(
         _ isolation: ReadIsolation, _ body: (any StoreReader) throws(DataSourceError) -> R
     ) throws(DataSourceError) -> R {
-        guard isolation == .snapshot else { return try body(self) }
+        guard isolation == .snapshot || isShared else { return try body(self) }
         // The first read makes the snapshot.
         try execute(schema.firstFreeStatement, "BEGIN")
         defer { connection.rollBack() }
+        if isShared { try notePosition() }
         return try body(self)
+    }
+
+    private func notePosition() throws(DataSourceError) {
+        let statement = try connection.statement(schema.firstFreeStatement + 7, "SELECT \"position\" FROM \"_feed\"")
+        defer { sqlite3_reset(statement.handle) }
+        guard statement.step() == SQLITE_ROW else { throw SharedTables.damaged(connection) }
+        position = sqlite3_column_int64(statement.handle, 0)
     }
 
     private func execute(_ number: Int, _ sql: String) throws(DataSourceError) {

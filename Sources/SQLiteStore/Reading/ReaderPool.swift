@@ -42,6 +42,8 @@ final class ReaderPool: Sendable {
     private let schema: StoreSchema
     private let counters: StoreCounters
     private let isUnchanging: Bool
+    /// Whether readers say which position they read.
+    private let isShared: Bool
     private let tracing: StatementTracing?
     private let state = Guarded(State())
     private let isGateClosed = Atomic(false)
@@ -53,8 +55,9 @@ final class ReaderPool: Sendable {
     /// - Parameter isUnchanging: Whether nobody can write the file.
     init(
         _ files: StoreFiles, _ schema: StoreSchema, _ counters: StoreCounters, isUnchanging: Bool = false,
-        _ tracing: StatementTracing? = nil
+        isShared: Bool = false, _ tracing: StatementTracing? = nil
     ) {
+        self.isShared = isShared
         self.tracing = tracing
         self.files = files
         self.schema = schema
@@ -81,7 +84,7 @@ final class ReaderPool: Sendable {
             guard !isClosed else { throw SQLiteStore.closed }
             try prepare()
             let reader =
-                if let idle { idle } else { try Reader(files, schema, counters, isUnchanging: isUnchanging, tracing) }
+                if let idle { idle } else { try makeReader() }
             reader.use = use
             reader.readNumber = number
             return reader
@@ -89,6 +92,12 @@ final class ReaderPool: Sendable {
             end(number, use, nil)
             throw error
         }
+    }
+
+    private func makeReader() throws(DataSourceError) -> Reader {
+        let reader = try Reader(files, schema, counters, isUnchanging: isUnchanging, tracing)
+        reader.isShared = isShared
+        return reader
     }
 
     func give(back reader: Reader) {

@@ -21,6 +21,8 @@ final class WALCheckpointer {
     private let counters: StoreCounters
     private let readers: ReaderPool
     private let reports: FailureReports
+    /// Held while copying, if others write the store too.
+    private let turn: FileLock?
     private var frames = 0
     private var copied = 0
     /// Why the last restart of the log did not get through.
@@ -39,8 +41,9 @@ final class WALCheckpointer {
 
     init(
         _ connection: Connection, _ counters: StoreCounters, _ limits: Limits, _ readers: ReaderPool,
-        _ reports: FailureReports
+        _ reports: FailureReports, turn: FileLock? = nil
     ) {
+        self.turn = turn
         self.limits = limits
         self.connection = connection
         self.counters = counters
@@ -66,6 +69,10 @@ final class WALCheckpointer {
         let isIdle = limit == limits.soft
         let isTooLong = frames > (isIdle ? limits.long : limit)
         guard isTooLong || frames - copied > limit else { return }
+        if let turn {
+            guard (try? turn.take()) != nil else { return }
+        }
+        defer { turn?.release() }
         if isTooLong { restart(isIdle) } else { note(copy(SQLITE_CHECKPOINT_PASSIVE)) }
         counters.setFrames(frames, uncopied: frames - copied)
     }
@@ -108,7 +115,11 @@ final class WALCheckpointer {
         var done: Int32 = -1
         let code = sqlite3_wal_checkpoint_v2(connection.handle, "main", mode, &total, &done)
         // Both are -1 where it could not even be tried.
-        if done >= 0 { copied = min(Int(done), frames) }
+        if done >= 0 {
+            // Others may have copied it, and begun it anew.
+            if turn != nil { frames = Int(total) }
+            copied = min(Int(done), frames)
+        }
         return code & 0xFF == SQLITE_BUSY ? SQLITE_BUSY : code
     }
 

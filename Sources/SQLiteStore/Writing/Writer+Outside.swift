@@ -12,11 +12,13 @@ struct OutsideWrites {
 
     /// Compares the file, as the connection's last transaction has seen it, with the state that was noted.
     ///
+    /// - Parameter isExplained: Whether a container that shares the store has written.
     /// - Returns: Whether it has changed.
-    mutating func look(_ connection: Connection) -> Bool {
+    mutating func look(_ connection: Connection, isExplained: Bool = false) -> Bool {
         let found = Self.version(connection)
         guard found != version else { return false }
         version = found
+        if isExplained { return false }
         isNews = true
         return true
     }

@@ -3,11 +3,14 @@ internal import RowStore
 
 /// Writes change sets over the one connection that writes and checkpoints.
 ///
-/// Two connections that do so at once can damage a store with every SQLite before 3.51.3.
+/// Two connections that do so at once can damage a store with every SQLite before 3.51.3. In a shared store the processes take
+/// turns: ``SharedWriter``.
 final class Writer {
     let connection: Connection
     let schema: StoreSchema
     let counters: StoreCounters
+    /// For a store that others write too.
+    let sharing: SharedWriter?
     private let log: WALCheckpointer
     private let watch: FileWatch
     /// What another program has written is noticed by it.
@@ -27,8 +30,9 @@ final class Writer {
 
     init(
         _ connection: Connection, _ schema: StoreSchema, _ counters: StoreCounters, _ watch: FileWatch,
-        _ log: WALCheckpointer
+        _ log: WALCheckpointer, _ sharing: SharedWriter? = nil
     ) {
+        self.sharing = sharing
         self.connection = connection
         self.schema = schema
         self.counters = counters
@@ -46,6 +50,7 @@ final class Writer {
     /// Ends all work, and leaves the connection open.
     func end() {
         updates = []
+        sharing?.end()
         log.end()
     }
 
@@ -59,7 +64,7 @@ final class Writer {
         var refused: [Int: DataSourceError] = [:]
         do throws(DataSourceError) {
             try transaction { () throws(DataSourceError) in
-                for changes in group.lazy.flatMap(\.entities) { try write(changes) }
+                for set in group { try write(set) }
             }
         } catch {
             guard error.isOfOneSave else { throw error }
@@ -78,7 +83,7 @@ final class Writer {
         try transaction { () throws(DataSourceError) in
             for (place, set) in group.enumerated() where !refusals.refusesDependent(set, at: place) {
                 let error = try savepoint { () throws(DataSourceError) in
-                    for changes in set.entities { try write(changes) }
+                    try write(set)
                 }
                 if let error { refusals.refuse(set, at: place, error) }
             }
@@ -86,17 +91,28 @@ final class Writer {
         return refusals.errors
     }
 
+    private func write(_ set: ChangeSet) throws(DataSourceError) {
+        try sharing?.check(set)
+        for changes in set.entities { try write(changes) }
+        try sharing?.append(set)
+    }
+
     /// Runs the body in a transaction. If it throws, or cannot be committed, nothing of it has happened.
-    private func transaction(_ body: () throws(DataSourceError) -> Void) throws(DataSourceError) {
+    func transaction(_ body: () throws(DataSourceError) -> Void) throws(DataSourceError) {
         statementsRun = 0
         rowsWritten = 0
         highestKey = 0
+        // Before it: what does not fit into memory goes to the log at once, and may begin it anew.
+        try sharing?.turn.take()
+        defer { sharing?.turn.release() }
         try execute(schema.firstFreeStatement, "BEGIN IMMEDIATE")
         do throws(DataSourceError) {
             try watch.checkLock()
-            if outside.look(connection) { try raiseFirstFreeKey() }
+            let isExplained = try sharing?.begin() ?? false
+            if outside.look(connection, isExplained: isExplained), sharing == nil { try raiseFirstFreeKey() }
             try body()
             let bound = try moveBound()
+            try sharing?.finish()
             try watch.check()
             try commitOrNote()
             counters.firstFreeKey = max(bound, counters.firstFreeKey)
@@ -105,6 +121,8 @@ final class Writer {
             throw error
         }
         outside.note(connection)
+        sharing?.didCommit()
+        sharing?.ring()
         counters.count(statements: statementsRun, rows: rowsWritten)
     }
 
@@ -114,7 +132,7 @@ final class Writer {
     private func savepoint(_ body: () throws(DataSourceError) -> Void) throws(DataSourceError) -> DataSourceError? {
         let first = schema.firstFreeStatement + 3
         try execute(first, "SAVEPOINT one_save")
-        let before = (rowsWritten, highestKey)
+        let before = (rowsWritten, highestKey, sharing?.position ?? 0)
         do throws(DataSourceError) {
             try body()
             try execute(first + 1, "RELEASE one_save")
@@ -123,7 +141,8 @@ final class Writer {
             guard error.isOfOneSave, connection.isInTransaction else { throw error }
             try execute(first + 2, "ROLLBACK TO one_save")
             try execute(first + 1, "RELEASE one_save")
-            (rowsWritten, highestKey) = before
+            (rowsWritten, highestKey) = (before.0, before.1)
+            sharing?.position = before.2
             return error
         }
     }
@@ -131,7 +150,8 @@ final class Writer {
     /// Makes sure that no key of the transaction is given away again after a restart.
     private func moveBound() throws(DataSourceError) -> Int64 {
         let bound = counters.firstFreeKey
-        guard highestKey >= bound else { return bound }
+        // Keys of a shared store were reserved before they were given.
+        guard sharing == nil, highestKey >= bound else { return bound }
         let next = highestKey > Int64.max - Writer.keyReserve ? Int64.max : highestKey + Writer.keyReserve
         try execute(schema.firstFreeStatement + 2, Metadata.setFirstFreeKeySQL, next)
         return next

@@ -41,6 +41,8 @@ protocol RecordKeeper: DataSource<RecordData> {
     nonisolated func remove(_ values: [RecordData]) async throws
     /// Makes the objects in scope equal to the values: all of its entity.
     nonisolated func replaceAll(with values: [RecordData]) async throws
+    /// Makes the objects of one task equal to the values.
+    nonisolated func replaceTask(_ task: Int32, with values: [RecordData]) async throws
     /// All its records, as main has them.
     func shown() throws -> [RecordData]
     /// The objects themselves.
@@ -90,6 +92,10 @@ extension RecordDataSource: RecordKeeper {
 
     nonisolated func replaceAll(with values: [RecordData]) async throws {
         try await sync(values, entity: Object.self)
+    }
+
+    nonisolated func replaceTask(_ task: Int32, with values: [RecordData]) async throws {
+        try await sync(values, entity: Object.self, scope: \Object.task == task)
     }
 
     func shown() throws -> [RecordData] { try objects().map(\.data) }

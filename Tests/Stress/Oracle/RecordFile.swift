@@ -57,6 +57,19 @@ final class RecordFile {
         }
     }
 
+    /// What SQLite's integrity check says: `ok`, or the first fault.
+    func integrity() throws -> String {
+        var statement: OpaquePointer?
+        guard sqlite3_prepare_v2(handle, "PRAGMA integrity_check", -1, &statement, nil) == SQLITE_OK else {
+            throw failure
+        }
+        defer { sqlite3_finalize(statement) }
+        guard sqlite3_step(statement) == SQLITE_ROW, let text = sqlite3_column_text(statement, 0) else {
+            throw failure
+        }
+        return String(cString: text)
+    }
+
     private var failure: Failure {
         Failure(code: sqlite3_errcode(handle), message: String(cString: sqlite3_errmsg(handle)))
     }

@@ -11,6 +11,8 @@ enum Suite: String, CaseIterable {
     case faults
     /// Another process writes to the file with plain SQL.
     case outsideWrites = "outside-writes"
+    /// Several processes share a store, and are killed now and then.
+    case processes
     /// Memory and the log stay bounded while main is blocked and readers overlap.
     case memory
     /// Tasks, cancels, resets, closes and drops in an order that a seed decides.
@@ -25,6 +27,7 @@ enum Suite: String, CaseIterable {
         case .powerCut: try PowerCutSuite(size, seed, findings).run()
         case .faults: try await FaultSuite(size, seed, findings).run()
         case .outsideWrites: try await OutsideWritesSuite(size, seed, findings).run()
+        case .processes: try await ProcessesSuite(size, seed, findings).run()
         case .memory: try await MemorySuite(size, seed, findings).run()
         case .schedules: ScheduleSuite(arguments, findings).run()
         }
@@ -35,6 +38,7 @@ enum Suite: String, CaseIterable {
     static func runChild(_ arguments: [String]) async throws {
         switch arguments.first {
         case "kill": try await KillChild(Array(arguments.dropFirst())).run()
+        case "sharing": try await SharingChild(Array(arguments.dropFirst())).run()
         case "outside": try OutsideChild(Array(arguments.dropFirst())).run()
         default: throw Misunderstood(arguments: arguments)
         }

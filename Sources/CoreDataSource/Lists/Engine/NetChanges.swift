@@ -20,6 +20,8 @@ package struct NetChanges: Sendable {
     private(set) var columns: [Int: ColumnSet] = [:]
     /// The saves that were looked at, from the first to the last; nil if it was not a save.
     package private(set) var saves: ClosedRange<Int64>?
+    /// The other containers that made saves.
+    private(set) var makers: Set<StoreMember> = []
 
     package init() {}
 
@@ -32,6 +34,7 @@ package struct NetChanges: Sendable {
         _ changes: ChangeSet, to query: ListQuery, _ budget: QueryBudget = QueryBudget()
     ) throws(DataSourceError) {
         saves = (saves?.lowerBound ?? changes.number)...changes.number
+        if let maker = changes.maker { makers.insert(maker) }
         for changes in changes.entities where query.family.contains(changes.entity) {
             if changes.rowCount > 64 { rows.reserveCapacity(rows.count + changes.rowCount) }
             let entity = changes.entity
@@ -60,6 +63,7 @@ package struct NetChanges: Sendable {
         if query.limit != nil { return }
         for (key, change) in later.rows { add(key, change) }
         columns.merge(later.columns) { $0.union($1) }
+        makers.formUnion(later.makers)
         if let range = later.saves { saves = (saves?.lowerBound ?? range.lowerBound)...range.upperBound }
     }
 

@@ -49,6 +49,8 @@ public struct ListReason: Sendable {
     /// What went wrong, for ``Kind/failure``.
     public var failure: DataSourceError?
 
+    /// The other containers that made saves.
+    private var makers: Set<StoreMember> = []
     /// The changed columns by entity.
     private var columns: [Int: ColumnSet] = [:]
     private var names: Names?
@@ -88,7 +90,12 @@ extension ListReason {
         return Set(columns.keys.compactMap(names.owner)).sorted()
     }
 
+    /// The other processes that made saves, in a store that processes share: `process 4711 (importer)`. None for saves of
+    /// this container.
+    public var processes: [String] { makers.map(\.description).sorted() }
+
     mutating func note(_ net: NetChanges, _ names: Names) {
+        makers.formUnion(net.makers)
         saves = net.saves ?? saves
         rowCount = net.rows.count
         columns.merge(net.columns) { $0.union($1) }
@@ -99,6 +106,7 @@ extension ListReason {
     mutating func note(_ changes: [ChangeSet], ofEntities family: Set<Int>) {
         for save in changes {
             saves = (saves?.lowerBound ?? save.number)...save.number
+            if let maker = save.maker { makers.insert(maker) }
             for changes in save.entities where family.contains(changes.entity) {
                 let changed = changes.updated.reduce(into: ColumnSet()) { $0.formUnion($1.columns) }
                 columns[changes.entity, default: ColumnSet()].formUnion(changed)
@@ -120,18 +128,21 @@ extension ListReason {
         both.didReadStore = didReadStore || later.didReadStore
         both.ranOffMain = ranOffMain || later.ranOffMain
         both.columns.merge(columns) { $0.union($1) }
+        both.makers.formUnion(makers)
         return both
     }
 }
 
 extension ListReason: CustomStringConvertible {
-    /// One line for a log: `save 12 of ContactDataSource: 3 rows of ContactEntity (name, phone), 14.2 us`.
+    /// One line for a log: `save 12 of ContactDataSource: 3 rows of ContactEntity (name, phone), 14.2 us`. A save of another
+    /// process is named after it: `save 13 of ContactDataSource in process 4711 (importer): ...`.
     public var description: String {
         var text = kind.rawValue
         if let saves {
             text += saves.count == 1 ? " \(saves.lowerBound)" : " \(saves.lowerBound) to \(saves.upperBound)"
         }
         if !sources.isEmpty { text += " of \(sources.joined(separator: ", "))" }
+        if !makers.isEmpty { text += " in \(processes.joined(separator: ", "))" }
         text += ": \(rowCount) rows"
         if !entities.isEmpty { text += " of \(entities.joined(separator: ", "))" }
         if !attributes.isEmpty { text += " (\(attributes.joined(separator: ", ")))" }

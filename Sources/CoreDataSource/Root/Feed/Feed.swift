@@ -50,11 +50,3 @@ package struct Feed: Sendable {
         takeBacks[origin].map { $0 > start } ?? false
     }
 }
-
-/// Something that happened to rows.
-package enum FeedEvent: Sendable {
-    /// Rows are different now.
-    case changes(ChangeSet)
-    /// What happened to rows of those entities is unknown, so that they have to be reloaded; nil for all entities.
-    case unknown(Set<Int>?)
-}

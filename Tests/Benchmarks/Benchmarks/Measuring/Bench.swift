@@ -37,7 +37,9 @@ struct Bench: Sendable {
 
     func remove(_ url: URL) {
         raw_remove(url.path, folder.path)
-        try? FileManager.default.removeItem(atPath: url.path + ".lock")
+        for name in [".lock", ".gate", ".write", ".bell"] {
+            try? FileManager.default.removeItem(atPath: url.path + name)
+        }
     }
 
     /// Runs both sides by turns.

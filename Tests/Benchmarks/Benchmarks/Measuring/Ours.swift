@@ -15,12 +15,13 @@ struct OpenStore<Source: AnyDataSource>: Sendable {
 
     init(
         _ url: URL, _ synchronous: SynchronousLevel, registeredObjectByteLimit: Int = 64 << 20,
-        model: ManagedObjectModel = .contacts
+        model: ManagedObjectModel = .contacts, sharing: StoreSharingMode = .exclusive
     ) async throws {
         self.url = url
         let configuration = PersistentContainer.Configuration(
             synchronous: synchronous, registeredObjectByteLimit: registeredObjectByteLimit)
-        container = try await PersistentContainer(model: model, store: .sqlite(url), configuration: configuration)
+        container = try await PersistentContainer(
+            model: model, store: .sqlite(url, sharing: sharing), configuration: configuration)
         source = try await container.dataSource(Source.self)
         guard let store = container.stack.root.store as? SQLiteStore else { throw WrongResult("no SQLite store") }
         self.store = store

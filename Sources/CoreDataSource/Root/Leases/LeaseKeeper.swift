@@ -1,0 +1,192 @@
+internal import Dispatch
+internal import RowStore
+
+/// The rights of one container to write, in a store that others write too.
+///
+/// A batch uses the leases of all entities that it can change, from before it begins until it ends. A lease is kept when no
+/// batch uses it, until somebody else asks: then no batch begins, what is pending under it is committed, and it is handed over.
+///
+/// Who has what is said by the store. What is known here follows it, in the order of its versions.
+package final class LeaseKeeper: Sendable {
+    let sharing: any StoreSharing
+    private let layout: ModelLayout
+    private let scheduling: WorkScheduling
+    private let queue: any WorkQueue
+    private let state = Guarded(LeaseState())
+    private let owner = Guarded(Owner())
+
+    private struct Owner {
+        weak var root: RootContext?
+    }
+
+    init(_ sharing: any StoreSharing, _ layout: ModelLayout, _ scheduling: WorkScheduling) {
+        self.sharing = sharing
+        self.layout = layout
+        self.scheduling = scheduling
+        queue = scheduling.makeQueue("CoreDataSource.leases", false)
+    }
+
+    func connect(_ root: RootContext) { owner.withLock { $0.root = root } }
+
+    // MARK: Batches
+
+    /// Takes the leases of entities for a batch, and waits for them if need be. Call ``endUse(_:)`` at its end.
+    ///
+    /// - Throws: `ownedElsewhere` if another container does not hand one over in time; what the store throws.
+    func use(_ entities: LeaseSet, for source: String) throws(DataSourceError) -> [LeaseEpoch] {
+        if let epochs = state.withLock({ $0.use(entities.entities) }) { return epochs }
+        let end = ContinuousClock.now + sharing.leaseTimes.patience
+        var taken: [LeaseEpoch]?
+        while taken == nil {
+            let (ticket, table) = try sharing.takeLeases(entities.entities, for: source)
+            let wait = LeaseWait(entities.entities, ticket: ticket)
+            state.withLock { state in
+                state.add(wait)
+                state.take(table, own: sharing.member.number)
+            }
+            handOverSoon()
+            try waitFor(wait, until: end)
+            taken = wait.epochs
+            if taken == nil, ContinuousClock.now >= end { throw ownedElsewhere(entities.entities) }
+        }
+        let epochs = taken ?? []
+        // Whoever had them may have saved.
+        do throws(DataSourceError) {
+            try owner.withLock { $0.root }?.follow()
+        } catch {
+            endUse(epochs)
+            throw error
+        }
+        return epochs
+    }
+
+    /// The batch has ended.
+    func endUse(_ epochs: [LeaseEpoch]) {
+        if state.withLock({ $0.endUse(epochs) }) { handOverSoon() }
+    }
+
+    /// The longest time between two looks at whether those who are waited for live.
+    private static let lookInterval = DispatchTimeInterval.milliseconds(250)
+
+    /// Returns when it is decided whether the leases are there.
+    private func waitFor(_ wait: LeaseWait, until end: ContinuousClock.Instant) throws(DataSourceError) {
+        while wait.arrived.wait(timeout: .now() + LeaseKeeper.lookInterval) != .success {
+            var failure: DataSourceError?
+            if ContinuousClock.now >= end { failure = ownedElsewhere(wait.entities) }
+            do throws(DataSourceError) {
+                if failure == nil { take(try sharing.settleLeases(answered: [], withdrawn: nil)) }
+            } catch  where error.code == .storeClosed {
+                failure = error
+            } catch {}
+            guard let failure, state.withLock({ $0.remove(wait) }) else { continue }
+            // Where that fails, the ticket stays until it is served, and what it is given is handed on.
+            if let ticket = wait.ticket, let table = try? sharing.settleLeases(answered: [], withdrawn: ticket) {
+                take(table)
+            }
+            throw failure
+        }
+    }
+
+    private func ownedElsewhere(_ entities: [Int]) -> DataSourceError {
+        let blocking = state.withLock { state in
+            state.table.leases.first { lease in
+                entities.contains(lease.entity) && lease.holder.number != sharing.member.number
+            }
+        }
+        let name = blocking.map { layout.entities[$0.entity].name } ?? layout.entities[entities.first ?? 0].name
+        let holder = blocking.map { "\($0.holder)" } ?? "Another process"
+        return DataSourceError(
+            .ownedElsewhere,
+            "\(holder) writes \(name)\(blocking.map { " for \($0.source)" } ?? "") and did not hand it over in time. Try again "
+                + "later, or keep the batches there short.", entityName: name)
+    }
+
+    // MARK: Following
+
+    /// The leases may have changed.
+    func note(_ version: Int64) {
+        guard state.withLock({ $0.table.version < version }) else { return }
+        queue.async { [weak self] in
+            guard let self, self.state.withLock({ $0.table.version < version }) else { return }
+            if let table = try? self.sharing.leases() { self.take(table) }
+        }
+    }
+
+    private func take(_ table: LeaseTable) {
+        state.withLock { $0.take(table, own: sharing.member.number) }
+        handOverSoon()
+    }
+
+    /// The store was reset: nobody has anything.
+    func forget() { state.withLock { $0.forget() } }
+
+    /// Who has what, as the store says it.
+    func current() throws(DataSourceError) -> LeaseTable {
+        let table = try sharing.leases()
+        take(table)
+        return table
+    }
+
+    // MARK: Handing over
+
+    /// Hands over what others wait for and no batch uses.
+    private func handOverSoon() {
+        if state.withLock({ $0.beginHandOver() }) { queue.async { [weak self] in self?.handOver() } }
+    }
+
+    private func handOver() {
+        let step = state.withLock { $0.nextStep(at: .now, sharing.leaseTimes) }
+        if !step.unanswered.isEmpty { answer(step.unanswered) }
+        guard !step.leaving.isEmpty, let root = owner.withLock({ $0.root }) else { return stop(step.delay) }
+        root.flush { _ in self.queue.async { self.release(step.leaving, root) } }
+    }
+
+    /// Everything that could be committed is. What could not keeps its leases.
+    private func release(_ leaving: [Int], _ root: RootContext) {
+        let isPending = root.hasPendingSaves(of: Set(leaving))
+        let released = state.withLock { $0.confirm(leaving, isPending: isPending) }
+        var delay = isPending ? LeaseKeeper.retryDelay : .zero
+        if !released.isEmpty {
+            do throws(DataSourceError) {
+                let table = try sharing.releaseLeases(released)
+                state.withLock { $0.take(table, own: sharing.member.number) }
+            } catch {
+                state.withLock { $0.keep(released) }
+                delay = LeaseKeeper.retryDelay
+                if error.code == .storeClosed { return stop(nil) }
+            }
+        }
+        stop(delay)
+    }
+
+    /// How long to wait after the store could not be written.
+    private static let retryDelay = Duration.milliseconds(100)
+
+    private func answer(_ tickets: [Int64]) {
+        if let table = try? sharing.settleLeases(answered: tickets, withdrawn: nil) {
+            state.withLock { $0.take(table, own: sharing.member.number) }
+        }
+    }
+
+    private func stop(_ delay: Duration?) {
+        let (isMoreToDo, isTimed) = state.withLock { state in
+            (state.endHandOver(), delay.map { $0 > .zero && state.setTimer(.now + $0) } ?? false)
+        }
+        if isMoreToDo || delay == .zero { handOverSoon() }
+        guard isTimed, let delay else { return }
+        scheduling.after(delay) { [weak self] in
+            self?.state.withLock { $0.clearTimer(.now) }
+            self?.handOverSoon()
+        }
+    }
+}
+
+/// The entities that a batch can change, of which it needs the leases.
+final class LeaseSet: Sendable {
+    /// In ascending order.
+    let entities: [Int]
+
+    init(_ entities: Set<Int>) {
+        self.entities = entities.sorted()
+    }
+}

@@ -1,0 +1,230 @@
+internal import Dispatch
+internal import RowStore
+
+/// Which leases a container has, who uses them, and who waits for them: a value that decides, and does nothing.
+struct LeaseState {
+    /// What the store said last.
+    private(set) var table = LeaseTable(version: -1, leases: [], tickets: [])
+    private var held: [Int: Held] = [:]
+    /// The entities that other containers wait for.
+    private var asked: Set<Int> = []
+    /// Since when tickets of others are known that were not answered.
+    private var unanswered: [Int64: ContinuousClock.Instant] = [:]
+    private var waits: [LeaseWait] = []
+    /// Whether something is being handed over.
+    private var isHandingOver = false
+    /// Whether anything has changed since that began.
+    private var isMoreToDo = false
+    /// When the next look is due.
+    private var timer: ContinuousClock.Instant?
+
+    private struct Held {
+        let epoch: Int64
+        let since: ContinuousClock.Instant
+        /// How many batches use it.
+        var users = 0
+        /// Whether it is being handed over, so that no batch may use it.
+        var isLeaving = false
+    }
+
+    // MARK: Batches
+
+    /// Lets a batch use leases, if they are all here and nobody else waits for one.
+    mutating func use(_ entities: [Int]) -> [LeaseEpoch]? {
+        for entity in entities {
+            guard let lease = held[entity], !lease.isLeaving, !asked.contains(entity) else { return nil }
+        }
+        return begin(entities)
+    }
+
+    private mutating func begin(_ entities: [Int]) -> [LeaseEpoch] {
+        entities.compactMap { entity in
+            guard let epoch = held[entity]?.epoch else { return nil }
+            held[entity]?.users += 1
+            return LeaseEpoch(entity: entity, epoch: epoch)
+        }
+    }
+
+    /// A batch has ended.
+    ///
+    /// - Returns: Whether others wait for one of its leases.
+    mutating func endUse(_ epochs: [LeaseEpoch]) -> Bool {
+        var isAsked = false
+        // A lease that was lost meanwhile and is here again is used by others.
+        for lease in epochs where held[lease.entity]?.epoch == lease.epoch {
+            held[lease.entity]?.users -= 1
+            if asked.contains(lease.entity) { isAsked = true }
+        }
+        return isAsked
+    }
+
+    // MARK: Waiting
+
+    /// A batch waits from here on. The store has been asked already.
+    mutating func add(_ wait: LeaseWait) { waits.append(wait) }
+
+    /// A batch does not wait any more.
+    ///
+    /// - Returns: Whether it was still waiting.
+    mutating func remove(_ wait: LeaseWait) -> Bool {
+        guard let place = waits.firstIndex(where: { $0 === wait }) else { return false }
+        waits.remove(at: place)
+        return true
+    }
+
+    /// Lets those go on whose tickets were served.
+    private mutating func serve() {
+        for wait in waits where !isWaiting(wait) {
+            let leases = wait.entities.map { held[$0] }
+            // What was given and taken away again has to be asked for once more.
+            let isLost = leases.contains { $0 == nil }
+            if !isLost, leases.contains(where: { $0?.isLeaving ?? false }) { continue }
+            wait.end(isLost ? nil : begin(wait.entities))
+            waits.removeAll { $0 === wait }
+        }
+    }
+
+    private func isWaiting(_ wait: LeaseWait) -> Bool {
+        guard let ticket = wait.ticket else { return false }
+        // No other ticket ever had the number.
+        return table.tickets.contains { $0.number == ticket }
+    }
+
+    /// Whether a batch was given the lease and has not begun.
+    private func isPromised(_ entity: Int) -> Bool {
+        waits.contains { $0.entities.contains(entity) && !isWaiting($0) }
+    }
+
+    // MARK: Following
+
+    /// Takes what the store says, unless it is known that it has said something newer.
+    mutating func take(_ table: LeaseTable, own: Int64) {
+        guard table.version >= self.table.version else { return serve() }
+        self.table = table
+        let now = ContinuousClock.now
+        var held: [Int: Held] = [:]
+        for lease in table.leases where lease.holder.number == own {
+            let known = self.held[lease.entity].flatMap { $0.epoch == lease.epoch ? $0 : nil }
+            held[lease.entity] = known ?? Held(epoch: lease.epoch, since: now)
+        }
+        self.held = held
+        let others = table.tickets.filter { $0.member.number != own }
+        asked = others.reduce(into: []) { $0.formUnion($1.entities) }
+        var unanswered: [Int64: ContinuousClock.Instant] = [:]
+        for ticket in others where !ticket.isAnswered && ticket.entities.contains(where: { held[$0] != nil }) {
+            unanswered[ticket.number] = self.unanswered[ticket.number] ?? now
+        }
+        self.unanswered = unanswered
+        serve()
+    }
+
+    /// The store was reset.
+    mutating func forget() {
+        table = LeaseTable(version: -1, leases: [], tickets: [])
+        (held, asked, unanswered) = ([:], [], [:])
+        for wait in waits { wait.end(nil) }
+        waits = []
+    }
+
+    // MARK: Handing over
+
+    /// Something is to be handed over, if others wait for anything that is here.
+    ///
+    /// - Returns: Whether to begin with it. If not, nothing is to be done, or whoever is at it looks once more.
+    mutating func beginHandOver() -> Bool {
+        guard asked.contains(where: { held[$0] != nil }) else { return false }
+        isMoreToDo = isHandingOver
+        defer { isHandingOver = true }
+        return !isHandingOver
+    }
+
+    /// - Returns: Whether to begin anew.
+    mutating func endHandOver() -> Bool {
+        isHandingOver = false
+        defer { isMoreToDo = false }
+        return isMoreToDo
+    }
+
+    /// What to do for those who wait.
+    struct Step {
+        /// What no batch uses, and no batch may use from here on.
+        var leaving: [Int] = []
+        /// Tickets of others that were not told for too long that they are known.
+        var unanswered: [Int64] = []
+        /// When to look again; nil for when something changes.
+        var delay: Duration?
+    }
+
+    mutating func nextStep(at now: ContinuousClock.Instant, _ times: LeaseTimes) -> Step {
+        var step = Step()
+        for entity in asked.sorted() {
+            guard let lease = held[entity], lease.users == 0, !lease.isLeaving, !isPromised(entity) else { continue }
+            let rest = times.minimumHold - (now - lease.since)
+            if rest > .zero {
+                step.delay = min(step.delay ?? rest, rest)
+            } else {
+                held[entity]?.isLeaving = true
+                step.leaving.append(entity)
+            }
+        }
+        for (ticket, since) in unanswered {
+            let rest = times.answer / 4 - (now - since)
+            if rest > .zero {
+                step.delay = min(step.delay ?? rest, rest)
+            } else {
+                step.unanswered.append(ticket)
+                unanswered[ticket] = nil
+            }
+        }
+        return step
+    }
+
+    /// What of that may be given away now; the rest is kept.
+    ///
+    /// - Parameter isPending: Whether there are saves that cannot be committed, so that nothing may be given away.
+    mutating func confirm(_ leaving: [Int], isPending: Bool) -> [Int] {
+        let given = isPending ? [] : leaving.filter { asked.contains($0) && held[$0] != nil && !isPromised($0) }
+        keep(leaving.filter { !given.contains($0) })
+        return given
+    }
+
+    /// Lets batches use leases that were about to be given away.
+    mutating func keep(_ entities: [Int]) {
+        for entity in entities { held[entity]?.isLeaving = false }
+        serve()
+    }
+
+    /// - Returns: Whether a look at that time has to be arranged.
+    mutating func setTimer(_ time: ContinuousClock.Instant) -> Bool {
+        if let timer, timer <= time { return false }
+        timer = time
+        return true
+    }
+
+    mutating func clearTimer(_ now: ContinuousClock.Instant) {
+        if let timer, timer <= now { self.timer = nil }
+    }
+}
+
+/// A batch that waits for leases.
+final class LeaseWait: Sendable {
+    let entities: [Int]
+    /// Its ticket; nil if the leases were given at once.
+    let ticket: Int64?
+    /// Signalled when it is decided.
+    let arrived = DispatchSemaphore(value: 0)
+    private let taken = Guarded<[LeaseEpoch]?>(nil)
+
+    init(_ entities: [Int], ticket: Int64?) {
+        self.entities = entities
+        self.ticket = ticket
+    }
+
+    /// What it has got; nil if it has to ask again.
+    var epochs: [LeaseEpoch]? { taken.withLock { $0 } }
+
+    func end(_ epochs: [LeaseEpoch]?) {
+        taken.withLock { $0 = epochs }
+        arrived.signal()
+    }
+}

@@ -1,0 +1,82 @@
+package import RowStore
+
+/// Following the other containers that have the store open.
+extension RootContext {
+    /// Puts what others have saved into the log, so that everybody takes it in.
+    ///
+    /// - Parameter wanted: How far at least; nil for as far as possible.
+    /// - Throws: What the store throws.
+    package func follow(to wanted: Int64? = nil) throws(DataSourceError) {
+        guard let sharing = store.sharing, isBehind(wanted) else { return }
+        var leaseVersion: Int64?
+        try following.withLock { _ throws(DataSourceError) in
+            // Somebody else may have done it meanwhile.
+            while isBehind(wanted) {
+                let (position, generation) = state.withLock { ($0.followed, $0.log.generation) }
+                let news = try sharing.news(after: position)
+                leaseVersion = news.leaseVersion
+                take(news, generation)
+                if !news.isMore { break }
+            }
+        }
+        if let leaseVersion { leases?.note(leaseVersion) }
+    }
+
+    private func isBehind(_ wanted: Int64?) -> Bool {
+        guard let wanted else { return true }
+        return state.withLock { $0.followed < wanted }
+    }
+
+    /// - Parameter generation: That of the store when they were read. News of one that is gone are none.
+    private func take(_ news: SharedNews, _ generation: Int) {
+        let events = news.events.map { event -> (FeedEvent, PendingBlock?) in
+            if case .changes(let changes) = event { return (event, PendingRows.block(changes, layout)) }
+            return (event, nil)
+        }
+        state.withLock { state in
+            guard state.log.generation == generation else { return }
+            for (event, block) in events { state.take(event, block) }
+            state.followed = news.position
+        }
+        if news.foundOutsideWrites { didFindOutsideWrites() } else if !events.isEmpty { wakeMainIfListening() }
+    }
+
+    /// Calls whoever has to know when others have written.
+    func listenToOthers() {
+        guard let sharing = store.sharing else { return }
+        leases?.connect(self)
+        sharing.listen { [weak self] in try? self?.follow() }
+    }
+
+    /// Saves were refused because another container has taken a lease over. Rows may be different from what they were before
+    /// these saves, so that everybody reads them anew.
+    func didLoseLease() {
+        try? follow()
+        state.withLock { $0.noteOutsideWrites() }
+        wakeMainIfListening()
+    }
+
+    /// Whether saves are pending that were made under the lease of one of those entities.
+    func hasPendingSaves(of entities: Set<Int>) -> Bool {
+        state.withLock { state in
+            state.log.pending.contains { save in save.changes.leases.contains { entities.contains($0.entity) } }
+        }
+    }
+}
+
+extension RootContext.State {
+    fileprivate mutating func take(_ event: FeedEvent, _ block: PendingBlock?) {
+        switch event {
+        case .changes(var changes):
+            guard let number = log.append(madeElsewhere: changes, block) else { return forget(nil) }
+            changes.number = number
+            feed.append(.changes(changes))
+        case .unknown(let entities): forget(entities)
+        }
+    }
+
+    private mutating func forget(_ entities: Set<Int>?) {
+        feed.append(.unknown(entities))
+        log.forgetForMain(.outsideWrites)
+    }
+}

@@ -1,0 +1,193 @@
+internal import Foundation
+internal import RowStore
+
+/// Tells other containers that there may be something new in a store, and listens to them. What it says is a hint: whoever is
+/// called looks into the store.
+///
+/// It is a file, which is written after each commit. A commit whose process is killed before it rings is found by a look from
+/// time to time.
+///
+/// A container that lives keeps one byte of the file locked, the one with its number.
+final class Bell: Sendable {
+    /// How often a container looks without being called, in milliseconds.
+    private static let interval: Int32 = 500
+    /// Where the bytes that are locked begin. No byte is ever there.
+    private static let firstMember: Int64 = 1 << 32
+
+    private let path: String
+    private let descriptor: Int32
+    /// What is closed to end the thread that listens.
+    private let listening = Guarded<Int32?>(nil)
+
+    init(_ files: StoreFiles) throws(DataSourceError) {
+        path = files.bell
+        descriptor = try files.openShared(files.bell)
+    }
+
+    deinit {
+        end()
+        close(descriptor)
+    }
+
+    // MARK: Ringing
+
+    func ring(_ number: Int64) {
+        var number = number
+        _ = pwrite(descriptor, &number, 8, 0)
+    }
+
+    /// Calls the handler after each ring, and from time to time, on a thread of its own.
+    func listen(_ handler: @escaping @Sendable () -> Void) {
+        var ends: [Int32] = [-1, -1]
+        guard pipe(&ends) == 0 else { return }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        let (end, watch) = (ends[0], watch())
+        listening.withLock { listening in
+            if let listening { close(listening) }
+            listening = ends[1]
+        }
+        let thread = Thread {
+            while !Bell.waitForRing(watch, end) { handler() }
+            close(end)
+            if watch >= 0 { close(watch) }
+        }
+        thread.name = "CoreDataSource.bell"
+        thread.start()
+    }
+
+    /// Calls no handler any more. One that is running may go on.
+    func end() {
+        listening.withLock { listening in
+            if let listening { close(listening) }
+            listening = nil
+        }
+    }
+
+    /// Waits for a ring, but not for ever.
+    ///
+    /// - Returns: Whether it is the end.
+    private static func waitForRing(_ watch: Int32, _ end: Int32) -> Bool {
+        // A watch that could not be made is a negative number, which is not looked at.
+        var polled = [
+            pollfd(fd: end, events: Int16(POLLIN), revents: 0), pollfd(fd: watch, events: Int16(POLLIN), revents: 0),
+        ]
+        _ = poll(&polled, 2, interval)
+        if polled[0].revents != 0 { return true }
+        if polled[1].revents != 0 { drain(watch) }
+        return false
+    }
+
+    #if canImport(Darwin)
+        /// What can be read once the file was written.
+        private func watch() -> Int32 {
+            let watch = kqueue()
+            var event = kevent(
+                ident: UInt(descriptor), filter: Int16(EVFILT_VNODE), flags: UInt16(EV_ADD | EV_CLEAR),
+                fflags: UInt32(NOTE_WRITE | NOTE_EXTEND), data: 0, udata: nil)
+            _ = kevent(watch, &event, 1, nil, 0, nil)
+            return watch
+        }
+
+        private static func drain(_ watch: Int32) {
+            var (event, none) = (kevent(), timespec())
+            _ = kevent(watch, nil, 0, &event, 1, &none)
+        }
+    #else
+        /// What can be read once the file was written.
+        private func watch() -> Int32 {
+            let watch = inotify_init1(Int32(IN_NONBLOCK) | Int32(IN_CLOEXEC))
+            if watch >= 0 { inotify_add_watch(watch, path, UInt32(IN_MODIFY)) }
+            return watch
+        }
+
+        private static func drain(_ watch: Int32) {
+            withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 8) { events in
+                while read(watch, events.baseAddress, events.count) > 0 {}
+            }
+        }
+    #endif
+
+    // MARK: Living
+
+    /// A container is about to come. Nothing may have been written before.
+    ///
+    /// - Throws: `storeInUse` if the store is open for reading only.
+    func enter() throws(DataSourceError) { try hold(0) }
+
+    /// Shows that the container of that number lives, until the bell is gone or its process has ended.
+    ///
+    /// - Parameter number: At least 1.
+    func live(as number: Int64) throws(DataSourceError) {
+        try hold(number)
+        var entry = Bell.lock(F_UNLCK, 0, 1)
+        _ = fcntl(descriptor, Bell.setLock, &entry)
+    }
+
+    private func hold(_ number: Int64) throws(DataSourceError) {
+        var lock = Bell.lock(F_WRLCK, number, 1)
+        guard fcntl(descriptor, Bell.setLock, &lock) == 0 else {
+            throw DataSourceError(
+                .storeInUse, "A container has \(path) open for reading only. Close that one first.")
+        }
+    }
+
+    /// The container has closed the store.
+    func die() {
+        var lock = Bell.lock(F_UNLCK, 0, 0)
+        _ = fcntl(descriptor, Bell.setLock, &lock)
+    }
+
+    /// Whether another container of that number lives.
+    func isAlive(_ number: Int64) -> Bool { isLocked(number, 1) }
+
+    /// Whether any other container lives.
+    var isAnyAlive: Bool { isLocked(1, 0) }
+
+    private func isLocked(_ number: Int64, _ count: Int64) -> Bool {
+        Bell.isLocked(descriptor, number, count)
+    }
+
+    /// Whether a container has the store open together with others, for those who want it alone.
+    ///
+    /// - Parameter keepsOut: Whether no container can come until the descriptor that is returned is closed.
+    static func isAnyAlive(_ files: StoreFiles, keepsOut: Bool = false) throws(DataSourceError) -> (Bool, Int32?) {
+        guard try files.state(files.bell) != nil else { return (false, nil) }
+        let descriptor = open(files.bell, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            throw DataSourceError(systemError: errno, path: files.bell, while: "opening")
+        }
+        if keepsOut {
+            var shared = lock(F_RDLCK, 0, 0)
+            if fcntl(descriptor, setLock, &shared) == 0 { return (false, descriptor) }
+            close(descriptor)
+            return (true, nil)
+        }
+        defer { close(descriptor) }
+        return (isLocked(descriptor, 1, 0), nil)
+    }
+
+    private static func isLocked(_ descriptor: Int32, _ number: Int64, _ count: Int64) -> Bool {
+        var lock = lock(F_WRLCK, number, count)
+        // What cannot be told counts as alive: nobody's lease is taken by mistake.
+        guard fcntl(descriptor, Bell.findLock, &lock) == 0 else { return true }
+        return lock.l_type != Int16(F_UNLCK)
+    }
+
+    private static func lock(_ type: some BinaryInteger, _ number: Int64, _ count: Int64) -> flock {
+        var lock = flock()
+        lock.l_type = Int16(type)
+        lock.l_whence = Int16(SEEK_SET)
+        lock.l_start = off_t(firstMember + number)
+        lock.l_len = off_t(count)
+        return lock
+    }
+
+    // Locks of an open file, not of a process: F_OFD_SETLK and F_OFD_GETLK.
+    #if canImport(Darwin)
+        private static let setLock: Int32 = 90
+        private static let findLock: Int32 = 92
+    #else
+        private static let setLock: Int32 = 37
+        private static let findLock: Int32 = 36
+    #endif
+}

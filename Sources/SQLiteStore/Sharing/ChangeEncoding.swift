@@ -1,0 +1,194 @@
+internal import RowStore
+
+/// Writes what a save changed as the words of one blob, and reads it back in another process.
+///
+/// The rows are copied as they are. They begin with a signature of the columns: another release of an app may have the same
+/// model with its attributes in another order, and takes what it cannot read for unknown. Values of transient attributes are
+/// left out: they do not belong into the file.
+struct ChangeEncoding: Sendable {
+    private let layout: ModelLayout
+    private let signature: UInt64
+    /// By entity: the columns that are stored, for entities that have others too.
+    private let storedColumns: [[Int]?]
+
+    /// The most rows of a save that are told one by one.
+    static let rowLimit = 4096
+    /// The most bytes of them.
+    static let byteLimit = 4 << 20
+
+    init(_ layout: ModelLayout) {
+        self.layout = layout
+        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+        func combine(_ byte: UInt8) { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+        for entity in layout.entities {
+            for byte in entity.name.utf8 { combine(byte) }
+            combine(0)
+            for column in entity.columns {
+                for byte in column.name.utf8 { combine(byte) }
+                combine(column.storage.rawValue)
+                combine(column.isStored ? 1 : 2)
+            }
+            combine(0xFF)
+        }
+        signature = hash
+        storedColumns = layout.entities.map { entity in
+            entity.storedColumns.count == entity.columns.count ? nil : entity.storedColumns
+        }
+    }
+
+    // MARK: Writing
+
+    /// Nil if there are too many rows.
+    func words(_ changes: ChangeSet) -> ContiguousArray<UInt64>? {
+        guard changes.rowCount <= ChangeEncoding.rowLimit else { return nil }
+        var words: ContiguousArray<UInt64> = [signature]
+        for entity in changes.entities {
+            let start = words.count
+            words.append(UInt64(entity.entity))
+            words.append(UInt64(entity.inserted.count))
+            words.append(0)
+            words.append(UInt64(entity.deleted.count))
+            for row in entity.inserted { append(row.key, row.row, entity.entity, &words) }
+            var updated: UInt64 = 0
+            for row in entity.updated where append(row, entity.entity, &words) { updated += 1 }
+            words[start + 2] = updated
+            for row in entity.deleted { append(row.key, row.row, entity.entity, &words) }
+            if words.count * 8 > ChangeEncoding.byteLimit { return nil }
+        }
+        return words
+    }
+
+    private func append(_ key: Int64, _ row: RowSnapshot, _ entity: Int, _ words: inout ContiguousArray<UInt64>) {
+        words.append(UInt64(bitPattern: key))
+        append(row, entity, &words)
+    }
+
+    private func append(_ row: RowSnapshot, _ entity: Int, _ words: inout ContiguousArray<UInt64>) {
+        let stored = storedColumns[entity].map { row.keeping($0, layout.entities[entity]) } ?? row
+        words.append(UInt64(stored.words.count))
+        words.append(contentsOf: stored.words)
+    }
+
+    /// - Returns: Whether anything that is stored has changed.
+    private func append(_ row: UpdatedRow, _ entity: Int, _ words: inout ContiguousArray<UInt64>) -> Bool {
+        let columns = layout.entities[entity].columns
+        var mask = ContiguousArray<UInt64>(repeating: 0, count: (columns.count + 63) / 64)
+        for index in columns.indices where columns[index].isStored && row.columns.contains(index) {
+            mask[index >> 6] |= 1 << UInt64(index & 63)
+        }
+        guard mask.contains(where: { $0 != 0 }) else { return false }
+        words.append(UInt64(bitPattern: row.key))
+        words.append(contentsOf: mask)
+        append(row.row, entity, &words)
+        append(row.previous, entity, &words)
+        return true
+    }
+
+    // MARK: Reading
+
+    /// Nil if the words are not of a model with these columns, or damaged.
+    func changes(_ words: UnsafeBufferPointer<UInt64>) -> ChangeSet? {
+        guard words.first == signature else { return nil }
+        var reader = WordReader(words: words, position: 1)
+        var entities: [EntityChanges] = []
+        while !reader.isAtEnd {
+            guard let entity = entity(&reader) else { return nil }
+            if !entity.isEmpty { entities.append(entity) }
+        }
+        return ChangeSet(entities: entities)
+    }
+
+    private func entity(_ reader: inout WordReader) -> EntityChanges? {
+        guard let number = reader.count(below: layout.entities.count), let inserted = reader.count(),
+            let updated = reader.count(), let deleted = reader.count()
+        else { return nil }
+        let layout = layout.entities[number]
+        var changes = EntityChanges(entity: number)
+        for _ in 0..<inserted {
+            guard let row = reader.row(layout) else { return nil }
+            changes.inserted.append(row)
+        }
+        for _ in 0..<updated {
+            guard let row = reader.updatedRow(layout) else { return nil }
+            changes.updated.append(row)
+        }
+        for _ in 0..<deleted {
+            guard let row = reader.row(layout) else { return nil }
+            changes.deleted.append(row)
+        }
+        return changes
+    }
+}
+
+/// Takes words one after the other, and never more than there are.
+private struct WordReader {
+    let words: UnsafeBufferPointer<UInt64>
+    var position: Int
+
+    var isAtEnd: Bool { position >= words.count }
+
+    mutating func word() -> UInt64? {
+        guard position < words.count else { return nil }
+        defer { position += 1 }
+        return words[position]
+    }
+
+    /// A number of things of which each takes a word at least.
+    mutating func count(below limit: Int? = nil) -> Int? {
+        guard let word = word(), word < UInt64(limit ?? words.count) else { return nil }
+        return Int(word)
+    }
+
+    mutating func row(_ layout: EntityLayout) -> StoredRow? {
+        guard let key = word(), let row = snapshot(layout) else { return nil }
+        return StoredRow(key: Int64(bitPattern: key), row: row)
+    }
+
+    mutating func updatedRow(_ layout: EntityLayout) -> UpdatedRow? {
+        guard let key = word() else { return nil }
+        var columns = ColumnSet()
+        for start in stride(from: 0, to: layout.columns.count, by: 64) {
+            guard let mask = word() else { return nil }
+            for bit in 0..<min(64, layout.columns.count - start) where mask & (1 << UInt64(bit)) != 0 {
+                columns.insert(start + bit)
+            }
+        }
+        guard let row = snapshot(layout), let previous = snapshot(layout) else { return nil }
+        return UpdatedRow(key: Int64(bitPattern: key), row: row, previous: previous, columns: columns)
+    }
+
+    private mutating func snapshot(_ layout: EntityLayout) -> RowSnapshot? {
+        guard let count = count(), count <= words.count - position else { return nil }
+        defer { position += count }
+        let row = RowSnapshot(packed: ContiguousArray(words[position..<position + count]))
+        return row.isSound(layout) ? row : nil
+    }
+}
+
+extension RowSnapshot {
+    /// A row with the values of some columns, and nulls in the others.
+    fileprivate func keeping(_ kept: [Int], _ layout: EntityLayout) -> RowSnapshot {
+        var row = RowSnapshot(columnCount: columnCount)
+        for column in kept where !isNull(column) {
+            switch layout.columns[column].storage {
+            case .integer, .real: row.setWord(word(column), column)
+            case .text, .blob: withBytes(column) { row.setBytes($0, column) }
+            }
+        }
+        return row
+    }
+
+    /// Whether words from a file are a row of the entity.
+    fileprivate func isSound(_ layout: EntityLayout) -> Bool {
+        let count = layout.columns.count
+        guard words.first == UInt64(count), words.count >= RowSnapshot.headWords(count) else { return false }
+        return layout.columns.indices.allSatisfy { column in
+            switch layout.columns[column].storage {
+            case .integer, .real: return true
+            case .text, .blob:
+                let (start, length) = (Int(word(column) >> 32), Int(word(column) & 0xFFFF_FFFF))
+                return start * 8 + length <= words.count * 8
+            }
+        }
+    }
+}

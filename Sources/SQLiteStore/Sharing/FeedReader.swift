@@ -1,0 +1,150 @@
+internal import CSQLite
+internal import Foundation
+internal import RowStore
+
+/// Reads what other members have written, on a connection of its own: who reads rows may have to take that in first, and must
+/// not wait for a reader of the pool.
+///
+/// Guarded by: ``SharedAccess``.
+final class FeedReader {
+    private let connection: Connection
+    private let encoding: ChangeEncoding
+    private let layout: ModelLayout
+    private let own: Int64
+    private var members: [Int64: StoreMember] = [:]
+    /// The state of the file and how often members had written, when it was last looked at.
+    private var version: UInt32 = 0
+    private var knownWrites: Int64 = -1
+
+    /// The most saves that are read at once, and about how many bytes of them.
+    private static let pageSize = 256
+    private static let pageBytes = 8 << 20
+
+    init(_ files: StoreFiles, _ layout: ModelLayout, own: Int64) throws(DataSourceError) {
+        guard try files.mainExists() else { throw DataSourceError(storeMoved: files.main) }
+        connection = try Connection(path: files.main, isReader: true, vfs: files.calls.sqliteVFS)
+        do throws(DataSourceError) {
+            try connection.configure()
+            try connection.settleReader()
+        } catch {
+            connection.close()
+            throw error
+        }
+        self.layout = layout
+        self.own = own
+        encoding = ChangeEncoding(layout)
+        _ = try snapshot { _ throws(DataSourceError) in }
+    }
+
+    func close() { connection.close() }
+
+    /// Runs the body with one state of the file.
+    private func snapshot<R>(
+        _ body: (SharedTables.Feed) throws(DataSourceError) -> R
+    ) throws(DataSourceError) -> (result: R, isOutside: Bool) {
+        try step(0, "BEGIN")
+        defer { connection.rollBack() }
+        let statement = try connection.statement(1, SharedTables.selectFeedSQL)
+        guard statement.step() == SQLITE_ROW else {
+            sqlite3_reset(statement.handle)
+            throw SharedTables.damaged(connection)
+        }
+        let feed = SharedTables.Feed(statement.handle)
+        sqlite3_reset(statement.handle)
+        var found: UInt32 = 0
+        sqlite3_file_control(connection.handle, "main", SQLITE_FCNTL_DATA_VERSION, &found)
+        // Somebody has written, and it was none of the members.
+        let isOutside = knownWrites >= 0 && found != version && feed.writes == knownWrites
+        (version, knownWrites) = (found, feed.writes)
+        return (try body(feed), isOutside)
+    }
+
+    private func step(_ number: Int, _ sql: String) throws(DataSourceError) {
+        let statement = try connection.statement(number, sql)
+        let code = statement.step()
+        sqlite3_reset(statement.handle)
+        guard code == SQLITE_DONE else { throw connection.error(code, while: "reading") }
+    }
+
+    // MARK: Saves
+
+    func news(after position: Int64) throws(DataSourceError) -> SharedNews {
+        var (news, isOutside) = try snapshot { feed throws(DataSourceError) in try self.news(feed, after: position) }
+        news.foundOutsideWrites = isOutside
+        return news
+    }
+
+    private func news(_ feed: SharedTables.Feed, after start: Int64) throws(DataSourceError) -> SharedNews {
+        var news = SharedNews(
+            position: start, events: [], isMore: false, foundOutsideWrites: false, leaseVersion: feed.leases)
+        guard feed.position > start else { return news }
+        guard start + 1 >= feed.lowest else {
+            news.position = feed.position
+            news.events = [.unknown(nil)]
+            return news
+        }
+        let statement = try connection.statement(
+            2,
+            """
+            SELECT "position", "member", "unknown", CASE WHEN "member" = ?2 THEN NULL ELSE "changes" END FROM "_changes" \
+            WHERE "position" > ?1 ORDER BY "position" LIMIT \(FeedReader.pageSize)
+            """)
+        defer { statement.clear() }
+        sqlite3_bind_int64(statement.handle, 1, start)
+        sqlite3_bind_int64(statement.handle, 2, own)
+        var byteCount = 0
+        while byteCount < FeedReader.pageBytes {
+            let code = statement.step()
+            if code == SQLITE_DONE { break }
+            guard code == SQLITE_ROW else { throw connection.error(code, while: "reading") }
+            let position = sqlite3_column_int64(statement.handle, 0)
+            // Positions have no holes. If one is missing, somebody has deleted rows.
+            if position != news.position + 1 { news.events.append(.unknown(nil)) }
+            news.position = position
+            let maker = sqlite3_column_int64(statement.handle, 1)
+            if maker == own { continue }
+            byteCount += Int(sqlite3_column_bytes(statement.handle, 3))
+            news.events.append(try event(statement, of: maker))
+        }
+        if news.position == start { (news.position, news.events) = (feed.position, [.unknown(nil)]) }
+        news.isMore = news.position < feed.position
+        return news
+    }
+
+    private func event(_ statement: Statement, of maker: Int64) throws(DataSourceError) -> FeedEvent {
+        if case .text(let names) = statement.value(2) {
+            return .unknown(
+                Set(names.split(separator: "\n").compactMap { layout.entity(named: String($0))?.index }))
+        }
+        let count = Int(sqlite3_column_bytes(statement.handle, 3)) / 8
+        guard count > 0, let start = sqlite3_column_blob(statement.handle, 3) else { return .unknown(nil) }
+        // SQLite has the bytes anywhere; words have to be at addresses of words.
+        let words = ContiguousArray<UInt64>(unsafeUninitializedCapacity: count) { buffer, initialized in
+            UnsafeMutableRawBufferPointer(buffer).copyMemory(
+                from: UnsafeRawBufferPointer(start: start, count: count * 8))
+            initialized = count
+        }
+        guard var changes = words.withUnsafeBufferPointer(encoding.changes) else { return .unknown(nil) }
+        changes.maker = try member(maker)
+        return .changes(changes)
+    }
+
+    // MARK: Members
+
+    private func member(_ number: Int64) throws(DataSourceError) -> StoreMember {
+        if let member = members[number] { return member }
+        members = [:]
+        for member in try SharedTables.members(connection) { members[member.number] = member }
+        return members[number] ?? StoreMember(number: number, processID: 0, name: "ended")
+    }
+
+    // MARK: Leases
+
+    func leases() throws(DataSourceError) -> (desk: LeaseDesk, table: LeaseTable) {
+        try snapshot { feed throws(DataSourceError) in
+            let desk = try LeaseDesk(connection, version: feed.leases)
+            let members = try SharedTables.members(connection)
+            return (desk, desk.table(feed.leases, members, layout, asSeenBy: own))
+        }.result
+    }
+}

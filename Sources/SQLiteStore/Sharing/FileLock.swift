@@ -1,0 +1,83 @@
+internal import Foundation
+internal import RowStore
+
+/// A lock that one container at a time can have, in this process or another. It is free as soon as its process has ended.
+///
+/// It belongs to a file of its own, into which the holder writes its process's number. Nothing else is in the file, and nobody
+/// removes it.
+///
+/// Guarded by: whoever uses it; one thread at a time.
+final class FileLock: Sendable {
+    private let path: String
+    private let descriptor: Int32
+
+    /// Opens the file, or makes it.
+    init(_ path: String, _ files: StoreFiles) throws(DataSourceError) {
+        self.path = path
+        descriptor = try files.openShared(path)
+    }
+
+    deinit {
+        flock(descriptor, LOCK_UN)
+        close(descriptor)
+    }
+
+    /// Waits for the lock.
+    ///
+    /// - Parameter patience: How long at most.
+    /// - Throws: `storeBusy`, which names the process that has it.
+    func take(patience: Duration = .milliseconds(Int(Connection.patience))) throws(DataSourceError) {
+        guard flock(descriptor, LOCK_EX | LOCK_NB) != 0 else { return noteHolder() }
+        let end = ContinuousClock.now + patience
+        var pause: UInt32 = 20
+        while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
+            guard errno == EWOULDBLOCK || errno == EINTR else {
+                throw DataSourceError(systemError: errno, path: path, while: "locking")
+            }
+            guard ContinuousClock.now < end else { throw busy() }
+            usleep(pause)
+            pause = min(pause * 2, 500)
+        }
+        noteHolder()
+    }
+
+    func release() {
+        flock(descriptor, LOCK_UN)
+    }
+
+    /// Runs the body with the lock.
+    func holding<R>(_ body: () throws(DataSourceError) -> R) throws(DataSourceError) -> R {
+        try take()
+        defer { release() }
+        return try body()
+    }
+
+    private func noteHolder() {
+        var (noted, own): (Int32, Int32) = (0, getpid())
+        guard pread(descriptor, &noted, 4, 0) != 4 || noted != own else { return }
+        _ = pwrite(descriptor, &own, 4, 0)
+    }
+
+    private func busy() -> DataSourceError {
+        var holder: Int32 = 0
+        let name = pread(descriptor, &holder, 4, 0) == 4 ? "Process \(holder)" : "Another process"
+        return DataSourceError(
+            .storeBusy, "\(name) kept \(path) locked. Wait until it is done, or end it, and try again.")
+    }
+}
+
+extension StoreFiles {
+    /// Held while a container opens or resets a shared store.
+    var gate: String { main + ".gate" }
+    /// Held while a shared store is written.
+    var writeLock: String { main + ".write" }
+    /// Rung after each commit to a shared store.
+    var bell: String { main + ".bell" }
+
+    /// Opens a file that lies beside a shared store, or makes it.
+    func openShared(_ path: String) throws(DataSourceError) -> Int32 {
+        let (descriptor, error) = calls.openOrMake(path, mode: mode)
+        guard error == 0 else { throw DataSourceError(systemError: error, path: path, while: "opening") }
+        return descriptor
+    }
+}

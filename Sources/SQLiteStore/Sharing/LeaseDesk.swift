@@ -1,0 +1,109 @@
+internal import RowStore
+
+/// Decides who gets which lease: a value that knows no file and no clock.
+///
+/// Leases go to tickets in the order of the tickets' numbers, to each all that it asks for or nothing. A ticket that has to
+/// wait keeps its entities from those behind it, so that nobody waits for ever, and nobody who waits has anything.
+package struct LeaseDesk: Sendable, Equatable {
+    package struct Lease: Sendable, Equatable {
+        /// The number of the member who has it.
+        package var holder: Int64?
+        package var epoch: Int64
+        package var source: String
+        /// When the holder got it, in milliseconds.
+        package var since: Int64
+    }
+
+    package struct Ticket: Sendable, Equatable {
+        package let number: Int64
+        package let member: Int64
+        package let entities: [String]
+        package let source: String
+        /// When it was drawn, in milliseconds.
+        package let since: Int64
+        /// The members who have said that they know of it.
+        package var answered: Set<Int64>
+    }
+
+    /// By entity.
+    package private(set) var leases: [String: Lease]
+    /// The oldest first.
+    package private(set) var tickets: [Ticket]
+
+    /// The number of the next ticket. No ticket ever had it.
+    private let nextTicket: Int64
+
+    package init(leases: [String: Lease] = [:], tickets: [Ticket] = [], nextTicket: Int64) {
+        self.leases = leases
+        self.tickets = tickets
+        self.nextTicket = nextTicket
+    }
+
+    // MARK: Asking
+
+    /// Draws a ticket behind all others; one for each state of the desk that is stored.
+    ///
+    /// - Returns: Its number.
+    package mutating func draw(_ entities: [String], for source: String, by member: Int64, at now: Int64) -> Int64 {
+        tickets.append(
+            Ticket(number: nextTicket, member: member, entities: entities, source: source, since: now, answered: []))
+        return nextTicket
+    }
+
+    /// Gives up a ticket.
+    package mutating func withdraw(_ number: Int64, by member: Int64) {
+        tickets.removeAll { $0.number == number && $0.member == member }
+    }
+
+    /// A member who has a lease says that it knows who waits.
+    package mutating func answer(_ numbers: [Int64], by member: Int64) {
+        for place in tickets.indices where numbers.contains(tickets[place].number) {
+            tickets[place].answered.insert(member)
+        }
+    }
+
+    /// A member gives up leases.
+    package mutating func release(_ entities: [String], by member: Int64) {
+        for entity in entities where leases[entity]?.holder == member { leases[entity]?.holder = nil }
+    }
+
+    // MARK: Deciding
+
+    /// Gives leases to those who can have all that they ask for.
+    ///
+    /// - Parameters:
+    ///   - now: In milliseconds.
+    ///   - patience: How many milliseconds a holder may take to answer. After that it counts as stopped.
+    ///   - isAlive: Whether a member lives.
+    package mutating func settle(at now: Int64, patience: Int64, isAlive: (Int64) -> Bool) {
+        tickets.removeAll { !isAlive($0.member) }
+        for (entity, lease) in leases {
+            if let holder = lease.holder, !isAlive(holder) { leases[entity]?.holder = nil }
+        }
+        var claimed: Set<String> = []
+        var waiting: [Ticket] = []
+        for ticket in tickets {
+            let isServed = ticket.entities.allSatisfy { entity in
+                if claimed.contains(entity) { return false }
+                guard let lease = leases[entity], let holder = lease.holder, holder != ticket.member else {
+                    return true
+                }
+                return !ticket.answered.contains(holder) && now - max(ticket.since, lease.since) > patience
+            }
+            if isServed {
+                for entity in ticket.entities { give(entity, ticket, now) }
+            } else {
+                claimed.formUnion(ticket.entities)
+                waiting.append(ticket)
+            }
+        }
+        tickets = waiting
+    }
+
+    private mutating func give(_ entity: String, _ ticket: Ticket, _ now: Int64) {
+        let lease = leases[entity]
+        if lease?.holder == ticket.member { return }
+        leases[entity] = Lease(
+            holder: ticket.member, epoch: (lease?.epoch ?? 0) + 1, source: ticket.source, since: now)
+    }
+}

@@ -1,0 +1,87 @@
+internal import Foundation
+internal import RowStore
+
+/// What a store has that others have open too: its locks, its bell, and a connection that follows the others.
+final class SharedAccess: Sendable {
+    let gate: FileLock
+    /// Held while the store is written.
+    let turn: FileLock
+    let bell: Bell
+    let times: LeaseTimes
+    let member: StoreMember
+    private let files: StoreFiles
+    private let layout: ModelLayout
+    private let state: Guarded<State>
+
+    private struct State {
+        var reader: FeedReader?
+        var firstPosition: Int64
+        var isClosed = false
+    }
+
+    init(
+        _ files: StoreFiles, _ layout: ModelLayout, _ gate: FileLock, _ turn: FileLock, _ bell: Bell,
+        _ joined: (member: StoreMember, feed: SharedTables.Feed), _ times: LeaseTimes
+    ) {
+        self.files = files
+        self.layout = layout
+        self.gate = gate
+        self.turn = turn
+        self.bell = bell
+        self.times = times
+        member = joined.member
+        state = Guarded(State(reader: nil, firstPosition: joined.feed.position))
+    }
+
+    var firstPosition: Int64 { state.withLock { $0.firstPosition } }
+
+    /// Runs the body with the connection that follows the others.
+    func reading<R: Sendable>(_ body: (FeedReader) throws(DataSourceError) -> R) throws(DataSourceError) -> R {
+        try state.withLock { (state) throws(DataSourceError) in
+            if state.isClosed { throw SQLiteStore.closed }
+            let reader =
+                if let reader = state.reader { reader } else { try FeedReader(files, layout, own: member.number) }
+            state.reader = reader
+            return try body(reader)
+        }
+    }
+
+    /// Runs the body, which replaces the store's files, while nobody follows. A new store begins with position 0.
+    func replacing<R: Sendable>(_ body: () throws(DataSourceError) -> R) throws(DataSourceError) -> R {
+        try state.withLock { (state) throws(DataSourceError) in
+            state.reader?.close()
+            state.reader = nil
+            let result = try body()
+            state.firstPosition = 0
+            return result
+        }
+    }
+
+    /// Ends following. The store has still to be closed.
+    func endFollowing() {
+        bell.end()
+        state.withLock { state in
+            state.reader?.close()
+            state.reader = nil
+            state.isClosed = true
+        }
+    }
+
+    /// - Throws: `storeInUse`, which names the others, if there are any.
+    func requireAlone(_ connection: Connection?, to action: String) throws(DataSourceError) {
+        guard bell.isAnyAlive else { return }
+        let others = try connection.map(SharedTables.members)?.filter { bell.isAlive($0.number) } ?? []
+        throw DataSourceError(files.main, openIn: others, cannot: action)
+    }
+}
+
+extension DataSourceError {
+    /// A store cannot be changed as a whole while others have it open.
+    init(_ path: String, openIn others: [StoreMember], cannot action: String) {
+        let names = others.map(\.description).joined(separator: ", ")
+        self.init(
+            .storeInUse,
+            "\(path) cannot be \(action) while others have it open"
+                + (names.isEmpty ? ". Close it there" : ": \(names). Close it there") + ", and try again.")
+    }
+}

@@ -1,0 +1,109 @@
+internal import CSQLite
+internal import Foundation
+internal import RowStore
+
+/// Opens a store that others may have open too.
+///
+/// One opens at a time: the gate is held until it is done. Who finds nobody has the store alone until then, and makes, resets,
+/// migrates or upgrades it. Who comes later takes it as it is, or not at all.
+struct SharedOpening {
+    struct Result {
+        let opened: StoreOpening.Result
+        let lock: LockFile
+        let access: SharedAccess
+        let feed: SharedTables.Feed
+    }
+
+    let files: StoreFiles
+    let schema: StoreSchema
+    let options: SQLiteStore.Options
+
+    /// The longest wait for another one that opens the store.
+    private static let patience = Duration.seconds(10)
+
+    func run() throws(DataSourceError) -> Result {
+        try SharedTables.check(schema)
+        try files.requireLocalDisk()
+        let gate = try FileLock(files.gate, files)
+        try gate.take(patience: SharedOpening.patience)
+        defer { gate.release() }
+        let bell = try Bell(files)
+        try bell.enter()
+        let turn = try FileLock(files.writeLock, files)
+        let isAlone = !bell.isAnyAlive
+        let lock = try ClosingStores.shared.lock(files, isShared: !isAlone)
+        let opening = StoreOpening(files: files, schema: schema, options: options)
+        let opened = try isAlone ? opening.run() : opening.runBeside(bell)
+        do throws(DataSourceError) {
+            let name = ProcessInfo.processInfo.processName
+            let joined = try turn.holding { () throws(DataSourceError) in
+                try isAlone
+                    ? SharedTables.prepare(opened.connection, as: name)
+                    : SharedTables.join(opened.connection, as: name, bell)
+            }
+            try bell.live(as: joined.member.number)
+            if isAlone { try lock.share() }
+            let access = SharedAccess(files, schema.layout, gate, turn, bell, joined, options.leaseTimes)
+            // So that it knows what was there before anything else is written.
+            _ = try access.reading { reader throws(DataSourceError) in try reader.leases() }
+            return Result(opened: opened, lock: lock, access: access, feed: joined.feed)
+        } catch {
+            opened.connection.close(copyingLog: false)
+            throw error
+        }
+    }
+}
+
+extension StoreFiles {
+    /// - Throws: `storeUnreadable` for a network file system: its locks and its shared memory are no use.
+    fileprivate func requireLocalDisk() throws(DataSourceError) {
+        #if os(Linux)
+            // NFS, SMB, CIFS, SMB2, AFS, Ceph, 9p and Lustre; linux/magic.h.
+            let remote: Set<UInt32> = [
+                0x6969, 0x517B, 0xFF53_4D42, 0xFE53_4D42, 0x5346_414F, 0x00C3_6400, 0x0102_1997, 0x0BD0_0BD0,
+            ]
+            guard remote.contains(csqlite_file_system(folder)) else { return }
+            throw DataSourceError(
+                .storeUnreadable,
+                "\(main) is on a network file system, where processes cannot share a store. Put it on a local disk.")
+        #endif
+    }
+}
+
+extension StoreOpening {
+    /// Opens a store that others have open. Nothing of it is changed.
+    ///
+    /// - Throws: `storeInUse`, which names the others, if it would have to be.
+    fileprivate func runBeside(_ bell: Bell) throws(DataSourceError) -> Result {
+        guard try files.mainExists() else { throw DataSourceError(storeMoved: files.main) }
+        let connection = try connect()
+        do throws(DataSourceError) {
+            try checkRights(connection)
+            let probe = try StoreProbe(connection)
+            let metadata = try unchanged(probe) { () throws(DataSourceError) in
+                try SharedTables.members(connection).filter { bell.isAlive($0.number) }
+            }
+            try probe.check(schema)
+            try connection.settleWriter(options.synchronous)
+            return Result(connection: connection, metadata: metadata, startup: StoreStartup(reason: .current))
+        } catch {
+            connection.close(copyingLog: false)
+            throw error
+        }
+    }
+
+    private func unchanged(
+        _ probe: StoreProbe, _ others: () throws(DataSourceError) -> [StoreMember]
+    ) throws(DataSourceError) -> Metadata {
+        let found = try probe.found()
+        guard SharedTables.names.allSatisfy({ name in probe.contents.contains { $0.name == name } }) else {
+            throw SharedTables.damaged(probe.connection)
+        }
+        let decision = try StartupDecision(found, options.identity, options.resetPolicy)
+        guard case .proceed(let metadata) = decision, metadata.format == StoreSchema.format else {
+            let migrates = if case .migrate = decision { true } else { false }
+            throw DataSourceError(files.main, openIn: try others(), cannot: migrates ? "migrated" : "reset")
+        }
+        return metadata
+    }
+}

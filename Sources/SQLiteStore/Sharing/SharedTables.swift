@@ -1,0 +1,141 @@
+internal import CSQLite
+internal import Foundation
+internal import RowStore
+
+/// The tables of a store that several containers share, beside those of its model.
+///
+/// `_feed` has one row: the position of the newest save, the lowest position that `_changes` has, how often members have
+/// written, how often the leases have changed, and the number of the newest member. A reader finds the position of its
+/// snapshot there. `_changes` has what each save changed. `_leases` and `_tickets` say who may write what, and who waits.
+enum SharedTables {
+    static let names = ["_feed", "_changes", "_leases", "_tickets", "_members"]
+
+    private static let createSQL = [
+        """
+        CREATE TABLE "_feed" ("id" INTEGER PRIMARY KEY, "position" INTEGER NOT NULL, "lowest" INTEGER NOT NULL, \
+        "writes" INTEGER NOT NULL, "leases" INTEGER NOT NULL, "members" INTEGER NOT NULL)
+        """,
+        """
+        CREATE TABLE "_changes" ("position" INTEGER PRIMARY KEY, "member" INTEGER NOT NULL, "time" INTEGER NOT NULL, \
+        "size" INTEGER NOT NULL, "unknown" TEXT, "changes" BLOB)
+        """,
+        """
+        CREATE TABLE "_leases" ("entity" TEXT PRIMARY KEY, "holder" INTEGER, "epoch" INTEGER NOT NULL, \
+        "source" TEXT NOT NULL, "since" INTEGER NOT NULL) WITHOUT ROWID
+        """,
+        """
+        CREATE TABLE "_tickets" ("number" INTEGER PRIMARY KEY, "member" INTEGER NOT NULL, "entities" TEXT NOT NULL, \
+        "source" TEXT NOT NULL, "since" INTEGER NOT NULL, "answered" TEXT NOT NULL)
+        """,
+        """
+        CREATE TABLE "_members" ("number" INTEGER PRIMARY KEY, "process" INTEGER NOT NULL, "name" TEXT NOT NULL)
+        """,
+    ]
+
+    static let selectFeedSQL = "SELECT \"position\", \"lowest\", \"writes\", \"leases\", \"members\" FROM \"_feed\""
+
+    /// The row of `_feed`.
+    struct Feed {
+        var position: Int64
+        var lowest: Int64
+        var writes: Int64
+        var leases: Int64
+        var members: Int64
+
+        init(_ statement: OpaquePointer) {
+            position = sqlite3_column_int64(statement, 0)
+            lowest = sqlite3_column_int64(statement, 1)
+            writes = sqlite3_column_int64(statement, 2)
+            leases = sqlite3_column_int64(statement, 3)
+            members = sqlite3_column_int64(statement, 4)
+        }
+    }
+
+    /// Makes the tables, or empties those that are there, and joins as the only member.
+    ///
+    /// Nobody follows then. What was in the tables may be of another model, and saves may have been made by a container that
+    /// had the store alone, so that nothing of it is told to anybody.
+    ///
+    /// - Parameter number: The member's own number, if it has one.
+    static func prepare(
+        _ connection: Connection, as name: String, number: Int64? = nil
+    ) throws(DataSourceError) -> (member: StoreMember, feed: Feed) {
+        let there = Set(try StoreProbe(connection).contents.map(\.name))
+        var joined: (StoreMember, Feed)?
+        try connection.transaction { () throws(DataSourceError) in
+            for (table, sql) in zip(names, createSQL) where !there.contains(table) { try connection.run(sql) }
+            for table in names.dropFirst() { try connection.run("DELETE FROM \(table.quoted)") }
+            try connection.run("INSERT OR IGNORE INTO \"_feed\" VALUES (1, 0, 1, 0, 0, \(number ?? 0))")
+            try connection.run("UPDATE \"_feed\" SET \"lowest\" = \"position\" + 1, \"leases\" = \"leases\" + 1")
+            joined = try join(connection, name, number)
+        }
+        guard let joined else { throw SQLiteStore.closed }
+        return joined
+    }
+
+    /// Joins those who have the store open.
+    static func join(
+        _ connection: Connection, as name: String, _ bell: Bell
+    ) throws(DataSourceError) -> (member: StoreMember, feed: Feed) {
+        var joined: (StoreMember, Feed)?
+        try connection.transaction { () throws(DataSourceError) in
+            for member in try members(connection).dropLast(endedLimit) where !bell.isAlive(member.number) {
+                try connection.run("DELETE FROM \"_members\" WHERE \"number\" = \(member.number)")
+            }
+            joined = try join(connection, name, nil)
+        }
+        guard let joined else { throw SQLiteStore.closed }
+        return joined
+    }
+
+    /// How many members are remembered that have ended, for those who ask who made a save.
+    private static let endedLimit = 100
+
+    private static func join(
+        _ connection: Connection, _ name: String, _ number: Int64?
+    ) throws(DataSourceError) -> (StoreMember, Feed) {
+        try connection.run(
+            number == nil
+                ? "UPDATE \"_feed\" SET \"members\" = \"members\" + 1, \"writes\" = \"writes\" + 1"
+                : "UPDATE \"_feed\" SET \"writes\" = \"writes\" + 1")
+        let feed = try feed(connection)
+        let member = StoreMember(number: number ?? feed.members, processID: getpid(), name: name)
+        _ = try connection.values(
+            "INSERT OR REPLACE INTO \"_members\" VALUES (?1, ?2, ?3)",
+            [.integer(member.number), .integer(Int64(member.processID)), .text(name)])
+        return (member, feed)
+    }
+
+    static func feed(_ connection: Connection) throws(DataSourceError) -> Feed {
+        let statement = try connection.prepare(selectFeedSQL)
+        guard statement.step() == SQLITE_ROW else { throw damaged(connection) }
+        return Feed(statement.handle)
+    }
+
+    static func damaged(_ connection: Connection) -> DataSourceError {
+        DataSourceError(
+            .storeCorrupt,
+            "The tables by which processes share \(connection.path) are not as this library made them. Close the store in "
+                + "all processes, and open it again.")
+    }
+
+    /// Those who have the store open, or had it open when their process was killed.
+    static func members(_ connection: Connection) throws(DataSourceError) -> [StoreMember] {
+        try connection.values("SELECT \"number\", \"process\", \"name\" FROM \"_members\" ORDER BY 1").compactMap {
+            row in
+            guard case .integer(let number) = row[0], case .integer(let process) = row[1], case .text(let name) = row[2]
+            else { return nil }
+            return StoreMember(number: number, processID: Int32(truncatingIfNeeded: process), name: name)
+        }
+    }
+
+    /// Whether the tables of a store's model leave room for these.
+    static func check(_ schema: StoreSchema) throws(DataSourceError) {
+        let taken = schema.namedSQL.map { $0.name.lowercased() }.first(where: names.contains)
+        guard let taken else { return }
+        throw DataSourceError(
+            .unreadableModel,
+            "The model has an entity \(taken), which is the name of a table that processes need to share a store. Rename it."
+        )
+    }
+}

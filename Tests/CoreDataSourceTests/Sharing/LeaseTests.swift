@@ -1,0 +1,197 @@
+import CoreDataSource
+import Dispatch
+import Foundation
+import RowStore
+import SQLiteStore
+import Testing
+
+/// Who may write in a store that others write too.
+@MainActor
+struct LeaseTests {
+    private func withTwo(
+        times: LeaseTimes = LeaseTimes(),
+        _ body: (PersistentContainer, PersistentContainer) async throws -> Void
+    ) async throws {
+        let directory = try TemporaryDirectory()
+        let one = try PersistentContainer.shared(directory.store, times: times)
+        let other = try PersistentContainer.shared(directory.store, times: times)
+        try await body(one, other)
+        try await one.close()
+        try await other.close()
+    }
+
+    @Test func aLeaseIsKeptAndHandedOver() async throws {
+        try await withTwo { one, other in
+            #expect(try one.leases.isEmpty)
+            let contacts = try one.dataSource(ContactDataSource.self)
+            try await contacts.add(contactList(0..<1))
+            var lease = try #require(try one.leases.first)
+            #expect(lease.dataSourceName == "ContactDataSource")
+            #expect(lease.entities.contains("ContactEntity"))
+            #expect(lease.isHeldHere)
+            #expect(lease.holder.hasPrefix("process \(getpid()) ("))
+            #expect(try other.leases.first?.isHeldHere == false)
+            try await other.dataSource(ContactDataSource.self).add(contactList(0..<1))
+            lease = try #require(try other.leases.first)
+            #expect(lease.isHeldHere)
+            #expect(try one.leases.first?.isHeldHere == false)
+        }
+    }
+
+    @Test func aContainerThatIsAloneAsksOnce() async throws {
+        try await withTwo { one, _ in
+            let contacts = try one.dataSource(ContactDataSource.self)
+            try await contacts.add(contactList(0..<1))
+            let version = try #require(try one.stack.root.store.sharing?.leases().version)
+            for step in 1..<20 { try await contacts.add(contactList(step..<step + 1)) }
+            #expect(try one.stack.root.store.sharing?.leases().version == version)
+        }
+    }
+
+    @Test func differentDataSourcesAreWrittenSideBySide() async throws {
+        try await withTwo(times: .short) { one, other in
+            let contacts = try one.dataSource(ContactDataSource.self)
+            let groups = try other.dataSource(GroupDataSource.self)
+            try await contacts.perform { context in
+                _ = try context.insert(ContactEntity.self)
+                _ = try waitHere { try await groups.add([GroupData(gid: "g", name: "group")]) }
+                context.rollback()
+            }
+            #expect(try other.leases.count == 2)
+        }
+    }
+
+    @Test func whoWaitsTooLongIsToldByWhom() async throws {
+        try await withTwo(times: .short) { one, other in
+            let mine = try one.dataSource(ContactDataSource.self)
+            let theirs = try other.dataSource(ContactDataSource.self)
+            let code = try await mine.perform { _ in
+                let error = try waitHere { () async throws -> DataSourceError? in
+                    do {
+                        try await theirs.add(contactList(0..<1))
+                        return nil
+                    } catch {
+                        return error as? DataSourceError
+                    }
+                }
+                #expect(error?.message.contains("process \(getpid()) (") ?? false)
+                return error?.code
+            }
+            #expect(code == .ownedElsewhere)
+            // Nothing of it is left, and nobody waits any more.
+            #expect(try one.leases.allSatisfy { $0.waiting.isEmpty })
+            #expect(try await theirs.add(contactList(0..<1)) == SaveReport(inserted: 1))
+        }
+    }
+
+    /// The holder of a lease does not answer for so long that another one takes it.
+    @Test func savesUnderALostLeaseAreRefused() async throws {
+        var (stopped, impatient) = (LeaseTimes(), LeaseTimes())
+        stopped.minimumHold = .seconds(3600)
+        stopped.answer = .seconds(3600)
+        impatient.answer = .zero
+        let directory = try TemporaryDirectory()
+        let one = try PersistentContainer.shared(directory.store, times: stopped)
+        let other = try PersistentContainer.shared(directory.store, times: impatient)
+        let mine = try one.dataSource(ContactDataSource.self)
+        let theirs = try other.dataSource(ContactDataSource.self)
+        try await mine.add(contactList(0..<3))
+        let error = await #expect(throws: DataSourceError.self) {
+            try await mine.perform { context in
+                for contact in try context.fetch(ContactEntity.self) { contact.name = "mine" }
+                _ = try waitHere { try await theirs.add(contactList(0..<3) { "theirs \($0)" }) }
+            }
+        }
+        #expect(error?.code == .leaseLost)
+        let names = try mine.fetch(ContactEntity.self, order: [.ascending(\.uid)]).map(\.name)
+        #expect(names == ["theirs 0", "theirs 1", "theirs 2"])
+        #expect(try await mine.add(contactList(0..<3) { "theirs \($0)" }) == SaveReport())
+        try await one.close()
+        try await other.close()
+    }
+
+    @Test func aHookThatReachesFurtherIsRefused() async throws {
+        let directory = try TemporaryDirectory()
+        let container = try PersistentContainer.shared(directory.store)
+        let other = try PersistentContainer.shared(directory.store)
+        // The contacts are another process's, and lose their group.
+        let reaching = try container.dataSource(ReachingDataSource.self)
+        try await reaching.add(["a"])
+        let contacts = try other.dataSource(ContactDataSource.self)
+        try await contacts.perform { context in
+            let contact = try context.insert(ContactEntity.self)
+            contact.uid = "member"
+            contact.group = try context.first(GroupEntity.self, where: \.gid, equals: "a")
+        }
+        let error = await #expect(throws: DataSourceError.self) { try await reaching.add(["delete"]) }
+        #expect(error?.code == .entityNotOwned)
+        #expect(error?.message.contains("perform") ?? false)
+        #expect(try contacts.main.first(ContactEntity.self, where: \.uid == "member")?.group != nil)
+        // With the leases of all that follows it is allowed.
+        try await reaching.perform { try $0.delete(GroupEntity.self, where: nil) }
+        #expect(try contacts.main.first(ContactEntity.self, where: \.uid == "member")?.group == nil)
+        try await other.close()
+        try await container.close()
+    }
+
+    @Test func manyWritersTakeTurns() async throws {
+        try await withTwo { one, other in
+            let sources = try [one, other].map { try $0.dataSource(ContactDataSource.self) }
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for (number, source) in sources.enumerated() {
+                    for task in 0..<2 {
+                        group.addTask {
+                            for step in 0..<10 {
+                                try await source.perform { context in
+                                    let counter = try context.findOrInsert(
+                                        ContactEntity.self, where: \.uid, equals: "counter")
+                                    counter.name = "\((Int(counter.name) ?? 0) + 1)"
+                                    let own = try context.insert(ContactEntity.self)
+                                    (own.uid, own.name) = ("\(number) \(task) \(step)", "own")
+                                }
+                            }
+                        }
+                    }
+                }
+                try await group.waitForAll()
+            }
+            for source in sources {
+                #expect(try source.main.first(ContactEntity.self, where: \.uid == "counter")?.name == "40")
+                #expect(try source.count(ContactEntity.self) == 41)
+            }
+        }
+    }
+}
+
+/// Blocks until the work is done. For work of another container in the middle of a batch.
+private func waitHere<R: Sendable>(_ work: @escaping @Sendable () async throws -> R) throws -> R {
+    let done = DispatchSemaphore(value: 0)
+    let result = Guarded<Result<R, any Error>?>(nil)
+    Task.detached {
+        do {
+            let value = try await work()
+            result.withLock { $0 = .success(value) }
+        } catch {
+            result.withLock { $0 = .failure(error) }
+        }
+        done.signal()
+    }
+    done.wait()
+    guard let outcome = result.withLock({ $0 }) else { throw CancellationError() }
+    return try outcome.get()
+}
+
+/// Deletes in a hook that only adds.
+private final class ReachingDataSource: DataSource<String> {
+    override class var entities: [ManagedObject.Type] { [GroupEntity.self] }
+
+    override func onAdd(_ gid: String, in context: PrivateContext) throws -> ManagedObject? {
+        if gid == "delete" {
+            try context.delete(GroupEntity.self, where: nil)
+            return nil
+        }
+        let group = try context.findOrInsert(GroupEntity.self, where: \.gid, equals: gid)
+        group.name = gid
+        return group
+    }
+}

@@ -1,0 +1,175 @@
+import CoreDataSource
+import Foundation
+import RowStore
+import SQLiteStore
+import Testing
+
+/// Two containers have one store open. Two of one process count as two.
+@MainActor
+struct SharedStoreTests {
+    private struct Side {
+        let container: PersistentContainer
+        let contacts: ContactDataSource
+        let groups: GroupDataSource
+
+        @MainActor init(_ url: URL, times: LeaseTimes = LeaseTimes()) throws {
+            container = try .shared(url, times: times)
+            contacts = try container.dataSource(ContactDataSource.self)
+            groups = try container.dataSource(GroupDataSource.self)
+        }
+
+        @MainActor func names() throws -> [String] {
+            try contacts.fetch(ContactEntity.self, order: [.ascending(\.uid)]).map { "\($0.uid) \($0.name)" }
+        }
+    }
+
+    private func withTwo(
+        times: LeaseTimes = LeaseTimes(), _ body: (Side, Side, URL) async throws -> Void
+    ) async throws {
+        let directory = try TemporaryDirectory()
+        let one = try Side(directory.store, times: times)
+        let other = try Side(directory.store, times: times)
+        try await body(one, other, directory.store)
+        try await one.container.close()
+        try await other.container.close()
+        #expect(try RawConnection(directory.store).column("PRAGMA integrity_check") == ["ok"])
+    }
+
+    @Test func eachSeesWhatTheOtherHasSaved() async throws {
+        try await withTwo { one, other, _ in
+            try await one.contacts.add(contactList(0..<3))
+            #expect(try other.names() == ["uid-0 name 0", "uid-1 name 1", "uid-2 name 2"])
+            try await other.contacts.add(contactList(1..<4) { "changed \($0)" })
+            #expect(
+                try one.names() == ["uid-0 name 0", "uid-1 changed 1", "uid-2 changed 2", "uid-3 changed 3"])
+            try await one.contacts.delete(contactList(0..<2))
+            #expect(try other.names() == ["uid-2 changed 2", "uid-3 changed 3"])
+        }
+    }
+
+    @Test func hooksFindWhatTheOtherHasSaved() async throws {
+        try await withTwo { one, other, _ in
+            #expect(try await one.contacts.add(contactList(0..<100)) == SaveReport(inserted: 100))
+            #expect(try await other.contacts.add(contactList(0..<100)) == SaveReport())
+            #expect(try await one.contacts.add(contactList(0..<3) { "x \($0)" }) == SaveReport(updated: 3))
+            let report = try await other.contacts.sync(contactList(0..<50), entity: ContactEntity.self)
+            #expect((report.inserted, report.deleted) == (0, 50))
+            #expect(try await one.contacts.add(contactList(49..<51)) == SaveReport(inserted: 1))
+        }
+    }
+
+    @Test func objectsOfMainFollowTheOther() async throws {
+        try await withTwo { one, other, _ in
+            try await one.contacts.add(contactList(0..<2))
+            let held = try #require(try other.contacts.main.first(ContactEntity.self, where: \.uid == "uid-0"))
+            try await one.contacts.add(contactList(0..<1) { _ in "new" })
+            _ = try other.contacts.count(ContactEntity.self)
+            _ = try other.contacts.main.first(ContactEntity.self, where: \.uid == "uid-1")
+            #expect(held.name == "new")
+            try await one.contacts.delete(contactList(0..<1))
+            _ = try other.contacts.main.first(ContactEntity.self, where: \.uid == "uid-1")
+            #expect(held.isDeleted)
+        }
+    }
+
+    @Test func aListFollowsTheOtherAndSaysWho() async throws {
+        try await withTwo { one, other, _ in
+            let request = FetchRequest(ContactEntity.self, order: [.ascending(\.name)])
+            var updates = other.contacts.updates(request).makeAsyncIterator()
+            #expect(await updates.next()?.snapshot.count == 0)
+            try await one.contacts.add(contactList(0..<3))
+            let update = try #require(await updates.next())
+            #expect(update.snapshot.count == 3)
+            #expect(update.reason.kind == .save)
+            #expect(!update.reason.didReadStore)
+            let name = "process \(getpid()) (\(ProcessInfo.processInfo.processName))"
+            #expect(update.reason.processes == [name])
+            #expect("\(update.reason)".contains(" in \(name): 3 rows"))
+        }
+    }
+
+    @Test func keysAreNeverGivenTwice() async throws {
+        try await withTwo { one, other, url in
+            for step in 0..<10 {
+                try await one.contacts.add(contactList(step * 300..<step * 300 + 150))
+                try await other.contacts.add(contactList(step * 300 + 150..<step * 300 + 300))
+            }
+            #expect(try one.names().count == 3000)
+            #expect(try RawConnection(url).column("SELECT count(DISTINCT _key) FROM ContactEntity") == ["3000"])
+        }
+    }
+
+    @Test func aSaveOfManyRowsIsReadAnew() async throws {
+        try await withTwo { one, other, _ in
+            try await one.contacts.add(contactList(0..<10))
+            let held = try #require(try other.contacts.main.first(ContactEntity.self, where: \.uid == "uid-0"))
+            try await one.contacts.add(contactList(0..<5000) { "many \($0)" })
+            #expect(try other.names().count == 5000)
+            other.container.mainTier.merge()
+            #expect(held.name == "many 0")
+            #expect(try await other.contacts.add(contactList(0..<5000) { "many \($0)" }) == SaveReport())
+        }
+    }
+
+    @Test func onlyASharedOpeningGetsIn() async throws {
+        try await withTwo { _, _, url in
+            await #expect(throws: DataSourceError.self) {
+                _ = try await PersistentContainer(model: .contacts, store: .sqlite(url))
+            }
+            await #expect(throws: DataSourceError.self) {
+                _ = try await PersistentContainer(
+                    model: .contacts, store: .sqlite(url), configuration: .init(isReadOnly: true))
+            }
+        }
+    }
+
+    @Test(arguments: [false, true])
+    func aStoreThatIsOpenAloneIsNotShared(isReadOnly: Bool) async throws {
+        let directory = try TemporaryDirectory()
+        let maker = try PersistentContainer.shared(directory.store)
+        try await maker.close()
+        let alone = try await PersistentContainer(
+            model: .contacts, store: .sqlite(directory.store), configuration: .init(isReadOnly: isReadOnly))
+        #expect { try PersistentContainer.shared(directory.store) } throws: {
+            ($0 as? DataSourceError)?.code == .storeInUse
+        }
+        try await alone.close()
+        try await PersistentContainer.shared(directory.store).close()
+    }
+
+    @Test func aResetIsRefusedWhileOthersAreThere() async throws {
+        try await withTwo { one, other, url in
+            try await one.contacts.add(contactList(0..<3))
+            let error = await #expect(throws: DataSourceError.self) { try await one.container.reset() }
+            #expect(error?.code == .storeInUse)
+            #expect(error?.message.contains("process \(getpid()) (") ?? false)
+            #expect(try other.names().count == 3)
+            try await other.container.close()
+            #expect(try await one.container.reset().rowsDropped == 3)
+            #expect(try one.names() == [])
+            try await one.contacts.add(contactList(5..<7))
+            let third = try Side(url)
+            #expect(try third.names() == ["uid-5 name 5", "uid-6 name 6"])
+            try await third.contacts.add(contactList(7..<8))
+            #expect(try one.names().count == 3)
+            try await third.container.close()
+        }
+    }
+
+    @Test func anotherModelIsRefusedWhileOthersAreThere() async throws {
+        try await withTwo { one, _, url in
+            try await one.contacts.add(contactList(0..<3))
+            let error = #expect(throws: DataSourceError.self) { try PersistentContainer.shared(url, model: .chat) }
+            #expect(error?.code == .storeInUse)
+            #expect(error?.message.contains("process \(getpid()) (") ?? false)
+        }
+    }
+
+    @Test func aSaveThatIsPendingIsSeenByTheOtherOnceItIsWritten() async throws {
+        try await withTwo { one, other, _ in
+            try await one.contacts.add(contactList(0..<3), waitFor: .main)
+            // Who gets the lease finds everything that was pending under it.
+            #expect(try await other.contacts.add(contactList(0..<3)) == SaveReport())
+        }
+    }
+}

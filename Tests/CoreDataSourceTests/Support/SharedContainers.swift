@@ -1,0 +1,32 @@
+import CoreDataSource
+import Foundation
+import RowStore
+import SQLiteStore
+
+extension PersistentContainer {
+    /// A container over the contacts model whose store others may have open.
+    static func shared(
+        _ url: URL, model: ManagedObjectModel = .contacts, times: LeaseTimes = LeaseTimes(),
+        configuration: Configuration = .init(synchronous: .normal)
+    ) throws -> PersistentContainer {
+        let layout = ModelLayout(model)
+        var options = SQLiteStore.Options(
+            url: url, layout: layout,
+            identity: StoreIdentity(
+                modelHash: model.hash.description, entityHashes: model.entityHashes.mapValues(\.description),
+                databaseKey: ""), synchronous: configuration.synchronous)
+        options.isShared = true
+        options.leaseTimes = times
+        let store = try SQLiteStore.open(options)
+        return PersistentContainer(layout, store, store.startup, configuration)
+    }
+}
+
+extension LeaseTimes {
+    /// For tests in which somebody waits in vain.
+    static let short = {
+        var times = LeaseTimes()
+        times.patience = .milliseconds(300)
+        return times
+    }()
+}

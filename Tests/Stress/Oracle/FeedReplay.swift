@@ -1,0 +1,72 @@
+import RowStore
+
+/// The rows of a store as its feed tells them.
+struct FeedReplay {
+    private let layout: ModelLayout
+    private var position: Int64
+    private var rows: [Int: [Int64: RowSnapshot]] = [:]
+
+    init(_ layout: ModelLayout, after position: Int64) {
+        self.layout = layout
+        self.position = position
+    }
+
+    /// Replays what there is.
+    ///
+    /// - Parameter report: Called with what contradicts what was replayed before.
+    mutating func takeIn(_ store: some StoreSharing, _ report: (String) -> Void) throws {
+        while true {
+            let news = try store.news(after: position)
+            for event in news.events {
+                guard case .changes(let changes) = event else {
+                    report("the feed does not tell what happened after \(position)")
+                    continue
+                }
+                for entity in changes.entities { take(entity, report) }
+            }
+            position = news.position
+            if news.foundOutsideWrites { report("a write from outside was found") }
+            if !news.isMore { return }
+        }
+    }
+
+    private mutating func take(_ changes: EntityChanges, _ report: (String) -> Void) {
+        let entity = layout.entities[changes.entity]
+        var known = rows[changes.entity] ?? [:]
+        func expect(_ key: Int64, _ before: RowSnapshot?) {
+            let values = known[key].map { self.values($0, entity) }
+            if values != before.map({ self.values($0, entity) }) {
+                report("a change of \(entity.name) \(key) does not begin where the one before it ended")
+            }
+        }
+        for row in changes.deleted {
+            expect(row.key, row.row)
+            known[row.key] = nil
+        }
+        for row in changes.updated {
+            expect(row.key, row.previous)
+            known[row.key] = row.row
+        }
+        for row in changes.inserted {
+            expect(row.key, nil)
+            known[row.key] = row.row
+        }
+        rows[changes.entity] = known
+    }
+
+    private func values(_ row: RowSnapshot, _ entity: EntityLayout) -> [RowValue] {
+        entity.columns.indices.map { row.value($0, entity.columns[$0].storage) }
+    }
+
+    /// The records of one table.
+    func records(_ table: String) -> Set<RecordData> {
+        guard let entity = layout.entity(named: table) else { return [] }
+        let columns = ["key", "task", "revision", "text"].compactMap(entity.column(named:))
+        return Set(
+            (rows[entity.index] ?? [:]).values.map { row in
+                RecordData(
+                    key: row.text(columns[0]), task: Int32(row.integer(columns[1])), revision: row.integer(columns[2]),
+                    text: row.isNull(columns[3]) ? nil : row.text(columns[3]))
+            })
+    }
+}

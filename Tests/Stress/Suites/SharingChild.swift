@@ -1,0 +1,158 @@
+import CoreDataSource
+import Foundation
+import RowStore
+import SQLiteStore
+import StoreTestModel
+import TestSupport
+
+/// A process that shares a store with others.
+///
+/// For each line `go COUNT SEED` it makes so many saves from each of three tasks and says `done`; for `check` it says `same` once
+/// all that it shows is what the file has, or what is not; for `quit` it closes the store. Of each save of its own record it says
+/// `saved NUMBER`, of one that failed `failed ERROR`.
+@MainActor
+struct SharingChild {
+    private let url: URL
+    private let number: Int
+
+    init(_ arguments: [String]) throws {
+        guard arguments.count == 2, let number = Int(arguments[1]) else {
+            throw Suite.Misunderstood(arguments: arguments)
+        }
+        url = URL(filePath: arguments[0])
+        self.number = number
+    }
+
+    /// The key of the blue record that one process alone writes.
+    nonisolated static func ownKey(_ number: Int) -> String { "own/\(number)" }
+
+    func run() async throws {
+        let container = try StressStore.openShared(url)
+        let keepers = try container.keepers
+        let lists = keepers.map { FollowedList($0) }
+        let file = try RecordFile(url)
+        say("open")
+        let lines = AsyncStream<String>.makeStream()
+        Thread {
+            while let line = readLine() { lines.continuation.yield(line) }
+            lines.continuation.finish()
+        }.start()
+        var revision: Int64 = 0
+        for await line in lines.stream {
+            let words = line.split(separator: " ")
+            switch words.first {
+            case "go":
+                let (count, seed) = (Int(words[1]) ?? 0, UInt64(words[2]) ?? 0)
+                revision = await save(count, seed, keepers, revision)
+                say("done")
+            case "check": say(try await difference(keepers, lists, file))
+            default:
+                try await container.close()
+                return say("closed")
+            }
+        }
+    }
+
+    private func save(
+        _ count: Int, _ seed: UInt64, _ keepers: [any RecordKeeper], _ revision: Int64
+    ) async -> Int64 {
+        let base = SeededRandom(seed: seed &+ UInt64(number))
+        await withTaskGroup(of: Void.self) { group in
+            for (table, keeper) in keepers.enumerated() {
+                let random = base.branch(UInt64(table))
+                group.addTask { await Self.save(count, table, keeper, random) }
+            }
+            let (number, blue) = (number, keepers[2])
+            group.addTask {
+                for step in 1...Int64(max(1, count / 4)) {
+                    let own = RecordData(key: Self.ownKey(number), task: Int32(number), revision: revision + step)
+                    await Self.attempt {
+                        try await blue.put([own])
+                    } onSuccess: {
+                        say("saved \(revision + step)")
+                    }
+                }
+            }
+        }
+        return revision + Int64(max(1, count / 4))
+    }
+
+    private nonisolated static func save(
+        _ count: Int, _ table: Int, _ keeper: any RecordKeeper, _ random: SeededRandom
+    ) async {
+        var random = random
+        for _ in 0..<count {
+            let all = Array(0..<RecordFile.recordCount)
+            let some = all.shuffled(using: &random).prefix(1 + random.next(below: 4)).map { record in
+                RecordData(
+                    key: RecordFile.key(table, record), task: 1000, revision: Int64(random.next() >> 30),
+                    text: random.next(below: 3) == 0 ? nil : "text \(random.next() >> 40)")
+            }
+            let kind = random.next(below: 10)
+            await attempt {
+                switch kind {
+                case 0..<6: try await keeper.put(some)
+                case 6..<9: try await keeper.remove(some)
+                default: try await keeper.replaceTask(1000, with: some)
+                }
+            }
+        }
+    }
+
+    private nonisolated static func attempt(
+        _ body: () async throws -> Void, onSuccess: () -> Void = {}
+    ) async {
+        do {
+            try await body()
+            onSuccess()
+        } catch {
+            say("failed \(error)")
+        }
+    }
+
+    /// What does not show what the file has, five seconds after everybody has stopped.
+    private func difference(
+        _ keepers: [any RecordKeeper], _ lists: [FollowedList], _ file: RecordFile
+    ) async throws -> String {
+        var different = "nothing"
+        for _ in 0..<250 {
+            let all = try keepers.indices.map { Set(try file.records($0)) }
+            different = ""
+            // Lists first: what else is asked looks into the file.
+            for table in keepers.indices where Set(lists[table].shown) != all[table] {
+                different += "the list of \(RecordFile.tables[table]) "
+            }
+            if different.isEmpty {
+                for table in keepers.indices {
+                    if Set(try keepers[table].shown()) != all[table] {
+                        different += "main \(RecordFile.tables[table]) "
+                    }
+                    if Set(try await keepers[table].kept()) != all[table] {
+                        different += "context \(RecordFile.tables[table]) "
+                    }
+                }
+            }
+            if different.isEmpty { return "same" }
+            try await Task.sleep(for: .milliseconds(20))
+        }
+        return "not as the file: \(different)"
+    }
+}
+
+extension StressStore {
+    static func sharedOptions(_ url: URL) -> SQLiteStore.Options {
+        var options = SQLiteStore.Options(
+            url: url, layout: ModelLayout(.stress), identity: TestModel.identity(of: .stress), synchronous: .normal,
+            resetPolicy: .fail)
+        options.isShared = true
+        // So that the log is copied often.
+        options.logLimit = 40
+        return options
+    }
+
+    /// Opens a store that others may have open.
+    static func openShared(_ url: URL) throws -> PersistentContainer {
+        let store = try SQLiteStore.open(sharedOptions(url))
+        return PersistentContainer(ModelLayout(.stress), store, store.startup)
+    }
+}

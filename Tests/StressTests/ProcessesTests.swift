@@ -1,0 +1,13 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Processes that have one store open.
+struct ProcessesTests {
+    /// Three processes; `Scripts/stress processes --size full` has eight, for a hundred rounds.
+    @Test func processesThatShareAStoreShowTheSame() async throws {
+        let stress = PackageFiles.products.appending(component: "stress").path
+        let run = try await Subprocess(stress, ["processes", "--seed", "\(testSeed())"])
+        #expect(run.status == 0, "\(run.output)\(run.errors)")
+    }
+}
