@@ -14,11 +14,13 @@ struct RealLibrary: Sendable {
     private init() async throws {
         folder = PackageFiles.products.appending(component: "RelationshipPrograms")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        let objects = try RealLibrary.modules.flatMap { module in
-            try FileManager.default.contentsOfDirectory(
-                at: PackageFiles.products.appending(component: "\(module).build"), includingPropertiesForKeys: nil
-            )
-            .filter { $0.lastPathComponent.hasSuffix(".swift.o") }.map(\.path)
+        // An incremental build leaves the objects of sources that are gone.
+        let objects = RealLibrary.modules.flatMap { module -> [String] in
+            let sources = FileManager.default.enumerator(
+                at: PackageFiles.root.appending(path: "Sources/\(module)"), includingPropertiesForKeys: nil)
+            return (sources?.allObjects ?? []).compactMap { $0 as? URL }.filter { $0.pathExtension == "swift" }.map {
+                PackageFiles.products.appending(path: "\(module).build/\($0.lastPathComponent).o").path
+            }
         }
         try await RealLibrary.compile(
             ["-emit-library", "-o", folder.appending(component: "lib\(RealLibrary.name).so").path] + objects

@@ -102,11 +102,16 @@ struct SharingChild {
     private nonisolated static func attempt(
         _ body: () async throws -> Void, onSuccess: () -> Void = {}
     ) async {
-        do {
-            try await body()
-            onSuccess()
-        } catch {
-            say("failed \(error)")
+        // On a machine with much else to do, another process may keep the file longer than a save waits for it.
+        for attempt in 1... {
+            do {
+                try await body()
+                return onSuccess()
+            } catch let error as DataSourceError where error.code == .storeBusy && attempt < 20 {
+                continue
+            } catch {
+                return say("failed \(error)")
+            }
         }
     }
 
