@@ -85,6 +85,8 @@ private struct RelatedCell {
     }
 
     func read<Value: AttributeStorable>(_ type: Value.Type, _ row: RowSnapshot?, _ index: Int) -> Value {
+        // A row that is written again and again would grow.
+        object.row = RowSnapshot(columnCount: object.row.columnCount)
         object.row.setValue(row?.value(index, storage) ?? .null, column)
         return Value.read(from: object, at: column)
     }

@@ -24,10 +24,10 @@ struct ChildSweep {
     func deletes(_ lacking: Int, of stored: Int, _ call: SyncRules?) throws(DataSourceError) -> Bool {
         guard rules.deletes, call?.deletes ?? true else { return false }
         let options = rules.options.union(call?.options ?? [])
-        if kept.isEmpty, !options.contains(.allowsEmpty) {
+        if kept.isEmpty, lacking > 0, !options.contains(.allowsEmpty) {
             throw DataSourceError(
                 .emptySync,
-                "A list without a value for \(name) was swept, which would delete all \(lacking) objects there. Pass options: .allowsEmpty if that is intended.",
+                "sweep got an empty list for \(name) and would delete all \(lacking) of its objects. If that is intended, pass options: .allowsEmpty.",
                 entityName: parent.layout.name)
         }
         if hasIgnored, !options.contains(.allowsIgnoredValues) { return false }

@@ -32,6 +32,8 @@ struct Batch {
     ) throws -> (result: Result, changes: ChangeSet, number: Int64) {
         let epochs = try useLeases()
         defer { stack.root.leases?.endUse(epochs) }
+        // Whoever had the leases may have saved; without that a hook would build on older rows.
+        if leases != nil { try stack.root.follow() }
         begin()
         defer { end() }
         do {
@@ -94,7 +96,9 @@ struct Batch {
 
     /// Deletes the children that are swept outside of `add` and `sync`.
     private func endSweeps() throws {
-        for context in [context] + others { try context.endSweeps() }
+        let contexts = [context] + others
+        let kept = contexts.reduce(into: Set<Int64>()) { $0.formUnion($1.sweeps.kept) }
+        for context in contexts { try context.endSweeps(sparing: kept) }
     }
 
     /// Does what the model's delete rules ask for, and checks what it demands of relationships.

@@ -97,11 +97,14 @@ extension PrivateContext {
     /// - Parameters:
     ///   - met: What the hooks returned for the values of the batch.
     ///   - call: The rules of the sync, if it is one.
+    ///   - kept: The keys of what sweeps of other data sources keep.
     @discardableResult
-    func endSweeps(_ met: [ManagedObject?] = [], _ call: SyncRules? = nil) throws -> SweepReport {
+    func endSweeps(
+        _ met: [ManagedObject?] = [], _ call: SyncRules? = nil, sparing kept: Set<Int64> = []
+    ) throws -> SweepReport {
         var report = SweepReport()
         if sweeps.isEmpty { return report }
-        var spared = sweeps.kept
+        var spared = sweeps.kept.union(kept)
         for object in met { if let object { spared.insert(object.key) } }
         let groups = sweeps.groups
         sweeps = ChildSweeps()
@@ -130,7 +133,7 @@ extension PrivateContext {
             report.stored += children.stored
             let lacking = children.objects.filter { !sweep.kept.contains($0.key) && !spared.contains($0.key) }
             let saved = lacking.count { !$0.isInserted }
-            if saved > 0, try !sweep.deletes(saved, of: children.stored, call) {
+            if !lacking.isEmpty, try !sweep.deletes(saved, of: children.stored, call) {
                 report.kept += saved
                 continue
             }

@@ -11,6 +11,8 @@ package struct LoggedSave: Sendable {
     package internal(set) var isPending: Bool
     /// Whether it was taken back: its rows are not visible any more.
     package internal(set) var isTakenBack = false
+    /// Whether reads find newer rows than its own in the store.
+    package internal(set) var isForgotten = false
     /// Whether its data source was notified that it is late.
     package internal(set) var isDelayed = false
     /// How much memory it takes, in bytes.

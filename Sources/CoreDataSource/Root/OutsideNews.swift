@@ -6,6 +6,11 @@ struct OutsideNews {
     fileprivate(set) var position: Int64 = 0
     /// The newest save whose rows may lack them; nil if there is none that is pending.
     fileprivate(set) var lacking: Int64?
+
+    /// Rows have changed that cannot be told, under pending saves up to that one.
+    mutating func wait(for number: Int64?) {
+        if let number { lacking = number }
+    }
 }
 
 extension RootContext.State {

@@ -76,7 +76,9 @@ extension RootContext.State {
     }
 
     private mutating func forget(_ entities: Set<Int>?) {
+        log.forgetRowsMadeElsewhere()
         feed.append(.unknown(entities))
         log.forgetForMain(.outsideWrites)
+        outsideWrites.wait(for: log.pending.last?.changes.number)
     }
 }

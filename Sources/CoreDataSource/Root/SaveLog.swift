@@ -94,6 +94,14 @@ package struct SaveLog {
         return elsewhereByteCount < unmergedByteLimit ? append(LoggedSave(madeElsewhere: changes), block) : nil
     }
 
+    /// Lets reads find in the store what other containers have saved: there are newer rows than those of their saves here.
+    mutating func forgetRowsMadeElsewhere() {
+        for save in entries where save.isMadeElsewhere && save.changes.number > trimmedRows && !save.isForgotten {
+            rows.remove(save.changes)
+        }
+        for index in entries.indices where entries[index].isMadeElsewhere { entries[index].isForgotten = true }
+    }
+
     /// The saves that are to be committed.
     package var pending: [LoggedSave] { entries.suffix(Int(newest - committed)).filter(\.isPending) }
 
@@ -291,7 +299,7 @@ package struct SaveLog {
         let known = min(committed, readers.first?.start ?? newest)
         if trimmedRows < known {
             for save in entries.suffix(Int(newest - trimmedRows)) where save.changes.number <= known {
-                if !save.isTakenBack, !save.changes.isTakeBack { rows.remove(save.changes) }
+                if !save.isTakenBack, !save.changes.isTakeBack, !save.isForgotten { rows.remove(save.changes) }
                 if save.isMadeElsewhere { elsewhereByteCount -= save.byteCount }
             }
             trimmedRows = known

@@ -120,6 +120,13 @@ extension FetchFunction {
         case .stddev: return Statistics.standardDeviation(values)
         default: break
         }
+        if kind == .real || kind == .date {
+            // In whatever order the rows come, the sum is the same.
+            var exact = ExactSum()
+            for case .real(let value) in values { exact.add(value) }
+            guard let sum = exact.value, self != .average || !values.isEmpty else { return .null }
+            return .number(self == .average ? sum / Double(values.count) : sum)
+        }
         let zero: RowValue = kind == .decimal ? .text("0") : kind == .integer ? .integer(0) : .real(0)
         let sum = values.reduce(zero) { Arithmetic.combine($0, .add, $1, as: kind) }
         guard self == .average else { return sum }

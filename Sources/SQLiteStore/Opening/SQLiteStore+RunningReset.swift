@@ -56,6 +56,10 @@ extension SQLiteStore {
     private func replace(
         _ connection: Connection, _ writer: inout WriterState
     ) -> (startup: StoreStartup, failure: DataSourceError?) {
+        // Members of a shared store reserve keys in the store alone.
+        if case .integer(let stored)?? = try? connection.values(Metadata.selectFirstFreeKeySQL).first?.first {
+            counters.firstFreeKey = max(counters.firstFreeKey, stored)
+        }
         var opening = StoreOpening(files: files, schema: schema, options: options)
         opening.firstFreeKey = counters.firstFreeKey
         // Until there is another one. What fails below closes the connection.

@@ -20,7 +20,7 @@ extension QueryPlan {
             shape.add(QueryShape.key)
             return true
         }
-        guard depth < QueryPlan.joinLimit, let related = joined.related else { return false }
+        guard depth < QueryPlan.nestingLimit, let related = joined.related else { return false }
         shape.add(QueryShape.joined)
         switch joined.source {
         case .outer, .outerKey: return false
@@ -44,8 +44,11 @@ extension QueryPlan {
         }
     }
 
-    /// The deepest nesting of related rows, in levels of a predicate.
-    private static let joinLimit = 24
+    /// How many levels of a predicate a query of related rows takes of the parser's stack.
+    private static let levels = 4
+    /// The most entities whose tables one query joins, and the longest shape: with many sub-entities it grows with each
+    /// relationship.
+    private static let (mostEntities, mostCodes) = (100, 4000)
 
     mutating func encode(_ test: RelatedTest, isNegated: Bool, depth: Int) -> Bool {
         shape.add(.isRelated)
@@ -61,13 +64,15 @@ extension QueryPlan {
             shape.add(Int(QueryShape.Link.pairs.rawValue), layout, own, other)
         }
         shape.add(related.family.count)
+        guard related.family.count <= QueryPlan.mostEntities else { return false }
+        let depth = depth + QueryPlan.levels
         for entity in related.family {
-            guard let table = schema.tables[entity] else { return false }
+            guard shape.codes.count < QueryPlan.mostCodes, let table = schema.tables[entity] else { return false }
             shape.add(entity)
             scopes.append(Scope(table: table, joined: related.joined))
             defer { scopes.removeLast() }
-            guard encode(related.predicate, isNegated: false, depth: depth + 1) else { return false }
-            if let column, !add(column: column, depth + 1) { return false }
+            guard encode(related.predicate, isNegated: false, depth: depth) else { return false }
+            if let column, !add(column: column, depth) { return false }
         }
         return true
     }

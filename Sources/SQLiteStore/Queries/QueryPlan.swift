@@ -38,7 +38,7 @@ struct QueryPlan {
     private var layout: EntityLayout { scopes[scopes.count - 1].table.layout }
 
     /// The deepest nesting of terms: the parser of SQLite has a stack of 100 places.
-    private static let nestingLimit = 20
+    static let nestingLimit = 20
     /// The longest list of values that is spelled out, filled up to a power of two, so that few shapes are enough.
     private static let listLength = 32
 

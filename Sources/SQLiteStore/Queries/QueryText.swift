@@ -15,7 +15,7 @@ struct QueryText {
         let test = shape.hasPredicate ? " WHERE " + writer.term() : ""
         joined = shape.joined
         guard !shape.isCount else {
-            sql = "SELECT count(*) FROM \(table.name.quoted)" + test
+            sql = "SELECT count(*) FROM \(writer.from(table))" + test
             columns = []
             return
         }
@@ -28,7 +28,7 @@ struct QueryText {
         let names =
             [EntityTable.keyName.quoted] + columns.map { table.terms[$0.index] }
             + joined.map { "\(writer.column()) AS \(QueryText.alias($0))" }
-        var sql = "SELECT \(names.joined(separator: ", ")) FROM \(table.name.quoted)" + test
+        var sql = "SELECT \(names.joined(separator: ", ")) FROM \(writer.from(table))" + test
         let key = EntityTable.keyName.quoted
         switch shape.order {
         case .none: break
@@ -74,7 +74,15 @@ struct TermWriter {
     init(_ codes: [Int32], _ table: EntityTable, _ schema: StoreSchema) {
         self.codes = codes
         self.schema = schema
-        scopes = [(table, table.name.quoted)]
+        scopes = [(table, TermWriter.outermost)]
+    }
+
+    /// What stands before the columns of the outermost table within other queries. No other alias has that name.
+    private static let outermost = "t0"
+
+    /// The outermost table, with an alias if there are other queries.
+    func from(_ table: EntityTable) -> String {
+        table.name.quoted + (queries > 0 ? " AS \(TermWriter.outermost)" : "")
     }
 
     mutating func next() -> Int {

@@ -16,6 +16,9 @@ final class FeedReader {
     private var version: UInt32 = 0
     private var knownWrites: Int64 = -1
 
+    /// Whether another program has written since that was last told.
+    private var hasOutsideNews = false
+
     /// The most saves that are read at once, and about how many bytes of them.
     private static let pageSize = 256
     private static let pageBytes = 8 << 20
@@ -38,10 +41,10 @@ final class FeedReader {
 
     func close() { connection.close() }
 
-    /// Runs the body with one state of the file.
+    /// Runs the body with one state of the file, and notes whether another program has written to it.
     private func snapshot<R>(
         _ body: (SharedTables.Feed) throws(DataSourceError) -> R
-    ) throws(DataSourceError) -> (result: R, isOutside: Bool) {
+    ) throws(DataSourceError) -> R {
         try step(0, "BEGIN")
         defer { connection.rollBack() }
         let statement = try connection.statement(1, SharedTables.selectFeedSQL)
@@ -54,9 +57,9 @@ final class FeedReader {
         var found: UInt32 = 0
         sqlite3_file_control(connection.handle, "main", SQLITE_FCNTL_DATA_VERSION, &found)
         // Somebody has written, and it was none of the members.
-        let isOutside = knownWrites >= 0 && found != version && feed.writes == knownWrites
+        if knownWrites >= 0 && found != version && feed.writes == knownWrites { hasOutsideNews = true }
         (version, knownWrites) = (found, feed.writes)
-        return (try body(feed), isOutside)
+        return try body(feed)
     }
 
     private func step(_ number: Int, _ sql: String) throws(DataSourceError) {
@@ -69,8 +72,9 @@ final class FeedReader {
     // MARK: Saves
 
     func news(after position: Int64) throws(DataSourceError) -> SharedNews {
-        var (news, isOutside) = try snapshot { feed throws(DataSourceError) in try self.news(feed, after: position) }
-        news.foundOutsideWrites = isOutside
+        var news = try snapshot { feed throws(DataSourceError) in try self.news(feed, after: position) }
+        news.foundOutsideWrites = hasOutsideNews
+        hasOutsideNews = false
         return news
     }
 
@@ -145,6 +149,6 @@ final class FeedReader {
             let desk = try LeaseDesk(connection, version: feed.leases)
             let members = try SharedTables.members(connection)
             return (desk, desk.table(feed.leases, members, layout, asSeenBy: own))
-        }.result
+        }
     }
 }

@@ -21,8 +21,8 @@ final class SharedWriter {
     private var epochs: [Int: Int64] = [:]
     private var epochsVersion: Int64 = -1
     private var insertion: Statement?
-    /// What was noted since old saves were last forgotten.
-    private var notedSaves = 0
+    /// What was noted since old saves were last forgotten. A member looks with its first save: it may make few.
+    private var notedSaves = SharedWriter.saveLimit / 4
     private var notedBytes = 0
 
     /// The most saves and bytes that are kept for members who are behind, beside what was noted since the last look.

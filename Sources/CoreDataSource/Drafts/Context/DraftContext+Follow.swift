@@ -11,8 +11,11 @@ extension DraftContext {
         for change in changes.inserted { take(change.row, change.key, binding, asOf: number) }
     }
 
-    private func take(_ row: RowSnapshot?, _ key: Int64, _ binding: EntityBinding, asOf number: Int64) {
-        guard let object = binding.objects[key], number > object.asOf else { return }
+    /// - Parameter isReload: Whether the row was read because it cannot be told what others have changed.
+    private func take(
+        _ row: RowSnapshot?, _ key: Int64, _ binding: EntityBinding, asOf number: Int64, isReload: Bool = false
+    ) {
+        guard let object = binding.objects[key], isReload ? number >= object.asOf : number > object.asOf else { return }
         switch object.state {
         case .saved:
             object.asOf = number
@@ -52,7 +55,7 @@ extension DraftContext {
                     entity: binding.layout.index, keys: keys, QueryBudget(isCancellable: false))
             else { return }
             let found = Dictionary(rows.map { ($0.key, $0.row) }) { first, _ in first }
-            for key in keys { take(found[key], key, binding, asOf: asOf) }
+            for key in keys { take(found[key], key, binding, asOf: asOf, isReload: true) }
         }
         mustReload = false
     }

@@ -38,7 +38,7 @@ struct UndoJournal {
     /// Notes that an object is about to change.
     mutating func note(_ moment: Moment) {
         if !undone.isEmpty { undone = [] }
-        if depth == 0 || !hasStep {
+        if depth == 0 || !hasStep || done.isEmpty {
             done.append([:])
             hasStep = depth > 0
         }

@@ -39,7 +39,10 @@ extension DraftContext {
         }
         for (order, base) in orders.sorted(by: { ($0.key.owner.key, $0.key.index) < ($1.key.owner.key, $1.key.index) })
         {
-            guard let owner = bindings[order.owner.entity].objects[order.owner.key], !owner.isDeleted else { continue }
+            // Nobody may hold the owner any more.
+            guard let owner = try find(entity: order.owner.entity, key: order.owner.key), !owner.isDeleted else {
+                continue
+            }
             let mine = try ends(of: owner, at: order.index)
             if mine == base { continue }
             difference.orders.append(

@@ -97,6 +97,7 @@ package struct NetChanges: Sendable {
     mutating func note(_ saves: [ChangeSet], ofEntities entities: Set<Int>) {
         for save in saves {
             self.saves = (self.saves?.lowerBound ?? save.number)...save.number
+            if let maker = save.maker { makers.insert(maker) }
             for changes in save.entities where entities.contains(changes.entity) {
                 let changed = changes.updated.reduce(into: ColumnSet()) { $0.formUnion($1.columns) }
                 columns[changes.entity, default: ColumnSet()].formUnion(changed)

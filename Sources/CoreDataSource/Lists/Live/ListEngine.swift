@@ -188,7 +188,10 @@ final class ListEngine {
             take(report.new)
             lastUpdateReason = report.reason
             notifySubscribers { $0.notify(report) }
-        case .mustRead: reload(.save)
+        case .mustRead:
+            // What the rows by their keys have gone on to is not shown.
+            version += 1
+            reload(.save)
         case .isShort(let short): start(self.work(short.reason, .readOn(short, hub.stack.root, hub.stack.layout)))
         case .hasRead(let short, let tail): join(short, tail)
         case .failed(let error):

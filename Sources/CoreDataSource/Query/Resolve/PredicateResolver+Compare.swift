@@ -7,13 +7,15 @@ extension PredicateResolver {
     func compare(
         _ one: FetchExpression, _ relation: ComparisonOperator, _ other: FetchExpression, _ options: StringOptions
     ) throws(DataSourceError) -> RowPredicate {
-        try compare(expression(one), relation, expression(other), options)
+        let joinedCount = joins.columns.count
+        let (left, right) = (try expression(one), try expression(other))
+        if let test = existence(left, relation, right, joinedCount) { return test }
+        return try compare(left, relation, right, options)
     }
 
     private func compare(
         _ one: TypedExpression, _ relation: ComparisonOperator, _ other: TypedExpression, _ options: StringOptions
     ) throws(DataSourceError) -> RowPredicate {
-        if let test = existence(one, relation, other) { return test }
         switch (one.expression, other.expression) {
         case (.column(let column), .constant(let value)):
             return try compare(column, one, relation, value, other, options)
@@ -106,7 +108,7 @@ extension PredicateResolver {
         _ one: FetchExpression, _ other: FetchExpression, _ options: StringOptions
     ) throws(DataSourceError) -> RowPredicate {
         guard case .list(let items) = other else {
-            if let test = try relatedMembership(one, other) { return test }
+            if let test = try relatedMembership(one, other, options) { return test }
             let value = try expression(other)
             if value.kind?.isText == false {
                 throw invalid("\(value.description) is on the right side of IN, which takes a list or a string.")

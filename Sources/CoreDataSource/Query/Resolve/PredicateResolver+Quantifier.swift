@@ -22,24 +22,26 @@ extension PredicateResolver {
 
     /// `%@ IN messages`: whether a value is among the objects of a to-many relationship; nil if the right side is none.
     func relatedMembership(
-        _ one: FetchExpression, _ other: FetchExpression
+        _ one: FetchExpression, _ other: FetchExpression, _ options: StringOptions
     ) throws(DataSourceError) -> RowPredicate? {
         guard let (objects, rest) = try splitAtCollection(other) else { return nil }
         let element = elementName
         let value: FetchExpression = rest.isEmpty ? .variable(element) : .path(.variable(element), rest)
-        return try resolve(.someOf(objects, element, .compare(value, .equal, one, [])))
+        return try resolve(.someOf(objects, element, .compare(value, .equal, one, options)))
     }
 
     /// Whether there is any related object, for a comparison that asks no more of their count.
+    ///
+    /// - Parameter joinedCount: How many columns there were before the sides of the comparison.
     func existence(
-        _ one: TypedExpression, _ relation: ComparisonOperator, _ other: TypedExpression
+        _ one: TypedExpression, _ relation: ComparisonOperator, _ other: TypedExpression, _ joinedCount: Int
     ) -> RowPredicate? {
-        if case .constant = one.expression { return existence(other, relation.mirrored, one.expression) }
-        return existence(one, relation, other.expression)
+        if case .constant = one.expression { return existence(other, relation.mirrored, one.expression, joinedCount) }
+        return existence(one, relation, other.expression, joinedCount)
     }
 
     private func existence(
-        _ count: TypedExpression, _ relation: ComparisonOperator, _ number: RowExpression
+        _ count: TypedExpression, _ relation: ComparisonOperator, _ number: RowExpression, _ joinedCount: Int
     ) -> RowPredicate? {
         guard case .column(let column) = count.expression, JoinedColumn.isJoined(column),
             case .aggregate(let related, .count, column: nil) = joins.columns[JoinedColumn.index(column)].source,
@@ -51,7 +53,7 @@ extension PredicateResolver {
         case (.equal, 0), (.lessOrEqual, 0), (.less, 1): isAny = false
         default: return nil
         }
-        let exists = joins.add(JoinedColumn(.exists(related), .integer))
+        let exists = joins.replaceLast(column, ifAfter: joinedCount, with: JoinedColumn(.exists(related), .integer))
         return .compare(column: exists, .equal, .integer(isAny ? 1 : 0))
     }
 

@@ -58,7 +58,9 @@ extension PredicateResolver {
         case .key: .column(joins.add(JoinedColumn(.key(related), .objectID)))
         // The length of a string or of data.
         case .function(let function, let arguments, let result):
-            .function(function, arguments.map { joined($0, .text, related) }, result)
+            .function(
+                function, arguments.map { joined($0, $0.lengthKind(model.entities[related.destination]), related) },
+                result)
         default: expression
         }
     }
@@ -130,6 +132,12 @@ extension PredicateResolver {
         guard let operation = path.first, operation.hasPrefix("@") else {
             throw unsupported("A SUBQUERY stands for many objects. Ask for SUBQUERY(...).@count or another aggregate")
         }
+        let hidden = PredicateTree(test).variables.subtracting([variable]).intersection(variablesLeft(objects))
+        if let name = hidden.sorted().first {
+            throw unsupported(
+                "A SUBQUERY about objects of an object further out asks for $\(name), which is not known there. Ask about the objects of $\(name)"
+            )
+        }
         return try collection(objects) { owner, relationship throws(DataSourceError) in
             let inner = try owner.inner(relationship.destination, variable)
             var related = try owner.related(relationship)
@@ -139,6 +147,13 @@ extension PredicateResolver {
     }
 
     // MARK: Collections
+
+    /// The variables of the subqueries between this scope and the one whose objects are asked about.
+    private func variablesLeft(_ objects: FetchExpression) -> Set<String> {
+        guard let scope else { return [] }
+        if case .path(.variable(let name), _) = objects, scope.variable == name { return [] }
+        return scope.outer.variablesLeft(objects).union(scope.variable.map { [$0] } ?? [])
+    }
 
     /// Resolves something about the objects of a to-many relationship, which may be one of an object that to-one
     /// relationships lead to.
@@ -192,6 +207,14 @@ extension PredicateResolver {
         return TypedExpression(
             expression: joined(typed.expression, typed.kind ?? .integer, related), kind: typed.kind,
             attribute: typed.attribute)
+    }
+}
+
+extension RowExpression {
+    /// The kind of what has a length: a string or data.
+    func lengthKind(_ layout: EntityLayout) -> ValueKind {
+        if case .column(let column) = self, layout.order(of: column).storage == .blob { return .data }
+        return .text
     }
 }
 

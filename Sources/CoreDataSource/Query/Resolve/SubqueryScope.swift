@@ -10,6 +10,18 @@ final class JoinCollector {
         for column in columns { _ = add(column) }
     }
 
+    /// Puts a column in the place of the last one, if that came in after there were so many: nothing else asks for it.
+    ///
+    /// - Returns: The new column's number.
+    func replaceLast(_ column: Int, ifAfter count: Int, with new: JoinedColumn) -> Int {
+        let place = JoinedColumn.index(column)
+        if place >= count, place == columns.count - 1 {
+            places[columns[place]] = nil
+            columns.removeLast()
+        }
+        return add(new)
+    }
+
     /// - Returns: The column's number.
     func add(_ column: JoinedColumn) -> Int {
         if let place = places[column] { return column.number(at: place) }
@@ -87,7 +99,11 @@ extension PredicateResolver {
         case .key: .column(joins.add(JoinedColumn(.outerKey, .objectID)))
         // The length of a string or of data.
         case .function(let function, let arguments, let result):
-            .function(function, arguments.map { imported($0, .text) }, result)
+            .function(
+                function,
+                arguments.map { argument in
+                    imported(argument, scope.map { argument.lengthKind($0.outer.layout) } ?? .text)
+                }, result)
         default: expression
         }
     }

@@ -65,7 +65,7 @@ extension FetchPredicate {
 
     private static func some(_ keyPath: AnyKeyPath, _ test: PredicateTree) -> Self {
         named(keyPath) { objects in
-            let variable = "object\(test.subqueryDepth)"
+            let variable = "_any\(test.subqueryDepth)"
             return .someOf(objects, variable, test.node.about(variable))
         }
     }

@@ -42,7 +42,7 @@ enum RelatedKeyPaths {
         private var relationships = 0
 
         /// The most relationships along which key paths are put together, and the most key paths.
-        private static let (mostRelationships, mostNames) = (4, 100_000)
+        private static let (mostRelationships, mostNames) = (4, 10_000)
 
         init(_ type: ManagedObject.Type) {
             for (keyPath, name) in type.relationshipKeyPaths { add(keyPath, [name]) }
@@ -62,7 +62,7 @@ enum RelatedKeyPaths {
             relationships += 1
             let starts = ways
             ways = []
-            for start in starts {
+            for start in starts where names.count <= Table.mostNames {
                 for (keyPath, name) in start.destination.object.optionalKeyPaths {
                     guard let longer = start.keyPath.appending(path: keyPath) else { continue }
                     add(longer, start.names + name.parts(separatedBy: ".", omittingEmpty: true))

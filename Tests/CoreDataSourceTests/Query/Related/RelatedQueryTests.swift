@@ -139,6 +139,38 @@ struct RelatedQueryTests {
         }
     }
 
+    /// What is nested too deep for SQLite's parser is read here, with the same answer.
+    @Test(arguments: [false, true]) func deepSubqueriesAreAnsweredByEveryStore(isInMemory: Bool) async throws {
+        try await withMail(isInMemory: isInMemory) { _, mail in
+            try #require(try mail.main.exists(MailMessage.self))
+            var inner = "$p7.name == 'Zhang'"
+            for level in (1...7).reversed() {
+                let objects = level == 1 ? "reports" : "$p\(level - 1).reports"
+                inner = "SUBQUERY(\(objects), $p\(level), \(inner)).@count != 2"
+            }
+            let predicate = try FetchPredicate<MailPerson>(format: inner)
+            #expect(try mail.main.fetch(MailPerson.self, where: predicate).map(\.name) == ["Guan", "Zhang"])
+            let chain = try FetchPredicate<MailPerson>(format: "boss.boss.boss.boss.boss.boss.boss.name == NIL")
+            #expect(try mail.main.count(MailPerson.self, where: chain) == 2)
+        }
+    }
+
+    @Test func partsOfPredicatesKeepTheirVariablesAndOptions() async throws {
+        try await withMail { _, mail in
+            try #require(try mail.main.exists(MailMessage.self))
+            let hasLarger = #Predicate<MailMessage> { message in
+                message.thread?.messages.contains { $0.size > message.size } ?? false
+            }
+            #expect(try self.titles(mail, .any(\.messages, FetchPredicate(hasLarger))) == ["a"])
+            #expect(try self.titles(mail, FetchPredicate(format: "'A1' IN[c] messages.subject")) == ["a"])
+            #expect(try self.titles(mail, FetchPredicate(format: "'A1' IN messages.subject")) == [])
+            let hidden = "SUBQUERY(messages, $m, ANY owner.written.subject == $m.subject).@count > 0"
+            let predicate = try FetchPredicate<MailThread>(format: hidden)
+            let error = #expect(throws: DataSourceError.self) { try self.titles(mail, predicate) }
+            #expect(error?.code == .unsupportedQuery && error?.message.contains("$m") == true)
+        }
+    }
+
     // MARK: Other requests
 
     @Test func ordersGoAlongRelationships() async throws {
