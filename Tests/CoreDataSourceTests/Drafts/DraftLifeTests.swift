@@ -23,6 +23,29 @@ import Testing
         }
     }
 
+    /// What was inserted in the draft and deleted again leaves no link, which would look like a conflict.
+    @Test func whatIsInsertedAndDeletedAgainLeavesNoLink() async throws {
+        try await withGraph { container, source in
+            try await source.perform { try $0.letter("a").subject = "old" }
+            let draft = try source.draft(of: container.main.knownLetter("a"))
+            let (topic, label) = (try draft.context.insert(Topic.self), try draft.context.insert(Label.self))
+            (topic.key, label.key) = ("t", "l")
+            draft.object.topic = topic
+            label.letters = [draft.object]
+            draft.object.subject = "new"
+            try draft.context.delete(topic)
+            try draft.context.delete(label)
+            #expect(draft.object.topic == nil && draft.object.labels.isEmpty)
+            draft.undo()
+            #expect(draft.object.labels.count == 1)
+            draft.redo()
+            try await draft.save()
+            let letter = try container.main.knownLetter("a")
+            #expect(letter.subject == "new" && letter.topic == nil && letter.labels.isEmpty)
+            #expect(try container.main.count(Topic.self) == 0)
+        }
+    }
+
     @Test func aDraftThatNobodyHoldsEnds() async throws {
         try await withGraph { container, source in
             try await source.perform { _ = try $0.letter("a") }

@@ -39,9 +39,9 @@ import Testing
     }
 
     @Test(arguments: [
-        ("phone == $PHONE", "$PHONE"), ("group.name == 'x'", "group"),
-        ("ANY group.members.name == 'x'", "relationship"),
-        ("group.members.@count > 0", "relationship"), ("unknown == 1", "unknown"), ("age CONTAINS 'x'", "string"),
+        ("phone == $PHONE", "$PHONE"), ("group.members.name == 'x'", "ANY"),
+        ("ANY group.name == 'x'", "to-many relationship"),
+        ("group.members == 1", "@count"), ("unknown == 1", "unknown"), ("age CONTAINS 'x'", "string"),
         ("name > 5", "name"), ("age IN 3", "takes a list"), ("score & 1 == 1", "only integers have"),
         ("~score == 1", "only integers have"), ("1 << 2.5 == 1", "only integers have"),
         ("age & 0xFFFFFFFFFFFFFFFF == 1", "decimal"), ("name.size == 3", "name.length"), ("age.length == 3", "alone"),

@@ -67,7 +67,28 @@ public final class DraftContext: EditingContext {
     }
 
     override func willDelete(_ object: ManagedObject) {
-        if !object.isDeleted { willChange(object) }
+        if object.isDeleted { return }
+        editingTogether {
+            willChange(object)
+            if object.isInserted { unlink(object) }
+        }
+    }
+
+    /// An object that was inserted here leaves no link behind: what is saved must not lead to what never was.
+    private func unlink(_ object: ManagedObject) {
+        for other in changed where other !== object && !other.isDeleted {
+            func leads(_ column: LinkColumn) -> Bool {
+                !other.row.isNull(column.key) && other.row.integer(column.key) == object.key
+            }
+            if other.layout.links != nil {
+                let columns = other.layout.pairColumns(isReversed: false)
+                if leads(columns.own) || leads(columns.other) { try? delete(owned: other) }
+                continue
+            }
+            for case .column(let column) in other.layout.relationships.map(\.storage) where leads(column) {
+                other.setLink(column, nil)
+            }
+        }
     }
 
     override func willReorder(_ owner: ManagedObject, _ index: Int) throws {
