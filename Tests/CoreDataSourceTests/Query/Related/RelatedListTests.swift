@@ -72,8 +72,9 @@ struct RelatedListTests {
                     FetchOrder(key.path.joined(separator: "."), isAscending: Bool.random(using: &questions.random)))
             }
             switch Int.random(in: 0..<4, using: &questions.random) {
-            case 0: section = \.thread?.title
-            case 1: section = \.author?.name
+            // The direction of sections would be that of the first order.
+            case 0 where sort.first?.path != ["thread", "title"]: section = \.thread?.title
+            case 1 where sort.first?.path != ["author", "name"]: section = \.author?.name
             case 2: request.limit = 5
             default: break
             }
