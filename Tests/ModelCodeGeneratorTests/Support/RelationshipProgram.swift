@@ -19,7 +19,7 @@ struct RelationshipProgram {
     init(_ model: ManagedObjectModel) throws {
         generated = ModelCodeGenerator(access: .internal, codeGeneration: .class).source(for: model)
         let names = RelationshipProgram.names(generated)
-        guard let model_ = generated.firstMatch(of: #/static let (\S+) = ManagedObjectModel\(/#)?.1 else {
+        guard let modelName = generated.firstMatch(of: #/static let (\S+) = ManagedObjectModel\(/#)?.1 else {
             throw Failure(description: "no model was generated")
         }
         var exercises: [String] = []
@@ -51,7 +51,7 @@ struct RelationshipProgram {
                 @MainActor static func main() async {
                     do {
                         let all: [Exercise] = [\(parts.indices.map { "part\($0)()" }.joined(separator: ", "))].reduce([], +)
-                        let exercises = try await Exercises<AllEntities>(all, of: .\(model_))
+                        let exercises = try await Exercises<AllEntities>(all, of: .\(modelName))
                         try await exercises.run()
                         for problem in exercises.problems { print(problem) }
                     } catch {
