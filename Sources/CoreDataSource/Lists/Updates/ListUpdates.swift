@@ -131,7 +131,7 @@ extension AnyDataSource {
     /// for await update in mail.updates(of: thread, \.messages, order: [.ascending(\.date)]) { show(update.snapshot) }
     /// ```
     ///
-    /// For conditions and ordered relationships see ``FetchRequest/init(_:_:where:order:limit:)``.
+    /// For conditions and ordered relationships make a `FetchRequest` of the object and the key path.
     ///
     /// - Parameter order: Objects that are equal by all of it come in the order of creation.
     public nonisolated func updates<Owner: ManagedObject, Object: ManagedObject>(
