@@ -142,7 +142,7 @@ final class SharedLock: Sendable {
     }
 
     deinit {
-        if let bell { close(bell) }
+        if let bell { Bell.letIn(bell) }
         flock(descriptor, LOCK_UN)
         close(descriptor)
     }

@@ -26,6 +26,7 @@ final class Bell: Sendable {
 
     deinit {
         end()
+        die()
         close(descriptor)
     }
 
@@ -149,7 +150,7 @@ final class Bell: Sendable {
 
     /// Whether a container has the store open together with others, for those who want it alone.
     ///
-    /// - Parameter keepsOut: Whether no container can come until the descriptor that is returned is closed.
+    /// - Parameter keepsOut: Whether no container can come until ``letIn(_:)`` is called with the descriptor that is returned.
     static func isAnyAlive(_ files: StoreFiles, keepsOut: Bool = false) throws(DataSourceError) -> (Bool, Int32?) {
         guard try files.state(files.bell) != nil else { return (false, nil) }
         let descriptor = open(files.bell, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
@@ -164,6 +165,14 @@ final class Bell: Sendable {
         }
         defer { close(descriptor) }
         return (isLocked(descriptor, 1, 0), nil)
+    }
+
+    /// Ends what ``isAnyAlive(_:keepsOut:)`` has begun.
+    static func letIn(_ descriptor: Int32) {
+        // A process that is just being forked has the descriptor too, until it runs its program: closing is not enough.
+        var none = lock(F_UNLCK, 0, 0)
+        _ = fcntl(descriptor, setLock, &none)
+        close(descriptor)
     }
 
     private static func isLocked(_ descriptor: Int32, _ number: Int64, _ count: Int64) -> Bool {
