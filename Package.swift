@@ -98,6 +98,7 @@ let package = Package(
             ],
             plugins: ["ModelPlugin"]),
         .target(name: "TestSupport", path: "Tests/TestSupport"),
+        .testTarget(name: "TestSupportTests", dependencies: ["TestSupport"]),
         .target(name: "CTaskHooks", path: "Tests/CTaskHooks"),
         .executableTarget(
             name: "stress",

@@ -1,0 +1,94 @@
+/// A message on its way from a client to a server with which a ``TCPProxy`` does something, once.
+package final class Interception: Sendable {
+    enum Action {
+        /// The connection is cut, and the server never gets the message.
+        case cutBefore
+        /// The server gets the message; when it has replied, the connection is cut, and the client never gets the reply.
+        case cutReply
+        /// The message waits in the proxy.
+        case hold
+    }
+
+    private enum Stage: Int {
+        case expected, met, delivered, answered
+    }
+
+    private struct State {
+        var stage = Stage.expected
+        var answer: String?
+    }
+
+    let action: Action
+    private let statement: String
+    private let state = Watched(State())
+    private let cutClientOfIt = Watched<(@Sendable () -> Void)?>(nil)
+
+    init(_ action: Action, _ statement: String) {
+        self.action = action
+        self.statement = statement
+    }
+
+    // MARK: What a test asks
+
+    /// Waits until the message has come, and with ``TCPProxy/cutReply(to:)`` until the server has replied and the
+    /// connection is cut.
+    package func wait() {
+        state.wait { $0.stage.rawValue >= (action == .cutReply ? Stage.answered : .met).rawValue }
+    }
+
+    /// Whether the message has come.
+    package var isMet: Bool { state.value.stage != .expected }
+
+    /// Ends the connection for the client while the message waits. The server does not notice.
+    package func cutClient() {
+        wait()
+        cutClientOfIt.value?()
+    }
+
+    /// Lets a message that waits go on to the server.
+    ///
+    /// - Returns: The server's reply, as ``answer``.
+    @discardableResult
+    package func deliver() -> String? {
+        wait()
+        state.change { if $0.stage == .met { $0.stage = .delivered } }
+        state.wait { $0.stage == .answered }
+        return answer
+    }
+
+    /// What the server replied: `COMMIT` for one that was done, `ROLLBACK` for one of a transaction that had failed, `ERROR` and
+    /// its code; nil if it is gone.
+    package var answer: String? { state.value.answer }
+
+    // MARK: What the proxy tells
+
+    func matches(_ query: String) -> Bool { query.contains(statement) }
+
+    func meet(cutClient: @escaping @Sendable () -> Void) {
+        cutClientOfIt.change { $0 = cutClient }
+        state.change { $0.stage = .met }
+    }
+
+    func waitForDelivery() { state.wait { $0.stage.rawValue >= Stage.delivered.rawValue } }
+
+    /// What a message of the server says of the statement; nil if it is not the reply.
+    func answer(in message: WireMessage) -> String? {
+        if message.isOf("C"), let tag = message.strings(1).first {
+            return statement.uppercased().hasPrefix(tag.prefix { $0 != " " }) || tag == "ROLLBACK" ? tag : nil
+        }
+        guard message.isOf("E") else { return nil }
+        let code = message.body.split(separator: 0).first { $0.first == UInt8(ascii: "C") }
+        return "ERROR " + String(decoding: code?.dropFirst() ?? [], as: UTF8.self)
+    }
+
+    /// Says that the reply has come, or never will.
+    func finish(_ answer: String?) {
+        state.change { state in
+            if state.stage == .answered { return }
+            state.answer = answer
+            state.stage = .answered
+        }
+    }
+
+    func waitForAnswer() { state.wait { $0.stage == .answered } }
+}

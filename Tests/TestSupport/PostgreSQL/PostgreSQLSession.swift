@@ -1,0 +1,114 @@
+/// A connection to a PostgreSQL server for tests, which speaks as much of the protocol as they need without libpq.
+package final class PostgreSQLSession {
+    /// What the server says went wrong.
+    package struct Failure: Error, CustomStringConvertible {
+        /// Five letters or digits. (https://www.postgresql.org/docs/15/errcodes-appendix.html)
+        package let code: String
+        package let message: String
+
+        package var description: String { "\(code): \(message)" }
+        package static let connectionLost = Failure(code: "", message: "the connection is lost")
+    }
+
+    /// What the server says of itself: `server_version` and others.
+    package private(set) var parameters: [String: String] = [:]
+    /// The process of the server for this connection.
+    package private(set) var processID: Int32 = 0
+
+    private let socket: Socket
+    private var messages = WireMessages(isFromClient: false)
+
+    /// - Parameter password: It is sent as it is; only for servers that ask for that.
+    package init(port: Int, database: String, user: String = PostgreSQLServer.user) throws {
+        socket = try Socket(connectingTo: port)
+        let version: [UInt8] = [0, 3, 0, 0]
+        send(WireMessage(nil, version + WireMessage.encoded("user", user, "database", database) + [0]))
+        _ = try reply()
+    }
+
+    deinit {
+        // Goodbye, so that the server's process ends at once and the database can be dropped.
+        send(WireMessage("X", []))
+    }
+
+    /// Runs statements one after the other, in one transaction unless they say otherwise.
+    ///
+    /// - Returns: The rows of all of them; a null is nil.
+    @discardableResult
+    package func run(_ statements: String) throws -> [[String?]] {
+        send(statements)
+        return try reply()
+    }
+
+    /// Sends statements and does not wait for what they give: see ``reply()``.
+    package func send(_ statements: String) { send(WireMessage("Q", WireMessage.encoded(statements))) }
+
+    /// Prepares a statement under a name, or runs it, in the extended protocol.
+    package func prepare(_ statement: String, as name: String) throws {
+        send(WireMessage("P", WireMessage.encoded(name, statement) + [0, 0]))
+        send(WireMessage("S", []))
+        _ = try reply()
+    }
+
+    /// Runs a prepared statement that has no parameters.
+    package func run(prepared name: String) throws {
+        send(WireMessage("B", WireMessage.encoded("", name) + [0, 0, 0, 0, 0, 0]))
+        send(WireMessage("E", [0, 0, 0, 0, 0]))
+        send(WireMessage("S", []))
+        _ = try reply()
+    }
+
+    /// Waits until the server has done all it was told.
+    package func reply() throws -> [[String?]] {
+        var rows: [[String?]] = []
+        var failure: Failure?
+        while true {
+            guard let message = next() else { throw failure ?? .connectionLost }
+            switch Character(UnicodeScalar(message.type)) {
+            case "S":
+                let pair = message.strings(2)
+                parameters[pair[0]] = pair[1]
+            case "K": processID = Int32(bitPattern: message.number)
+            case "D": rows.append(row(message.body))
+            case "E": failure = failure ?? error(message.body)
+            case "R" where message.number != 0: throw Failure(code: "28000", message: "a password is asked for")
+            case "Z":
+                if let failure { throw failure }
+                return rows
+            default: break
+            }
+        }
+    }
+
+    private func send(_ message: WireMessage) { socket.send(message.bytes) }
+
+    private func next() -> WireMessage? {
+        while true {
+            if let message = messages.next() { return message }
+            let bytes = socket.receive()
+            if bytes.isEmpty { return nil }
+            messages.append(bytes)
+        }
+    }
+
+    private func row(_ body: ArraySlice<UInt8>) -> [String?] {
+        var rest = body.dropFirst(2)
+        var values: [String?] = []
+        while rest.count >= 4 {
+            let length = Int32(bitPattern: rest.prefix(4).reduce(0) { $0 << 8 | UInt32($1) })
+            rest = rest.dropFirst(4)
+            values.append(length < 0 ? nil : String(decoding: rest.prefix(Int(length)), as: UTF8.self))
+            rest = rest.dropFirst(max(0, Int(length)))
+        }
+        return values
+    }
+
+    private func error(_ body: ArraySlice<UInt8>) -> Failure {
+        var fields: [Character: String] = [:]
+        for field in body.split(separator: 0) {
+            guard let letter = field.first else { continue }
+            fields[Character(UnicodeScalar(letter))] = String(decoding: field.dropFirst(), as: UTF8.self)
+        }
+        return Failure(code: fields["C"] ?? "", message: fields["M"] ?? "")
+    }
+}

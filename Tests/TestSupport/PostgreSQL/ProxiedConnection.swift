@@ -1,0 +1,143 @@
+import Foundation
+import Synchronization
+
+/// A client's connection to a ``TCPProxy``, and the one from there to the server.
+final class ProxiedConnection: Sendable {
+    let number: Int
+    private let client: Socket
+    private let server: Socket
+    private let proxy: Watched<TCPProxy.State>
+    private let isCut = Atomic(false)
+    /// What was intercepted here and is not answered yet.
+    private let interception = Mutex<Interception?>(nil)
+
+    init(number: Int, _ client: Socket, _ server: Socket, _ proxy: Watched<TCPProxy.State>) {
+        self.number = number
+        self.client = client
+        self.server = server
+        self.proxy = proxy
+    }
+
+    func start() {
+        Thread { [self] in
+            forwardRequests()
+            // A client that was cut off may have left something with the server.
+            if !isCut.load(ordering: .acquiring) { interception.withLock { $0 }?.waitForAnswer() }
+            end()
+        }.start()
+        Thread { [self] in
+            forwardReplies()
+            end()
+        }.start()
+    }
+
+    func cut() {
+        isCut.store(true, ordering: .releasing)
+        client.cut()
+        server.cut()
+    }
+
+    private func end() {
+        cut()
+        proxy.change { $0.connections[number] = nil }
+        // The thread that comes second finds what the first one did not.
+        interception.withLock { $0 }?.finish(nil)
+    }
+
+    /// - Returns: Whether to go on.
+    private func waitWhileStalled() -> Bool {
+        if proxy.value.isStalled {
+            proxy.wait { !$0.isStalled || self.isCut.load(ordering: .acquiring) }
+        }
+        return !isCut.load(ordering: .acquiring)
+    }
+
+    // MARK: From the client to the server
+
+    private func forwardRequests() {
+        var messages = WireMessages(isFromClient: true)
+        var statements: [String: String] = [:]
+        while true {
+            let bytes = client.receive()
+            guard !bytes.isEmpty else { return }
+            messages.append(bytes)
+            var ready: [UInt8] = []
+            while let message = messages.next() {
+                guard let met = intercepted(message, &statements) else {
+                    ready += message.bytes
+                    continue
+                }
+                guard waitWhileStalled(), server.send(ready), handle(met) else { return }
+                ready = message.bytes
+            }
+            guard waitWhileStalled(), server.send(ready) else { return }
+        }
+    }
+
+    /// - Returns: Whether to go on.
+    private func handle(_ met: Interception) -> Bool {
+        if met.action == .cutBefore {
+            cut()
+            met.meet {}
+            met.finish(nil)
+            return false
+        }
+        interception.withLock { $0 = met }
+        met.meet { [client] in client.cutSending() }
+        if met.action == .hold { met.waitForDelivery() }
+        return true
+    }
+
+    private func intercepted(_ message: WireMessage, _ statements: inout [String: String]) -> Interception? {
+        var statement: String?
+        if message.isOf("Q") {
+            statement = message.strings(1)[0]
+        } else if message.isOf("P") {
+            let strings = message.strings(2)
+            statements[strings[0]] = strings[1]
+        } else if message.isOf("B") {
+            statement = statements[message.strings(2)[1]]
+        }
+        guard let statement, !proxy.value.interceptions.isEmpty else { return nil }
+        return proxy.change { state in
+            guard let index = state.interceptions.firstIndex(where: { $0.matches(statement) }) else { return nil }
+            return state.interceptions.remove(at: index)
+        }
+    }
+
+    // MARK: From the server to the client
+
+    private func forwardReplies() {
+        var messages = WireMessages(isFromClient: false)
+        let version = proxy.value.version
+        while true {
+            let bytes = server.receive()
+            guard !bytes.isEmpty else { return }
+            messages.append(bytes)
+            var ready: [UInt8] = []
+            while let message = messages.next() {
+                let met = interception.withLock { $0 }
+                let answer = met?.answer(in: message)
+                if let met, met.action == .cutReply {
+                    guard let answer else { continue }
+                    // Cut first: whoever waits for the interception finds the connection gone.
+                    cut()
+                    return met.finish(answer)
+                }
+                if let met, let answer {
+                    interception.withLock { $0 = nil }
+                    met.finish(answer)
+                }
+                ready += changed(message, version).bytes
+            }
+            guard waitWhileStalled() else { return }
+            // A client that was cut off gets nothing, but what it left with the server is waited for.
+            if !client.send(ready), interception.withLock({ $0 == nil }) { return }
+        }
+    }
+
+    private func changed(_ message: WireMessage, _ version: String?) -> WireMessage {
+        guard let version, message.isOf("S"), message.strings(1) == ["server_version"] else { return message }
+        return WireMessage("S", WireMessage.encoded("server_version", version))
+    }
+}

@@ -1,0 +1,100 @@
+import Foundation
+
+/// A process that has a PostgreSQL server as its child, so that the server is reaped when it ends, and ends when this process
+/// does: then the guardian reads the end of its input.
+final class ServerGuardian: Sendable {
+    private let input: FileHandle
+    private let output: FileHandle
+
+    /// Where the server's files are, and its socket.
+    let folder: String
+
+    /// Makes a server's files; it does not run yet.
+    ///
+    /// - Parameter arguments: Those of `postgres`, besides the folder.
+    init(_ programs: PostgreSQLPrograms, _ arguments: [String]) throws {
+        // The path of a socket has at most 107 bytes, so that the folder for temporary files may be too deep.
+        var template = Array("/tmp/postgresql-XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil else { throw PostgreSQLServer.Failure("No folder can be made in /tmp.") }
+        folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        let owner = try PostgreSQLPrograms.Owner()
+        chown(folder, owner.user, owner.group)
+        let (input, output) = (Pipe(), Pipe())
+        for handle in [input.fileHandleForWriting, output.fileHandleForReading] {
+            _ = fcntl(handle.fileDescriptor, F_SETFD, FD_CLOEXEC)
+        }
+        let process = Process()
+        process.executableURL = URL(filePath: "/usr/bin/env")
+        process.currentDirectoryURL = URL(filePath: "/")
+        let postgres = ["\(programs.folder)/postgres", "-D", "\(folder)/data", "-k", folder] + arguments
+        process.arguments =
+            owner.prefix + ["/bin/sh", "-c", ServerGuardian.script, "guardian", folder, programs.folder] + postgres
+        process.standardInput = input
+        process.standardOutput = output
+        try process.run()
+        (self.input, self.output) = (input.fileHandleForWriting, output.fileHandleForReading)
+        guard answer() == "ready" else { throw PostgreSQLServer.Failure("initdb failed: \(log)") }
+    }
+
+    deinit { try? input.close() }
+
+    /// Ends a server at once when it has no more reason to be: nothing that it wrote is needed.
+    private static let script = """
+        folder=$1 programs=$2
+        shift 2
+        exec 2>>"$folder/log"
+        "$programs/initdb" -D "$folder/data" -U \(PostgreSQLServer.user) -A trust -E UTF8 --locale=C --no-sync \
+            --no-instructions >&2 || { echo failed; exit 1; }
+        { echo "host all +with_password all scram-sha-256"; cat "$folder/data/pg_hba.conf"; } >"$folder/hba"
+        mv "$folder/hba" "$folder/data/pg_hba.conf"
+        mkfifo "$folder/alive"
+        server=
+        end() {
+            kill -"$1" "$server"
+            wait "$server"
+            # All processes of the server have the fifo open. The last one of them has ended when this reads the end.
+            wait "$alive"
+            server=
+        }
+        echo ready
+        while read -r command; do
+            case $command in
+            start)
+                cat "$folder/alive" >/dev/null &
+                alive=$!
+                "$@" >"$folder/alive" </dev/null &
+                server=$!
+                echo "$server" ;;
+            *)
+                end "$command"
+                echo ended ;;
+            esac
+        done
+        [ -z "$server" ] || end KILL
+        rm -rf "$folder"
+        """
+
+    /// - Returns: The server's process.
+    func start() -> Int32? { Int32(tell("start") ?? "") }
+
+    /// Ends the server with a signal and waits until all its processes are gone.
+    func end(_ signal: String) { _ = tell(signal) }
+
+    private func tell(_ command: String) -> String? {
+        try? input.write(contentsOf: Data((command + "\n").utf8))
+        return answer()
+    }
+
+    private func answer() -> String? {
+        var line: [UInt8] = []
+        var byte: UInt8 = 0
+        while read(output.fileDescriptor, &byte, 1) == 1 {
+            if byte == UInt8(ascii: "\n") { return String(decoding: line, as: UTF8.self) }
+            line.append(byte)
+        }
+        return nil
+    }
+
+    /// What the server and the guardian have said so far.
+    var log: String { (try? String(contentsOfFile: "\(folder)/log", encoding: .utf8)) ?? "" }
+}

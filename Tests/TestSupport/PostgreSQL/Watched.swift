@@ -1,0 +1,29 @@
+import Foundation
+import Synchronization
+
+/// A state that threads change and wait for.
+final class Watched<State: Sendable>: Sendable {
+    private let condition = NSCondition()
+    private let state: Mutex<State>
+
+    init(_ state: State) { self.state = Mutex(state) }
+
+    var value: State { state.withLock { $0 } }
+
+    /// Changes the state, and wakes all who wait for it.
+    func change<R: Sendable>(_ body: (inout sending State) -> sending R) -> R {
+        condition.lock()
+        defer {
+            condition.broadcast()
+            condition.unlock()
+        }
+        return state.withLock(body)
+    }
+
+    /// Waits until the state fulfils the condition.
+    func wait(until isFulfilled: (State) -> Bool) {
+        condition.lock()
+        defer { condition.unlock() }
+        while !state.withLock({ isFulfilled($0) }) { condition.wait() }
+    }
+}
