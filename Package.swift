@@ -95,6 +95,7 @@ let package = Package(
             dependencies: [
                 "CoreDataSource", "DataSourceTesting", "ModelReader", "RowStore", "SQLiteStore", "ManagedModel",
                 "CSQLite", "StoreFaults", "TestSupport",
+                .target(name: "PostgreSQLStore", condition: .when(traits: ["PostgreSQL"])),
             ],
             plugins: ["ModelPlugin"]),
         .target(name: "TestSupport", path: "Tests/TestSupport"),

@@ -3,7 +3,7 @@ package import RowStore
 internal import SQLiteStore
 
 #if PostgreSQL
-    internal import PostgreSQLStore
+internal import PostgreSQLStore
 #endif
 
 /// One store, the tiers above it, and the data sources of an app.
@@ -166,14 +166,14 @@ public final class PersistentContainer: Sendable {
     ) throws(DataSourceError) -> (store: any PersistentStore, startup: StoreStartup) {
         let tracing = configuration.trace.map { StatementTracing(showsValues: configuration.tracesValues, $0) }
         #if PostgreSQL
-            if let server = location.server {
-                var options = PostgreSQLStore.Options(
-                    connection: server.connection, name: server.name, layout: layout, identity: identity,
-                    synchronous: configuration.synchronous, resetPolicy: configuration.resetPolicy)
-                options.tracing = tracing
-                let store = try PostgreSQLStore.open(options)
-                return (store, store.startup)
-            }
+        if let server = location.server {
+            var options = PostgreSQLStore.Options(
+                connection: server.connection, name: server.name, layout: layout, identity: identity,
+                synchronous: configuration.synchronous, resetPolicy: configuration.resetPolicy)
+            options.tracing = tracing
+            let store = try PostgreSQLStore.open(options)
+            return (store, store.startup)
+        }
         #endif
         guard let url = location.url else {
             return (InMemoryStore(layout), StoreStartup(reason: .firstLaunch))

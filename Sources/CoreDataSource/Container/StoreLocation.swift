@@ -4,7 +4,7 @@ public import Foundation
 public struct StoreLocation: Sendable, Hashable {
     package let url: URL?
     #if PostgreSQL
-        package var server: ServerLocation?
+    package var server: ServerLocation?
     #endif
     /// Who may have the store open.
     package var sharing = StoreSharingMode.exclusive

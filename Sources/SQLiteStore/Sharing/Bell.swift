@@ -79,33 +79,33 @@ final class Bell: Sendable {
     }
 
     #if canImport(Darwin)
-        /// What can be read once the file was written.
-        private func watch() -> Int32 {
-            let watch = kqueue()
-            var event = kevent(
-                ident: UInt(descriptor), filter: Int16(EVFILT_VNODE), flags: UInt16(EV_ADD | EV_CLEAR),
-                fflags: UInt32(NOTE_WRITE | NOTE_EXTEND), data: 0, udata: nil)
-            _ = kevent(watch, &event, 1, nil, 0, nil)
-            return watch
-        }
+    /// What can be read once the file was written.
+    private func watch() -> Int32 {
+        let watch = kqueue()
+        var event = kevent(
+            ident: UInt(descriptor), filter: Int16(EVFILT_VNODE), flags: UInt16(EV_ADD | EV_CLEAR),
+            fflags: UInt32(NOTE_WRITE | NOTE_EXTEND), data: 0, udata: nil)
+        _ = kevent(watch, &event, 1, nil, 0, nil)
+        return watch
+    }
 
-        private static func drain(_ watch: Int32) {
-            var (event, none) = (kevent(), timespec())
-            _ = kevent(watch, nil, 0, &event, 1, &none)
-        }
+    private static func drain(_ watch: Int32) {
+        var (event, none) = (kevent(), timespec())
+        _ = kevent(watch, nil, 0, &event, 1, &none)
+    }
     #else
-        /// What can be read once the file was written.
-        private func watch() -> Int32 {
-            let watch = inotify_init1(Int32(IN_NONBLOCK) | Int32(IN_CLOEXEC))
-            if watch >= 0 { inotify_add_watch(watch, path, UInt32(IN_MODIFY)) }
-            return watch
-        }
+    /// What can be read once the file was written.
+    private func watch() -> Int32 {
+        let watch = inotify_init1(Int32(IN_NONBLOCK) | Int32(IN_CLOEXEC))
+        if watch >= 0 { inotify_add_watch(watch, path, UInt32(IN_MODIFY)) }
+        return watch
+    }
 
-        private static func drain(_ watch: Int32) {
-            withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 8) { events in
-                while read(watch, events.baseAddress, events.count) > 0 {}
-            }
+    private static func drain(_ watch: Int32) {
+        withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 8) { events in
+            while read(watch, events.baseAddress, events.count) > 0 {}
         }
+    }
     #endif
 
     // MARK: Living
@@ -193,10 +193,10 @@ final class Bell: Sendable {
 
     // Locks of an open file, not of a process: F_OFD_SETLK and F_OFD_GETLK.
     #if canImport(Darwin)
-        private static let setLock: Int32 = 90
-        private static let findLock: Int32 = 92
+    private static let setLock: Int32 = 90
+    private static let findLock: Int32 = 92
     #else
-        private static let setLock: Int32 = 37
-        private static let findLock: Int32 = 36
+    private static let setLock: Int32 = 37
+    private static let findLock: Int32 = 36
     #endif
 }
