@@ -129,8 +129,19 @@ let package = Package(
 
         // The benchmark, and what it compares with.
         .target(name: "RawSQLite", dependencies: ["CSQLite"], path: "Tests/Benchmarks/RawSQLite"),
+        .target(
+            name: "RawPostgreSQL",
+            dependencies: [
+                "RawSQLite", .target(name: "CPostgreSQL", condition: .when(traits: ["PostgreSQL"])),
+            ], path: "Tests/Benchmarks/RawPostgreSQL",
+            cSettings: [.define("RAW_POSTGRESQL", .when(traits: ["PostgreSQL"]))]),
         .executableTarget(
-            name: "benchmarks", dependencies: ["CoreDataSource", "SQLiteStore", "RawSQLite"],
+            name: "benchmarks",
+            dependencies: [
+                "CoreDataSource", "SQLiteStore", "RawSQLite", "TestSupport",
+                .target(name: "RawPostgreSQL", condition: .when(traits: ["PostgreSQL"])),
+                .target(name: "PostgreSQLStore", condition: .when(traits: ["PostgreSQL"])),
+            ],
             path: "Tests/Benchmarks/Benchmarks", plugins: ["ModelPlugin"]),
     ],
     swiftLanguageModes: [.v6]
