@@ -92,7 +92,7 @@ let package = Package(
             ]),
         .testTarget(
             name: "PostgreSQLStoreTests",
-            dependencies: ["PostgreSQLStore", "RowStore", "ManagedModel", "StoreTestModel"]),
+            dependencies: ["PostgreSQLStore", "RowStore", "ManagedModel", "StoreTestModel", "TestSupport"]),
         .testTarget(
             name: "CoreDataSourceTests",
             dependencies: [
