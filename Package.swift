@@ -91,6 +91,9 @@ let package = Package(
                 "TestSupport",
             ]),
         .testTarget(
+            name: "PostgreSQLStoreTests",
+            dependencies: ["PostgreSQLStore", "RowStore", "ManagedModel", "StoreTestModel", "TestSupport"]),
+        .testTarget(
             name: "CoreDataSourceTests",
             dependencies: [
                 "CoreDataSource", "DataSourceTesting", "ModelReader", "RowStore", "SQLiteStore", "ManagedModel",
