@@ -20,6 +20,8 @@ public struct GraphFixture: Sendable {
     private let keys: [String: String]
 
     /// - Parameters:
+    ///   - graph: The objects.
+    ///   - model: The model of the container.
     ///   - dataSources: The classes of data sources that own the entities of the graph, and of all that it is compared with.
     ///   - keys: The attributes by which objects are named, where that is not the first one with a uniqueness constraint.
     public init(
@@ -33,6 +35,11 @@ public struct GraphFixture: Sendable {
 
     /// A fixture from a file.
     ///
+    /// - Parameters:
+    ///   - url: A file of JSON.
+    ///   - model: The model of the container.
+    ///   - dataSources: The classes of data sources that own the entities of the graph, and of all that it is compared with.
+    ///   - keys: The attributes by which objects are named, where that is not the first one with a uniqueness constraint.
     /// - Throws: What reading the file throws; `invalidGraph`.
     public init(
         contentsOf url: URL, model: ManagedObjectModel, dataSources: [AnyDataSource.Type], keys: [String: String] = [:]

@@ -14,7 +14,9 @@ extension PersistentContainer {
     ///
     /// It may be called on the main thread. Calling it inside a private context is a programmer's error and traps.
     ///
-    /// - Parameter source: A data source of this container.
+    /// - Parameters:
+    ///   - source: A data source of this container.
+    ///   - work: It runs once, on the queue of the data source's private context. What it edits is one save.
     /// - Throws: What the work throws; otherwise as ``AnyDataSource/performAndWait(_:)``. Then nothing has happened.
     @discardableResult
     public func writeSync(
@@ -29,6 +31,7 @@ extension PersistentContainer {
     ///
     /// - Parameters:
     ///   - source: A data source of this container.
+    ///   - work: It runs once, on the queue of the data source's private context. What it edits is one save.
     ///   - callback: As in ``AnyDataSource/writeAsync(_:callback:)``.
     @discardableResult
     public func writeAsync(

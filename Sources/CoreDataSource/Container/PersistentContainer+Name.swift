@@ -21,7 +21,10 @@ extension PersistentContainer {
     ///
     /// - Parameters:
     ///   - name: A file name without an extension; most often that of the model.
+    ///   - model: The model. Most often the literal that `ModelPlugin` generates, as `.contacts`.
     ///   - directory: Where the store is; nil for ``Configuration/defaultDirectory``.
+    ///   - databaseKey: The app's own label for the contents, in clear; empty by default. Change it to have the store reset.
+    ///   - configuration: How the container treats the store; each setting has its own default.
     /// - Throws: `notAFile` for a name that is none of a file; as ``init(model:store:databaseKey:configuration:)``. Then no
     ///   file has changed.
     @concurrent

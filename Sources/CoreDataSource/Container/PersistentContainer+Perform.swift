@@ -16,6 +16,11 @@ extension PersistentContainer {
     /// **Isolation**: the queues of both private contexts, which are taken in one fixed order, so that calls never wait for
     /// each other in a circle.
     ///
+    /// - Parameters:
+    ///   - first: A data source of this container.
+    ///   - second: Another one.
+    ///   - level: How far the save must have come when the call returns; `.store` by default.
+    ///   - work: It gets the contexts in the order of the data sources, and runs once.
     /// - Throws: What the work throws, then nothing has happened; otherwise as ``DataSource/add(_:waitFor:)-([Value],_)``.
     @discardableResult
     public func perform<Result: Sendable>(
@@ -26,6 +31,12 @@ extension PersistentContainer {
     }
 
     /// The same with any number of data sources, whose contexts come in the order of the data sources.
+    ///
+    /// - Parameters:
+    ///   - sources: Data sources of this container.
+    ///   - level: How far the save must have come when the call returns; `.store` by default.
+    ///   - work: It gets the contexts in the order of the data sources, and runs once.
+    /// - Throws: As ``perform(in:_:waitFor:_:)``.
     @discardableResult
     public func perform<Result: Sendable>(
         in sources: [AnyDataSource], waitFor level: SaveLevel = .store,

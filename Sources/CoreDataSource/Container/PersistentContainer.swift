@@ -119,7 +119,10 @@ public final class PersistentContainer: Sendable {
     /// 10 seconds.
     ///
     /// - Parameters:
-    ///   - databaseKey: The app's own label for the contents, in clear: change it to have the store reset.
+    ///   - model: The model. Most often the literal that `ModelPlugin` generates, as `.contacts`.
+    ///   - location: Where the rows are kept.
+    ///   - databaseKey: The app's own label for the contents, in clear; empty by default. Change it to have the store reset.
+    ///   - configuration: How the container treats the store; each setting has its own default.
     /// - Throws: `unreadableModel`, `modelChanged`, `storeInUse`, `storeBusy`, `diskFull`, `permissionDenied`, `notAFile`,
     ///   `notADatabase`, `foreignDatabase`, `storeCorrupt`, `newerFormat`, `storeUnreadable`; then no file has changed.
     @concurrent

@@ -12,6 +12,13 @@ public struct StoreDescription: Sendable {
     public var configuration: PersistentContainer.Configuration
 
     /// Describes a store; without a configuration of the model it has all entities.
+    ///
+    /// - Parameters:
+    ///   - name: By what the app knows the store.
+    ///   - location: Where its rows are.
+    ///   - modelConfiguration: The configuration of the model whose entities it has; nil, the default, for all entities.
+    ///   - databaseKey: The app's own label for its contents, in clear; empty by default.
+    ///   - configuration: How the container treats the store; each setting has its own default.
     public init(
         name: String, location: StoreLocation, modelConfiguration: String? = nil, databaseKey: String = "",
         configuration: PersistentContainer.Configuration = PersistentContainer.Configuration()

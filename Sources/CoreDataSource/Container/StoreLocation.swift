@@ -12,8 +12,10 @@ public struct StoreLocation: Sendable, Hashable {
     /// An SQLite file. Its folder must exist. Beside it are a write-ahead log (`-wal`), its index (`-shm`) and a `.lock`. If the
     /// file is a symbolic link, the store is what it leads to, and the others are beside that.
     ///
-    /// - Parameter sharing: Who may have it open. With ``StoreSharingMode/processes`` there are also a `.gate`, a `.write` and a
-    ///   `.bell` beside it, which nobody may remove.
+    /// - Parameters:
+    ///   - url: The file.
+    ///   - sharing: Who may have it open; by default this container alone. With ``StoreSharingMode/processes`` there are also
+    ///     a `.gate`, a `.write` and a `.bell` beside the file. Nobody may remove them.
     public static func sqlite(_ url: URL, sharing: StoreSharingMode = .exclusive) -> StoreLocation {
         StoreLocation(url: url, sharing: sharing)
     }

@@ -22,8 +22,10 @@ extension AnyDataSource {
     /// Without a callback a failure goes to ``handleError(_:)`` and to ``PersistentContainer/failures``, as
     /// ``StoreFailure/Kind/writeFailed``.
     ///
-    /// - Parameter callback: Called on the main actor, in the order of the calls: when the rows are in the store and main's
-    ///   objects and lists show them, or when the save has failed.
+    /// - Parameters:
+    ///   - work: It runs once, on the queue of the private context. What it edits is one save.
+    ///   - callback: Called on the main actor, in the order of the calls: when the rows are in the store and main's objects
+    ///     and lists show them, or when the save has failed.
     @discardableResult
     public nonisolated func writeAsync(
         _ work: @escaping @Sendable (PrivateContext) throws -> Void,

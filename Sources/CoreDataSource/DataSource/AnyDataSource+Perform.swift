@@ -2,6 +2,10 @@
 extension AnyDataSource {
     /// Runs the work in the private context, saves what it edited, and returns its result once the rows are in the store.
     ///
+    /// - Parameters:
+    ///   - level: How far the save must have come when the call returns; `.store` by default.
+    ///   - work: It runs on the queue of the private context, and may throw anything. What it returns is the result of the
+    ///     call.
     /// - Throws: What the work throws, then nothing has happened; otherwise as `add`.
     @discardableResult
     public nonisolated func perform<Result: Sendable>(

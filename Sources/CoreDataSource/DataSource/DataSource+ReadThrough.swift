@@ -22,6 +22,7 @@ extension DataSource {
     ///
     /// - Parameters:
     ///   - attribute: It should have a uniqueness constraint in the model.
+    ///   - key: The value that the attribute has to have. The loader gets it.
     ///   - type: What the object is made a value of.
     ///   - load: Gives the value to add; nil if there is none.
     /// - Returns: Nil if nothing was loaded, or if what was loaded is an object with another value of the attribute.

@@ -34,6 +34,9 @@ open class DataSource<Value: Sendable>: AnyDataSource {
     ///
     /// **Isolation**: the queue of the private context. Neither the context nor an object can be kept.
     ///
+    /// - Parameters:
+    ///   - value: One of the values of the call.
+    ///   - context: The private context that the batch runs in.
     /// - Returns: The object, or nil for a value that is not for this data source; reports count it.
     /// - Throws: Anything; then nothing of the whole batch is saved.
     open nonisolated func onAdd(_ value: Value, in context: PrivateContext) throws -> ManagedObject? {
@@ -56,6 +59,10 @@ open class DataSource<Value: Sendable>: AnyDataSource {
     ///
     /// **Isolation**: the queue of the private context. Neither the context nor an object can be kept.
     ///
+    /// - Parameters:
+    ///   - object: What ``onAdd(_:in:)`` returned for the value.
+    ///   - value: One of the values of the call.
+    ///   - context: The private context that the batch runs in.
     /// - Throws: Anything; then nothing of the whole batch is saved.
     open nonisolated func onLink(_ object: ManagedObject, for value: Value, in context: PrivateContext) throws {}
 
@@ -65,6 +72,9 @@ open class DataSource<Value: Sendable>: AnyDataSource {
     ///
     /// **Isolation**: the queue of the private context. Neither the context nor an object can be kept.
     ///
+    /// - Parameters:
+    ///   - value: One of the values of the call.
+    ///   - context: The private context that the batch runs in.
     /// - Throws: Anything; then nothing of the whole batch is saved.
     open nonisolated func onDelete(_ value: Value, in context: PrivateContext) throws {
         preconditionFailure("\(type(of: self)) was given a value to delete. Override onDelete(_:in:).")
@@ -75,6 +85,9 @@ open class DataSource<Value: Sendable>: AnyDataSource {
     /// Override it to read at once what the hooks will look for one by one, by
     /// ``PrivateContext/preload(_:where:in:)``. It does nothing unless it is overridden.
     ///
+    /// - Parameters:
+    ///   - values: All values of the call, in their order.
+    ///   - context: The private context that the batch runs in.
     /// - Throws: Anything; then nothing of the whole batch is saved.
     open nonisolated func prepare(_ values: [Value], in context: PrivateContext) throws {}
 }

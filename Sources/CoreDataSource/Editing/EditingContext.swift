@@ -49,6 +49,10 @@ public class EditingContext: ManagedObjectContext {
     /// store while the object is registered. For any other it is the first such object in the order of creation; without a
     /// fetch index the store may have to read every row of the entity, which ``AnyDataSource/diagnostics`` says.
     ///
+    /// - Parameters:
+    ///   - type: The class of the object.
+    ///   - keyPath: An attribute; best one with a uniqueness constraint.
+    ///   - value: The value that the object has, or gets.
     /// - Throws: `entityNotOwned`, `unknownAttribute`, and what the store throws.
     public func findOrInsert<Object: ManagedObject, Value: AttributeStorable>(
         _ type: Object.Type, where keyPath: KeyPath<Object, Value>, equals value: Value

@@ -39,6 +39,14 @@ extension PrivateContext {
     }
 
     /// Deletes the children of one parent that a list lacks, for an ordered relationship.
+    ///
+    /// - Parameters:
+    ///   - relationship: An ordered relationship whose inverse is to-one, to objects that this data source owns.
+    ///   - parent: As for the form for relationships without an order.
+    ///   - kept: As for the form for relationships without an order.
+    ///   - deleting: As for the form for relationships without an order.
+    ///   - options: As for the form for relationships without an order.
+    /// - Throws: As that form.
     public func sweep<Parent: ManagedObject, Child: ManagedObject>(
         _ relationship: KeyPath<Parent, [Child]>, of parent: Parent, keeping kept: [Child?],
         deleting: SyncDeletion = .all, options: SyncOptions = []

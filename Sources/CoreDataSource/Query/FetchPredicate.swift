@@ -103,8 +103,10 @@ public struct FetchPredicate<Object: ManagedObject>: Sendable, Hashable {
     ///
     /// Words may be written in any case. A key that is one of them is written with a `#` before it.
     ///
-    /// - Parameter arguments: Strings, numbers, flags, dates, data, UUIDs, URLs, ids of objects, other predicates; arrays and
-    ///   sets of values; nil. They are values, whatever they hold: never part of the format.
+    /// - Parameters:
+    ///   - format: The predicate as a string; what it may hold is listed above.
+    ///   - arguments: Strings, numbers, flags, dates, data, UUIDs, URLs, ids of objects, other predicates; arrays and sets of
+    ///     values; nil. They are values, whatever they hold: never part of the format.
     /// - Throws: `unreadablePredicate`, with the line and the column.
     public init(format: String, _ arguments: (any Sendable)?...) throws {
         tree = try PredicateTree(format: format, arguments: arguments)

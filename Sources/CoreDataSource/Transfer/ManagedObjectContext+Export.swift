@@ -24,9 +24,10 @@ extension ManagedObjectContext {
     /// are not saved yet are exported as they are. Transient and derived attributes are left out.
     ///
     /// - Parameters:
-    ///   - following: Key paths to relationships, of any class.
-    ///   - keys: The attributes by which objects are named, by entities, where that is not the first one with a
-    ///     uniqueness constraint of its own. One that is chosen counts for sub-entities too.
+    ///   - request: The objects to begin with.
+    ///   - following: Key paths to relationships, of any class; none by default.
+    ///   - keys: The attributes by which objects are named, by entities, where that is not the first one with a uniqueness
+    ///     constraint of its own. One that is chosen counts for sub-entities too.
     ///   - links: Which links are written.
     /// - Throws: As ``fetch(_:)``; `unknownAttribute`; `damagedValue`; `invalidGraph` for a link to an entity without a key, for an
     ///   object without a value for its key, and for two with the same.
@@ -46,6 +47,7 @@ extension ManagedObjectContext {
     /// All objects of some entities and their sub-entities as a graph.
     ///
     /// - Parameters:
+    ///   - types: Classes of objects.
     ///   - keys: As of ``exportGraph(_:following:keys:links:)``.
     ///   - links: Which links are written.
     /// - Throws: As ``exportGraph(_:following:keys:links:)``.

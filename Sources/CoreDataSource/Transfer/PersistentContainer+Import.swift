@@ -21,9 +21,10 @@ extension PersistentContainer {
     /// meanwhile.
     ///
     /// - Parameters:
-    ///   - keys: The attributes by which objects are named, by entities, where that is not the first one with a
-    ///     uniqueness constraint of its own. One that is chosen counts for sub-entities too.
-    ///   - level: How far the save must have come when the call returns.
+    ///   - graph: The objects and their links.
+    ///   - keys: The attributes by which objects are named, by entities, where that is not the first one with a uniqueness
+    ///     constraint of its own. One that is chosen counts for sub-entities too.
+    ///   - level: How far the save must have come when the call returns; `.store` by default.
     /// - Throws: `invalidGraph`, `unknownEntity`, `unknownAttribute`, `abstractEntity`, each with the place in the graph,
     ///   `ContactEntity[3].group`; `entityNotOwned`; otherwise as ``DataSource/add(_:waitFor:)-([Value],_)``. Then nothing has
     ///   happened.
@@ -45,6 +46,10 @@ extension PersistentContainer {
     ///
     /// The file is read a part at a time, so that only its objects are in memory, and never its text.
     ///
+    /// - Parameters:
+    ///   - url: A file of JSON, as ``ObjectGraph`` says.
+    ///   - keys: As for ``importGraph(_:keys:waitFor:)``.
+    ///   - level: How far the save must have come when the call returns; `.store` by default.
     /// - Throws: As ``importGraph(_:keys:waitFor:)``, `invalidGraph` also for a file that cannot be read.
     @discardableResult
     public func importGraph(

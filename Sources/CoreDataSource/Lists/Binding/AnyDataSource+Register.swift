@@ -16,10 +16,12 @@ extension AnyDataSource {
     /// delegate is held weakly, and its list goes with it. Lists of one query share their work.
     ///
     /// - Parameters:
+    ///   - delegate: Who is notified, on the main actor. It is held weakly.
+    ///   - dataKey: The name of the list; every data source has its own names.
     ///   - request: What to show, in which order, at most how many, and after which place. The entity may be another data
     ///     source's. Others follow when some leave; the place stays where it is when its object is changed or deleted.
-    ///   - sectionBy: Objects with the same value are in one section. The list is sorted by it first: in the direction of
-    ///     the request's order if that begins with the same attribute, otherwise ascending. A property that is no stored
+    ///   - sectionBy: Objects with the same value are in one section. The list is sorted by it first: in the direction of the
+    ///     request's order if that begins with the same attribute, otherwise ascending. A property that is no stored
     ///     attribute has to be computed from the object's attributes alone.
     /// - Throws: `unknownEntity`, `unknownAttribute`, `invalidPredicate`, and what the store throws; `unsupportedQuery` also
     ///   for a request with an offset, with a limit below 1, or for distinct values.
@@ -45,7 +47,9 @@ extension AnyDataSource {
     /// As when it is registered again there is no report, and it is not paused. The page before begins at the cursor that
     /// it had. Does nothing if the key is not registered.
     ///
-    /// - Parameter cursor: It begins with what comes after that place; nil to begin with the first.
+    /// - Parameters:
+    ///   - dataKey: The name under which the list was registered.
+    ///   - cursor: It begins with what comes after that place; nil to begin with the first.
     /// - Throws: `invalidPredicate` for the place of an object that the list cannot have, and what the store throws; then
     ///   the list stays where it is.
     public func moveWindow(dataKey: String, after cursor: FetchCursor?) throws {

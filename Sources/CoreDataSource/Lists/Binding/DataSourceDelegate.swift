@@ -18,16 +18,21 @@ public protocol DataSourceDelegate: AnyObject {
     /// A section was inserted or deleted; its objects are reported as well.
     ///
     /// - Parameters:
+    ///   - section: The section, with its name.
     ///   - index: Of a deleted section where it was before all changes, of an inserted one where it is after them.
     ///   - type: `.insert` or `.delete`.
+    ///   - dataKey: The name under which the list was registered.
     func didChangeSection(_ section: ListSection, at index: Int, for type: ListChangeType, dataKey: String)
 
     /// An object entered the list, left it, was moved or changed in its place. Objects that others pushed along are not
     /// reported.
     ///
     /// - Parameters:
+    ///   - object: The object, of the main context.
     ///   - indexPath: Where it was before all changes; nil for an insert.
+    ///   - type: `.insert`, `.delete`, `.move` or `.update`.
     ///   - newIndexPath: Where it is after all changes; nil for a delete and for an update.
+    ///   - dataKey: The name under which the list was registered.
     func didChangeObject(
         _ object: ManagedObject, at indexPath: IndexPath?, for type: ListChangeType, newIndexPath: IndexPath?,
         dataKey: String)
@@ -37,9 +42,17 @@ public protocol DataSourceDelegate: AnyObject {
 
     /// What stands for a section in the index along the list; nil for no title. By default the first letter of its name,
     /// as a capital.
+    ///
+    /// - Parameters:
+    ///   - name: The name of the section.
+    ///   - dataKey: The name under which the list was registered.
     func sectionIndexTitle(forSectionName name: String, dataKey: String) -> String?
 
     /// The rows could not be read. The list stays as it is; the next save tries again.
+    ///
+    /// - Parameters:
+    ///   - error: What the store threw.
+    ///   - dataKey: The name under which the list was registered.
     func didFail(_ error: DataSourceError, dataKey: String)
 }
 

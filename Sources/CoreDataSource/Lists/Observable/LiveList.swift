@@ -134,6 +134,11 @@ extension AnyDataSource {
     /// A list to observe, filled at once: see ``LiveList``.
     ///
     /// The arguments are those of ``register(_:dataKey:_:sectionBy:)``.
+    ///
+    /// - Parameters:
+    ///   - request: What to show.
+    ///   - sectionBy: Objects with the same value are in one section; nil, the default, for one section.
+    /// - Throws: As ``register(_:dataKey:_:sectionBy:)``.
     public func list<Object: ManagedObject>(
         _ request: FetchRequest<Object>, sectionBy: PartialKeyPath<Object>? = nil
     ) throws -> LiveList<Object> {

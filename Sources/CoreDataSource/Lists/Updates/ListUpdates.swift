@@ -118,7 +118,10 @@ extension AnyDataSource {
     /// The arguments are those of ``register(_:dataKey:_:sectionBy:)``. A wrong one, and rows that cannot be read, give
     /// an update whose ``ListUpdate/reason`` is a ``ListReason/Kind/failure``.
     ///
-    /// - Parameter buffering: Which updates one that is slower than the saves gets: the latest by default.
+    /// - Parameters:
+    ///   - request: What to show: as for ``register(_:dataKey:_:sectionBy:)``.
+    ///   - sectionBy: Objects with the same value are in one section; nil, the default, for one section.
+    ///   - buffering: Which updates a loop gets that is slower than the saves; `.latest` by default.
     public nonisolated func updates<Object: ManagedObject>(
         _ request: FetchRequest<Object>, sectionBy: PartialKeyPath<Object>? = nil, buffering: ListBuffering = .latest
     ) -> ListUpdates<Object> {
@@ -133,7 +136,12 @@ extension AnyDataSource {
     ///
     /// For conditions and ordered relationships make a `FetchRequest` of the object and the key path.
     ///
-    /// - Parameter order: Objects that are equal by all of it come in the order of creation.
+    /// - Parameters:
+    ///   - owner: The object whose relationship it is, of any context.
+    ///   - keyPath: A to-many relationship that has an inverse and no order of its own.
+    ///   - order: What to sort by, the most significant first. Objects that are equal by all of it come in the order of
+    ///     creation.
+    ///   - buffering: Which updates a loop gets that is slower than the saves; `.latest` by default.
     public nonisolated func updates<Owner: ManagedObject, Object: ManagedObject>(
         of owner: Owner, _ keyPath: KeyPath<Owner, RelatedObjects<Object>>, order: [FetchOrder<Object>] = [],
         buffering: ListBuffering = .latest

@@ -19,6 +19,11 @@ public struct FetchOrder<Object: ManagedObject>: Sendable, Hashable {
     var text: StringOrder
 
     /// By the attribute of that name; `address.city` for the leaf of a composite.
+    ///
+    /// - Parameters:
+    ///   - attribute: The name of the attribute in the model.
+    ///   - isAscending: Whether the least value comes first; true by default.
+    ///   - options: How strings are compared. Without any, the default, byte by byte.
     public init(_ attribute: String, isAscending: Bool = true, _ options: StringSorting = []) {
         self.init(
             .success(attribute.parts(separatedBy: ".", omittingEmpty: true)), isAscending, FetchOrder.text(options))
@@ -49,7 +54,9 @@ public struct FetchOrder<Object: ManagedObject>: Sendable, Hashable {
 
     /// From the least value to the greatest.
     ///
-    /// - Parameter options: How strings are compared; byte by byte without any.
+    /// - Parameters:
+    ///   - keyPath: An attribute, also one that to-one relationships lead to.
+    ///   - options: How strings are compared. Without any, the default, byte by byte.
     public static func ascending<Value>(
         _ keyPath: KeyPath<Object, Value>, _ options: StringSorting = []
     ) -> FetchOrder {
@@ -58,7 +65,9 @@ public struct FetchOrder<Object: ManagedObject>: Sendable, Hashable {
 
     /// From the greatest value to the least.
     ///
-    /// - Parameter options: How strings are compared; byte by byte without any.
+    /// - Parameters:
+    ///   - keyPath: An attribute, also one that to-one relationships lead to.
+    ///   - options: How strings are compared. Without any, the default, byte by byte.
     public static func descending<Value>(
         _ keyPath: KeyPath<Object, Value>, _ options: StringSorting = []
     ) -> FetchOrder {
@@ -66,6 +75,11 @@ public struct FetchOrder<Object: ManagedObject>: Sendable, Hashable {
     }
 
     /// Strings in an order of the app's own.
+    ///
+    /// - Parameters:
+    ///   - keyPath: An attribute of strings.
+    ///   - collation: How the strings are compared.
+    ///   - isAscending: Whether the least string comes first; true by default.
     public static func by<Value>(
         _ keyPath: KeyPath<Object, Value>, _ collation: FetchCollation, isAscending: Bool = true
     ) -> FetchOrder {

@@ -13,9 +13,11 @@ extension FetchRequest {
     ///
     /// - Parameters:
     ///   - owner: The object whose relationship it is.
-    ///   - predicate: Which of the related objects; nil for all.
-    ///   - order: Objects that are equal by all of it come in the order of creation.
-    ///   - limit: The most objects; nil for all.
+    ///   - keyPath: A to-many relationship of that object.
+    ///   - predicate: Which of the related objects; nil, the default, for all.
+    ///   - order: What to sort by, the most significant first. Objects that are equal by all of it come in the order of
+    ///     creation.
+    ///   - limit: The most objects; nil, the default, for all.
     public init<Owner: ManagedObject>(
         _ owner: Owner, _ keyPath: KeyPath<Owner, RelatedObjects<Object>>,
         where predicate: FetchPredicate<Object>? = nil,

@@ -37,6 +37,15 @@ public struct FetchRequest<Object: ManagedObject>: Sendable {
     public var isDistinct: Bool
 
     /// A request for the objects of a class; without anything else for all of them, in the order of creation.
+    ///
+    /// - Parameters:
+    ///   - type: The class of the objects.
+    ///   - predicate: Which objects; nil, the default, for all.
+    ///   - order: What to sort by, the most significant first. Objects that are equal by all of it come in the order of
+    ///     creation.
+    ///   - limit: The most objects; nil, the default, for all. A negative number makes the fetch throw `invalidRequest`.
+    ///   - offset: How many objects to leave out at the beginning; 0 by default.
+    ///   - cursor: Where the last page ended; nil, the default, to begin with the first object.
     public init(
         _ type: Object.Type = Object.self, where predicate: FetchPredicate<Object>? = nil,
         order: [FetchOrder<Object>] = [],
@@ -52,6 +61,14 @@ public struct FetchRequest<Object: ManagedObject>: Sendable {
     }
 
     /// A request in the order of Foundation's sort descriptors; see ``FetchOrder/init(_:)``.
+    ///
+    /// - Parameters:
+    ///   - type: The class of the objects.
+    ///   - predicate: Which objects; nil, the default, for all.
+    ///   - order: Sort descriptors, the most significant first.
+    ///   - limit: The most objects; nil, the default, for all.
+    ///   - offset: How many objects to leave out at the beginning; 0 by default.
+    ///   - cursor: Where the last page ended; nil, the default, to begin with the first object.
     @_disfavoredOverload
     public init(
         _ type: Object.Type = Object.self, where predicate: FetchPredicate<Object>? = nil,
