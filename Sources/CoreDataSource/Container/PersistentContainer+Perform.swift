@@ -11,10 +11,9 @@ extension PersistentContainer {
     /// ```
     ///
     /// Each context edits the entities of its own data source; both see the rows of all. Batches of the data sources wait
-    /// meanwhile. From the first such save on, a save of one of them that is taken back takes later ones of both with it.
+    /// meanwhile. After such a save, if a save of one of them is taken back, later saves of both are taken back too.
     ///
-    /// **Isolation**: the queues of both private contexts, which are taken in one fixed order, so that calls never wait for
-    /// each other in a circle.
+    /// **Isolation**: the queues of both private contexts. They are taken in one fixed order, so calls cannot deadlock.
     ///
     /// - Parameters:
     ///   - first: A data source of this container.

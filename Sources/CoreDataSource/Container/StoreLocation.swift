@@ -20,7 +20,7 @@ public struct StoreLocation: Sendable, Hashable {
         StoreLocation(url: url, sharing: sharing)
     }
 
-    /// Memory: each container has its own, and it is gone with it.
+    /// Memory. Each container has a store of its own, which ends with it.
     public static let inMemory = StoreLocation(url: nil)
 }
 
@@ -28,9 +28,10 @@ public struct StoreLocation: Sendable, Hashable {
 public enum StoreSharingMode: Sendable, Hashable {
     /// One container of one process. The default.
     case exclusive
-    /// Any number of processes of one machine, and of containers in each. All of them have to say so.
+    /// Any number of processes of one machine, with any number of containers each. All of them have to say so.
     ///
     /// Each adds, syncs, deletes, reads and follows the others; <doc:SharingAStore> says how. The file has to be on a local
-    /// disk. What opens it first may make, reset or migrate it; later ones throw `storeInUse` if they would have to.
+    /// disk. The first container to open it may make, reset or migrate it; later ones throw `storeInUse` if they would have
+    /// to.
     case processes
 }

@@ -9,7 +9,7 @@ extension ManagedObjectContext {
     /// ```
     ///
     /// - Parameters:
-    ///   - request: Which objects. Limit and offset count.
+    ///   - request: Which objects, within its limit and offset.
     ///   - aggregates: What to compute; the results come in the same order.
     /// - Throws: As ``fetch(_:)``; `numberOverflow` for a sum that its type cannot hold; `damagedValue`.
     public func aggregate<Object: ManagedObject, each Result: AttributeStorable>(
@@ -38,8 +38,8 @@ extension ManagedObjectContext {
         return results
     }
 
-    /// The same for each group of objects that have one value in common, in the order in which the request first has one
-    /// of each group. Limit and offset are about objects, not about groups.
+    /// The same for each group of objects that have one value in common. The groups come in the order of their first objects
+    /// in the request. Limit and offset are about objects, not about groups.
     ///
     /// - Parameters:
     ///   - request: Which objects, in which order.

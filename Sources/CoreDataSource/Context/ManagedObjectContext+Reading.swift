@@ -5,7 +5,7 @@ internal import RowStore
 extension ManagedObjectContext {
     /// The objects of a request, in its order; objects that are equal by all of it come in the order of creation.
     ///
-    /// Off the main actor, a fetch that takes long ends when its task is cancelled.
+    /// Off the main actor, a long fetch ends when its task is cancelled.
     ///
     /// - Throws: `unknownEntity`, `unknownAttribute`, `invalidPredicate`, `invalidRequest`, `unsupportedQuery`,
     ///   `predicateFailed`, what the store throws, and `CancellationError`.
@@ -153,8 +153,8 @@ extension ManagedObjectContext {
         }
     }
 
-    /// The objects of those ids, in their order; those that have been deleted are left out. Registered objects are not
-    /// read again, and all others in one go.
+    /// The objects of those ids, in their order; those that have been deleted are left out. Registered objects are not read
+    /// again; all others are read at once.
     ///
     /// - Parameters:
     ///   - type: The class of the objects.

@@ -57,8 +57,8 @@ extension AnyDataSource {
 
     /// The values of the objects of a request, in its order, from anywhere: objects stay where they are.
     ///
-    /// They are read in the data source's own context, after everything that was asked of it before. Beside a long batch,
-    /// ``PersistentContainer/read(_:)`` does not wait.
+    /// They are read in the data source's own context, after all calls that were made before.
+    /// ``PersistentContainer/read(_:)`` does not wait for these.
     ///
     /// ```swift
     /// let grown = try await contacts.fetch(as: ContactValue.self, FetchRequest(where: \.age >= 18))

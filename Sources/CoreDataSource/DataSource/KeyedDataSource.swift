@@ -20,7 +20,7 @@ internal import RowStore
 /// **Isolation**: as ``DataSource``.
 @MainActor
 open class KeyedDataSource<Value: Sendable, Object: ManagedObject>: DataSource<Value> {
-    /// Which property of a value, and which attribute of an object, are the key.
+    /// The property of a value and the attribute of an object that are the key.
     nonisolated open class var key: ObjectKey<Value, Object> {
         preconditionFailure("\(self) has no key. Override the class property key.")
     }
@@ -39,8 +39,8 @@ open class KeyedDataSource<Value: Sendable, Object: ManagedObject>: DataSource<V
 
     /// Links an object to others, which may stand later in the list than its value.
     ///
-    /// Called for each value once all of the batch were added, as ``DataSource/onLink(_:for:in:)``. It does nothing unless it
-    /// is overridden:
+    /// Called for each value once all of the batch were added, as ``DataSource/onLink(_:for:in:)``. The default does nothing.
+    /// For example:
     ///
     /// ```swift
     /// override func link(_ entity: TaskEntity, from task: TaskValue) throws {
@@ -101,7 +101,7 @@ open class KeyedDataSource<Value: Sendable, Object: ManagedObject>: DataSource<V
     }
 }
 
-/// The property of a value and the attribute of an object by which they stand for the same.
+/// The property of a value and the attribute of an object by which they belong together.
 public struct ObjectKey<Value: Sendable, Object: ManagedObject>: Sendable {
     let find: @Sendable (Value, PrivateContext) throws -> Object?
     let findOrInsert: @Sendable (Value, PrivateContext) throws -> Object

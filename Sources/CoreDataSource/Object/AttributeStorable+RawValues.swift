@@ -3,8 +3,8 @@ internal import RowStore
 // Enums, and other types with raw values, are kept as their raw values.
 
 extension AttributeStorable where Self: RawRepresentable, RawValue: AttributeStorable {
-    /// The value of the stored raw value; where there is none, the attribute's default value in the model, otherwise the one of
-    /// the raw value 0, otherwise the first of all cases. It traps if there is none of these.
+    /// The case of the stored raw value. If there is none: the attribute's default value in the model, else the case with the
+    /// raw value 0, else the first of all cases. It traps if there is none of these.
     public static func read(from object: ManagedObject, at column: Int) -> Self {
         readIfPresent(from: object, at: column) ?? standIn(object.layout, column)
     }

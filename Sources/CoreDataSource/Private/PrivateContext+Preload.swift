@@ -1,8 +1,8 @@
 internal import RowStore
 
 extension PrivateContext {
-    /// Reads the objects with those values of one attribute, so that looking for them one by one in this batch reads nothing,
-    /// whether they are there or not.
+    /// Reads the objects with those values of one attribute at once. After that, looking for them one by one in this batch
+    /// reads nothing, whether they exist or not.
     ///
     /// ```swift
     /// override func prepare(_ contacts: [Contact], in context: PrivateContext) throws {

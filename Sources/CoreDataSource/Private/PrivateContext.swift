@@ -139,7 +139,7 @@ public final class PrivateContext: EditingContext {
         return lastSyncMark
     }
 
-    /// Takes back every edit of this batch, in a save over several data sources those of all of them.
+    /// Takes back every edit of this batch; in a save over several data sources, the edits of all of them.
     public func rollback() {
         rollback(isEnd: false)
         for companion in companions { companion.rollback(isEnd: false) }

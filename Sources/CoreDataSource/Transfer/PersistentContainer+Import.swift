@@ -10,10 +10,10 @@ extension PersistentContainer {
     /// try await container.importGraph(graph)
     /// ```
     ///
-    /// An object whose key is stored already is changed, any other is new. An attribute that is absent is left as it is, or has
-    /// its default value in a new object; null clears it. So it is with links: an absent one is left as it is, null takes
-    /// it away, and a list takes the place of what was there. A link may lead to any object of the graph or of the store. Nothing
-    /// is deleted, and what is stored already is not written. Objects of an entity without a key are always new.
+    /// An object whose key is stored already is changed, any other is new. An attribute that is absent is left as it is, or
+    /// has its default value in a new object; null clears it. The same holds for links: an absent link is left as it is, null
+    /// removes it, and a list replaces what was there. A link may lead to any object of the graph or of the store. Nothing is
+    /// deleted, and what is stored already is not written. Objects of an entity without a key are always new.
     ///
     /// No hook is called: the objects are made as they are. The rules of the model hold.
     ///

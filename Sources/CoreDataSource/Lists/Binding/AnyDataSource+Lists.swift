@@ -9,7 +9,7 @@ extension AnyDataSource {
         boundList(dataKey)?.shown.sectionCount ?? 0
     }
 
-    /// How many objects a section has; 0 for one that is not there.
+    /// How many objects a section has; 0 if there is no such section.
     ///
     /// - Parameters:
     ///   - dataKey: The name under which the list was registered.

@@ -6,8 +6,8 @@ public import Foundation
 /// all sections, then all objects, then did change. The data source answers with the new sections and objects during all
 /// of them. A table view can take each change as it comes, between `beginUpdates` and `endUpdates`.
 ///
-/// In a call, the data source may be asked, lists may be registered and unregistered, also this one; what is saved
-/// meanwhile is reported after the group.
+/// A call may read the data source, and register and unregister lists, this one included. Saves that are made meanwhile are
+/// reported after the group.
 ///
 /// **Isolation**: the main actor.
 @MainActor
@@ -24,8 +24,8 @@ public protocol DataSourceDelegate: AnyObject {
     ///   - dataKey: The name under which the list was registered.
     func didChangeSection(_ section: ListSection, at index: Int, for type: ListChangeType, dataKey: String)
 
-    /// An object entered the list, left it, was moved or changed in its place. Objects that others pushed along are not
-    /// reported.
+    /// An object entered the list, left it, was moved or changed in its place. Objects that only shifted because of others
+    /// are not reported.
     ///
     /// - Parameters:
     ///   - object: The object, of the main context.
@@ -40,8 +40,8 @@ public protocol DataSourceDelegate: AnyObject {
     /// The list has reported everything.
     func didChangeContent(dataKey: String)
 
-    /// What stands for a section in the index along the list; nil for no title. By default the first letter of its name,
-    /// as a capital.
+    /// The title of a section in the index along the list; nil for no title. By default the first letter of its name, as a
+    /// capital.
     ///
     /// - Parameters:
     ///   - name: The name of the section.

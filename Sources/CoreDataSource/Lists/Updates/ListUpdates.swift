@@ -1,15 +1,15 @@
 internal import RowStore
 
-/// Which updates one gets that is slower than the saves.
+/// Which updates a loop gets that is slower than the saves.
 public struct ListBuffering: Sendable, Hashable {
     let capacity: Int
 
-    /// The newest state, with one difference for everything since the last update. So a list that is off the screen is
-    /// simply not asked, and catches up with one update when it is.
+    /// The newest state, with one difference for everything since the last update. A list that is off the screen takes no
+    /// updates, and later catches up with one.
     public static let latest = ListBuffering(capacity: 1)
 
-    /// An update for each save, as long as no more than so many wait, at least 2; what finds no room is joined to the last
-    /// one that waits.
+    /// An update for each save, as long as no more than `count` of them wait (at least 2). Later changes are joined to the
+    /// last one that waits.
     public static func every(bound: Int = 64) -> ListBuffering { ListBuffering(capacity: max(2, bound)) }
 }
 

@@ -2,7 +2,7 @@ public import Foundation
 internal import ManagedModel
 internal import RowStore
 
-/// One attribute of a class to sort its objects by. Nil comes first when ascending.
+/// An attribute to sort by. Nil comes first when ascending.
 ///
 /// ```swift
 /// request.order = [.ascending(\.name, [.caseInsensitive, .numeric]), .descending(\.age)]
@@ -74,7 +74,7 @@ public struct FetchOrder<Object: ManagedObject>: Sendable, Hashable {
         FetchOrder(keyPath, false, text(options))
     }
 
-    /// Strings in an order of the app's own.
+    /// By an attribute of strings, in an order of the app's own.
     ///
     /// - Parameters:
     ///   - keyPath: An attribute of strings.
@@ -86,8 +86,8 @@ public struct FetchOrder<Object: ManagedObject>: Sendable, Hashable {
         FetchOrder(keyPath, isAscending, .collation(collation.collation))
     }
 
-    /// In the order of a sort descriptor. One that compares strings in any other way than lexically, as a person would, gets
-    /// the order that is nearest to it and the same on every machine: without case and marks, and numbers by their value.
+    /// In the order of a sort descriptor. If it compares strings in a localized way, the nearest order is used that is the
+    /// same on every machine: without case and marks, and numbers by their value.
     public init(_ descriptor: SortDescriptor<Object>) {
         var comparator = descriptor.stringComparator ?? .lexical
         comparator.order = .forward
@@ -123,7 +123,7 @@ public struct FetchOrder<Object: ManagedObject>: Sendable, Hashable {
 public struct FetchCollation: Sendable, Hashable {
     let collation: StringCollation
 
-    /// The order that a comparison makes. It is called from any thread.
+    /// The order of a comparison, which is called from any thread.
     public init(_ compare: @escaping @Sendable (String, String) -> ComparisonResult) {
         collation = StringCollation { compare($0, $1).rawValue }
     }
@@ -134,7 +134,7 @@ public struct FetchCursor: Sendable {
     let stored: StoredRow
     let layout: EntityLayout
 
-    /// The place of an object in whatever order a request or a list has.
+    /// The place of an object, in the order of the request or list that uses the cursor.
     public init(_ object: ManagedObject) {
         self.init(stored: StoredRow(key: object.key, row: object.row), layout: object.layout)
     }

@@ -8,7 +8,7 @@ extension FetchRequest {
     /// for await update in mail.updates(unread) { print(update.snapshot.count) }
     /// ```
     ///
-    /// The object may be of any context: the request keeps its id alone. The relationship needs an inverse; without one, using
+    /// The object may be of any context: the request keeps only its id. The relationship needs an inverse; without one, using
     /// the request throws `unsupportedQuery`.
     ///
     /// - Parameters:
@@ -26,8 +26,8 @@ extension FetchRequest {
         self.init(where: .related(to: owner, keyPath, predicate), order: order, limit: limit)
     }
 
-    /// A request for the objects that an ordered to-many relationship of an object leads to. They come in the order that is
-    /// asked for, not in that of the relationship.
+    /// A request for the objects that an ordered to-many relationship of an object leads to. They come in the order of the
+    /// request, not in that of the relationship.
     public init<Owner: ManagedObject>(
         _ owner: Owner, _ keyPath: KeyPath<Owner, [Object]>, where predicate: FetchPredicate<Object>? = nil,
         order: [FetchOrder<Object>] = [], limit: Int? = nil

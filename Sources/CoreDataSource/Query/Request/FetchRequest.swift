@@ -24,8 +24,8 @@ public struct FetchRequest<Object: ManagedObject>: Sendable {
     public var offset: Int
     /// Where the last page ended: only objects that come after it in the order.
     public var after: FetchCursor?
-    /// Relationships to follow when the objects are fetched, so that following them later reads nothing. Without it they are
-    /// followed for all objects of the fetch at once, when the first of them is asked.
+    /// Relationships to read together with the objects. Others are read for all objects of the fetch at once, when the first
+    /// of them is asked.
     ///
     /// ```swift
     /// request.prefetch = [\.thread, \.labels]
@@ -33,10 +33,10 @@ public struct FetchRequest<Object: ManagedObject>: Sendable {
     public var prefetch: [any PartialKeyPath<Object> & Sendable] = []
     /// Whether objects of sub-entities count.
     public var includesSubentities: Bool
-    /// Whether each combination of values comes once, where values are asked for and not objects.
+    /// Whether each combination of values comes once. It is for requests of values, not of objects.
     public var isDistinct: Bool
 
-    /// A request for the objects of a class; without anything else for all of them, in the order of creation.
+    /// A request for objects of a class: by default all of them, in the order of creation.
     ///
     /// - Parameters:
     ///   - type: The class of the objects.
