@@ -36,7 +36,7 @@ extension PersistentContainer {
         else {
             throw DataSourceError(
                 .notAFile,
-                "\"\(name)\" cannot name a container, for its store would have no usual file name. Choose one that is not empty, does not begin with a dot, and has no slash."
+                "\"\(name)\" cannot be the name of a container, because it is not a usual file name. Choose a name that is not empty, does not begin with a dot, and has no slash."
             )
         }
         let directory = directory ?? Configuration.defaultDirectory

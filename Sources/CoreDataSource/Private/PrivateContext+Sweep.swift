@@ -86,7 +86,7 @@ extension PrivateContext {
         else {
             throw DataSourceError(
                 .unknownAttribute,
-                "A property of \(Parent.self) that is no relationship of the model was swept. Name one in relationshipKeyPaths of \(Parent.self).",
+                "sweep was called with a property of \(Parent.self) that is not a relationship of the model. Name one in relationshipKeyPaths of \(Parent.self).",
                 entityName: entity)
         }
         guard case .inverseColumn = parent.layout.relationships[index].storage else {

@@ -97,7 +97,7 @@ extension JSONReader {
             var index = 0
             try reader.forEachElement { reader in
                 guard case .object(let record) = try reader.value() else {
-                    throw DataSourceError(.invalidGraph, "\(name)[\(index)] is no object.")
+                    throw DataSourceError(.invalidGraph, "\(name)[\(index)] is not an object.")
                 }
                 try body(name, index, record)
                 index += 1

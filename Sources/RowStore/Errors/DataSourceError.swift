@@ -81,7 +81,7 @@ extension DataSourceError.Code {
     public static let draftDiscarded = Self(rawValue: "draftDiscarded")
     /// Two objects would have the same unique key.
     public static let uniquenessViolated = Self(rawValue: "uniquenessViolated")
-    /// An object was deleted whose delete rule Deny keeps it while others are linked to it.
+    /// An object was deleted that the delete rule Deny keeps while others are linked to it.
     public static let deletionDenied = Self(rawValue: "deletionDenied")
     /// A string or data is longer than the store can hold.
     public static let valueTooLarge = Self(rawValue: "valueTooLarge")
@@ -112,7 +112,7 @@ extension DataSourceError.Code {
     public static let invalidPredicate = Self(rawValue: "invalidPredicate")
     /// A predicate format breaks the grammar, or its arguments do not fit.
     public static let unreadablePredicate = Self(rawValue: "unreadablePredicate")
-    /// A part of a predicate that is asked of the objects threw an error.
+    /// A part of a predicate that is evaluated on objects threw an error.
     public static let predicateFailed = Self(rawValue: "predicateFailed")
     /// A query asks for what this release cannot answer.
     public static let unsupportedQuery = Self(rawValue: "unsupportedQuery")
@@ -122,7 +122,7 @@ extension DataSourceError.Code {
 
     // Transfer.
 
-    /// A graph cannot be exported or imported: it is no JSON, a value is not of its attribute's type, a key is missing or comes
+    /// A graph cannot be exported or imported: it is not JSON, a value is not of its attribute's type, a key is missing or comes
     /// twice, or a link leads nowhere. The message names the place.
     public static let invalidGraph = Self(rawValue: "invalidGraph")
 
@@ -138,10 +138,11 @@ extension DataSourceError.Code {
     /// This process was stopped for so long that another one writes to the data source now. What it had not written is
     /// refused.
     public static let leaseLost = Self(rawValue: "leaseLost")
-    /// So much is waiting to be written that the container takes no more for now.
+    /// The server of the store cannot be reached, or so much is waiting to be written that the container takes no more for
+    /// now.
     public static let storeUnavailable = Self(rawValue: "storeUnavailable")
-    /// The disk failed in such a way that a save may be there after a restart, or not. The store takes no more saves until it
-    /// is opened again.
+    /// Nobody knows whether a save is in the store. After a failure of the disk, the store takes no more saves until it is
+    /// opened again. After the loss of a server, the next save finds out.
     public static let outcomeUnknown = Self(rawValue: "outcomeUnknown")
     /// There is no room left on the disk.
     public static let diskFull = Self(rawValue: "diskFull")
@@ -157,11 +158,11 @@ extension DataSourceError.Code {
     public static let permissionDenied = Self(rawValue: "permissionDenied")
     /// The store is open for reading only.
     public static let storeReadOnly = Self(rawValue: "storeReadOnly")
-    /// A stored value is not one of its attribute's type, and reads as another.
+    /// A stored value is not of its attribute's type, and reads as another value.
     public static let damagedValue = Self(rawValue: "damagedValue")
     /// The path is not a file: a directory, a device, or its folder is missing.
     public static let notAFile = Self(rawValue: "notAFile")
-    /// A file has the name under which a backup was to be written, or a store restored.
+    /// A file of that name exists already, so no backup can be written or store restored there.
     public static let fileExists = Self(rawValue: "fileExists")
     /// The file is not an SQLite database.
     public static let notADatabase = Self(rawValue: "notADatabase")
@@ -171,7 +172,7 @@ extension DataSourceError.Code {
     public static let storeCorrupt = Self(rawValue: "storeCorrupt")
     /// A newer release of this library wrote the store.
     public static let newerFormat = Self(rawValue: "newerFormat")
-    /// The store was made for another model or database key, and the reset policy is ``ResetPolicy/fail``.
+    /// The store was made for another model or database key, and the reset policy is ``ResetPolicy/fail``, or the store is on a server.
     public static let modelChanged = Self(rawValue: "modelChanged")
     /// The model breaks a rule, or cannot be read.
     public static let unreadableModel = Self(rawValue: "unreadableModel")

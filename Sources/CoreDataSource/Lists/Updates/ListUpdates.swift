@@ -8,8 +8,9 @@ public struct ListBuffering: Sendable, Hashable {
     /// updates, and later catches up with one.
     public static let latest = ListBuffering(capacity: 1)
 
-    /// An update for each save, as long as no more than `count` of them wait (at least 2). Later changes are joined to the
-    /// last one that waits.
+    /// An update for each save, as long as there is room for it. Later changes are joined to the last one that waits.
+    ///
+    /// - Parameter bound: The most updates that wait; 64 by default, and at least 2.
     public static func every(bound: Int = 64) -> ListBuffering { ListBuffering(capacity: max(2, bound)) }
 }
 
