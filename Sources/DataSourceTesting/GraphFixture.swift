@@ -1,7 +1,7 @@
 public import CoreDataSource
 public import Foundation
 
-/// Objects that a test begins with, or ends with, as a file of JSON that people can read and compare.
+/// The objects with which a test begins or ends, in a JSON file that people can read and compare.
 ///
 /// ```swift
 /// let fixture = try GraphFixture(
@@ -11,7 +11,7 @@ public import Foundation
 /// #expect(try await after.difference(from: container) == nil)
 /// ```
 ///
-/// `ObjectGraph` says what the JSON is like; `exportGraph` of a context makes one, and its `json` is what to write into the file.
+/// `ObjectGraph` describes the JSON. To make the file, write the `json` of a graph that `exportGraph` of a context returns.
 public struct GraphFixture: Sendable {
     /// The objects.
     public let graph: ObjectGraph
@@ -63,10 +63,11 @@ public struct GraphFixture: Sendable {
         return container
     }
 
-    /// The first thing in which the objects of a container differ from those of the fixture, in a sentence; nil if none does.
+    /// The first difference between the objects of a container and those of the fixture, as a sentence; nil if they are
+    /// equal.
     ///
-    /// All objects of the data sources' entities are compared by their stored attributes and their links, and not by their ids.
-    /// What the fixture leaves out has its default value. The sentence may show values.
+    /// All objects of the data sources' entities are compared by their stored attributes and their links, and not by their
+    /// ids. Attributes that the fixture leaves out have their default values. The sentence may show values.
     ///
     /// - Throws: As ``container()``; what reading throws.
     public func difference(from container: PersistentContainer) async throws -> String? {

@@ -9,7 +9,7 @@ extension ManagedObjectContext {
     /// ```
     ///
     /// - Parameters:
-    ///   - request: Which objects, within its limit and offset.
+    ///   - request: Which objects. Its limit and offset are applied first.
     ///   - aggregates: What to compute; the results come in the same order.
     /// - Throws: As ``fetch(_:)``; `numberOverflow` for a sum that its type cannot hold; `damagedValue`.
     public func aggregate<Object: ManagedObject, each Result: AttributeStorable>(

@@ -77,7 +77,7 @@ public struct RelationshipDescription: Sendable, Hashable {
 
 /// What happens to the destinations when the source of a relationship is deleted. The raw value is the word in the file.
 public enum DeleteRule: String, Sendable, Hashable {
-    /// Nothing: they may be left with a link that leads nowhere.
+    /// Nothing: their links to the source may then lead nowhere.
     case noAction = "No Action"
     /// They lose their link to the source.
     case nullify = "Nullify"
@@ -134,7 +134,7 @@ public struct FetchRequestTemplate: Sendable, Hashable {
     /// A flag of the model that nothing here uses.
     public var returnsDistinctResults: Bool
 
-    /// Makes a request; what is not named is as if the model file did not name it.
+    /// Makes a request. Arguments that are left out have the defaults of a model file.
     public init(
         name: String,
         entityName: String,
@@ -167,7 +167,7 @@ public struct FetchRequestTemplate: Sendable, Hashable {
         case objects = 0
         /// Their ids.
         case objectIDs = 1
-        /// Values of theirs, by the names of properties.
+        /// Their values, by the names of properties.
         case dictionaries = 2
     }
 }

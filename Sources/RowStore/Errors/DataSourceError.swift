@@ -1,4 +1,4 @@
-/// What went wrong, as a name to match and a sentence that says what to do.
+/// An error, with a code to match and a message that says what to do.
 ///
 /// ```swift
 /// do {
@@ -25,12 +25,12 @@ public struct DataSourceError: Error, Sendable {
     public var entityName: String?
     /// The attribute concerned, if there is one.
     public var attributeName: String?
-    /// What the operating system or the store said, if that is where the error comes from.
+    /// What the operating system or the store reported, if the error comes from there.
     public var cause: String?
-    /// Each of several failures, when one error stands for them all.
+    /// The single failures, if one error stands for several.
     public var failures: [DataSourceError]
 
-    /// Makes an error with its code and the sentence that says what happened and what to do.
+    /// Makes an error.
     public init(
         _ code: Code, _ message: String, entityName: String? = nil, attributeName: String? = nil, cause: String? = nil,
         failures: [DataSourceError] = []
@@ -96,12 +96,12 @@ extension DataSourceError.Code {
     public static let syncEntityMismatch = Self(rawValue: "syncEntityMismatch")
     /// The store was reset while the call was under way; nothing of it is in the new store.
     public static let storeReset = Self(rawValue: "storeReset")
-    /// The save was discarded by `discardPending()`, or rests on one that was.
+    /// The save was discarded by `discardPending()`, or depends on one that was.
     public static let pendingDiscarded = Self(rawValue: "pendingDiscarded")
-    /// An earlier save of the same data source could not be written, and this one may rest on it.
+    /// An earlier save of the same data source could not be written, and this one may depend on it.
     public static let saveTakenBack = Self(rawValue: "saveTakenBack")
 
-    /// A write that nobody awaits threw an error of the app's own, which is the cause.
+    /// A write that no call waits for threw an error of the app's own, which is the cause.
     public static let writeFailed = Self(rawValue: "writeFailed")
 
     // Queries.
@@ -132,8 +132,8 @@ extension DataSourceError.Code {
     public static let storeInUse = Self(rawValue: "storeInUse")
     /// The store stayed locked for too long.
     public static let storeBusy = Self(rawValue: "storeBusy")
-    /// Another process writes to the data source, or to one that a change can reach, and did not hand it over in time. The
-    /// message names it.
+    /// Another process has the right to write to the data source, or to one that the change can reach, and did not hand it
+    /// over in time. The message names the process.
     public static let ownedElsewhere = Self(rawValue: "ownedElsewhere")
     /// This process was stopped for so long that another one writes to the data source now. What it had not written is
     /// refused.
