@@ -27,7 +27,8 @@ extension PersistentContainer {
         guard let store = stack.root.store as? SQLiteStore else {
             throw DataSourceError(
                 .storeUnreadable,
-                "The store is not a file: it is in memory or on a server. Back up a database with the tools of its server.")
+                "The store is not a file: it is in memory or on a server. Back up a database with the tools of its server."
+            )
         }
         try await flush()
         let reader = try await readers.take()

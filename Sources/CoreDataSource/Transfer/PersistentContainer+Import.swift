@@ -78,7 +78,8 @@ extension PersistentContainer {
         guard !tiers.isEmpty else {
             throw DataSourceError(
                 .entityNotOwned,
-                "A graph was imported into a container without data sources. Make the data sources that own its entities first.")
+                "A graph was imported into a container without data sources. Make the data sources that own its entities first."
+            )
         }
         return try await PrivateTier.perform(in: tiers, waitFor: level) { contexts in
             var graphImport = GraphImport(contexts, layout, try TransferKeys(chosen, layout))

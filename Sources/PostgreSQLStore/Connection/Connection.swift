@@ -241,7 +241,8 @@ final class Connection {
         let cause = cause ?? handle.map(Connection.message) ?? "The connection is closed."
         close()
         return DataSourceError(
-            .storeUnavailable, "The server does not answer. Saves that no call waits for are kept and tried again.", cause: cause)
+            .storeUnavailable, "The server does not answer. Saves that no call waits for are kept and tried again.",
+            cause: cause)
     }
 
     private func trace(

@@ -34,7 +34,8 @@ extension DataSourceError {
                 cause: cause)
         case let state where state.hasPrefix("08") || state.hasPrefix("57P") || state.hasPrefix("53"):
             self.init(
-                .storeUnavailable, "The server is starting, stopping or overloaded. Saves that no call waits for are kept and tried again.",
+                .storeUnavailable,
+                "The server is starting, stopping or overloaded. Saves that no call waits for are kept and tried again.",
                 cause: cause)
         default:
             self.init(.storeUnreadable, "The server has refused a statement. The cause says why.", cause: cause)
@@ -67,7 +68,8 @@ extension DataSourceError {
                 cause: cause)
         } else {
             self.init(
-                .storeUnavailable, "The server cannot be reached. Saves that no call waits for are kept and tried again.",
+                .storeUnavailable,
+                "The server cannot be reached. Saves that no call waits for are kept and tried again.",
                 cause: cause)
         }
     }
