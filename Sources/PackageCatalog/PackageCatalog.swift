@@ -5,6 +5,7 @@ internal import Foundation
 ///
 /// `Arguments` says what to do, `Input` reads the control file, `Catalog` has the two data sources, `Report` what is said.
 @main
+@MainActor
 struct PackageCatalog {
     static func main() async {
         do {
@@ -19,19 +20,29 @@ struct PackageCatalog {
     private static func run(_ arguments: Arguments) async throws {
         switch arguments.command {
         case .help: print(Arguments.help, terminator: "")
-        case .update: try await update(arguments)
-        case .list(let filter): try await stored(arguments).list(filter)
-        case .delete(let names): try await stored(arguments).delete(names)
-        case .deleteMaintainers(let keys): try await stored(arguments).deleteMaintainers(keys)
-        case .depends(let name): try await stored(arguments).printDependencies(of: name)
-        case .rdepends(let name): try await stored(arguments).printDependents(of: name)
-        case .why(let name): try await stored(arguments).printReason(for: name)
+        case .update: try await using(update(arguments)) { _ in }
+        case .list(let filter): try await using(stored(arguments)) { try $0.list(filter) }
+        case .delete(let names): try await using(stored(arguments)) { try await $0.delete(names) }
+        case .deleteMaintainers(let keys): try await using(stored(arguments)) { try await $0.deleteMaintainers(keys) }
+        case .depends(let name): try await using(stored(arguments)) { try $0.printDependencies(of: name) }
+        case .rdepends(let name): try await using(stored(arguments)) { try $0.printDependents(of: name) }
+        case .why(let name): try await using(stored(arguments)) { try $0.printReason(for: name) }
         case .watch(let subject): try await watch(arguments, subject)
         }
     }
 
+    /// Closes the catalog at the end, whatever comes of it: others who share it need not wait until it counts as gone.
+    private static func using(_ catalog: Catalog, _ body: (Catalog) async throws -> Void) async throws {
+        do {
+            try await body(catalog)
+        } catch {
+            try? await catalog.container.close()
+            throw error
+        }
+        try await catalog.container.close()
+    }
+
     /// Reads the input before the store is opened: what cannot be read resets nothing.
-    @discardableResult
     private static func update(_ arguments: Arguments) async throws -> Catalog {
         let packages = try PackageList(arguments.input)
         packages.reportFaults()
@@ -43,14 +54,14 @@ struct PackageCatalog {
     private static func watch(_ arguments: Arguments, _ subject: WatchSubject) async throws {
         if arguments.input == Input("-") { throw UsageError(message: "watch reads its commands from standard input") }
         let version = FileVersion(arguments.input)
-        try await update(arguments).watch(arguments.input, since: version, subject)
+        try await using(update(arguments)) { try await $0.watch(arguments.input, since: version, subject) }
     }
 
     /// Opens what is stored. A store that was made for another model or database key stays as it is: a reset would leave it
     /// empty.
     private static func stored(_ arguments: Arguments) async throws -> Catalog {
-        guard let file = arguments.storeFile else { return try await update(arguments) }
-        if !FileManager.default.fileExists(atPath: file.path) {
+        if arguments.place == .memory { return try await update(arguments) }
+        if case .file(let file, _) = arguments.place, !FileManager.default.fileExists(atPath: file.path) {
             throw CatalogError("There is no store \(file.path) yet. Run package-catalog to make it.")
         }
         do {

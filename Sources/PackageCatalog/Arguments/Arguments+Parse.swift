@@ -1,5 +1,3 @@
-internal import Foundation
-
 extension Arguments {
     init(_ words: some Sequence<String>) throws {
         self.init()
@@ -10,12 +8,14 @@ extension Arguments {
         }
         let isInMemory = line.takeFlag("--memory")
         let store = line.takeValue("--store")
+        let isShared = line.takeFlag("--shared")
         if isInMemory && store != nil { throw UsageError(message: "--memory and --store exclude each other") }
+        if isInMemory && isShared { throw UsageError(message: "--memory and --shared exclude each other") }
         if let key = line.takeValue("--database-key") { databaseKey = key }
         command = try Self.command(&line)
         if command.readsInput || isInMemory { input = line.takeValue("--input").map(Input.init) ?? input }
         try line.checkEmpty()
-        if !isInMemory { storeFile = try store.map { URL(filePath: $0) } ?? UserDirectory.storeFile() }
+        if !isInMemory { place = try CatalogPlace(store, isShared: isShared) }
     }
 
     private static func command(_ line: inout CommandLineWords) throws -> Command {

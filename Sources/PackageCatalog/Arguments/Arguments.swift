@@ -16,8 +16,7 @@ struct Arguments {
 
     var command = Command.update
     var input = Input.dpkgStatus
-    /// Where the store is; nil for memory.
-    var storeFile: URL?
+    var place = CatalogPlace.memory
     var databaseKey = "1"
 
     static let help = """
@@ -53,6 +52,11 @@ struct Arguments {
           --rdepends NAME     what depends on this package, and on what it provides, instead of packages
 
           --store FILE        the catalog (default: package-catalog/packages.sqlite in the user's data directory)
+          --store postgresql://USER@HOST/DATABASE
+                              the catalog on a server, which any number of processes and machines share (in builds with
+                              the trait PostgreSQL)
+          --shared            lets other processes that say so have the file open too: a watch in one terminal follows what
+                              is updated and deleted in another
           --database-key KEY  a label for the contents; another one than last time empties the store before it is filled
           --memory            keeps the catalog in memory; every command reads the input first
 

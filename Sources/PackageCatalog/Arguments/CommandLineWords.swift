@@ -6,7 +6,7 @@ struct CommandLineWords {
     private var values: [String: String] = [:]
     private var words: ArraySlice<String> = []
 
-    private static let flagNames: Set = ["--help", "--memory", "--maintainer"]
+    private static let flagNames: Set = ["--help", "--memory", "--maintainer", "--shared"]
     private static let valueNames: Set = [
         "--input", "--store", "--database-key", "--section", "--search", "--limit", "--rdepends",
     ]

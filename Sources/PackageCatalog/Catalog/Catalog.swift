@@ -10,7 +10,7 @@ struct Catalog {
 
     init(_ arguments: Arguments, resetPolicy: ResetPolicy) async throws {
         container = try await PersistentContainer(
-            model: .packages, store: arguments.storeFile.map { .sqlite($0) } ?? .inMemory,
+            model: .packages, store: arguments.place.location,
             databaseKey: arguments.databaseKey, configuration: .init(resetPolicy: resetPolicy))
         packages = try container.dataSource(PackageDataSource.self)
         maintainers = try container.dataSource(MaintainerDataSource.self)

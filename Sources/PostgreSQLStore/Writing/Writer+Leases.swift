@@ -7,13 +7,13 @@ extension Writer {
     func reserveKeys(_ count: Int64) throws(DataSourceError) -> Range<Int64> {
         let connection = try connected()
         let highest = schema.tables.compactMap { $0?.name }.map { name in
-            "(SELECT max(\(PostgreSQLTable.keyName.quoted)) FROM \(name))"
+            "(SELECT coalesce(max(\(PostgreSQLTable.keyName.quoted)), 0) FROM \(name))"
         }
         // Greater than what another program has inserted, too.
-        let bound = (["next"] + highest.map { "least(\($0), $2 - 1) + 1" }).joined(separator: ", ")
+        let bound = (["next"] + highest.map { "least(\($0), $2::bigint - 1) + 1" }).joined(separator: ", ")
         let reserved = try connection.rows(
             """
-            UPDATE \(schema.term(PostgreSQLSchema.keys)) SET next = least(greatest(\(bound)), $2 - $1) + $1 RETURNING next
+            UPDATE \(schema.term(PostgreSQLSchema.keys)) SET next = least(greatest(\(bound)), $2::bigint - $1::bigint) + $1::bigint RETURNING next
             """, [WireValue(count), WireValue(Int64.max)])
         guard reserved.rowCount == 1 else { throw DataSourceError(damagedSharing: opening.options.name) }
         let end = reserved.integer(0, 0)

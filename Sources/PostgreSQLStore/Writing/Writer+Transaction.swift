@@ -154,7 +154,7 @@ extension Writer {
         return [
             Request("DELETE FROM \(changes) WHERE position <= $1", [WireValue(bound)]),
             Request(
-                "UPDATE \(schema.term(PostgreSQLSchema.feed)) SET lowest = greatest(lowest, $1 + 1)",
+                "UPDATE \(schema.term(PostgreSQLSchema.feed)) SET lowest = greatest(lowest, $1::bigint + 1)",
                 [WireValue(bound)]),
         ]
     }

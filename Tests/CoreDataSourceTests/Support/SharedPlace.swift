@@ -9,7 +9,7 @@ import PostgreSQLStore
 #endif
 
 /// A store that several containers of a test share, each of which counts as a process of its own.
-struct SharedPlace: Sendable {
+final class SharedPlace: Sendable {
     enum Kind: String, Sendable, CaseIterable {
         case sqlite
         case postgreSQL
@@ -25,7 +25,9 @@ struct SharedPlace: Sendable {
     }
 
     let kind: Kind
-    /// The folder of the file; nil for a server.
+    /// The file; nil for a server.
+    let url: URL?
+    /// The folder of the file.
     private let directory: TemporaryDirectory?
     /// Where the server is.
     private let connection: String
@@ -33,19 +35,22 @@ struct SharedPlace: Sendable {
     init(_ kind: Kind) throws {
         self.kind = kind
         switch kind {
-        case .sqlite: (directory, connection) = (try TemporaryDirectory(), "")
+        case .sqlite:
+            connection = ""
+            let made = try TemporaryDirectory()
+            url = made.store
+            directory = consume made
         case .postgreSQL:
             let server = try PostgreSQLServer.shared
-            (directory, connection) = (nil, server.connectionString(database: try server.makeDatabase()))
+            connection = server.connectionString(database: try server.makeDatabase())
+            url = nil
+            directory = nil
         }
     }
 
-    /// The file; nil for a server.
-    var url: URL? { directory?.store }
-
     func open(
         model: ManagedObjectModel = .contacts, times: LeaseTimes = LeaseTimes(),
-        configuration: Configuration = .init(synchronous: .normal)
+        configuration: PersistentContainer.Configuration = .init(synchronous: .normal)
     ) throws -> PersistentContainer {
         #if PostgreSQL
         if kind == .postgreSQL {
@@ -59,7 +64,7 @@ struct SharedPlace: Sendable {
         }
         #endif
         return try .shared(
-            directory?.store ?? URL(filePath: "/"), model: model, times: times, configuration: configuration)
+            url ?? URL(filePath: "/"), model: model, times: times, configuration: configuration)
     }
 }
 
