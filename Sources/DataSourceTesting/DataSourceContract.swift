@@ -38,9 +38,10 @@ public struct DataSourceContract<Value: Sendable, Source: DataSource<Value>, Obj
 
     /// Checks all rules.
     ///
-    /// Complexity: each value comes to its hook some 20 times.
+    /// Complexity: each hook gets each value about 20 times.
     ///
-    /// - Throws: What adding the values to an empty store throws, for then no rule can be checked; `CancellationError`.
+    /// - Throws: If the values cannot be added to an empty store, what that throws, since no rule can then be checked;
+    ///   `CancellationError`.
     /// - Returns: The rules that are broken; none for a data source that keeps them all.
     public func violations() async throws -> [DataSourceViolation] {
         let expected = try await withSource { try await contents(after: values, in: $0, $1) }

@@ -1,4 +1,4 @@
-/// A rule that every data source keeps, or its lists and syncs go wrong.
+/// A rule that every data source has to keep. Otherwise its lists and syncs go wrong.
 public struct DataSourceRule: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
     public let rawValue: String
 
@@ -6,11 +6,11 @@ public struct DataSourceRule: RawRepresentable, Sendable, Hashable, CustomString
         self.rawValue = rawValue
     }
 
-    /// The values make objects. If they make none, the other rules say nothing.
+    /// The values make objects. Without objects, the other rules cannot be checked.
     public static let values = DataSourceRule(rawValue: "values")
     /// Adding a value twice is adding it once.
     public static let adding = DataSourceRule(rawValue: "adding")
-    /// What is added and deleted again is gone, and nothing else is.
+    /// Adding and deleting an object removes that object and no other.
     public static let deleting = DataSourceRule(rawValue: "deleting")
     /// Syncing the same list again writes nothing.
     public static let syncing = DataSourceRule(rawValue: "syncing")
@@ -26,7 +26,7 @@ public struct DataSourceRule: RawRepresentable, Sendable, Hashable, CustomString
 public struct DataSourceViolation: Sendable, Hashable, CustomStringConvertible {
     /// The rule that is broken.
     public let rule: DataSourceRule
-    /// What was done, what came of it, and what to do about it. It may show the values of objects.
+    /// What was tried, what happened, and what to do about it. It may show the values of objects.
     public let explanation: String
 
     public var description: String { "\(rule): \(explanation)" }

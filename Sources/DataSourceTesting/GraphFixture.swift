@@ -1,7 +1,7 @@
 public import CoreDataSource
 public import Foundation
 
-/// Objects that a test begins with, or ends with, as a file of JSON that people can read and compare.
+/// The objects with which a test begins or ends, in a JSON file that people can read and compare.
 ///
 /// ```swift
 /// let fixture = try GraphFixture(
@@ -11,7 +11,7 @@ public import Foundation
 /// #expect(try await after.difference(from: container) == nil)
 /// ```
 ///
-/// `ObjectGraph` says what the JSON is like; `exportGraph` of a context makes one, and its `json` is what to write into the file.
+/// `ObjectGraph` describes the JSON. To make the file, write the `json` of a graph that `exportGraph` of a context returns.
 public struct GraphFixture: Sendable {
     /// The objects.
     public let graph: ObjectGraph
@@ -20,6 +20,8 @@ public struct GraphFixture: Sendable {
     private let keys: [String: String]
 
     /// - Parameters:
+    ///   - graph: The objects.
+    ///   - model: The model of the container.
     ///   - dataSources: The classes of data sources that own the entities of the graph, and of all that it is compared with.
     ///   - keys: The attributes by which objects are named, where that is not the first one with a uniqueness constraint.
     public init(
@@ -33,6 +35,11 @@ public struct GraphFixture: Sendable {
 
     /// A fixture from a file.
     ///
+    /// - Parameters:
+    ///   - url: A file of JSON.
+    ///   - model: The model of the container.
+    ///   - dataSources: The classes of data sources that own the entities of the graph, and of all that it is compared with.
+    ///   - keys: The attributes by which objects are named, where that is not the first one with a uniqueness constraint.
     /// - Throws: What reading the file throws; `invalidGraph`.
     public init(
         contentsOf url: URL, model: ManagedObjectModel, dataSources: [AnyDataSource.Type], keys: [String: String] = [:]
@@ -56,10 +63,11 @@ public struct GraphFixture: Sendable {
         return container
     }
 
-    /// The first thing in which the objects of a container differ from those of the fixture, in a sentence; nil if none does.
+    /// The first difference between the objects of a container and those of the fixture, as a sentence; nil if they are
+    /// equal.
     ///
-    /// All objects of the data sources' entities are compared by their stored attributes and their links, and not by their ids.
-    /// What the fixture leaves out has its default value. The sentence may show values.
+    /// All objects of the data sources' entities are compared by their stored attributes and their links, and not by their
+    /// ids. Attributes that the fixture leaves out have their default values. The sentence may show values.
     ///
     /// - Throws: As ``container()``; what reading throws.
     public func difference(from container: PersistentContainer) async throws -> String? {

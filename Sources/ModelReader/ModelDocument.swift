@@ -4,7 +4,7 @@ public import ManagedModel
 public struct ModelDocument: Sendable {
     /// The model.
     public var model: ManagedObjectModel
-    /// What the reader ignored or understood differently from how it is written, in the order of the stages of reading.
+    /// What the reader ignored or read in another way than it is written, in the order of the stages of reading.
     public var diagnostics: [ModelDiagnostic]
 
     /// Makes a document.

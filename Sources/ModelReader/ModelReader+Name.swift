@@ -3,7 +3,7 @@ public import Foundation
 /// Finding a model by its name.
 extension ModelReader {
     /// Where models are looked for: in the resources of the program's bundle, in the program's own directory, and in the
-    /// bundles that lie in these two, as a package's resources do.
+    /// bundles in these two, where a package has its resources.
     public static var modelDirectories: [URL] {
         let program = Bundle.main.executableURL?.resolvingSymlinksInPath().deletingLastPathComponent()
         var directories: [URL] = []
@@ -25,7 +25,8 @@ extension ModelReader {
     /// - Parameters:
     ///   - name: The name of a `.xcdatamodeld` bundle, or of an `.xcdatamodel` directory, without its extension.
     ///   - version: As for ``read(_:version:)``.
-    ///   - directories: Where to look, in this order; the first that has the model is it. Nil for ``modelDirectories``.
+    ///   - directories: Where to look; the first directory that has the model counts. Nil, the default, for
+    ///     ``modelDirectories``.
     /// - Throws: ``ModelReaderError``: `notFound` if none has it, and as ``read(_:version:)``.
     public static func read(
         named name: String, version: String? = nil, in directories: [URL]? = nil

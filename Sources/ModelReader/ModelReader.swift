@@ -6,8 +6,8 @@ public import Foundation
 ///     for diagnostic in document.diagnostics { print(diagnostic) }
 ///     let model = document.model
 ///
-/// Values that the format's long history left odd are loaded with a diagnostic; names that lead nowhere are errors. A
-/// hostile file gives an error, never a trap, and costs no more than its size.
+/// Odd values that older tools wrote are loaded with a diagnostic; names that lead nowhere are errors. A hostile file gives
+/// an error and never a trap, and its cost follows its size.
 ///
 /// **Isolation**: none; every call stands alone and may run anywhere. Reading blocks on the disk.
 public struct ModelReader: Sendable {

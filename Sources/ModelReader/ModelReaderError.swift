@@ -45,7 +45,7 @@ public struct ModelReaderError: Error, Sendable, Hashable {
         public static let mergeConflict = Code("mergeConflict")
         /// The file is not well-formed XML.
         public static let malformedXML = Code("malformedXML")
-        /// An element lacks its name, or another attribute that it cannot do without.
+        /// An element lacks its name, or another required attribute.
         public static let missingName = Code("missingName")
         /// A name is empty or holds a dot.
         public static let invalidName = Code("invalidName")

@@ -9,13 +9,13 @@ internal import RowStore
 /// }
 /// ```
 ///
-/// It is a handle and no context: it keeps no objects between two calls. What it writes goes into the one private context of
-/// each data source, so writes to one data source are serial, whoever makes them, and writes to different ones run side by
-/// side. Those that only read run side by side, at most 6 at once, and each sees one state of all rows.
+/// It is a handle, not a context: it keeps no objects between two calls. It writes through the one private context of each
+/// data source, so all writes to a data source are serial, and writes to different data sources run side by side. Calls that
+/// only read run side by side, at most 6 at once, and each sees one state of all rows.
 ///
 /// It keeps the container and the data sources.
 ///
-/// **Isolation**: none; it may be used from anywhere, several calls at once included.
+/// **Isolation**: none; it may be used from anywhere, by several calls at once.
 public struct BackgroundContext<Contexts>: Sendable {
     private let enter: @Sendable (@Sendable (Contexts) throws -> Void) async throws -> Void
 
@@ -26,7 +26,7 @@ public struct BackgroundContext<Contexts>: Sendable {
     /// Runs the work in the background, saves what it edited as one save, and returns its result once the rows are in the
     /// store.
     ///
-    /// **Isolation**: the queues of the contexts, which are valid in the work only.
+    /// **Isolation**: the queues of the contexts. The contexts are valid only in the work.
     ///
     /// - Throws: What the work throws, then nothing has happened; otherwise as ``PersistentContainer/perform(in:_:waitFor:_:)``
     ///   or ``PersistentContainer/read(_:)``.

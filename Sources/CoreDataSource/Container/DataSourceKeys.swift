@@ -1,9 +1,9 @@
 internal import RowStore
 
-/// A key for each of some data sources: `[ContactDataSource.self: "7"]`.
+/// Keys of single data sources: `[ContactDataSource.self: "7"]`.
 ///
-/// As the database key is for all rows, the key of a data source is for the rows of its entities: change it, and at the
-/// next start they are gone and all others are there. It is kept in clear. No key and an empty one are the same.
+/// The database key is for all rows; the key of a data source is for the rows of its entities. Change it, and the next start
+/// drops those rows and keeps all others. The key is kept in clear. No key and an empty one are the same.
 public struct DataSourceKeys: Sendable, ExpressibleByDictionaryLiteral {
     private var keys: [(source: AnyDataSource.Type, key: String)]
 

@@ -25,6 +25,10 @@ extension PersistentContainer {
     ///     try MessageEntity.removeAll(in: messages)
     /// }
     /// ```
+    ///
+    /// - Parameters:
+    ///   - first: A data source of this container.
+    ///   - second: Another one.
     public func newBackgroundContext(
         for first: AnyDataSource, _ second: AnyDataSource
     ) -> BackgroundContext<(PrivateContext, PrivateContext)> {
@@ -47,6 +51,11 @@ extension PersistentContainer {
     }
 
     /// Writes the entities of one data source in the background once, as ``AnyDataSource/perform(waitFor:_:)``.
+    ///
+    /// - Parameters:
+    ///   - source: A data source of this container.
+    ///   - work: It runs once, on the queue of its private context.
+    /// - Throws: What the work throws, then nothing has happened; otherwise as `add`.
     @discardableResult
     public func performBackgroundTask<Result: Sendable>(
         for source: AnyDataSource, _ work: @Sendable (PrivateContext) throws -> Result
@@ -56,6 +65,12 @@ extension PersistentContainer {
     }
 
     /// Writes the entities of two data sources in the background once, as ``perform(in:_:waitFor:_:)``.
+    ///
+    /// - Parameters:
+    ///   - first: A data source of this container.
+    ///   - second: Another one.
+    ///   - work: It gets the contexts in the order of the data sources, and runs once.
+    /// - Throws: As ``perform(in:_:waitFor:_:)``.
     @discardableResult
     public func performBackgroundTask<Result: Sendable>(
         for first: AnyDataSource, _ second: AnyDataSource,

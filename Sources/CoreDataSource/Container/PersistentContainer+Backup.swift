@@ -15,19 +15,20 @@ extension PersistentContainer {
     /// are `0o600`. It gets its name once the disk has all of it; a process that is killed before leaves at most
     /// `<file>.partial`, which the next backup to the same file removes.
     ///
-    /// **Isolation**: none. The copy is made on a queue of the container, beside other reads and saves. It is a long read: the
-    /// write-ahead log cannot begin again meanwhile, which ``failures`` may report.
+    /// **Isolation**: none. The copy is made on a queue of the container, beside other reads and saves. It is a long read:
+    /// the write-ahead log grows meanwhile, which ``failures`` may report.
     ///
     /// - Parameter url: The new file. Its folder must exist.
     /// - Throws: `fileExists` if there is a file already, or a log or a journal of that name; `storeUnreadable` if the store
-    ///   is in memory; what keeps pending saves from being written; `storeClosed`, `notAFile`, `permissionDenied`,
-    ///   `diskFull`, `storeCorrupt`, `storeUnreadable`; `CancellationError` if the task is cancelled. Then there is no new
-    ///   file.
+    ///   is in memory or on a server; what keeps pending saves from being written; `storeClosed`, `notAFile`,
+    ///   `permissionDenied`, `diskFull`, `storeCorrupt`, `storeUnreadable`; `CancellationError` if the task is cancelled.
+    ///   Then there is no new file.
     public func backup(to url: URL) async throws {
         guard let store = stack.root.store as? SQLiteStore else {
             throw DataSourceError(
                 .storeUnreadable,
-                "A store in memory has no file to copy. Open the container with StoreLocation.sqlite to back it up.")
+                "The store is not a file: it is in memory or on a server. Back up a database with the tools of its server."
+            )
         }
         try await flush()
         let reader = try await readers.take()
@@ -37,7 +38,7 @@ extension PersistentContainer {
         }
     }
 
-    /// Puts a copy of a backup where a store is to be that no container has open.
+    /// Restores a store from a backup. No container may have either of them open.
     ///
     /// ```swift
     /// try await container.close()
@@ -46,9 +47,8 @@ extension PersistentContainer {
     ///
     /// The backup may be one of ``backup(to:)``, of a ``ResetPolicy``, or any other copy of a closed store; it stays as it
     /// is. It is checked first. Then it is copied beside the store, and the copy gets the store's name once the disk has it:
-    /// a process that is killed meanwhile leaves the old store or the restored one, whole. The next container that opens
-    /// it takes it as it would any store: if it was made for another model or key, as the
-    /// ``Configuration/resetPolicy-swift.property`` says.
+    /// a process that is killed meanwhile leaves the old store or the restored one, whole. The next container opens it like
+    /// any other store: if it was made for another model or key, the ``Configuration/resetPolicy-swift.property`` decides.
     ///
     /// **Isolation**: none. It blocks a background thread while it copies. If the store is just being closed by a container
     /// of this process, it waits for that, at most 10 seconds.
@@ -73,7 +73,7 @@ extension PersistentContainer {
     /// Removes a store that no container has open, without reading it.
     ///
     /// Its main file goes first and then its log, so that a process that is killed meanwhile leaves the whole store or none.
-    /// The lock file stays, for another process may be waiting for it. Where there is no store, nothing happens.
+    /// The lock file stays, because another process may be waiting for it. Where there is no store, nothing happens.
     ///
     /// **Isolation**: none. If the store is just being closed by a container of this process, it waits for that, at most
     /// 10 seconds.

@@ -12,9 +12,11 @@
 extension PersistentContainer {
     /// Blocks until the work has run in the private context of the data source and its rows are in the store.
     ///
-    /// It may be called on the main thread. Calling it inside a private context is a programmer's error and traps.
+    /// It may be called on the main thread. Calling it inside a private context is a programmer error and traps.
     ///
-    /// - Parameter source: A data source of this container.
+    /// - Parameters:
+    ///   - source: A data source of this container.
+    ///   - work: It runs once, on the queue of the data source's private context. What it edits is one save.
     /// - Throws: What the work throws; otherwise as ``AnyDataSource/performAndWait(_:)``. Then nothing has happened.
     @discardableResult
     public func writeSync(
@@ -25,10 +27,11 @@ extension PersistentContainer {
         return self
     }
 
-    /// Runs the work in the private context of the data source after everything that was asked of it before, without waiting.
+    /// Runs the work in the private context of the data source, after all calls that were made before, and returns at once.
     ///
     /// - Parameters:
     ///   - source: A data source of this container.
+    ///   - work: It runs once, on the queue of the data source's private context. What it edits is one save.
     ///   - callback: As in ``AnyDataSource/writeAsync(_:callback:)``.
     @discardableResult
     public func writeAsync(
@@ -50,7 +53,7 @@ extension PersistentContainer {
         return self
     }
 
-    /// Empties the store: ``reset()`` by the name that Skopelos gives it. It does not block, unlike there.
+    /// Empties the store: ``reset()`` under the name that Skopelos gives it. Unlike in Skopelos, it does not block.
     ///
     /// - Throws: As ``reset()``; then every row is as it was.
     @discardableResult
@@ -59,8 +62,8 @@ extension PersistentContainer {
         return self
     }
 
-    /// Calls the handler for everything that goes wrong where no call can throw it, from now on, until the container is
-    /// closed: ``failures`` as a call in a chain.
+    /// Calls the handler for every failure that no call can throw, until the container is closed: ``failures`` as a call in a
+    /// chain.
     ///
     /// Skopelos has a method to override. Here a data source has one, ``AnyDataSource/handleError(_:)``, for its own saves.
     ///

@@ -11,8 +11,8 @@ extension PersistentContainer {
     /// let container = try await PersistentContainer(name: "Contacts", model: .contacts)
     /// ```
     ///
-    /// There is no registry of models: the one to use is given. Where it is not compiled into the app, the product
-    /// `ModelReader` finds one by its name, `try ModelReader.read(named: "Contacts").model`.
+    /// There is no registry of models, so you pass the model. If it is not compiled into the app, the product `ModelReader`
+    /// finds it by its name: `try ModelReader.read(named: "Contacts").model`.
     ///
     /// The directory, and those above it, are made if they are missing, with the permissions `0o700`, unless the store is
     /// only read.
@@ -21,9 +21,12 @@ extension PersistentContainer {
     ///
     /// - Parameters:
     ///   - name: A file name without an extension; most often that of the model.
+    ///   - model: The model. Most often the literal that `ModelPlugin` generates, as `.contacts`.
     ///   - directory: Where the store is; nil for ``Configuration/defaultDirectory``.
-    /// - Throws: `notAFile` for a name that is none of a file; as ``init(model:store:databaseKey:configuration:)``. Then no
-    ///   file has changed.
+    ///   - databaseKey: The app's own label for the contents, in clear; empty by default. Change it to have the store reset.
+    ///   - configuration: How the container treats the store; each setting has its own default.
+    /// - Throws: `notAFile` for a name that cannot be a file name; as ``init(model:store:databaseKey:configuration:)``. Then
+    ///   no file has changed.
     @concurrent
     public convenience init(
         name: String, model: ManagedObjectModel, directory: URL? = nil, databaseKey: String = "",
@@ -33,7 +36,7 @@ extension PersistentContainer {
         else {
             throw DataSourceError(
                 .notAFile,
-                "\"\(name)\" cannot name a container, for its store would have no usual file name. Choose one that is not empty, does not begin with a dot, and has no slash."
+                "\"\(name)\" cannot be the name of a container, because it is not a usual file name. Choose a name that is not empty, does not begin with a dot, and has no slash."
             )
         }
         let directory = directory ?? Configuration.defaultDirectory
@@ -45,11 +48,11 @@ extension PersistentContainer {
 }
 
 extension PersistentContainer.Configuration {
-    /// Where a container that goes by a name has its store.
+    /// The directory of stores that are opened by name.
     ///
     /// On Apple's systems it is a folder in the user's Application Support. Elsewhere it is one in `$XDG_DATA_HOME`, or in
-    /// `~/.local/share` if that is not set or not absolute. The folder is called as the app: by its bundle identifier, or by
-    /// the program's file name if it has none. It may be missing.
+    /// `~/.local/share` if that is not set or not absolute. The folder has the bundle identifier of the app as its name, or
+    /// the program's file name if there is none. It need not exist.
     public static var defaultDirectory: URL {
         let app = Bundle.main.bundleIdentifier ?? ProcessInfo.processInfo.processName
         #if canImport(Darwin)

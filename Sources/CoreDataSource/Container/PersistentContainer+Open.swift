@@ -3,7 +3,8 @@ internal import RowStore
 
 /// Several stores of one app.
 extension PersistentContainer {
-    /// Opens several stores at once, each with a container of its own. One that cannot be opened keeps no other from it.
+    /// Opens several stores at once, each with a container of its own. A store that cannot be opened does not stop the
+    /// others.
     ///
     /// ```swift
     /// let stores = await PersistentContainer.open(
@@ -15,9 +16,9 @@ extension PersistentContainer {
     /// if let error = stores.errors["cache"] { logger.error("\(error)") }
     /// ```
     ///
-    /// Each store has the entities of one configuration of the model, and is reset for a change of these only. A data source
-    /// belongs to the container whose store has its entities. No relationship leads from one store to another, and no save
-    /// is made over two.
+    /// Each store has the entities of one configuration of the model, and only a change of these resets it. A data source
+    /// belongs to the container whose store has its entities. Relationships do not lead from one store to another, and a save
+    /// does not span two.
     ///
     /// **Isolation**: none. Stores are opened side by side, off the main actor.
     ///

@@ -11,11 +11,15 @@ extension PersistentContainer {
     /// ```
     ///
     /// Each context edits the entities of its own data source; both see the rows of all. Batches of the data sources wait
-    /// meanwhile. From the first such save on, a save of one of them that is taken back takes later ones of both with it.
+    /// meanwhile. After such a save, if a save of one of them is taken back, later saves of both are taken back too.
     ///
-    /// **Isolation**: the queues of both private contexts, which are taken in one fixed order, so that calls never wait for
-    /// each other in a circle.
+    /// **Isolation**: the queues of both private contexts. They are taken in one fixed order, so calls cannot deadlock.
     ///
+    /// - Parameters:
+    ///   - first: A data source of this container.
+    ///   - second: Another one.
+    ///   - level: How far the save must have come when the call returns; `.store` by default.
+    ///   - work: It gets the contexts in the order of the data sources, and runs once.
     /// - Throws: What the work throws, then nothing has happened; otherwise as ``DataSource/add(_:waitFor:)-([Value],_)``.
     @discardableResult
     public func perform<Result: Sendable>(
@@ -26,6 +30,12 @@ extension PersistentContainer {
     }
 
     /// The same with any number of data sources, whose contexts come in the order of the data sources.
+    ///
+    /// - Parameters:
+    ///   - sources: Data sources of this container.
+    ///   - level: How far the save must have come when the call returns; `.store` by default.
+    ///   - work: It gets the contexts in the order of the data sources, and runs once.
+    /// - Throws: As ``perform(in:_:waitFor:_:)``.
     @discardableResult
     public func perform<Result: Sendable>(
         in sources: [AnyDataSource], waitFor level: SaveLevel = .store,

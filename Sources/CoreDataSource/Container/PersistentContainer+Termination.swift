@@ -13,12 +13,12 @@ internal import AppKit
 /// A call that waited for the store has nothing pending. What can be is a save that was made with `waitFor: .main`, and
 /// one that the disk refused.
 extension PersistentContainer {
-    /// Flushes when the process ends: when SIGTERM, SIGINT or SIGHUP tells it to, which then do what they would have done;
-    /// when it calls `exit`; and when it returns from its main function. A signal that the process ignores, as SIGHUP after
-    /// `nohup`, stays ignored.
+    /// Flushes when the process ends: on SIGTERM, SIGINT and SIGHUP, which then take their usual effect; when it calls
+    /// `exit`; and when it returns from its main function. A signal that the process ignores, such as SIGHUP after `nohup`,
+    /// stays ignored.
     ///
-    /// A library takes no signals by itself: call this once, early, in a server or a command-line tool. An app on one of
-    /// Apple's systems need not: its containers flush when it goes to the background, and when it is told to end.
+    /// A library does not handle signals unasked: call this once, early, in a server or a command-line tool. Apps on Apple
+    /// platforms need not: their containers flush when the app goes to the background, and before it is terminated.
     public func flushOnTermination() {
         TerminationSignals.shared.add(self)
     }

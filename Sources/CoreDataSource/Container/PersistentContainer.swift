@@ -28,13 +28,13 @@ public final class PersistentContainer: Sendable {
         /// What to do with a store that was made for another model or database key. `.standard` by default: if the model
         /// changed, the old store is set aside; if a key changed, it is dropped.
         public var resetPolicy: ResetPolicy
-        /// Keys of single data sources, for rows that have to go without all others. None by default.
+        /// Keys of single data sources: a changed key drops the rows of its data source only. None by default.
         public var databaseKeys: DataSourceKeys
         /// How many bytes of objects each private context may keep registered between saves, so that they are found
         /// without a fetch; 64 MiB by default. A batch may use more while it runs. Objects beyond the limit are forgotten
         /// when it is saved, and read again when needed.
         public var registeredObjectByteLimit: Int
-        /// How many bytes of saves may wait for the store before further calls are held; 64 MB by default.
+        /// How many bytes of saves may wait for the store before further calls are held; 64 MiB by default.
         ///
         /// A call is held before its batch begins, for at most 10 seconds; then it throws `storeUnavailable`. Forms with a
         /// callback are refused at once.
@@ -42,8 +42,8 @@ public final class PersistentContainer: Sendable {
         /// How many values may wait for their batch, or for their callback, before further calls are held as well; 1,000,000
         /// by default.
         public var queuedValueLimit: Int
-        /// How many bytes of saves may wait for the main actor, 32 MB by default. If it is busy for longer, it is not notified of
-        /// single saves and reads what it shows from the store.
+        /// How many bytes of saves may wait for the main actor; 32 MiB by default. If more wait, main skips the single saves
+        /// and reads again what it shows.
         public var mainBacklogByteLimit: Int
         /// The permissions of the files that the container makes: the store, its log and shared memory, its lock file and
         /// its backups. `0o600` by default, so that they are their owner's alone. An empty file that is there gets them too;
@@ -51,12 +51,12 @@ public final class PersistentContainer: Sendable {
         public var fileMode: Int
         /// Whether the store is only read. False by default.
         ///
-        /// No file is made or changed, so that the store may be on a medium that cannot be written. It must be there, and
-        /// made for this model and these keys; saves throw `storeReadOnly`. Several containers may read one store. While
-        /// they do, no container can write it.
+        /// No file is made or changed, so the store may be on a read-only medium. It has to exist, and to be made for this
+        /// model and these keys. Saves throw `storeReadOnly`. Several containers may read one store. While they do, no
+        /// container can write it.
         public var isReadOnly: Bool
-        /// Called while rows are carried over to another model (``ResetPolicy/migrate``), again and again, and with all of
-        /// them at the end. It is called on the opening thread, which waits for it.
+        /// Called again and again while a migration (``ResetPolicy/migrate``) carries rows over, and once at its end. It is
+        /// called on the thread that opens the store, which waits for it.
         public var migrationProgress: (@Sendable (MigrationProgress) -> Void)?
         /// Called with every statement that the store of the container runs once it is open. Nil by default, which costs
         /// nothing. A store in memory runs none.
@@ -72,8 +72,8 @@ public final class PersistentContainer: Sendable {
         /// Whether ``StatementTrace/sql`` shows the values of objects. False by default: values do not belong in logs.
         public var tracesValues: Bool
 
-        /// Makes a configuration; what is not named has its default. Limits that are too low count as
-        /// the lowest that work.
+        /// Makes a configuration. Settings that are not named have their defaults; a limit that is too low counts as the
+        /// lowest possible one.
         public init(
             synchronous: SynchronousLevel = .full, resetPolicy: ResetPolicy = .standard,
             databaseKeys: DataSourceKeys = [:], registeredObjectByteLimit: Int = 64 << 20,
@@ -102,7 +102,7 @@ public final class PersistentContainer: Sendable {
         }
     }
 
-    /// What opening the store came to: why it is as it is, and what was dropped.
+    /// What opening the store did: whether it was made, kept, migrated or reset, and what was dropped.
     public let startup: StoreStartup
     /// The context that the user interface reads.
     @MainActor public var main: MainContext { mainTier.context }
@@ -114,12 +114,15 @@ public final class PersistentContainer: Sendable {
 
     /// Opens the store, or makes it.
     ///
-    /// **Isolation**: none. The work is done off the main actor and never waits for it, so that the main thread may wait for
-    /// the container. If the store is just being closed by another container of this process, opening waits for that, at most
-    /// 10 seconds.
+    /// **Isolation**: none. The work is done off the main actor and never waits for it, so the main thread may wait for the
+    /// container. If the store is just being closed by another container of this process, opening waits for that, at most 10
+    /// seconds.
     ///
     /// - Parameters:
-    ///   - databaseKey: The app's own label for the contents, in clear: change it to have the store reset.
+    ///   - model: The model. Most often the literal that `ModelPlugin` generates, as `.contacts`.
+    ///   - location: Where the rows are kept.
+    ///   - databaseKey: The app's own label for the contents, in clear; empty by default. Change it to have the store reset.
+    ///   - configuration: How the container treats the store; each setting has its own default.
     /// - Throws: `unreadableModel`, `modelChanged`, `storeInUse`, `storeBusy`, `diskFull`, `permissionDenied`, `notAFile`,
     ///   `notADatabase`, `foreignDatabase`, `storeCorrupt`, `newerFormat`, `storeUnreadable`; then no file has changed.
     @concurrent
@@ -191,9 +194,9 @@ public final class PersistentContainer: Sendable {
 
     // MARK: Data sources
 
-    /// The data source of that class: made at the first call, the same instance ever after.
+    /// The data source of that class. The first call makes it; later calls return the same instance.
     ///
-    /// **Isolation**: the main actor. A program whose main thread waits for something cannot get here before the wait ends.
+    /// **Isolation**: the main actor. While the main thread is blocked, this call waits.
     ///
     /// - Throws: `entityAlreadyOwned` if another data source of this container owns one of its entities; `unknownEntity`.
     @MainActor
@@ -206,16 +209,15 @@ public final class PersistentContainer: Sendable {
     /// How many saves main shows that the store does not have yet.
     public var pendingSaveCount: Int { stack.root.pendingSaveCount }
 
-    /// What goes wrong where no call can throw it, from now on: the failures of saves that were made with `waitFor: .main`,
-    /// and what is wrong in the store.
+    /// Failures that no call can throw, from now on: of saves that were made with `waitFor: .main`, and of the store itself.
     ///
-    /// A loop over it ends when the container is closed. Of failures that are not taken, the newest 128 are kept.
+    /// A loop over it ends when the container is closed. If nobody takes them, the newest 128 failures are kept.
     public var failures: AsyncStream<StoreFailure> { stack.root.failures.stream() }
 
     /// Returns once every save that was made before is in the store. After a failed commit it tries again.
     ///
-    /// - Throws: What the store throws: then saves that were made with `waitFor: .main` stay pending, and are tried again. Why
-    ///   one of the saves was refused.
+    /// - Throws: What the store throws; saves that were made with `waitFor: .main` then stay pending and are tried again. If
+    ///   one of the saves was refused, why.
     public func flush() async throws {
         try await stack.root.flush()
     }
@@ -225,8 +227,8 @@ public final class PersistentContainer: Sendable {
         try stack.root.flushAndWait()
     }
 
-    /// Takes the saves that are not in the store back out of all contexts: the way out when a disk refuses for good what was
-    /// made with `waitFor: .main`.
+    /// Takes back all saves that are not in the store yet, in all contexts. Use it when saves that were made with `waitFor:
+    /// .main` can never be written.
     ///
     /// When it returns, objects, fetches and lists of main show what the store has.
     ///
@@ -238,12 +240,13 @@ public final class PersistentContainer: Sendable {
         return discarded
     }
 
-    /// Empties the store while the app runs, as at a logout: its files are removed as by a reset at a start, and with
-    /// ``ResetPolicy/backup(keep:)`` set aside. With every other policy the backups that ``ResetPolicy/standard`` made go too.
+    /// Empties the store while the app runs, for example at a logout. With ``ResetPolicy/backup(keep:)`` the old store is set
+    /// aside, as by a reset at a start. With every other policy it is dropped, and the backups that ``ResetPolicy/standard``
+    /// made with it.
     ///
-    /// Data sources and contexts stay and work on the new store. Objects of main that are held are deleted ones when it
-    /// returns, and lists show what the new store has. Saves that were not in the store, and whatever was under way meanwhile, throw `storeReset`; nothing of
-    /// them is in the new store.
+    /// Data sources and contexts go on with the new store. When the call returns, the objects that the app holds count as
+    /// deleted, and lists show the new store. Saves that were not in the store yet, and calls under way, throw `storeReset`;
+    /// nothing of them is in the new store.
     ///
     /// - Returns: How many objects were dropped, and where the backup is.
     /// - Throws: What the store throws; then every row of the store is as it was.
@@ -257,8 +260,8 @@ public final class PersistentContainer: Sendable {
     /// Waits for the calls that were made before, writes what is pending, and closes the store. Calls that are made from now
     /// on throw `storeClosed`; objects that are held stay readable.
     ///
-    /// Lists show the last save, if they need not read the store for it, and end as soon as the main actor is free:
-    /// ``ListUpdates`` finish, and others say so by ``ListReason/Kind/closed``. It is not waited for.
+    /// Lists show the last save, unless they have to read the store for it, and end as soon as the main actor is free:
+    /// ``ListUpdates`` finish, and other lists report ``ListReason/Kind/closed``. The call does not wait for that.
     ///
     /// - Throws: What the store throws; it is closed all the same.
     public func close() async throws {

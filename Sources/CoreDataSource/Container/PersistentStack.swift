@@ -140,8 +140,8 @@ package final class PersistentStack: Sendable {
         }
         throw DataSourceError(
             .keysExhausted,
-            "The store has an object with the highest key there is, so a new one cannot get a higher key. Delete that "
-                + "object, which another program made, and open the store again.")
+            "No key is left for a new object: another program has made an object with the highest possible key. Delete "
+                + "that object, and open the store again.")
     }
 
     private func nextReservedKey() -> Int64? {

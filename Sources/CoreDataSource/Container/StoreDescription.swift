@@ -1,6 +1,6 @@
 /// One of several stores of an app: what it is called, which entities it has, where it is, and how it is treated.
 public struct StoreDescription: Sendable {
-    /// By what the app knows the store. It is not part of the file.
+    /// The app's name for the store. It is not part of the file.
     public var name: String
     /// Where its rows are.
     public var location: StoreLocation
@@ -12,6 +12,13 @@ public struct StoreDescription: Sendable {
     public var configuration: PersistentContainer.Configuration
 
     /// Describes a store; without a configuration of the model it has all entities.
+    ///
+    /// - Parameters:
+    ///   - name: The app's name for the store.
+    ///   - location: Where its rows are.
+    ///   - modelConfiguration: The configuration of the model whose entities it has; nil, the default, for all entities.
+    ///   - databaseKey: The app's own label for its contents, in clear; empty by default.
+    ///   - configuration: How the container treats the store; each setting has its own default.
     public init(
         name: String, location: StoreLocation, modelConfiguration: String? = nil, databaseKey: String = "",
         configuration: PersistentContainer.Configuration = PersistentContainer.Configuration()
@@ -24,16 +31,16 @@ public struct StoreDescription: Sendable {
     }
 }
 
-/// What became of several stores that were opened at once.
+/// The result of opening several stores at once.
 public struct OpenedStores: Sendable {
     /// The containers of the stores that are open, by the names of their descriptions.
     public let containers: [String: PersistentContainer]
-    /// Why the others are not, by the names of their descriptions.
+    /// Why the others could not be opened, by the names of their descriptions.
     public let errors: [String: any Error]
 
     /// The container of that store.
     ///
-    /// - Parameter name: That of one of the descriptions; any other is a programmer's error and traps.
+    /// - Parameter name: That of one of the descriptions. Any other name is a programmer error and traps.
     /// - Throws: Why the store could not be opened.
     public func container(named name: String) throws -> PersistentContainer {
         if let container = containers[name] { return container }
@@ -45,7 +52,7 @@ public struct OpenedStores: Sendable {
 
     /// Closes every store that is open.
     ///
-    /// - Throws: What the first of them throws, in the order of their names; all are closed nevertheless.
+    /// - Throws: The first error, in the order of the names. All stores are closed nevertheless.
     public func close() async throws {
         var failure: (any Error)?
         for (_, container) in containers.sorted(by: { $0.key < $1.key }) {

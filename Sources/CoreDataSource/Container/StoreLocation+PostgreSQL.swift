@@ -12,18 +12,18 @@ extension ServerLocation: CustomStringConvertible, CustomReflectable {
 }
 
 extension StoreLocation {
-    /// A store in a PostgreSQL database, for any number of processes on any number of machines. The package trait
-    /// `PostgreSQL` brings it.
+    /// A store in a PostgreSQL database, for any number of processes on any number of machines. It needs the package trait
+    /// `PostgreSQL`.
     ///
     /// ```swift
     /// let container = try await PersistentContainer(
     ///     model: .contacts, store: .postgreSQL("postgresql://app@db.example.com/app", name: "contacts"))
     /// ```
     ///
-    /// Each process adds, syncs, deletes, reads and follows the others; <doc:SharingAStore> says how. What opens the store
-    /// first makes its tables, in a schema of their own. It is never reset by default: with another model or database
-    /// key opening throws `modelChanged`, and only ``ResetPolicy/discard`` and ``ResetPolicy/backup(keep:)`` start over, once
-    /// nobody else has it open.
+    /// Each process adds, syncs, deletes, reads and follows the others; <doc:SharingAStore> says how. The first process to
+    /// open the store makes its tables, in a schema of their own. It is never reset by default: with another model or
+    /// database key, opening throws `modelChanged`. Only ``ResetPolicy/discard`` and ``ResetPolicy/backup(keep:)`` start
+    /// over, once nobody else has the store open.
     ///
     /// - Parameters:
     ///   - connection: A URI (`postgresql://user@host:5432/database`) or keywords (`host=... dbname=...`), as libpq takes

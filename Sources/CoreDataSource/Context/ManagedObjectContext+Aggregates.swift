@@ -8,6 +8,9 @@ extension ManagedObjectContext {
     /// let (count, oldest) = try context.aggregate(FetchRequest<ContactEntity>(), .count(), .max(\.age))
     /// ```
     ///
+    /// - Parameters:
+    ///   - request: Which objects. Its limit and offset are applied first.
+    ///   - aggregates: What to compute; the results come in the same order.
     /// - Throws: As ``fetch(_:)``; `numberOverflow` for a sum that its type cannot hold; `damagedValue`.
     public func aggregate<Object: ManagedObject, each Result: AttributeStorable>(
         _ request: FetchRequest<Object>, _ aggregates: repeat FetchAggregate<Object, each Result>
@@ -35,8 +38,14 @@ extension ManagedObjectContext {
         return results
     }
 
-    /// The same for each group of objects that have one value in common, in the order in which the request first has one
-    /// of each group. Limit and offset are about objects, not about groups.
+    /// The same for each group of objects that have one value in common. The groups come in the order of their first objects
+    /// in the request. Limit and offset are about objects, not about groups.
+    ///
+    /// - Parameters:
+    ///   - request: Which objects, in which order.
+    ///   - keyPath: The attribute whose value the objects of a group have in common.
+    ///   - aggregates: What to compute for each group; the results come in the same order.
+    /// - Throws: As ``aggregate(_:_:)``.
     public func aggregate<Object: ManagedObject, Key: AttributeStorable, each Result: AttributeStorable>(
         _ request: FetchRequest<Object>, groupBy keyPath: KeyPath<Object, Key>,
         _ aggregates: repeat FetchAggregate<Object, each Result>

@@ -4,12 +4,12 @@ public import ManagedModel
 extension ManagedObjectContext {
     /// The model of the container.
     ///
-    /// **Isolation**: that of the context. The model is a value, which may go anywhere.
+    /// **Isolation**: that of the context. The model is a value and may go anywhere.
     public var model: ManagedObjectModel { stack.layout.model }
 
-    /// The container, from which one gets to its data sources; nil once it is gone.
+    /// The container of the context; nil once it is gone.
     ///
-    /// A context does not keep its container, so this is nil for a context whose container nobody else holds.
+    /// A context does not keep its container alive.
     ///
     /// **Isolation**: that of the context. The container may go anywhere.
     public var container: PersistentContainer? { stack.container }

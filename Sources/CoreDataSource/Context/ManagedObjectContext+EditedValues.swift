@@ -14,7 +14,7 @@ extension ManagedObjectContext {
         refuse(
             DataSourceError(
                 .validationFailed,
-                "\(object.layout.name).\(object.layout.columns[column].name) was set to what is not a number (NaN), which a store cannot hold. Use nil for no value.",
+                "\(object.layout.name).\(object.layout.columns[column].name) was set to NaN, which a store cannot hold. Use nil for no value.",
                 entityName: object.layout.name, attributeName: object.layout.columns[column].name))
     }
 

@@ -5,7 +5,7 @@ internal import RowStore
 extension ManagedObjectContext {
     /// The objects of a request, in its order; objects that are equal by all of it come in the order of creation.
     ///
-    /// Off the main actor, a fetch that takes long ends when its task is cancelled.
+    /// Off the main actor, a long fetch ends when its task is cancelled.
     ///
     /// - Throws: `unknownEntity`, `unknownAttribute`, `invalidPredicate`, `invalidRequest`, `unsupportedQuery`,
     ///   `predicateFailed`, what the store throws, and `CancellationError`.
@@ -25,11 +25,14 @@ extension ManagedObjectContext {
     /// ```
     ///
     /// - Parameters:
+    ///   - type: The class of the objects.
     ///   - predicate: Which objects; nil for all. Wrap a predicate of Foundation or a format:
     ///     `FetchPredicate(#Predicate { $0.age >= 18 })`.
-    ///   - order: Objects that are equal by all of it come in the order of creation.
-    ///   - limit: The most objects; nil for all.
-    ///   - offset: How many objects to leave out at the beginning. ``FetchRequest/after`` does not get slower with every page.
+    ///   - order: What to sort by, the most significant first. Objects that are equal by all of it come in the order of
+    ///     creation.
+    ///   - limit: The most objects; nil, the default, for all.
+    ///   - offset: How many objects to leave out at the beginning; 0 by default. ``FetchRequest/after`` does not get slower
+    ///     with every page.
     /// - Throws: As ``fetch(_:)``.
     public func fetch<Object: ManagedObject>(
         _ type: Object.Type, where predicate: FetchPredicate<Object>? = nil, order: [FetchOrder<Object>] = [],
@@ -40,6 +43,12 @@ extension ManagedObjectContext {
 
     /// The objects that match, in the order of Foundation's sort descriptors.
     ///
+    /// - Parameters:
+    ///   - type: The class of the objects.
+    ///   - predicate: Which objects; nil, the default, for all.
+    ///   - order: Sort descriptors, the most significant first; see ``FetchOrder/init(_:)``.
+    ///   - limit: The most objects; nil, the default, for all.
+    ///   - offset: How many objects to leave out at the beginning; 0 by default.
     /// - Throws: As ``fetch(_:)``.
     @_disfavoredOverload
     public func fetch<Object: ManagedObject>(
@@ -51,6 +60,11 @@ extension ManagedObjectContext {
 
     /// The first object that matches, or nil.
     ///
+    /// - Parameters:
+    ///   - type: The class of the object.
+    ///   - predicate: Which objects; nil, the default, for all.
+    ///   - order: What to sort by, the most significant first. Objects that are equal by all of it come in the order of
+    ///     creation.
     /// - Throws: As ``fetch(_:)``.
     public func first<Object: ManagedObject>(
         _ type: Object.Type, where predicate: FetchPredicate<Object>? = nil, order: [FetchOrder<Object>] = []
@@ -63,6 +77,10 @@ extension ManagedObjectContext {
     /// In a private context, for an attribute with a uniqueness constraint, the cost is that of a look-up by key, and nothing
     /// is read from the store while the object is registered.
     ///
+    /// - Parameters:
+    ///   - type: The class of the object.
+    ///   - keyPath: An attribute.
+    ///   - value: The value, compared exactly. Nil finds an object without a value.
     /// - Throws: As ``fetch(_:)``.
     public func first<Object: ManagedObject, Value: AttributeStorable>(
         _ type: Object.Type, where keyPath: KeyPath<Object, Value>, equals value: Value
@@ -87,6 +105,9 @@ extension ManagedObjectContext {
 
     /// How many objects match.
     ///
+    /// - Parameters:
+    ///   - type: The class of the objects.
+    ///   - predicate: Which objects; nil, the default, for all.
     /// - Throws: As ``fetch(_:)``.
     public func count<Object: ManagedObject>(
         _ type: Object.Type, where predicate: FetchPredicate<Object>? = nil
@@ -109,6 +130,9 @@ extension ManagedObjectContext {
 
     /// Whether any object matches.
     ///
+    /// - Parameters:
+    ///   - type: The class of the objects.
+    ///   - predicate: Which objects; nil, the default, for all.
     /// - Throws: As ``fetch(_:)``.
     public func exists<Object: ManagedObject>(
         _ type: Object.Type, where predicate: FetchPredicate<Object>? = nil
@@ -118,6 +142,9 @@ extension ManagedObjectContext {
 
     /// The object of that id, or nil if it has been deleted.
     ///
+    /// - Parameters:
+    ///   - type: The class of the object.
+    ///   - id: The id of an object of the same store.
     /// - Throws: `unknownEntity` for an object of another class, and what the store throws.
     public func object<Object: ManagedObject>(_ type: Object.Type, id: ManagedObjectID) throws -> Object? {
         try reading { () throws(DataSourceError) in
@@ -126,9 +153,12 @@ extension ManagedObjectContext {
         }
     }
 
-    /// The objects of those ids, in their order; those that have been deleted are left out. Registered objects are not
-    /// read again, and all others in one go.
+    /// The objects of those ids, in their order; those that have been deleted are left out. Registered objects are not read
+    /// again; all others are read at once.
     ///
+    /// - Parameters:
+    ///   - type: The class of the objects.
+    ///   - ids: Ids of objects of the same store; one that comes twice is answered twice.
     /// - Throws: `unknownEntity` for an object of another class, and what the store throws.
     public func objects<Object: ManagedObject>(
         _ type: Object.Type, ids: some Sequence<ManagedObjectID>
@@ -142,6 +172,9 @@ extension ManagedObjectContext {
     /// let grown = try context.fetch(as: ContactValue.self, FetchRequest(where: \.age >= 18))
     /// ```
     ///
+    /// - Parameters:
+    ///   - type: What each object is made a value of.
+    ///   - request: Which objects, in which order; by default all, in the order of creation.
     /// - Throws: As ``fetch(_:)``, and what the value's initializer throws.
     public func fetch<Value: ManagedObjectConvertible>(
         as type: Value.Type, _ request: FetchRequest<Value.Object> = FetchRequest()

@@ -22,6 +22,9 @@ extension ManagedObjectContext {
     /// for (name, age) in try context.values(FetchRequest<ContactEntity>(), \.name, \.age) { ... }
     /// ```
     ///
+    /// - Parameters:
+    ///   - request: Which objects, in which order.
+    ///   - keyPaths: Attributes, also those that to-one relationships lead to.
     /// - Throws: As ``fetch(_:)``, and `damagedValue`.
     public func values<Object: ManagedObject, each Value: AttributeStorable>(
         _ request: FetchRequest<Object>, _ keyPaths: repeat KeyPath<Object, each Value>
@@ -46,6 +49,9 @@ extension ManagedObjectContext {
     /// let known = Set(try context.values(FetchRequest<ContactEntity>(), \.uid))
     /// ```
     ///
+    /// - Parameters:
+    ///   - request: Which objects, in which order.
+    ///   - keyPath: An attribute, also one that to-one relationships lead to.
     /// - Throws: As ``fetch(_:)``, and `damagedValue`.
     public func values<Object: ManagedObject, Value: AttributeStorable>(
         _ request: FetchRequest<Object>, _ keyPath: KeyPath<Object, Value>

@@ -2,14 +2,14 @@ internal import RowStore
 
 /// A scratch pad for managed objects, and every way to read them.
 ///
-/// There are four kinds, and no other: the ``MainContext`` that the user interface reads, the ``PrivateContext`` of a data
-/// source, in which objects are edited, the ``DraftContext`` of a ``Draft``, whose edits may be thrown away, and the
-/// ``ReadContext`` of ``PersistentContainer/read(_:)``, which sees one state of all rows.
+/// There are four kinds: the ``MainContext`` that the user interface reads, the ``PrivateContext`` of a data source, in which
+/// objects are edited, the ``DraftContext`` of a ``Draft``, whose edits may be thrown away, and the ``ReadContext`` of
+/// ``PersistentContainer/read(_:)``, which sees one state of all rows.
 ///
 /// A fetch includes what is saved but not yet in the store, and the edits of its own context.
 ///
-/// **Isolation**: a context and its objects stay where they are: neither is `Sendable`, and the compiler refuses to let them
-/// out of a hook, out of `perform` and `read`, or off the main actor.
+/// **Isolation**: a context and its objects stay where they are: neither is `Sendable`, and the compiler does not let them
+/// leave a hook, `perform`, `read` or the main actor.
 public class ManagedObjectContext {
     let stack: PersistentStack
     /// Where the rows come from.

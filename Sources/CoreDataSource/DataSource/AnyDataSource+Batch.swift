@@ -15,7 +15,11 @@ extension AnyDataSource {
     /// try await mail.update(Message.self, where: !\.isRead, set: [.set(\.isRead, true)])
     /// ```
     ///
-    /// - Parameter level: How far the save must have come when the call returns.
+    /// - Parameters:
+    ///   - type: The class of the objects.
+    ///   - predicate: Which objects; nil, the default, for all.
+    ///   - assignments: The new values, the same for every object.
+    ///   - level: How far the save must have come when the call returns; `.store` by default.
     /// - Throws: `validationFailed`, `uniquenessViolated`, `entityNotOwned`; what a fetch throws; what the store throws.
     ///   Then nothing has happened.
     @discardableResult
@@ -29,8 +33,9 @@ extension AnyDataSource {
     /// Deletes every object that matches.
     ///
     /// - Parameters:
+    ///   - type: The class of the objects.
     ///   - predicate: Which objects; nil for all.
-    ///   - level: How far the save must have come when the call returns.
+    ///   - level: How far the save must have come when the call returns; `.store` by default.
     /// - Throws: `entityNotOwned`; what a fetch throws; what the store throws. Then nothing has happened.
     @discardableResult
     public nonisolated func delete<Object: ManagedObject>(

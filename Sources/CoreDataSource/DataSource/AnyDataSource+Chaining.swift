@@ -8,7 +8,7 @@ internal import RowStore
 ///     .read { main in print(try main.count(ContactEntity.self)) }
 /// ```
 extension AnyDataSource {
-    /// Blocks until the work has run in the private context and its rows are in the store; as ``performAndWait(_:)``.
+    /// Blocks until the work has run in the private context and its rows are in the store, as ``performAndWait(_:)`` does.
     @discardableResult
     public nonisolated func writeSync(
         _ work: @Sendable (PrivateContext) throws -> Void
@@ -17,13 +17,15 @@ extension AnyDataSource {
         return self
     }
 
-    /// Runs the work in the private context after everything that was asked for before, without waiting.
+    /// Runs the work in the private context, after all calls that were made before, and returns at once.
     ///
     /// Without a callback a failure goes to ``handleError(_:)`` and to ``PersistentContainer/failures``, as
     /// ``StoreFailure/Kind/writeFailed``.
     ///
-    /// - Parameter callback: Called on the main actor, in the order of the calls: when the rows are in the store and main's
-    ///   objects and lists show them, or when the save has failed.
+    /// - Parameters:
+    ///   - work: It runs once, on the queue of the private context. What it edits is one save.
+    ///   - callback: Called on the main actor, in the order of the calls: when the rows are in the store and main's objects
+    ///     and lists show them, or when the save has failed.
     @discardableResult
     public nonisolated func writeAsync(
         _ work: @escaping @Sendable (PrivateContext) throws -> Void,

@@ -1,6 +1,6 @@
 internal import RowStore
 
-/// Something that works but could be better: what it is, and what to do about it.
+/// A remark about something that works but could be better, with what to do about it.
 public struct DataSourceDiagnostic: Sendable, Hashable, CustomStringConvertible {
     /// The entity concerned.
     public let entityName: String
@@ -13,11 +13,11 @@ public struct DataSourceDiagnostic: Sendable, Hashable, CustomStringConvertible 
 }
 
 extension AnyDataSource {
-    /// What was noticed about the use of this data source since the container was opened, each thing once, in the order
-    /// in which it was noticed; at most 64.
+    /// Remarks about the use of this data source since the container was opened, in their order. Each comes once; there are
+    /// at most 64.
     ///
-    /// An attribute is listed when `findOrInsert` or `first(where:equals:)` looks it up although it has neither a
-    /// uniqueness constraint nor a fetch index: then the store reads every row of the entity.
+    /// An attribute is listed when `findOrInsert` or `first(where:equals:)` looks for its values and it has neither a
+    /// uniqueness constraint nor a fetch index: the store then reads every row of the entity.
     public nonisolated var diagnostics: [DataSourceDiagnostic] { tier.stack.diagnostics(of: tier.owner) }
 }
 

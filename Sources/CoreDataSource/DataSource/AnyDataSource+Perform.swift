@@ -2,6 +2,10 @@
 extension AnyDataSource {
     /// Runs the work in the private context, saves what it edited, and returns its result once the rows are in the store.
     ///
+    /// - Parameters:
+    ///   - level: How far the save must have come when the call returns; `.store` by default.
+    ///   - work: It runs on the queue of the private context, and may throw anything. What it returns is the result of the
+    ///     call.
     /// - Throws: What the work throws, then nothing has happened; otherwise as `add`.
     @discardableResult
     public nonisolated func perform<Result: Sendable>(
@@ -13,7 +17,7 @@ extension AnyDataSource {
     /// Blocks the calling thread until the work has run and the rows are in the store.
     ///
     /// It may be called on the main thread: private contexts never wait for main. Fetches and objects of main show the save
-    /// when it returns, and lists do when the main actor is free. Calling it inside a private context is a programmer's error
+    /// when it returns, and lists do when the main actor is free. Calling it inside a private context is a programmer error
     /// and traps.
     @discardableResult
     public nonisolated func performAndWait<Result: Sendable>(

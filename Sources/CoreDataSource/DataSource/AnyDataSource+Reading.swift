@@ -13,6 +13,14 @@ extension AnyDataSource {
     /// ```swift
     /// let found = try contacts.fetch(ContactEntity.self, where: \.name == "Guan Yu", order: [.ascending(\.name)])
     /// ```
+    ///
+    /// - Parameters:
+    ///   - type: The class of the objects.
+    ///   - predicate: Which objects; nil, the default, for all.
+    ///   - order: What to sort by, the most significant first. Objects that are equal by all of it come in the order of
+    ///     creation.
+    ///   - limit: The most objects; nil, the default, for all.
+    ///   - offset: How many objects to leave out at the beginning; 0 by default.
     public func fetch<Object: ManagedObject>(
         _ type: Object.Type, where predicate: FetchPredicate<Object>? = nil, order: [FetchOrder<Object>] = [],
         limit: Int? = nil, offset: Int = 0
@@ -21,6 +29,13 @@ extension AnyDataSource {
     }
 
     /// The objects that match, in the order of Foundation's sort descriptors.
+    ///
+    /// - Parameters:
+    ///   - type: The class of the objects.
+    ///   - predicate: Which objects; nil, the default, for all.
+    ///   - order: Sort descriptors, the most significant first; see ``FetchOrder/init(_:)``.
+    ///   - limit: The most objects; nil, the default, for all.
+    ///   - offset: How many objects to leave out at the beginning; 0 by default.
     @_disfavoredOverload
     public func fetch<Object: ManagedObject>(
         _ type: Object.Type, where predicate: FetchPredicate<Object>? = nil, order: [SortDescriptor<Object>],
@@ -30,6 +45,10 @@ extension AnyDataSource {
     }
 
     /// How many objects match.
+    ///
+    /// - Parameters:
+    ///   - type: The class of the objects.
+    ///   - predicate: Which objects; nil, the default, for all.
     public func count<Object: ManagedObject>(
         _ type: Object.Type, where predicate: FetchPredicate<Object>? = nil
     ) throws -> Int {
@@ -38,13 +57,16 @@ extension AnyDataSource {
 
     /// The values of the objects of a request, in its order, from anywhere: objects stay where they are.
     ///
-    /// They are read in the data source's own context, after everything that was asked of it before. Beside a long batch,
-    /// ``PersistentContainer/read(_:)`` does not wait.
+    /// They are read in the data source's own context, after all calls that were made before.
+    /// ``PersistentContainer/read(_:)`` does not wait for these.
     ///
     /// ```swift
     /// let grown = try await contacts.fetch(as: ContactValue.self, FetchRequest(where: \.age >= 18))
     /// ```
     ///
+    /// - Parameters:
+    ///   - type: What each object is made a value of.
+    ///   - request: Which objects, in which order; by default all, in the order of creation.
     /// - Throws: As `fetch`, and what the value's initializer throws.
     public nonisolated func fetch<Value: ManagedObjectConvertible>(
         as type: Value.Type, _ request: FetchRequest<Value.Object> = FetchRequest()

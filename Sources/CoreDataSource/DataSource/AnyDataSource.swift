@@ -1,6 +1,6 @@
 /// What all data sources have in common, whatever their values are: entities, a private context, and reading.
 ///
-/// Apps subclass ``DataSource`` or ``KeyedDataSource``, and name this class where data sources of several kinds are meant.
+/// Apps subclass ``DataSource`` or ``KeyedDataSource``. They name this class where any kind of data source will do.
 ///
 /// **Isolation**: reading objects and binding lists is on the main actor; `perform`, `update`, `delete` and `updates` may be
 /// called from anywhere.
@@ -27,8 +27,8 @@ open class AnyDataSource {
     /// The context that the user interface reads; the same for all data sources of a container.
     public var main: MainContext { mainTier.context }
 
-    /// Called when a save that no call waits for, one made with `waitFor: .main`, cannot be written. Once when it
-    /// is late, and once when it is taken back.
+    /// Called when a save that was made with `waitFor: .main` cannot be written: once when it is late, and once when it is
+    /// taken back.
     ///
     /// It does nothing unless it is overridden. ``PersistentContainer/failures`` has the failures of all data sources.
     ///
@@ -36,7 +36,7 @@ open class AnyDataSource {
     open nonisolated func handleError(_ failure: StoreFailure) {}
 }
 
-/// What a container makes a data source from. Only containers can make one, and it cannot be kept.
+/// What a container makes a data source from. Only containers make one, and nobody can keep it.
 public struct DataSourceBinding: ~Copyable {
     let tier: PrivateTier
     let mainTier: MainTier

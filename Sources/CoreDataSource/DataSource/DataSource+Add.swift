@@ -15,7 +15,9 @@
 extension DataSource {
     /// Adds the values through ``onAdd(_:in:)``, and links their objects through ``onLink(_:for:in:)``.
     ///
-    /// - Parameter level: How far the save must have come when the call returns.
+    /// - Parameters:
+    ///   - values: The values. All of them are one save.
+    ///   - level: How far the save must have come when the call returns; `.store` by default.
     /// - Throws: What a hook throws; `validationFailed`, `uniquenessViolated`, `entityNotOwned`; what the store throws.
     @discardableResult
     public nonisolated func add(_ values: [Value], waitFor level: SaveLevel = .store) async throws -> SaveReport {
@@ -33,8 +35,10 @@ extension DataSource {
 
     /// Adds the values in the background; calls are saved in the order in which they were made.
     ///
-    /// - Parameter callback: Called on the main actor, in the order of the calls: when the rows are in the store and main's
-    ///   objects and lists show them, or when the save has failed.
+    /// - Parameters:
+    ///   - values: The values. All of them are one save.
+    ///   - callback: Called on the main actor, in the order of the calls: when the rows are in the store and main's objects
+    ///     and lists show them, or when the save has failed.
     public nonisolated func add(
         _ values: [Value], callback: @escaping @MainActor @Sendable (Result<SaveReport, any Error>) -> Void
     ) {
@@ -47,7 +51,9 @@ extension DataSource {
 
     /// Deletes the objects of the values through ``onDelete(_:in:)``.
     ///
-    /// - Parameter level: How far the save must have come when the call returns.
+    /// - Parameters:
+    ///   - values: The values. All of them are one save.
+    ///   - level: How far the save must have come when the call returns; `.store` by default.
     /// - Throws: What a hook throws; `entityNotOwned`; what the store throws.
     @discardableResult
     public nonisolated func delete(_ values: [Value], waitFor level: SaveLevel = .store) async throws -> SaveReport {
@@ -65,8 +71,10 @@ extension DataSource {
 
     /// Deletes the objects of the values in the background.
     ///
-    /// - Parameter callback: Called on the main actor, in the order of the calls: when the rows are out of the store and of
-    ///   main's lists, or when the save has failed.
+    /// - Parameters:
+    ///   - values: The values. All of them are one save.
+    ///   - callback: Called on the main actor, in the order of the calls: when the rows are out of the store and of main's
+    ///     lists, or when the save has failed.
     public nonisolated func delete(
         _ values: [Value], callback: @escaping @MainActor @Sendable (Result<SaveReport, any Error>) -> Void
     ) {

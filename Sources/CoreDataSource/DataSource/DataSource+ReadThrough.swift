@@ -1,7 +1,6 @@
 /// Looking up what may have to be loaded first.
 extension DataSource {
-    /// The value of the object whose attribute has that value. If there is none, what the loader gives is added, and read
-    /// then.
+    /// The value of the object that has the key. If there is no such object, the loader's value is added first.
     ///
     /// ```swift
     /// let contact = try await contacts.value(where: \.uid, equals: "7", as: ContactValue.self) { uid in
@@ -9,19 +8,19 @@ extension DataSource {
     /// }
     /// ```
     ///
-    /// However many tasks ask for the same object at once, the loader of one of them is called, once, and all get the result
-    /// or the error. Nothing is kept afterwards: what is in the store is found there, and after an error the next call loads
-    /// again. A task that is cancelled leaves at once; the load is cancelled when all who wait for it are.
+    /// If several tasks ask for the same object at once, one loader is called, once, and all of them get its result or its
+    /// error. Errors are not kept: the next call loads again. A cancelled task returns at once; the load is cancelled when
+    /// all tasks that wait for it are.
     ///
-    /// The look-up is made in the private context, after everything that was asked of the data source before, and costs as
-    /// ``ManagedObjectContext/first(_:where:equals:)``. Called on the main actor, the call returns when main shows what
-    /// was added.
+    /// The look-up is made in the private context, after all calls that were made before, and costs as much as
+    /// ``ManagedObjectContext/first(_:where:equals:)``. On the main actor, the call returns when main shows the added object.
     ///
     /// **Isolation**: none. The loader runs in a task of its own, off the main actor. It must not ask for the same object
     /// again, since it would wait for itself.
     ///
     /// - Parameters:
     ///   - attribute: It should have a uniqueness constraint in the model.
+    ///   - key: The value that the attribute has to have. The loader gets it.
     ///   - type: What the object is made a value of.
     ///   - load: Gives the value to add; nil if there is none.
     /// - Returns: Nil if nothing was loaded, or if what was loaded is an object with another value of the attribute.

@@ -3,22 +3,25 @@ extension DataSource {
     /// Makes the objects in scope equal to the list: new ones are added through ``onAdd(_:in:)``, changed ones updated,
     /// missing ones deleted, all in one save.
     ///
-    /// Which objects the list stands for is known by what the hook returns. Objects that are already as the list says are
-    /// neither written nor reported to anyone. If the entity has a number `syncFlag`, the objects of the list get 1.
+    /// The objects that the hook returns are those of the list. Objects that already are as the list says are neither written
+    /// nor reported. If the entity has a number `syncFlag`, the objects of the list get 1.
     ///
     /// ```swift
     /// let report = try await contacts.sync(serverList, entity: ContactEntity.self, deleting: .atMost(0.2))
     /// ```
     ///
-    /// A list in which the hook ignored a value (returned nil for it) deletes nothing, since the objects of those values are
-    /// not known, unless ``SyncOptions/allowsIgnoredValues`` is given; the report counts what was ``SyncReport/kept``.
+    /// If the hook ignores a value (returns nil for it), the sync deletes nothing, since it cannot know the objects of such
+    /// values, unless ``SyncOptions/allowsIgnoredValues`` is given. The report counts what was ``SyncReport/kept``.
     ///
     /// - Parameters:
+    ///   - values: The whole list, in the order in which the hooks get it.
     ///   - entity: The entity to be made equal to the list. It has to be one of the data source's own.
-    ///   - scope: Which of its objects the list is about; nil for all. Objects out of scope are never deleted.
-    ///   - deleting: Whether objects that the list lacks are deleted, and at most how many.
-    ///   - operations: What the sync may do: what it may not is left as it is, and counted as ``SyncReport/skipped``.
-    ///   - level: How far the save must have come when the call returns.
+    ///   - scope: Which of its objects the list is about; nil, the default, for all. Objects out of scope are never deleted.
+    ///   - deleting: Whether objects that the list lacks are deleted, and at most how many; `.all` by default.
+    ///   - operations: What the sync may do to objects; `.all` by default. Objects that it may not insert or update are
+    ///     counted as ``SyncReport/skipped``.
+    ///   - options: Lists that are empty or have ignored values, and ids in the report; none by default.
+    ///   - level: How far the save must have come when the call returns; `.store` by default.
     /// - Throws: `emptySync` for an empty list, or one of ignored values only, that would delete everything in scope;
     ///   `syncDeletesTooMuch`; `syncEntityMismatch`; and as `add`. Then nothing has happened.
     @discardableResult
@@ -34,8 +37,15 @@ extension DataSource {
 
     /// Syncs in the background.
     ///
-    /// - Parameter callback: Called on the main actor, in the order of the calls: when the rows are in the store and main's
-    ///   objects and lists show them, or when the save has failed.
+    /// - Parameters:
+    ///   - values: The whole list.
+    ///   - entity: As for ``sync(_:entity:scope:deleting:operations:options:waitFor:)``.
+    ///   - scope: As for ``sync(_:entity:scope:deleting:operations:options:waitFor:)``.
+    ///   - deleting: As for ``sync(_:entity:scope:deleting:operations:options:waitFor:)``.
+    ///   - operations: As for ``sync(_:entity:scope:deleting:operations:options:waitFor:)``.
+    ///   - options: As for ``sync(_:entity:scope:deleting:operations:options:waitFor:)``.
+    ///   - callback: Called on the main actor, in the order of the calls: when the rows are in the store and main's objects
+    ///     and lists show them, or when the save has failed.
     public nonisolated func sync<Object: ManagedObject>(
         _ values: [Value], entity: Object.Type, scope: FetchPredicate<Object>? = nil, deleting: SyncDeletion = .all,
         operations: SyncOperations = .all, options: SyncOptions = [],
@@ -50,6 +60,15 @@ extension DataSource {
     }
 
     /// What ``sync(_:entity:scope:deleting:operations:options:waitFor:)`` would do with the same arguments. Nothing is saved.
+    ///
+    /// - Parameters:
+    ///   - values: The whole list.
+    ///   - entity: As for ``sync(_:entity:scope:deleting:operations:options:waitFor:)``.
+    ///   - scope: As for ``sync(_:entity:scope:deleting:operations:options:waitFor:)``.
+    ///   - deleting: As for ``sync(_:entity:scope:deleting:operations:options:waitFor:)``.
+    ///   - operations: As for ``sync(_:entity:scope:deleting:operations:options:waitFor:)``.
+    ///   - options: As for ``sync(_:entity:scope:deleting:operations:options:waitFor:)``.
+    /// - Throws: What the sync itself would throw.
     public nonisolated func planSync<Object: ManagedObject>(
         _ values: [Value], entity: Object.Type, scope: FetchPredicate<Object>? = nil, deleting: SyncDeletion = .all,
         operations: SyncOperations = .all, options: SyncOptions = []

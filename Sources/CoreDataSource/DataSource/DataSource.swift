@@ -20,8 +20,8 @@
 /// }
 /// ```
 ///
-/// ``PersistentContainer/dataSource(_:)`` makes the one instance of each subclass. Where values and objects have one key each,
-/// ``KeyedDataSource`` needs less. A data source of several kinds of values has an enum as its value, or `any Sendable`.
+/// ``PersistentContainer/dataSource(_:)`` makes the one instance of each subclass. If values and objects have one key each,
+/// ``KeyedDataSource`` needs less code. For several kinds of values, use an enum or `any Sendable` as the value.
 ///
 /// **Isolation**: reading is on the main actor; adding, deleting and syncing may be called from anywhere; hooks run on the
 /// queue of the private context, where the compiler lets them touch nothing else.
@@ -34,7 +34,10 @@ open class DataSource<Value: Sendable>: AnyDataSource {
     ///
     /// **Isolation**: the queue of the private context. Neither the context nor an object can be kept.
     ///
-    /// - Returns: The object, or nil for a value that is not for this data source; reports count it.
+    /// - Parameters:
+    ///   - value: One of the values of the call.
+    ///   - context: The private context that the batch runs in.
+    /// - Returns: The object, or nil to ignore the value; reports count ignored values.
     /// - Throws: Anything; then nothing of the whole batch is saved.
     open nonisolated func onAdd(_ value: Value, in context: PrivateContext) throws -> ManagedObject? {
         preconditionFailure("\(type(of: self)) was given a value to add. Override onAdd(_:in:).")
@@ -52,10 +55,15 @@ open class DataSource<Value: Sendable>: AnyDataSource {
     /// }
     /// ```
     ///
-    /// What `first` does not find never came: link it to nothing, or throw. It does nothing unless it is overridden.
+    /// An object that `first` does not find is neither stored nor in the list: link to nothing, or throw. The default does
+    /// nothing.
     ///
     /// **Isolation**: the queue of the private context. Neither the context nor an object can be kept.
     ///
+    /// - Parameters:
+    ///   - object: What ``onAdd(_:in:)`` returned for the value.
+    ///   - value: One of the values of the call.
+    ///   - context: The private context that the batch runs in.
     /// - Throws: Anything; then nothing of the whole batch is saved.
     open nonisolated func onLink(_ object: ManagedObject, for value: Value, in context: PrivateContext) throws {}
 
@@ -65,16 +73,22 @@ open class DataSource<Value: Sendable>: AnyDataSource {
     ///
     /// **Isolation**: the queue of the private context. Neither the context nor an object can be kept.
     ///
+    /// - Parameters:
+    ///   - value: One of the values of the call.
+    ///   - context: The private context that the batch runs in.
     /// - Throws: Anything; then nothing of the whole batch is saved.
     open nonisolated func onDelete(_ value: Value, in context: PrivateContext) throws {
         preconditionFailure("\(type(of: self)) was given a value to delete. Override onDelete(_:in:).")
     }
 
-    /// Called once for each batch of values, before the first of them comes to its hook.
+    /// Called once for each batch of values, before the hook gets the first of them.
     ///
-    /// Override it to read at once what the hooks will look for one by one, by
-    /// ``PrivateContext/preload(_:where:in:)``. It does nothing unless it is overridden.
+    /// Override it to read at once, by ``PrivateContext/preload(_:where:in:)``, what the hooks will look for one by one. The
+    /// default does nothing.
     ///
+    /// - Parameters:
+    ///   - values: All values of the call, in their order.
+    ///   - context: The private context that the batch runs in.
     /// - Throws: Anything; then nothing of the whole batch is saved.
     open nonisolated func prepare(_ values: [Value], in context: PrivateContext) throws {}
 }

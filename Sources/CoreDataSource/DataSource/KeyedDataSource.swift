@@ -20,7 +20,7 @@ internal import RowStore
 /// **Isolation**: as ``DataSource``.
 @MainActor
 open class KeyedDataSource<Value: Sendable, Object: ManagedObject>: DataSource<Value> {
-    /// Which property of a value, and which attribute of an object, are the key.
+    /// The property of a value and the attribute of an object that are the key.
     nonisolated open class var key: ObjectKey<Value, Object> {
         preconditionFailure("\(self) has no key. Override the class property key.")
     }
@@ -29,6 +29,9 @@ open class KeyedDataSource<Value: Sendable, Object: ManagedObject>: DataSource<V
     ///
     /// **Isolation**: the queue of the private context, which is the object's ``ManagedObject/context``.
     ///
+    /// - Parameters:
+    ///   - object: The object to change: the one with the value's key, or a new one.
+    ///   - value: The value that was added or synced.
     /// - Throws: Anything; then nothing of the whole batch is saved.
     open nonisolated func update(_ object: Object, from value: Value) throws {
         preconditionFailure("\(type(of: self)) was given a value to add. Override update(_:from:).")
@@ -36,8 +39,8 @@ open class KeyedDataSource<Value: Sendable, Object: ManagedObject>: DataSource<V
 
     /// Links an object to others, which may stand later in the list than its value.
     ///
-    /// Called for each value once all of the batch were added, as ``DataSource/onLink(_:for:in:)``. It does nothing unless it
-    /// is overridden:
+    /// Called for each value once all of the batch were added, as ``DataSource/onLink(_:for:in:)``. The default does nothing.
+    /// For example:
     ///
     /// ```swift
     /// override func link(_ entity: TaskEntity, from task: TaskValue) throws {
@@ -49,6 +52,9 @@ open class KeyedDataSource<Value: Sendable, Object: ManagedObject>: DataSource<V
     ///
     /// **Isolation**: the queue of the private context, which is the object's ``ManagedObject/context``.
     ///
+    /// - Parameters:
+    ///   - object: The object of the value.
+    ///   - value: The value that was added or synced.
     /// - Throws: Anything; then nothing of the whole batch is saved.
     open nonisolated func link(_ object: Object, from value: Value) throws {}
 
@@ -75,6 +81,15 @@ open class KeyedDataSource<Value: Sendable, Object: ManagedObject>: DataSource<V
     }
 
     /// Makes the objects in scope equal to the list, as ``DataSource/sync(_:entity:scope:deleting:operations:options:waitFor:)``.
+    ///
+    /// - Parameters:
+    ///   - values: The whole list.
+    ///   - scope: As for ``DataSource/sync(_:entity:scope:deleting:operations:options:waitFor:)``.
+    ///   - deleting: As for ``DataSource/sync(_:entity:scope:deleting:operations:options:waitFor:)``.
+    ///   - operations: As for ``DataSource/sync(_:entity:scope:deleting:operations:options:waitFor:)``.
+    ///   - options: As for ``DataSource/sync(_:entity:scope:deleting:operations:options:waitFor:)``.
+    ///   - level: How far the save must have come when the call returns; `.store` by default.
+    /// - Throws: As ``DataSource/sync(_:entity:scope:deleting:operations:options:waitFor:)``. Then nothing has happened.
     @discardableResult
     public nonisolated func sync(
         _ values: [Value], scope: FetchPredicate<Object>? = nil, deleting: SyncDeletion = .all,
@@ -86,7 +101,7 @@ open class KeyedDataSource<Value: Sendable, Object: ManagedObject>: DataSource<V
     }
 }
 
-/// The property of a value and the attribute of an object by which they stand for the same.
+/// The property of a value and the attribute of an object by which they belong together.
 public struct ObjectKey<Value: Sendable, Object: ManagedObject>: Sendable {
     let find: @Sendable (Value, PrivateContext) throws -> Object?
     let findOrInsert: @Sendable (Value, PrivateContext) throws -> Object
@@ -106,6 +121,10 @@ public struct ObjectKey<Value: Sendable, Object: ManagedObject>: Sendable {
     }
 
     /// The same for an optional attribute.
+    ///
+    /// - Parameters:
+    ///   - property: Of the value.
+    ///   - attribute: Of the object. It should have a uniqueness constraint in the model.
     public init<Key: AttributeStorable>(
         _ property: any KeyPath<Value, Key> & Sendable, _ attribute: any KeyPath<Object, Key?> & Sendable
     ) {

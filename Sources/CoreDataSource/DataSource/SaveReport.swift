@@ -11,7 +11,7 @@ public struct SaveReport: Sendable, Hashable {
     /// Values for which the hook returned nil.
     public var ignored: Int
 
-    /// Makes a report to compare with, as a test does.
+    /// Makes a report, for a test to compare with.
     public init(inserted: Int = 0, updated: Int = 0, deleted: Int = 0, ignored: Int = 0) {
         self.inserted = inserted
         self.updated = updated
@@ -33,8 +33,8 @@ public struct SaveReport: Sendable, Hashable {
 public struct SaveLevel: Sendable, Hashable {
     private let rawValue: Int
 
-    /// The rows are in the store, as safe as the container's durability makes them. For a call that is made on the main
-    /// actor, main's objects and lists show them too.
+    /// The rows are in the store, as safe as ``PersistentContainer/Configuration/synchronous`` makes them. If the call was
+    /// made on the main actor, main's objects and lists show them too.
     public static let store = SaveLevel(rawValue: 2)
     /// The main context and its lists show the rows; they will be in the store soon. If the disk fails then, the save is tried
     /// again; ``AnyDataSource/handleError(_:)``, ``PersistentContainer/failures`` and `flush()` report it.

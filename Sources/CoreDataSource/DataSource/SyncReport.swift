@@ -15,7 +15,7 @@ public struct SyncReport: Sendable, Hashable {
     public var kept = 0
     /// Objects of the list that were neither inserted nor updated, because the sync may not.
     public var skipped = 0
-    /// Values whose object an earlier value of the list had given already; the later value's content stands.
+    /// Values whose object an earlier value of the list had already; the later value wins.
     public var duplicates = 0
     /// Values for which the hook returned nil.
     public var ignored = 0
@@ -31,7 +31,7 @@ public struct SyncReport: Sendable, Hashable {
     public struct IDs: Sendable, Hashable {
         /// Objects that are new.
         public var inserted: [ManagedObjectID] = []
-        /// Objects of which at least one value changed.
+        /// Objects that have at least one changed value.
         public var updated: [ManagedObjectID] = []
         /// Objects that are gone.
         public var deleted: [ManagedObjectID] = []

@@ -7,12 +7,12 @@ public struct SyncDeletion: Sendable, Hashable {
 
     /// All of them.
     public static let all = SyncDeletion(share: 1, isChecked: false)
-    /// None of them, as for a list that is a part of what the server has.
+    /// None of them, for a list that is only part of what the server has.
     public static let none = SyncDeletion(share: 0, isChecked: false)
 
-    /// All of them, if they are at most that part of the objects in scope; otherwise the sync throws `syncDeletesTooMuch`.
+    /// All of them, if they are at most that share of the objects in scope. Otherwise the sync throws `syncDeletesTooMuch`.
     ///
-    /// - Parameter share: From 0 to 1: `0.2` for a fifth. What is not a number allows none.
+    /// - Parameter share: From 0 to 1: `0.2` for a fifth. NaN allows none.
     public static func atMost(_ share: Double) -> SyncDeletion {
         SyncDeletion(share: share > 0 ? min(share, 1) : 0, isChecked: true)
     }
@@ -51,7 +51,7 @@ public struct SyncOperations: OptionSet, Sendable, Hashable {
     public static let all: SyncOperations = [.insert, .update, .delete]
 }
 
-/// What a sync is allowed that it otherwise takes for a mistake, and what its report has in addition.
+/// What a sync otherwise takes for a mistake and may do, and what its report has in addition.
 public struct SyncOptions: OptionSet, Sendable, Hashable {
     public let rawValue: Int
 

@@ -95,7 +95,7 @@ struct SyncSweep {
             context.refuse(
                 DataSourceError(
                     .invalidRequest,
-                    "A sync of \(entity.name) was to leave some operations out, and its hook has linked objects, which cannot be taken back one by one. Sync with all operations, or link the objects in a call of its own.",
+                    "The hook of a sync of \(entity.name) has linked objects. A sync that leaves operations out cannot take links back one by one. Sync with all operations, or link the objects in another call.",
                     entityName: entity.name))
         }
         context.undo(object)

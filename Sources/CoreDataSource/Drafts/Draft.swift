@@ -1,6 +1,6 @@
 internal import RowStore
 
-/// Edits on the main actor that nobody else sees until they are saved, and that can be thrown away: what a form edits.
+/// Edits on the main actor that nobody else sees until they are saved, and that can be thrown away. It is made for forms.
 ///
 /// ```swift
 /// let draft = try contacts.draft(of: contact)
@@ -9,18 +9,18 @@ internal import RowStore
 /// ```
 ///
 /// Its objects are of the same classes as everywhere, and their relationships lead to copies too. They belong to its
-/// ``context``, in which objects are also looked up, inserted and deleted.
+/// ``context``, which also looks up, inserts and deletes objects.
 ///
 /// A save is one save of the data sources that own what was edited, as by ``PersistentContainer/perform(in:_:waitFor:_:)``. What
 /// others have saved meanwhile is merged by attribute, by to-one relationship, by element of a to-many relationship, and by order.
 ///
-/// Keep the draft while its objects are edited: it ends when nobody holds it, with ``discard()``, and with the container, which
-/// it does not keep. Editing an object of a draft that has ended is a programmer's error and traps.
+/// Keep the draft while its objects are edited: it ends when nobody holds it, with ``discard()``, and with the container,
+/// which it does not keep. Editing an object of a draft that has ended is a programmer error and traps.
 ///
 /// **Isolation**: the main actor.
 @MainActor
 public final class Draft<Object: ManagedObject> {
-    /// The copy of the object that the draft was made of, or the new object.
+    /// The copy of the object that the draft was made for, or the new object.
     public let object: Object
     private weak let main: MainTier?
     private weak var held: DraftContext?
@@ -68,7 +68,7 @@ public final class Draft<Object: ManagedObject> {
     /// Whether a save is under way. For tests.
     package var isSaving: Bool { turns.isTaken }
 
-    /// Whether there is anything to save. Edits that end where they began are nothing.
+    /// Whether there is anything to save. A value that was changed and changed back is no edit.
     ///
     /// - Complexity: O(n) in the edited objects.
     public var hasChanges: Bool {
@@ -85,29 +85,29 @@ public final class Draft<Object: ManagedObject> {
 
     // MARK: Undo
 
-    /// Whether there is a step to take back.
+    /// Whether there is a step to undo.
     public var canUndo: Bool { open?.journal.canUndo ?? false }
 
-    /// Whether a step was taken back that can be made again.
+    /// Whether there is a step to redo.
     public var canRedo: Bool { open?.journal.canRedo ?? false }
 
-    /// How many steps can be taken back, 100 by default. Older ones are forgotten.
+    /// How many steps can be undone; 100 by default. Older ones are forgotten.
     public var undoLimit: Int {
         get { open?.journal.limit ?? 0 }
         set { open?.journal.limit = newValue }
     }
 
-    /// Takes back the last step: one edit, or one ``undoGroup(_:)``. It does nothing if there is none.
+    /// Undoes the last step: one edit, or one ``undoGroup(_:)``. Does nothing if there is none.
     ///
     /// - Complexity: O(n) in the edited objects.
     public func undo() { open?.undo() }
 
-    /// Makes the step again that was taken back last. It does nothing if there is none, or if anything was edited since.
+    /// Redoes the step that was undone last. Does nothing if there is none, or if anything was edited since.
     ///
     /// - Complexity: O(n) in the edited objects.
     public func redo() { open?.redo() }
 
-    /// Lets all edits of the body be one step.
+    /// Makes all edits of the body one step.
     ///
     /// ```swift
     /// draft.undoGroup {
@@ -122,16 +122,16 @@ public final class Draft<Object: ManagedObject> {
 
     // MARK: Validation
 
-    /// What is wrong with an object of the draft, by the rules of the model: of its attributes, of the number of objects to which
-    /// it leads, and that its values are unique.
+    /// The rules of the model that an object of the draft breaks: those of its attributes, of how many objects it is linked
+    /// to, and of unique values.
     ///
-    /// ``DataSourceError/attributeName`` says which property an error is about. What is an error only together with what others
-    /// save meanwhile is found by the save.
+    /// ``DataSourceError/attributeName`` says which property an error is about. Errors that depend on what others save
+    /// meanwhile are found by the save.
     ///
     /// - Complexity: a look-up for each unique value that was edited.
     public func errors(of object: ManagedObject) -> [DataSourceError] { open?.errors(of: object) ?? [] }
 
-    /// What is wrong with one property of an object.
+    /// The rules that one property of an object breaks.
     public func errors<Subject: ManagedObject>(
         of object: Subject, _ property: PartialKeyPath<Subject>
     ) -> [DataSourceError] {
@@ -147,7 +147,7 @@ public final class Draft<Object: ManagedObject> {
 
     // MARK: Saving
 
-    /// Where the draft and other saves have changed the same since the draft has read it: at once, as it is now.
+    /// The conflicts as of now: what both the draft and other saves have changed since the draft read it.
     ///
     /// - Throws: `draftDiscarded`, `storeClosed`, `storeReset`, and what the store throws.
     public func conflicts() throws -> [DraftChange] {
@@ -158,13 +158,14 @@ public final class Draft<Object: ManagedObject> {
         return try DraftComparison(difference, in: ReadContext(context.stack, context.stack.root.rows)).conflicts
     }
 
-    /// Saves all edits of the draft as one save, and goes on from there: then there is nothing to save or to undo, and its
-    /// objects have what is stored.
+    /// Saves all edits of the draft as one save. The draft goes on from there: nothing is left to save or to undo, and its
+    /// objects have the stored values.
     ///
-    /// What both the draft and others have changed, to different values, is a conflict. It is looked for inside the save, where
-    /// nobody else can change anything. What is to be saved is checked after the merge, by all rules of the model.
+    /// A conflict is a value that both the draft and others have changed, to different values. The save looks for conflicts
+    /// where nobody else can change anything. After the merge, all rules of the model are checked.
     ///
-    /// When it throws, nothing was saved, and the draft is as it was. What is edited while it waits stays an edit of the draft.
+    /// When it throws, nothing was saved, and the draft is as it was. Edits that are made while it waits stay edits of the
+    /// draft.
     ///
     /// - Parameters:
     ///   - resolution: What to do about conflicts.

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import RowStore
 
-/// Something that others have saved since a draft read it: what it was, what the draft makes of it, and what it is now.
+/// A value that others have saved since a draft read it, with the draft's own value and the original one.
 ///
 /// Values have the types of the model: a `String`, an `Int32`, a `Date`. A to-one relationship has a ``ManagedObjectID``, the
 /// order of a relationship an array of them. Nil is no value.
@@ -22,8 +22,7 @@ public struct DraftChange: Sendable {
 
     /// Which side of a conflict is kept.
     public enum Choice: Sendable, Hashable {
-        /// What the draft has. An object that others deleted is there again, with the attributes and to-one links that the draft
-        /// has.
+        /// The draft's. An object that others deleted is made again, with the draft's attributes and to-one links.
         case mine
         /// What others have saved.
         case theirs
@@ -41,7 +40,7 @@ public struct DraftChange: Sendable {
     public let mine: (any Sendable)?
     /// The value that others have saved.
     public let theirs: (any Sendable)?
-    /// Which side was kept; nil while nothing is decided.
+    /// Which side was kept; nil while it is not decided.
     public internal(set) var choice: Choice?
 
     init(

@@ -1,4 +1,4 @@
-/// What a save of a draft does where others have changed the same meanwhile.
+/// What the save of a draft does about conflicts.
 ///
 /// ```swift
 /// try await draft.save(resolving: .each { $0.propertyName == "note" ? .mine : .theirs })
@@ -7,16 +7,16 @@ public struct DraftResolution: Sendable {
     /// Decides a conflict; nil if it decides none.
     let choose: (@Sendable (DraftChange) throws -> DraftChange.Choice)?
 
-    /// What the draft has is saved.
+    /// The draft's value is saved.
     public static let keepMine = DraftResolution { _ in .mine }
-    /// What others have saved stays; the rest of the draft is saved.
+    /// The value that others have saved stays; the rest of the draft is saved.
     public static let takeTheirs = DraftResolution { _ in .theirs }
     /// The save throws `draftConflict`, and the draft stays as it is.
     public static let fail = DraftResolution(choose: nil)
 
     /// Each conflict is decided by the closure.
     ///
-    /// **Isolation**: the queue of the private context, in the middle of the save. What the closure throws, the save throws;
+    /// **Isolation**: the queue of the private context, in the middle of the save. The save throws what the closure throws;
     /// then nothing has happened.
     public static func each(
         _ choose: @escaping @Sendable (DraftChange) throws -> DraftChange.Choice
@@ -33,9 +33,8 @@ public struct DraftResolution: Sendable {
 public struct DraftReport: Sendable {
     /// What was changed in the store.
     public let save: SaveReport
-    /// What others had changed meanwhile in objects that the draft edits, and the draft had not: it stays, and the draft has it
-    /// now.
+    /// Values that others had changed meanwhile, and the draft had not. They stay, and the draft has them now.
     public let merged: [DraftChange]
-    /// What both had changed, each with the side that was kept.
+    /// Values that both had changed, each with the side that was kept.
     public let conflicts: [DraftChange]
 }

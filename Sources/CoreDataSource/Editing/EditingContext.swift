@@ -36,8 +36,8 @@ public class EditingContext: ManagedObjectContext {
 
     /// Deletes an object. Its values stay readable until the save.
     ///
-    /// What it leads to follows the model's delete rules when the save is made. A refusal, `entityNotOwned`, is thrown by the
-    /// save.
+    /// The save applies the model's delete rules to related objects. If the data source does not own the object, the save
+    /// throws `entityNotOwned`.
     public func delete(_ object: ManagedObject) {
         let context = editor(of: object)
         do throws(DataSourceError) { try context.delete(owned: object) } catch { context.refuse(error) }
@@ -45,10 +45,14 @@ public class EditingContext: ManagedObjectContext {
 
     /// The object whose attribute has that value, or a new one that has it.
     ///
-    /// For an attribute with a uniqueness constraint the cost is that of a look-up by key, and nothing is read from the
-    /// store while the object is registered. For any other it is the first such object in the order of creation; without a
-    /// fetch index the store may have to read every row of the entity, which ``AnyDataSource/diagnostics`` says.
+    /// For an attribute with a uniqueness constraint the cost is that of a look-up by key, and nothing is read from the store
+    /// while the object is registered. For any other attribute, it is the first such object in the order of creation. Without
+    /// a fetch index the store may have to read every row of the entity, as ``AnyDataSource/diagnostics`` then says.
     ///
+    /// - Parameters:
+    ///   - type: The class of the object.
+    ///   - keyPath: An attribute; best one with a uniqueness constraint.
+    ///   - value: The value that the object has, or gets.
     /// - Throws: `entityNotOwned`, `unknownAttribute`, and what the store throws.
     public func findOrInsert<Object: ManagedObject, Value: AttributeStorable>(
         _ type: Object.Type, where keyPath: KeyPath<Object, Value>, equals value: Value

@@ -1,6 +1,6 @@
 public import RowStore
 
-/// Something that went wrong where no call can throw it.
+/// A failure that no call can throw.
 ///
 /// ```swift
 /// for await failure in container.failures { logger.error("\(failure)") }

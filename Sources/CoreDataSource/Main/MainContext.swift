@@ -2,9 +2,9 @@ internal import RowStore
 
 /// What the user interface reads: objects on the main actor, which follow every save.
 ///
-/// There is nothing to write with here: objects are edited in the private context of the data source that owns them. A
-/// fetch reads the store at once, and includes what is saved but not yet committed. Objects that were fetched show newer
-/// values as soon as main has merged the save that made them.
+/// It cannot write: objects are edited in the private context of the data source that owns them. A fetch reads the store at
+/// once, and includes what is saved but not yet committed. Objects that were fetched show newer values as soon as main has
+/// merged the save that made them.
 ///
 /// **Isolation**: the main actor.
 public final class MainContext: ManagedObjectContext {

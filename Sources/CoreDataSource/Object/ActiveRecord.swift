@@ -1,4 +1,4 @@
-/// What can be asked of a class of managed objects, for those who know it from Skopelos.
+/// Class-side calls on managed objects, as in Skopelos.
 ///
 /// ```swift
 /// try contacts
@@ -6,8 +6,8 @@
 ///     .read { main in print(try ContactEntity.all(in: main, where: \.uid == "1")) }
 /// ```
 ///
-/// Every ``ManagedObject`` conforms, so that the calls answer with objects of the class itself. Each is the context's verb
-/// the other way round, and throws what that one throws. An attribute with the name of a method hides it.
+/// Every ``ManagedObject`` conforms, so the calls return objects of the class itself. Each does what the context's verb does,
+/// and throws what that throws. An attribute with the name of a method hides the method.
 ///
 /// **Isolation**: that of the context.
 public protocol ActiveRecord: ManagedObject {}

@@ -3,8 +3,8 @@ internal import RowStore
 // Enums, and other types with raw values, are kept as their raw values.
 
 extension AttributeStorable where Self: RawRepresentable, RawValue: AttributeStorable {
-    /// The value of the stored raw value; where there is none, the attribute's default value in the model, otherwise the one of
-    /// the raw value 0, otherwise the first of all cases. It traps if there is none of these.
+    /// The case of the stored raw value. If there is none: the attribute's default value in the model, else the case with the
+    /// raw value 0, else the first of all cases. It traps if there is none of these.
     public static func read(from object: ManagedObject, at column: Int) -> Self {
         readIfPresent(from: object, at: column) ?? standIn(object.layout, column)
     }
@@ -30,7 +30,7 @@ extension AttributeStorable where Self: RawRepresentable, RawValue: AttributeSto
         }
         if let value = (Self.self as? any CaseIterable.Type).flatMap({ firstCase($0) }) as? Self { return value }
         preconditionFailure(
-            "\(layout.name).\(layout.columns[column].name) has no \(Self.self) to be read in the place of nil. Give it a default value in the model that is the raw value of a case, make it optional, or make \(Self.self) CaseIterable."
+            "\(layout.name).\(layout.columns[column].name) is nil, and \(Self.self) has no case for that. Give the attribute a default value in the model that is the raw value of a case, make it optional, or make \(Self.self) CaseIterable."
         )
     }
 

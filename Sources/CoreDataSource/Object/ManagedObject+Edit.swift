@@ -61,7 +61,7 @@ extension ManagedObject {
     final var draft: DraftContext {
         guard let draft = context as? DraftContext else {
             preconditionFailure(
-                "An object of \(layout.name) was edited whose draft has ended. Keep the draft while its objects are edited, and make a new one after discard()."
+                "An object of \(layout.name) was edited after its draft had ended. Keep the draft while its objects are edited, and make a new one after discard()."
             )
         }
         return draft

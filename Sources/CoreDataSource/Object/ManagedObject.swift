@@ -9,12 +9,12 @@ internal import RowStore
 /// ``attributeKeyPaths``, and reads and writes its columns with ``attribute(at:)`` and ``setAttribute(_:at:)``.
 ///
 /// **Isolation**: that of its context. Objects of the main context are for reading; setting one of their attributes is a
-/// programmer's error and traps.
+/// programmer error and traps.
 open class ManagedObject: CustomStringConvertible {
     final let layout: EntityLayout
     final let key: Int64
-    /// The context that the object belongs to; nil once the container is gone, and for an object of a list's snapshot, which
-    /// is made from a row to be read once.
+    /// The context that the object belongs to; nil once the container is gone, and for the object that ``ListRow`` makes for
+    /// one read.
     public final weak let context: ManagedObjectContext?
     final var row: RowSnapshot
     /// The row as it was last saved, while the object has edits of a saved row.

@@ -1,4 +1,4 @@
-/// A plain value that is made from a managed object, so that no object need ever leave its context.
+/// A plain value that is made from a managed object, so that no object has to leave its context.
 ///
 /// ```swift
 /// struct ContactValue: ManagedObjectConvertible {
@@ -12,8 +12,7 @@
 /// let grown = try await contacts.fetch(as: ContactValue.self, FetchRequest(where: \.age >= 18, order: [.ascending(\.name)]))
 /// ```
 ///
-/// **Isolation**: the initializer runs in the context that the object is of. The compiler lets the object into no value that
-/// could leave it.
+/// **Isolation**: the initializer runs in the object's context. The compiler does not let the value keep the object.
 public protocol ManagedObjectConvertible: Sendable {
     /// The class of objects that the value is made from.
     associatedtype Object: ManagedObject

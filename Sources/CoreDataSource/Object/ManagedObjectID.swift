@@ -2,8 +2,8 @@ package import RowStore
 
 /// Names one object for ever, in every tier: there are no temporary ids.
 ///
-/// It is final from the moment in which the object is inserted. It can cross isolation, and stays equal to itself at the
-/// next start; an id is never used again after its object was deleted.
+/// It is final as soon as the object is inserted. It can go anywhere, is the same after a restart, and is never used again
+/// after its object was deleted.
 public struct ManagedObjectID: Sendable, Hashable, CustomStringConvertible {
     package let layout: EntityLayout
     /// The object's number, unique in its store, in the order of creation. It is the `_key` of the row.
@@ -14,7 +14,7 @@ public struct ManagedObjectID: Sendable, Hashable, CustomStringConvertible {
         self.key = key
     }
 
-    /// The name of the object's own entity, which may be below the one that was fetched.
+    /// The name of the object's own entity, which may be a sub-entity of the one that was fetched.
     public var entityName: String { layout.name }
 
     /// `ContactEntity/12`.

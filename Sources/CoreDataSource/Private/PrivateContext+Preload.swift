@@ -1,8 +1,8 @@
 internal import RowStore
 
 extension PrivateContext {
-    /// Reads the objects with those values of one attribute, so that looking for them one by one in this batch reads nothing,
-    /// whether they are there or not.
+    /// Reads the objects with those values of one attribute at once. After that, looking for them one by one in this batch
+    /// reads nothing, whether they exist or not.
     ///
     /// ```swift
     /// override func prepare(_ contacts: [Contact], in context: PrivateContext) throws {
@@ -12,6 +12,10 @@ extension PrivateContext {
     ///
     /// It makes one query for each 1,000 values that are not registered, and none while all objects of the entity are.
     ///
+    /// - Parameters:
+    ///   - type: The class of the objects.
+    ///   - keyPath: A stored attribute.
+    ///   - values: The values that will be looked for, in any order and any number.
     /// - Throws: `entityNotOwned`, `unknownAttribute`, and what the store throws.
     public func preload<Object: ManagedObject, Value: AttributeStorable>(
         _ type: Object.Type, where keyPath: KeyPath<Object, Value>, in values: some Sequence<Value>

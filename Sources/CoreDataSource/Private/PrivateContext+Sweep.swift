@@ -14,12 +14,12 @@ extension PrivateContext {
     /// ```
     ///
     /// It is done once all values of the batch were added and linked; so a child that a later value moves to another parent
-    /// stays. What another sweep of the batch keeps stays too, and what a hook returned for a value. What is deleted follows
-    /// the delete rules. A second sweep of the same relationship of the same parent takes the place of the first. Nothing
-    /// is linked, and children that stay are not written.
+    /// stays. Objects that another sweep of the batch keeps stay too, and so do those that a hook returned for a value.
+    /// Deletions follow the delete rules. A second sweep of the same relationship of the same parent replaces the first.
+    /// Nothing is linked, and children that stay are not written.
     ///
-    /// In a `sync`, its rules hold for the children too: where it may not delete, nothing is swept; its options are added to
-    /// these; and its `.atMost` is asked of all swept children together.
+    /// In a `sync`, the rules of the sync hold for the children too: if it may not delete, nothing is swept; its options are
+    /// added to these; and its `.atMost` counts all swept children together.
     ///
     /// - Parameters:
     ///   - relationship: A to-many relationship whose inverse is to-one, to objects that this data source owns.
@@ -39,6 +39,14 @@ extension PrivateContext {
     }
 
     /// Deletes the children of one parent that a list lacks, for an ordered relationship.
+    ///
+    /// - Parameters:
+    ///   - relationship: An ordered relationship whose inverse is to-one, to objects that this data source owns.
+    ///   - parent: As for the form for relationships without an order.
+    ///   - kept: As for the form for relationships without an order.
+    ///   - deleting: As for the form for relationships without an order.
+    ///   - options: As for the form for relationships without an order.
+    /// - Throws: As that form.
     public func sweep<Parent: ManagedObject, Child: ManagedObject>(
         _ relationship: KeyPath<Parent, [Child]>, of parent: Parent, keeping kept: [Child?],
         deleting: SyncDeletion = .all, options: SyncOptions = []
@@ -78,7 +86,7 @@ extension PrivateContext {
         else {
             throw DataSourceError(
                 .unknownAttribute,
-                "A property of \(Parent.self) that is no relationship of the model was swept. Name one in relationshipKeyPaths of \(Parent.self).",
+                "sweep was called with a property of \(Parent.self) that is not a relationship of the model. Name one in relationshipKeyPaths of \(Parent.self).",
                 entityName: entity)
         }
         guard case .inverseColumn = parent.layout.relationships[index].storage else {

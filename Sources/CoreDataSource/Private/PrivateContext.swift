@@ -81,6 +81,9 @@ public final class PrivateContext: EditingContext {
 
     /// Deletes every object that matches.
     ///
+    /// - Parameters:
+    ///   - type: The class of the objects.
+    ///   - predicate: Which objects; nil for all.
     /// - Returns: How many objects they were.
     /// - Throws: `entityNotOwned`, and as ``ManagedObjectContext/fetch(_:)``.
     @discardableResult
@@ -101,6 +104,10 @@ public final class PrivateContext: EditingContext {
     /// try context.update(Message.self, where: !\.isRead, set: [.set(\.isRead, true)])
     /// ```
     ///
+    /// - Parameters:
+    ///   - type: The class of the objects.
+    ///   - predicate: Which objects; nil, the default, for all.
+    ///   - assignments: The new values, the same for every object.
     /// - Returns: How many objects match.
     /// - Throws: `entityNotOwned`, and as ``ManagedObjectContext/fetch(_:)``.
     @discardableResult
@@ -132,7 +139,7 @@ public final class PrivateContext: EditingContext {
         return lastSyncMark
     }
 
-    /// Takes back every edit of this batch, in a save over several data sources those of all of them.
+    /// Takes back every edit of this batch; in a save over several data sources, the edits of all of them.
     public func rollback() {
         rollback(isEnd: false)
         for companion in companions { companion.rollback(isEnd: false) }

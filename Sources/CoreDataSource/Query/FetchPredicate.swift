@@ -12,10 +12,10 @@ internal import RowStore
 /// try contacts.fetch(ContactEntity.self, where: FetchPredicate(format: "age >= %d", 18))
 /// ```
 ///
-/// A comparison with nil is false, but for `==` and `!=`, for which nil is a value; `!` is plain negation. Strings are compared
-/// byte by byte unless an option folds them. Numbers of all kinds are compared by their exact values; a real counts as the
-/// shortest decimal number that stands for it when it is compared with a decimal. What a calculation has no result for, such
-/// as a division by zero or an integer beyond 64 bits, is nil.
+/// A comparison with nil is false, but for `==` and `!=`, for which nil is a value; `!` is plain negation. Strings are
+/// compared byte by byte unless an option folds them. Numbers of all kinds are compared by their exact values; to compare a
+/// real with a decimal, the real counts as the shortest decimal number that stands for it. A calculation without a result,
+/// such as a division by zero or an integer beyond 64 bits, is nil.
 ///
 /// - A Boolean is compared, `\.isFavorite == true`, or negated, `!\.isFavorite`: a key path alone is no predicate.
 /// - Two attributes are compared by `#Predicate { $0.name == $0.uid }` or by `FetchPredicate(format: "name == uid")`.
@@ -40,10 +40,10 @@ public struct FetchPredicate<Object: ManagedObject>: Sendable, Hashable {
     /// The other does not match: plain negation, also where a value is nil.
     public static prefix func ! (predicate: Self) -> Self { Self(!predicate.tree) }
 
-    /// Why the rows alone do not answer the predicate; nil if they do.
+    /// Why the predicate needs the objects; nil if the rows are enough.
     ///
-    /// A fetch asks the objects then, after it has found those that the rest of an AND lets pass. What has rows only cannot
-    /// use such a predicate.
+    /// A fetch then evaluates it on the objects that pass the rest of an AND. Calls that work on rows only cannot use such a
+    /// predicate.
     public var needsObjects: String? { tree.needsObjects }
 
     // MARK: From Foundation
@@ -54,26 +54,26 @@ public struct FetchPredicate<Object: ManagedObject>: Sendable, Hashable {
     /// let grown = FetchPredicate(#Predicate<ContactEntity> { $0.age >= 18 && $0.name.starts(with: "G") })
     /// ```
     ///
-    /// What the store can answer, it answers: comparisons, ranges, arithmetic, optionals, strings, the `count` of strings and
-    /// data, and closures over lists from outside. What is joined to that by `&&` and has no such form is asked of the objects
-    /// that are left, by Foundation: the first character of a string, a property that is no attribute, the type of an object.
+    /// The store evaluates comparisons, ranges, arithmetic, optionals, strings, the `count` of strings and data, and closures
+    /// over lists from outside. Other parts, joined by `&&`, are evaluated by Foundation on the objects that are left: the
+    /// first character of a string, a property that is not an attribute, the type of an object.
     ///
     /// An enum of the app's own is compared for equality with a value from outside, and has to be `Codable` for that:
     /// `let open = TaskState.open` before `#Predicate { $0.state == open }`. The macro does not take `.open`.
     ///
-    /// Arithmetic at which Foundation would trap gives nil, whether the store answers or the objects are asked: a result
-    /// beyond the width of the attribute's type, a division of integers by zero. Nil has no order and equals nil only.
+    /// Arithmetic that would trap in Foundation gives nil, in the store and on objects: a result beyond the width of the
+    /// attribute's type, a division of integers by zero. Nil has no order and equals nil only.
     ///
-    /// A forced unwrap of nil, at which Foundation would throw, is nil too where the store answers. Where an object is asked,
-    /// a fetch throws `predicateFailed`, as it does for a place beyond the end of a list, an `as!` to another type, and a
-    /// closure over more than a hundred thousand numbers of a range.
+    /// A forced unwrap of nil is nil too in the store. On an object, it makes the fetch throw `predicateFailed`, and so do a
+    /// place beyond the end of a list, an `as!` to another type, and a closure over more than a hundred thousand numbers of a
+    /// range.
     public init(_ predicate: Predicate<Object>) {
         tree = PredicateTree(predicate)
     }
 
     // MARK: From and to formats
 
-    /// The predicate that a format string says.
+    /// A predicate from a format string.
     ///
     /// ```swift
     /// try FetchPredicate<ContactEntity>(format: "name CONTAINS[cd] %@ AND age BETWEEN {%d, %d}", "guan", 18, 30)
@@ -85,8 +85,8 @@ public struct FetchPredicate<Object: ManagedObject>: Sendable, Hashable {
     ///   `[l]` as in a dictionary, `[u]` character by character as Swift compares.
     /// - Conditions: `AND` `&&`, `OR` `||`, `NOT` `!`, `ANY` `SOME`, `ALL`, `NONE`, `TRUEPREDICATE`, `FALSEPREDICATE`.
     /// - Relationships: `thread.title`, `ANY messages.isRead == NO`, `messages.@count` and `@sum`, `@avg`, `@min`, `@max`,
-    ///   `@median`, `@mode`, `@stddev` as in `messages.@max.date`; `SUBQUERY(messages, $m, $m.size > size).@count`, where keys
-    ///   without the variable are those of the object outside; `%@ IN messages`.
+    ///   `@median`, `@mode`, `@stddev` as in `messages.@max.date`; `SUBQUERY(messages, $m, $m.size > size).@count`, where
+    ///   keys without the variable belong to the outer object; `%@ IN messages`.
     /// - Values: `'string'`, `"string"`, numbers, `YES`, `NO`, `NIL`, `SELF`, lists in braces, key paths, `+ - * / % **`, and
     ///   of integers `& | ^ ~ << >>`, which bind as in C, but more than comparisons;
     ///   `CAST(value, "type")` with a type of a model or a class as `"NSNumber"`, `TERNARY(condition, value, value)`,
@@ -99,36 +99,38 @@ public struct FetchPredicate<Object: ManagedObject>: Sendable, Hashable {
     /// - Bits are those of 64-bit integers in two's complement. `>>` keeps the sign; bits that `<<` shifts out are lost. A shift by
     ///   fewer than 0 or more than 63 bits has no result, which is nil.
     /// - `%@` stands for a value or a list of them, `%K` for a key path, `%d` and `%f` for numbers, `$NAME` for what
-    ///   ``substituting(_:)`` puts there. Nothing in quotes stands for anything.
+    ///   ``substituting(_:)`` puts there. In quotes they are plain text.
     ///
-    /// Words may be written in any case. A key that is one of them is written with a `#` before it.
+    /// Keywords may be written in any case. A key that is a keyword is written with a `#` before it.
     ///
-    /// - Parameter arguments: Strings, numbers, flags, dates, data, UUIDs, URLs, ids of objects, other predicates; arrays and
-    ///   sets of values; nil. They are values, whatever they hold: never part of the format.
+    /// - Parameters:
+    ///   - format: The predicate as a string; what it may hold is listed above.
+    ///   - arguments: Strings, numbers, flags, dates, data, UUIDs, URLs, ids of objects, other predicates; arrays and sets of
+    ///     values; nil. They are values, whatever they hold: never part of the format.
     /// - Throws: `unreadablePredicate`, with the line and the column.
     public init(format: String, _ arguments: (any Sendable)?...) throws {
         tree = try PredicateTree(format: format, arguments: arguments)
     }
 
-    /// The predicate that a format string says, with its arguments in an array.
+    /// A predicate from a format string, with its arguments in an array.
     public init(format: String, arguments: [(any Sendable)?]) throws {
         tree = try PredicateTree(format: format, arguments: arguments)
     }
 
-    /// The predicate as a format, which is read as an equal predicate.
+    /// The predicate as a format string. Reading it gives an equal predicate.
     ///
-    /// A part that no format can say, such as one that only Foundation can evaluate, stands in angle brackets.
+    /// A part that has no format, such as one that only Foundation can evaluate, is in angle brackets.
     public var predicateFormat: String { tree.predicateFormat }
 
-    /// The predicate with values in the place of its variables.
+    /// The predicate with its variables replaced by values.
     ///
     /// ```swift
     /// let template = try FetchPredicate<ContactEntity>(format: "name BEGINSWITH $START AND age > $AGE")
     /// let predicate = try template.substituting(["START": "G", "AGE": 18])
     /// ```
     ///
-    /// - Parameter values: By the names of the variables, without the `$`. A variable that is not among them stays one; a name
-    ///   that is not one of its variables is ignored.
+    /// - Parameter values: The values by the names of the variables, without the `$`. Variables without a value stay; names
+    ///   of other variables are ignored.
     /// - Throws: `unreadablePredicate` if no attribute can have a value of that type.
     public func substituting(_ values: [String: (any Sendable)?]) throws -> Self {
         Self(try tree.substituting(values))
@@ -155,7 +157,7 @@ extension FetchPredicate: CustomStringConvertible {
 }
 
 extension FetchPredicate: Codable {
-    /// Reads the format that ``encode(to:)`` wrote. What it costs depends on the length of that and on nothing else.
+    /// Reads the format that ``encode(to:)`` wrote. The cost depends only on its length.
     ///
     /// - Throws: `unreadablePredicate`, and what the decoder throws.
     public init(from decoder: any Decoder) throws {
@@ -164,8 +166,8 @@ extension FetchPredicate: Codable {
 
     /// Writes the predicate as its format.
     ///
-    /// - Throws: `unsupportedQuery` for a predicate with a part that no format can say, or deeper than a format may be, and
-    ///   what the encoder throws.
+    /// - Throws: `unsupportedQuery` if a part of the predicate has no format, or if it is nested too deep; what the encoder
+    ///   throws.
     public func encode(to encoder: any Encoder) throws {
         try tree.encode(to: encoder)
     }

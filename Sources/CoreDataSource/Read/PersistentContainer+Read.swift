@@ -1,6 +1,6 @@
 /// Reading off the main actor, beside everybody who writes.
 extension PersistentContainer {
-    /// Reads one state of all rows, and returns what the body made of it.
+    /// Reads one state of all rows, and returns the result of the body.
     ///
     /// ```swift
     /// let (names, count) = try await container.read { context in
@@ -8,9 +8,9 @@ extension PersistentContainer {
     /// }
     /// ```
     ///
-    /// All that the body reads is of the same moment: saves that are made meanwhile are not seen, and those that were made
-    /// before are, whether they are in the store yet or not. It waits for no writer, and holds none up. A body that takes
-    /// long keeps the write-ahead log from being restarted, which ``failures`` reports.
+    /// Everything that the body reads is of the same moment. Saves that were made before are seen, whether they are in the
+    /// store yet or not; saves that are made meanwhile are not. It does not wait for writers, nor writers for it. During a
+    /// long body the write-ahead log grows, which ``failures`` reports.
     ///
     /// **Isolation**: none; the body runs on a queue of the container. As many run at once as there are readers, 6; more
     /// calls wait for their turn, in their order and without blocking a thread.

@@ -5,9 +5,9 @@ internal import RowStore
 extension ManagedObject {
     /// The object that a to-one relationship leads to; nil for none.
     ///
-    /// Nil too for an object that is gone, as after a deletion whose rule is No Action, and where the object has no context
-    /// any more. What cannot be read reads as nil, and makes the save or the read throw; on main it is one of
-    /// ``PersistentContainer/failures``.
+    /// Also nil if the related object is gone, as after a deletion with the rule No Action, and if the owner has no context
+    /// any more. A link that cannot be read is nil, too, and the save or the read then throws; on main,
+    /// ``PersistentContainer/failures`` reports it.
     ///
     /// **Isolation**: that of the object's context.
     ///
@@ -19,10 +19,9 @@ extension ManagedObject {
         } as? Object
     }
 
-    /// Sets where a to-one relationship leads to. The other side shows it at once.
+    /// Sets the object of a to-one relationship. The other side shows it at once.
     ///
-    /// The link belongs to who owns the row that stores it; if that is another data source, the save throws
-    /// `entityNotOwned`.
+    /// The link is stored in the row of one side. If another data source owns that row, the save throws `entityNotOwned`.
     public final func setRelatedObject<Object: ManagedObject>(_ object: Object?, at index: Int) {
         linking(index)?.set(object)
     }

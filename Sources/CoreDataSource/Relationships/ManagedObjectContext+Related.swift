@@ -112,7 +112,7 @@ extension ManagedObjectContext {
             guard let name = Object.relationshipKeyPaths[keyPath] else {
                 throw DataSourceError(
                     .unknownAttribute,
-                    "A request of \(Object.entityName) is to prefetch a property that is no relationship of the model. Name one in relationshipKeyPaths of \(Object.self).",
+                    "A request of \(Object.entityName) prefetches a property that is not a relationship of the model. Name one in relationshipKeyPaths of \(Object.self).",
                     entityName: Object.entityName)
             }
             let isMixed = objects.contains { $0.layout !== objects[0].layout }

@@ -8,7 +8,7 @@ internal import RowStore
 /// print(thread.messages.count)
 /// ```
 ///
-/// It shows the links as they are whenever it is asked, those included that were made through the other side.
+/// It always shows the current links, also those that were made through the other side.
 ///
 /// **Isolation**: that of the object's context. On main it is for reading: changing it traps.
 public struct RelatedObjects<Object: ManagedObject> {
@@ -58,7 +58,7 @@ public struct RelatedObjects<Object: ManagedObject> {
 
     // MARK: Changing
 
-    /// Adds an object. That it is there already is no change.
+    /// Adds an object. Does nothing if it is there already.
     ///
     /// If the other side is to-one, the object leaves the one it belonged to.
     public func insert(_ object: Object) { owner.linking(index)?.insert(object) }

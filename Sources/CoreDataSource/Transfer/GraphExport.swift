@@ -140,7 +140,7 @@ struct TransferPath {
         else {
             throw DataSourceError(
                 .unknownAttribute,
-                "A graph is to follow a property that is no relationship of the model. Name one: following: [\\ThreadEntity.messages]."
+                "An export follows a property that is not a relationship of the model. Name a relationship: following: [\\ThreadEntity.messages]."
             )
         }
         self.name = name

@@ -137,7 +137,7 @@ struct GraphImport {
         if let found, found.layout !== entity {
             throw DataSourceError(
                 .invalidGraph,
-                "\(place) has the key of an object that is stored as a \(found.layout.name). Give it under that name, or delete the object before.",
+                "\(place) has the key of an object that is stored as a \(found.layout.name). Import it under that name, or delete the stored object first.",
                 entityName: entity.name)
         }
         let object = try found ?? context.insert(entity: entity.index, column: column, value: key)
@@ -189,7 +189,7 @@ struct GraphImport {
         _ place: String, _ attribute: AttributeDescription, _ entity: EntityLayout
     ) -> DataSourceError {
         DataSourceError(
-            .invalidGraph, "\(place) is no value of the type \(attribute.type.rawValue).", entityName: entity.name,
+            .invalidGraph, "\(place) is not a value of the type \(attribute.type.rawValue).", entityName: entity.name,
             attributeName: attribute.name)
     }
 

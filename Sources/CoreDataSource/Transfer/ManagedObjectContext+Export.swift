@@ -7,7 +7,7 @@ public struct GraphLinks: Sendable, Hashable {
     /// Those between exported objects, so that the graph can be imported into an empty store: a list has the exported objects
     /// only, and a relationship that leads to others alone is left out.
     public static let exported = GraphLinks(rawValue: 0)
-    /// All of them: what is not exported has to be where the graph is imported.
+    /// All of them. Objects that are not exported have to exist where the graph is imported.
     public static let all = GraphLinks(rawValue: 1)
 }
 
@@ -20,13 +20,14 @@ extension ManagedObjectContext {
     /// let graph = try await container.read { try $0.exportGraph(request, following: [\GroupEntity.members]) }
     /// ```
     ///
-    /// A relationship is followed from every object that has it, on and on, also from those to which another one led. Edits that
-    /// are not saved yet are exported as they are. Transient and derived attributes are left out.
+    /// A chosen relationship is followed from every object, also from those that were reached by another one. Edits that are
+    /// not saved yet are exported as well. Transient and derived attributes are left out.
     ///
     /// - Parameters:
-    ///   - following: Key paths to relationships, of any class.
-    ///   - keys: The attributes by which objects are named, by entities, where that is not the first one with a
-    ///     uniqueness constraint of its own. One that is chosen counts for sub-entities too.
+    ///   - request: The objects to begin with.
+    ///   - following: Key paths to relationships, of any class; none by default.
+    ///   - keys: The attributes by which objects are named, by entities, where that is not the first one with a uniqueness
+    ///     constraint of its own. One that is chosen counts for sub-entities too.
     ///   - links: Which links are written.
     /// - Throws: As ``fetch(_:)``; `unknownAttribute`; `damagedValue`; `invalidGraph` for a link to an entity without a key, for an
     ///   object without a value for its key, and for two with the same.
@@ -46,6 +47,7 @@ extension ManagedObjectContext {
     /// All objects of some entities and their sub-entities as a graph.
     ///
     /// - Parameters:
+    ///   - types: Classes of objects.
     ///   - keys: As of ``exportGraph(_:following:keys:links:)``.
     ///   - links: Which links are written.
     /// - Throws: As ``exportGraph(_:following:keys:links:)``.

@@ -3,7 +3,7 @@ internal import RowStore
 
 /// Objects and their links as a plain value: for fixtures of tests, to seed a store, and to carry objects to another one.
 ///
-/// Any context exports one, and a container imports it, as one save:
+/// Any context exports a graph; a container imports it as one save:
 ///
 /// ```swift
 /// let graph = try await container.read { try $0.exportGraph(of: [GroupEntity.self, ContactEntity.self]) }
@@ -97,7 +97,7 @@ extension JSONReader {
             var index = 0
             try reader.forEachElement { reader in
                 guard case .object(let record) = try reader.value() else {
-                    throw DataSourceError(.invalidGraph, "\(name)[\(index)] is no object.")
+                    throw DataSourceError(.invalidGraph, "\(name)[\(index)] is not an object.")
                 }
                 try body(name, index, record)
                 index += 1

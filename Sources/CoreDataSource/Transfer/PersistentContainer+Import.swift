@@ -10,10 +10,10 @@ extension PersistentContainer {
     /// try await container.importGraph(graph)
     /// ```
     ///
-    /// An object whose key is stored already is changed, any other is new. An attribute that is absent is left as it is, or has
-    /// its default value in a new object; null clears it. So it is with links: an absent one is left as it is, null takes
-    /// it away, and a list takes the place of what was there. A link may lead to any object of the graph or of the store. Nothing
-    /// is deleted, and what is stored already is not written. Objects of an entity without a key are always new.
+    /// An object whose key is stored already is changed, any other is new. An attribute that is absent is left as it is, or
+    /// has its default value in a new object; null clears it. The same holds for links: an absent link is left as it is, null
+    /// removes it, and a list replaces what was there. A link may lead to any object of the graph or of the store. Nothing is
+    /// deleted, and what is stored already is not written. Objects of an entity without a key are always new.
     ///
     /// No hook is called: the objects are made as they are. The rules of the model hold.
     ///
@@ -21,9 +21,10 @@ extension PersistentContainer {
     /// meanwhile.
     ///
     /// - Parameters:
-    ///   - keys: The attributes by which objects are named, by entities, where that is not the first one with a
-    ///     uniqueness constraint of its own. One that is chosen counts for sub-entities too.
-    ///   - level: How far the save must have come when the call returns.
+    ///   - graph: The objects and their links.
+    ///   - keys: The attributes by which objects are named, by entities, where that is not the first one with a uniqueness
+    ///     constraint of its own. One that is chosen counts for sub-entities too.
+    ///   - level: How far the save must have come when the call returns; `.store` by default.
     /// - Throws: `invalidGraph`, `unknownEntity`, `unknownAttribute`, `abstractEntity`, each with the place in the graph,
     ///   `ContactEntity[3].group`; `entityNotOwned`; otherwise as ``DataSource/add(_:waitFor:)-([Value],_)``. Then nothing has
     ///   happened.
@@ -45,6 +46,10 @@ extension PersistentContainer {
     ///
     /// The file is read a part at a time, so that only its objects are in memory, and never its text.
     ///
+    /// - Parameters:
+    ///   - url: A file of JSON, as ``ObjectGraph`` says.
+    ///   - keys: As for ``importGraph(_:keys:waitFor:)``.
+    ///   - level: How far the save must have come when the call returns; `.store` by default.
     /// - Throws: As ``importGraph(_:keys:waitFor:)``, `invalidGraph` also for a file that cannot be read.
     @discardableResult
     public func importGraph(
@@ -73,7 +78,8 @@ extension PersistentContainer {
         guard !tiers.isEmpty else {
             throw DataSourceError(
                 .entityNotOwned,
-                "A graph was imported into a container without data sources. Make those first that own its entities.")
+                "A graph was imported into a container without data sources. Make the data sources that own its entities first."
+            )
         }
         return try await PrivateTier.perform(in: tiers, waitFor: level) { contexts in
             var graphImport = GraphImport(contexts, layout, try TransferKeys(chosen, layout))

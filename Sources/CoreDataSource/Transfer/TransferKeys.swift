@@ -12,13 +12,13 @@ struct TransferKeys {
         for (name, attribute) in chosen.sorted(by: { $0.key < $1.key }) {
             guard let entity = layout.entity(named: name) else {
                 throw DataSourceError(
-                    .unknownEntity, "A key was chosen for \"\(name)\", which is no entity of the model.",
+                    .unknownEntity, "A key was chosen for \"\(name)\", which is not an entity of the model.",
                     entityName: name)
             }
             guard let column = entity.column(named: attribute), TransferKeys.canBeKey(entity.columns[column]) else {
                 throw DataSourceError(
                     .unknownAttribute,
-                    "\"\(attribute)\" was chosen as the key of \(name), but is none of its stored attributes. Choose one that is no transformable.",
+                    "\"\(attribute)\" was chosen as the key of \(name), but is not one of its stored attributes, or is transformable. Choose another.",
                     entityName: name, attributeName: attribute)
             }
         }

@@ -29,12 +29,12 @@ extension ManagedObjectModel {
         return lineage
     }
 
-    /// The entities whose parent is the one of that name, sorted by name.
+    /// The direct sub-entities of the entity of that name, sorted by name.
     public func children(ofEntityNamed name: String) -> [EntityDescription] {
         entities.filter { $0.parentName == name }
     }
 
-    /// The entity of that name and everything under it.
+    /// The entity of that name and all entities below it.
     public func family(ofEntityNamed name: String) -> [EntityDescription] {
         guard entities.contains(where: { $0.parentName == name }) else { return entity(named: name).map { [$0] } ?? [] }
         var names: Set = [name]

@@ -18,8 +18,8 @@ extension ManagedObjectModel {
             .reduce(into: "model schema \(Self.schemaFormat)\n") { $0 += forms.form(of: $1) }
     }
 
-    /// The persisted shape of one entity as text. A parent stands in it by its hash, so that whatever changes in a parent
-    /// changes its children too, and nothing of a child changes its parent.
+    /// The persisted shape of one entity as text. It holds the hash of the parent, so a change of a parent changes its
+    /// children, and a change of a child does not change its parent.
     public func canonicalForm(of entity: EntityDescription) -> String {
         var forms = CanonicalForms(self)
         return forms.form(of: entity)

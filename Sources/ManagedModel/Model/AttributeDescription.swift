@@ -43,7 +43,7 @@ public struct AttributeDescription: Sendable, Hashable {
     /// What the author noted, by keys of their own. It is not part of the hash.
     public var userInfo: [String: String]
 
-    /// Makes an attribute; what is not named is as if the model file did not name it.
+    /// Makes an attribute. Arguments that are left out have the defaults of a model file.
     public init(
         name: String,
         type: AttributeType,

@@ -28,7 +28,7 @@ public struct EntityDescription: Sendable, Hashable {
     /// What is generated for it.
     public var codeGeneration: CodeGeneration
 
-    /// Makes an entity; what is not named is as if the model file did not name it.
+    /// Makes an entity. Arguments that are left out have the defaults of a model file.
     public init(
         name: String,
         className: String? = nil,

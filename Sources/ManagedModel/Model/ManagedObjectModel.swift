@@ -25,7 +25,15 @@ public struct ManagedObjectModel: Sendable {
 
     /// Makes a model of entities in any order.
     ///
-    /// - Parameter version: The name of the version; nil for the name of the model.
+    /// - Parameters:
+    ///   - name: The name of the bundle, without its extension.
+    ///   - version: The name of the version; nil, the default, for the name of the model.
+    ///   - entities: Every entity, in any order.
+    ///   - composites: The composite types that attributes name, in any order.
+    ///   - fetchRequests: The fetch requests stored with the model, in any order.
+    ///   - configurations: Named subsets of the entities.
+    ///   - versionIdentifier: The author's own label for the version.
+    ///   - classes: The Swift class of each entity that has one, by entity name.
     public init(
         name: String,
         version: String? = nil,

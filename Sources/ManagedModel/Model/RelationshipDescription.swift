@@ -29,7 +29,21 @@ public struct RelationshipDescription: Sendable, Hashable {
 
     /// Makes a relationship.
     ///
-    /// - Parameter maximumCount: 0 for no limit; nil for 1 if it is to-one, and for no limit otherwise.
+    /// - Parameters:
+    ///   - name: The name of the relationship.
+    ///   - destinationName: The name of the entity that it leads to.
+    ///   - inverseName: The relationship of the destination that points back; nil for none.
+    ///   - isToMany: Whether it may have more than one destination.
+    ///   - isOrdered: Whether its destinations have an order.
+    ///   - isOptional: Whether it may have no destination when it is saved.
+    ///   - isTransient: Whether it is kept in memory only.
+    ///   - minimumCount: The fewest destinations; 0 by default.
+    ///   - maximumCount: The most destinations; 0 for no limit. Nil, the default, means 1 for a to-one relationship and no
+    ///     limit for a to-many one.
+    ///   - deleteRule: What happens to the destinations when the source is deleted; `.nullify` by default.
+    ///   - versionHashModifier: Part of the hash; nil for none.
+    ///   - renamingIdentifier: The relationship's name in an older version of the model; nil if it has not changed.
+    ///   - userInfo: What the author noted, by keys of their own.
     public init(
         name: String,
         destinationName: String,
@@ -63,7 +77,7 @@ public struct RelationshipDescription: Sendable, Hashable {
 
 /// What happens to the destinations when the source of a relationship is deleted. The raw value is the word in the file.
 public enum DeleteRule: String, Sendable, Hashable {
-    /// Nothing: they may be left with a link that leads nowhere.
+    /// Nothing: their links to the source may then lead nowhere.
     case noAction = "No Action"
     /// They lose their link to the source.
     case nullify = "Nullify"
@@ -120,7 +134,7 @@ public struct FetchRequestTemplate: Sendable, Hashable {
     /// A flag of the model that nothing here uses.
     public var returnsDistinctResults: Bool
 
-    /// Makes a request; what is not named is as if the model file did not name it.
+    /// Makes a request. Arguments that are left out have the defaults of a model file.
     public init(
         name: String,
         entityName: String,
@@ -153,7 +167,7 @@ public struct FetchRequestTemplate: Sendable, Hashable {
         case objects = 0
         /// Their ids.
         case objectIDs = 1
-        /// Values of theirs, by the names of properties.
+        /// Their values, by the names of properties.
         case dictionaries = 2
     }
 }

@@ -1,8 +1,8 @@
 extension ManagedObjectModel {
     /// The model of one configuration: its entities, and the fetch requests for them.
     ///
-    /// Abstract ancestors of its entities come along. Everything else that an entity rests on has to be in the configuration,
-    /// for a store of that model has nothing else.
+    /// Abstract ancestors of its entities are included. Everything else that an entity needs has to be in the configuration,
+    /// because a store of that model has nothing else.
     ///
     /// - Parameter name: One of ``configurations``.
     /// - Throws: `unknownReference` if there is no such configuration, if it names an entity that the model does not have, or

@@ -44,6 +44,6 @@ extension ModelValidation {
         }
         throw ModelError(
             .unknownReference, entity: entity.name, property: path,
-            "A uniqueness constraint of \(entity.name) names \(path), \(fault). Name what has a column.")
+            "A uniqueness constraint of \(entity.name) names \(path), \(fault). Name a property that has a column.")
     }
 }

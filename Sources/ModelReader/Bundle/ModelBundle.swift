@@ -9,8 +9,8 @@ public struct ModelBundle: Sendable {
     public let name: String
     /// The names of the versions without `.xcdatamodel`, sorted. The order says nothing about their age.
     public let versions: [String]
-    /// The version that the bundle names as current; its only one if it names none. Nil if it names none of several, or one
-    /// that it does not hold.
+    /// The version that the bundle names as current, or its only version if it names none. Nil if it has several and names none of
+    /// them, or if it names one that it does not have.
     public let currentVersion: String?
     /// What the bundle names as current, whether or not it exists.
     private let namedVersion: String?

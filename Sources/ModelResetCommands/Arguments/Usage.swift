@@ -12,16 +12,16 @@ enum Usage {
                model-reset init [NAME] [--entity ENTITY]
                model-reset --version
 
-        A store is made for one model and one database key, and is reset when either changes. This says when. What becomes of
-        the old store is what the default reset policy, .standard, does: another model sets it aside as a backup beside the
-        store, another key drops it together with that backup.
+        A store is made for one model and one database key, and is reset when either changes. This tool says when. It assumes the
+        default reset policy, .standard: another model sets the old store aside as a backup beside the new one; another key drops
+        it together with that backup.
 
           hash      prints the hash of the model's persisted shape
-          diff      says what differs between two models, and what a migration would keep and lose
+          diff      lists what differs between two models, and what a migration would keep and lose
           status    says what the next start of an app would do with a store, and why; changes nothing
           reset     replaces a store with an empty one
-          restore   puts a copy of a backup in the place of a store
-          check     compares models with a lock file that is committed with them, and says what diff says
+          restore   replaces a store with a copy of a backup
+          check     compares models with their committed lock file, and explains changes as diff does
           diagram   draws the entities of a model, as SVG
           init      writes a first model, NAME.xcdatamodeld, with one entity and four attributes; overwrites nothing
 
@@ -29,10 +29,10 @@ enum Usage {
           --version NAME      the version of the model; without it, the current one
           --store FILE        the store; a store that an app has open is left alone
           --database-key KEY  the app's label for the contents, as it gives it to its container
-          --if-needed         resets only what the next start would reset, and as it would
+          --if-needed         resets only if the next start would, and in the same way
           --dry-run           says what would be done, and does nothing; exits with 1 if the store would be reset or
                               restored
-          --backup FOLDER     moves the old store there; the folder must be on the same file system
+          --backup FOLDER     moves the old store there; FOLDER must be on the same file system
           --force             replaces the store that is there
           --lock FILE         the lock file (default: Models/model.lock)
           --update            writes the lock file, and makes its folder

@@ -90,7 +90,7 @@ final class Connection {
         guard encoding == "UTF8" else {
             throw DataSourceError(
                 .storeUnreadable,
-                "The database has the encoding \(encoding), in which not every text can be kept. Create one with ENCODING 'UTF8'."
+                "The database has the encoding \(encoding), which cannot hold every string. Create a database with ENCODING 'UTF8'."
             )
         }
     }
@@ -241,7 +241,8 @@ final class Connection {
         let cause = cause ?? handle.map(Connection.message) ?? "The connection is closed."
         close()
         return DataSourceError(
-            .storeUnavailable, "The server does not answer. What is pending is kept and tried again.", cause: cause)
+            .storeUnavailable, "The server does not answer. Saves that no call waits for are kept and tried again.",
+            cause: cause)
     }
 
     private func trace(

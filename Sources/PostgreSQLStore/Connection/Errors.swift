@@ -34,10 +34,11 @@ extension DataSourceError {
                 cause: cause)
         case let state where state.hasPrefix("08") || state.hasPrefix("57P") || state.hasPrefix("53"):
             self.init(
-                .storeUnavailable, "The server is going down, coming up or full of work. What is pending is kept.",
+                .storeUnavailable,
+                "The server is starting, stopping or overloaded. Saves that no call waits for are kept and tried again.",
                 cause: cause)
         default:
-            self.init(.storeUnreadable, "The server has refused a statement.", cause: cause)
+            self.init(.storeUnreadable, "The server has refused a statement. The cause says why.", cause: cause)
         }
     }
 
@@ -63,11 +64,12 @@ extension DataSourceError {
         {
             self.init(
                 .invalidRequest,
-                "The connection string is not one that libpq takes. Write it as postgresql://user@host:5432/database.",
+                "libpq cannot read the connection string. Write it as postgresql://user@host:5432/database.",
                 cause: cause)
         } else {
             self.init(
-                .storeUnavailable, "The server cannot be reached. What is pending is kept and tried again.",
+                .storeUnavailable,
+                "The server cannot be reached. Saves that no call waits for are kept and tried again.",
                 cause: cause)
         }
     }

@@ -163,7 +163,7 @@ extension PostgreSQLTable {
         let name = layout.columns[column].name
         throw DataSourceError(
             .validationFailed,
-            "\(layout.name).\(name) holds the character U+0000, which PostgreSQL cannot keep in a text. Remove it, or make the attribute Binary Data.",
+            "\(layout.name).\(name) holds the character U+0000, which PostgreSQL cannot keep in a string. Remove it, or make the attribute Binary Data.",
             entityName: layout.name, attributeName: name)
     }
 }

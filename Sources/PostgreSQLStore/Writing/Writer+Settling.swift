@@ -29,8 +29,8 @@ extension Writer {
                     hasNews = true
                     throw DataSourceError(
                         .outcomeUnknown,
-                        "The connection to the server was lost while a save was committed, and the server could not be asked "
-                            + "since. The save may be there or not. The next save finds out.",
+                        "The connection to the server was lost during a commit, and the server could not be asked since. "
+                            + "The save may be there or not. The next save finds out.",
                         cause: error.description)
                 }
             }

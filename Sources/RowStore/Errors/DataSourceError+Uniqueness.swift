@@ -7,7 +7,7 @@ extension DataSourceError {
         self.init(
             .uniquenessViolated,
             names.isEmpty
-                ? "Two objects of \(layout.name) would have the same key. Each object is inserted once."
+                ? "Two objects of \(layout.name) would have the same key. Insert each object once."
                 : "Two objects of \(layout.name) would have the same \(names.joined(separator: ", ")). "
                     + "Find the object that is there and change it, or delete it in the same save.",
             entityName: layout.name, attributeName: names.count == 1 ? names[0] : nil)

@@ -1,4 +1,4 @@
-/// What went wrong, as a name to match and a sentence that says what to do.
+/// An error, with a code to match and a message that says what to do.
 ///
 /// ```swift
 /// do {
@@ -25,12 +25,12 @@ public struct DataSourceError: Error, Sendable {
     public var entityName: String?
     /// The attribute concerned, if there is one.
     public var attributeName: String?
-    /// What the operating system or the store said, if that is where the error comes from.
+    /// What the operating system or the store reported, if the error comes from there.
     public var cause: String?
-    /// Each of several failures, when one error stands for them all.
+    /// The single failures, if one error stands for several.
     public var failures: [DataSourceError]
 
-    /// Makes an error with its code and the sentence that says what happened and what to do.
+    /// Makes an error.
     public init(
         _ code: Code, _ message: String, entityName: String? = nil, attributeName: String? = nil, cause: String? = nil,
         failures: [DataSourceError] = []
@@ -81,7 +81,7 @@ extension DataSourceError.Code {
     public static let draftDiscarded = Self(rawValue: "draftDiscarded")
     /// Two objects would have the same unique key.
     public static let uniquenessViolated = Self(rawValue: "uniquenessViolated")
-    /// An object was deleted whose delete rule Deny keeps it while others are linked to it.
+    /// An object was deleted that the delete rule Deny keeps while others are linked to it.
     public static let deletionDenied = Self(rawValue: "deletionDenied")
     /// A string or data is longer than the store can hold.
     public static let valueTooLarge = Self(rawValue: "valueTooLarge")
@@ -96,12 +96,12 @@ extension DataSourceError.Code {
     public static let syncEntityMismatch = Self(rawValue: "syncEntityMismatch")
     /// The store was reset while the call was under way; nothing of it is in the new store.
     public static let storeReset = Self(rawValue: "storeReset")
-    /// The save was discarded by `discardPending()`, or rests on one that was.
+    /// The save was discarded by `discardPending()`, or depends on one that was.
     public static let pendingDiscarded = Self(rawValue: "pendingDiscarded")
-    /// An earlier save of the same data source could not be written, and this one may rest on it.
+    /// An earlier save of the same data source could not be written, and this one may depend on it.
     public static let saveTakenBack = Self(rawValue: "saveTakenBack")
 
-    /// A write that nobody awaits threw an error of the app's own, which is the cause.
+    /// A write that no call waits for threw an error of the app's own, which is the cause.
     public static let writeFailed = Self(rawValue: "writeFailed")
 
     // Queries.
@@ -112,7 +112,7 @@ extension DataSourceError.Code {
     public static let invalidPredicate = Self(rawValue: "invalidPredicate")
     /// A predicate format breaks the grammar, or its arguments do not fit.
     public static let unreadablePredicate = Self(rawValue: "unreadablePredicate")
-    /// A part of a predicate that is asked of the objects threw an error.
+    /// A part of a predicate that is evaluated on objects threw an error.
     public static let predicateFailed = Self(rawValue: "predicateFailed")
     /// A query asks for what this release cannot answer.
     public static let unsupportedQuery = Self(rawValue: "unsupportedQuery")
@@ -122,7 +122,7 @@ extension DataSourceError.Code {
 
     // Transfer.
 
-    /// A graph cannot be exported or imported: it is no JSON, a value is not of its attribute's type, a key is missing or comes
+    /// A graph cannot be exported or imported: it is not JSON, a value is not of its attribute's type, a key is missing or comes
     /// twice, or a link leads nowhere. The message names the place.
     public static let invalidGraph = Self(rawValue: "invalidGraph")
 
@@ -132,16 +132,17 @@ extension DataSourceError.Code {
     public static let storeInUse = Self(rawValue: "storeInUse")
     /// The store stayed locked for too long.
     public static let storeBusy = Self(rawValue: "storeBusy")
-    /// Another process writes to the data source, or to one that a change can reach, and did not hand it over in time. The
-    /// message names it.
+    /// Another process has the right to write to the data source, or to one that the change can reach, and did not hand it
+    /// over in time. The message names the process.
     public static let ownedElsewhere = Self(rawValue: "ownedElsewhere")
     /// This process was stopped for so long that another one writes to the data source now. What it had not written is
     /// refused.
     public static let leaseLost = Self(rawValue: "leaseLost")
-    /// So much is waiting to be written that the container takes no more for now.
+    /// The server of the store cannot be reached, or so much is waiting to be written that the container takes no more for
+    /// now.
     public static let storeUnavailable = Self(rawValue: "storeUnavailable")
-    /// The disk failed in such a way that a save may be there after a restart, or not. The store takes no more saves until it
-    /// is opened again.
+    /// Nobody knows whether a save is in the store. After a failure of the disk, the store takes no more saves until it is
+    /// opened again. After the loss of a server, the next save finds out.
     public static let outcomeUnknown = Self(rawValue: "outcomeUnknown")
     /// There is no room left on the disk.
     public static let diskFull = Self(rawValue: "diskFull")
@@ -157,11 +158,11 @@ extension DataSourceError.Code {
     public static let permissionDenied = Self(rawValue: "permissionDenied")
     /// The store is open for reading only.
     public static let storeReadOnly = Self(rawValue: "storeReadOnly")
-    /// A stored value is not one of its attribute's type, and reads as another.
+    /// A stored value is not of its attribute's type, and reads as another value.
     public static let damagedValue = Self(rawValue: "damagedValue")
     /// The path is not a file: a directory, a device, or its folder is missing.
     public static let notAFile = Self(rawValue: "notAFile")
-    /// A file has the name under which a backup was to be written, or a store restored.
+    /// A file of that name exists already, so no backup can be written or store restored there.
     public static let fileExists = Self(rawValue: "fileExists")
     /// The file is not an SQLite database.
     public static let notADatabase = Self(rawValue: "notADatabase")
@@ -171,7 +172,7 @@ extension DataSourceError.Code {
     public static let storeCorrupt = Self(rawValue: "storeCorrupt")
     /// A newer release of this library wrote the store.
     public static let newerFormat = Self(rawValue: "newerFormat")
-    /// The store was made for another model or database key, and the reset policy is ``ResetPolicy/fail``.
+    /// The store was made for another model or database key, and the reset policy is ``ResetPolicy/fail``, or the store is on a server.
     public static let modelChanged = Self(rawValue: "modelChanged")
     /// The model breaks a rule, or cannot be read.
     public static let unreadableModel = Self(rawValue: "unreadableModel")

@@ -2,11 +2,12 @@
 public struct MigrationReport: Sendable, Hashable {
     /// How many objects the store has kept.
     public var rowsCarried: Int
-    /// What is new, gone, renamed or otherwise changed, each in words: `ContactEntity.phone: renamed from mobile`.
+    /// The changes of the model: what is new, gone, renamed or changed, each in words: `ContactEntity.phone: renamed from
+    /// mobile`.
     public var changes: [String]
-    /// The entities that the model does not have any more, and whose objects are gone, sorted.
+    /// The entities that the model no longer has, sorted. Their objects are gone.
     public var removedEntities: [String]
-    /// What objects had and have no more, each in words: `Item.price: the values (Decimal, optional)`.
+    /// What the objects have lost, each in words: `Item.price: the values (Decimal, optional)`.
     public var losses: [String]
 
     /// Makes a report to compare with, as a test does.
@@ -20,7 +21,7 @@ public struct MigrationReport: Sendable, Hashable {
     }
 }
 
-/// How far a migration is. All of it is taken back if it does not come to its end.
+/// How far a migration has come. If it does not reach its end, all of it is taken back.
 public struct MigrationProgress: Sendable, Hashable {
     /// How many objects have been carried over.
     public var completedRowCount: Int
@@ -29,7 +30,7 @@ public struct MigrationProgress: Sendable, Hashable {
     /// The entity whose objects are being carried over, by its new name; nil at the end.
     public var entityName: String?
 
-    /// Makes a progress to compare with, as a test does.
+    /// Makes a progress, for a test to compare with.
     public init(completedRowCount: Int, totalRowCount: Int, entityName: String? = nil) {
         self.completedRowCount = completedRowCount
         self.totalRowCount = totalRowCount

@@ -1,11 +1,11 @@
-/// One statement that a store ran: what it was, how long it took, and how many rows it was about.
+/// A statement that a store ran, with its duration and its number of rows.
 public struct StatementTrace: Sendable, Hashable, CustomStringConvertible {
-    /// The SQL, with `?1`, `?2` ... in the places of values. If values are traced, they are in their places, but for lists
-    /// of them, which show as NULL.
+    /// The SQL, with `?1`, `?2` ... in the places of values. If values are traced, they are shown instead, except lists,
+    /// which show as NULL.
     public let sql: String
-    /// From the first step of the statement to its end. What is done with each of its rows meanwhile counts.
+    /// From the first step of the statement to its end, including the work on its rows.
     public let duration: Duration
-    /// The rows that it gave; for a statement that writes, those that it changed.
+    /// How many rows it returned or, for a statement that writes, changed.
     public let rowCount: Int
     /// Whether it may write.
     public let isWriting: Bool

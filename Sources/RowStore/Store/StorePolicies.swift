@@ -9,12 +9,12 @@ public enum SynchronousLevel: Sendable, Hashable {
 
 /// What to do with a store that was made for another model or database key.
 ///
-/// A key that belongs to one data source is about its rows alone: with every policy but ``fail``, only they are dropped
-/// when only it changed.
+/// The key of a data source is only for its rows: with every policy but ``fail``, a change of that key alone drops only those
+/// rows.
 ///
 /// The backups that ``standard`` made are removed when the database key or the key of a data source changes, and by
-/// `PersistentContainer.reset()`, with every policy but ``backup(keep:)``: a key may be a user who logged out. They have
-/// names of their own, so that no other backup goes with them.
+/// `PersistentContainer.reset()`, with every policy but ``backup(keep:)``: a key may stand for a user who logged out. They
+/// have names of their own, so no other backup is removed with them.
 public struct ResetPolicy: Sendable, Hashable {
     package indirect enum Kind: Sendable, Hashable {
         case standard
@@ -59,18 +59,17 @@ public struct ResetPolicy: Sendable, Hashable {
     /// Touch nothing and throw `modelChanged`.
     public static let fail = ResetPolicy(kind: .fail)
 
-    /// Carry the rows over to the new model, and where that is not possible, ``discard``.
+    /// Carry the rows over to the new model; if that is not possible, ``discard``.
     public static let migrate = ResetPolicy.migrate(otherwise: .discard)
 
-    /// Carry the rows over to the new model, in one transaction, and where that is not possible, do as the other policy
-    /// says.
+    /// Carry the rows over to the new model, in one transaction; if that is not possible, do as the other policy says.
     ///
-    /// What is possible is inferred from the model that the store keeps: entities and properties may come, go and be
-    /// renamed (the renaming identifier is the old name, or the one that the old model has too); optional attributes may
-    /// become required if they have a default value; to-one relationships may become to-many. Numbers may get a wider type,
-    /// such as Integer 32 for Integer 16, Decimal for any integer, or Double for Integer 64, if every stored number is exact
-    /// in it; all other types stay as they are. ``StoreStartup/migration`` says what was done, ``StoreStartup/fallback`` why
-    /// it was not.
+    /// The store keeps its model, from which the migration is inferred: entities and properties may come, go and be renamed
+    /// (the renaming identifier is the old name, or the one that the old model has too); optional attributes may become
+    /// required if they have a default value; to-one relationships may become to-many. Numbers may get a wider type, such as
+    /// Integer 32 for Integer 16, Decimal for any integer, or Double for Integer 64, if every stored number is exact in it;
+    /// all other types stay as they are. ``StoreStartup/migration`` says what was done, ``StoreStartup/fallback`` why it was
+    /// not.
     ///
     /// Another database key still resets the store, and another key of a data source drops its rows.
     public static func migrate(otherwise policy: ResetPolicy) -> ResetPolicy {

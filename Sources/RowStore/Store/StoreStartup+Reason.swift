@@ -1,6 +1,6 @@
 extension StoreStartup {
-    /// Why the store is as it is. Compare it with ``current`` and the others, or ask what changed. New reasons may come
-    /// with any release.
+    /// Why opening made, kept or reset the store. Compare it with ``current`` and the others, or ask what changed. New
+    /// reasons may come with any release.
     public struct Reason: Sendable, Hashable {
         private enum Kind: Sendable, Hashable {
             case firstLaunch, current, requested, changed

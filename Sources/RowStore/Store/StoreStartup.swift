@@ -1,29 +1,27 @@
 public import Foundation
 
-/// What opening the store came to.
+/// The result of opening a store.
 public struct StoreStartup: Sendable, Hashable {
-    /// Why the store is as it is.
+    /// Why the store was made, kept or reset.
     public var reason: Reason
-    /// How many objects the old store had that are gone now, if it was reset. If ``countFailure`` is not nil there were
-    /// more.
+    /// How many objects of the old store were dropped, if it was reset. If ``countFailure`` is not nil, there were more.
     public var rowsDropped: Int
-    /// The error of the store when the objects that are gone could not all be counted, because it was damaged; nil if they
-    /// were counted.
+    /// Why not all dropped objects could be counted, because the store was damaged; nil if they were counted.
     public var countFailure: String?
-    /// Where the old store is now, if it was kept.
+    /// Where the old store was set aside; nil if it was not.
     public var backup: URL?
     /// The backups of ``ResetPolicy/standard`` that were removed because a key changed or the app asked for an empty store,
     /// the oldest first.
     public var removedBackups: [URL] = []
-    /// The entities whose rows were dropped while those of others stayed, sorted; nil if it was all or nothing.
+    /// The entities whose rows were dropped while other rows stayed, sorted; nil if all rows or none were dropped.
     public var entitiesReset: [String]?
-    /// Why the store was not migrated, or was dropped as a whole, although the policy was to keep more of it; nil if it was
-    /// not so.
+    /// Why the store was reset although the policy was to migrate it, or dropped as a whole although the policy was to keep a
+    /// part; otherwise nil.
     public var fallback: String?
-    /// What was carried over to the new model; nil if nothing was to be.
+    /// What a migration carried over; nil without one.
     public var migration: MigrationReport?
 
-    /// Makes a startup to compare with, as a test does.
+    /// Makes a startup, for a test to compare with.
     public init(
         reason: Reason, rowsDropped: Int = 0, backup: URL? = nil, entitiesReset: [String]? = nil,
         fallback: String? = nil, migration: MigrationReport? = nil

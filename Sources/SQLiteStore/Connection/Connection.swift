@@ -33,7 +33,8 @@ final class Connection: @unchecked Sendable {
             isUnchanging ? Connection.unchanging(path) : path, &opened,
             access | naming | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_EXRESCODE, vfs)
         guard let handle = opened else {
-            throw DataSourceError(.storeUnreadable, "There is no memory to open \(path). Free some and try again.")
+            throw DataSourceError(
+                .storeUnreadable, "There is not enough memory to open \(path). Free some and try again.")
         }
         guard code == SQLITE_OK else {
             let error = DataSourceError(sqlite: code, connection: handle, path: path, while: "opening")

@@ -91,7 +91,7 @@ extension DataSourceError {
     private init(permissionDeniedAt path: String, cause: String) {
         self.init(
             .permissionDenied,
-            "\(path) may not be read or written. Give the user the right to both, on its folder too.",
+            "This user may not read or write \(path). Give the user both rights, on its folder too.",
             cause: cause)
     }
 }

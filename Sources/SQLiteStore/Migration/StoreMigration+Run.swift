@@ -96,7 +96,7 @@ extension StoreMigration {
             guard try probe.connection.runIfAllowed(sql) else {
                 throw DataSourceError(
                     notMigratable:
-                        "Several objects have the same value of what must be unique now. Change them before the migration."
+                        "Several objects have the same values for a uniqueness constraint of the new model. Change them before the migration."
                 )
             }
         }

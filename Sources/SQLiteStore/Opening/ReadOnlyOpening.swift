@@ -32,8 +32,8 @@ struct ReadOnlyOpening {
         } catch  where error.code == .modelChanged {
             throw DataSourceError(
                 .modelChanged,
-                "The store was made for another model or database key, and is open for reading only, so that it can be "
-                    + "neither reset nor migrated. Open it for writing first.", cause: error.cause)
+                "The store was made for another model or database key, and a read-only container cannot reset or migrate "
+                    + "it. Open it for writing first.", cause: error.cause)
         }
         guard case .proceed(let metadata) = decision else {
             throw DataSourceError(

@@ -13,7 +13,7 @@ struct DraftTrapTests {
         }
         #expect(
             try #require(result).standardErrorText.contains(
-                "An object of Letter was edited whose draft has ended. Keep the draft while its objects are edited, and make a new one after discard()."
+                "An object of Letter was edited after its draft had ended. Keep the draft while its objects are edited, and make a new one after discard()."
             ))
     }
 

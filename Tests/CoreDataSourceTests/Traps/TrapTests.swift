@@ -124,7 +124,7 @@ struct TrapTests {
         }
         #expect(
             try #require(result).standardErrorText.contains(
-                "Mood.mood has no Mood to be read in the place of nil. Give it a default value in the model that is the raw value of a case, make it optional, or make Mood CaseIterable."
+                "Mood.mood is nil, and Mood has no case for that. Give the attribute a default value in the model that is the raw value of a case, make it optional, or make Mood CaseIterable."
             ))
     }
 

@@ -9,7 +9,11 @@ extension AnyDataSource {
         boundList(dataKey)?.shown.sectionCount ?? 0
     }
 
-    /// How many objects a section has; 0 for one that is not there.
+    /// How many objects a section has; 0 if there is no such section.
+    ///
+    /// - Parameters:
+    ///   - dataKey: The name under which the list was registered.
+    ///   - section: The section's place, from 0.
     public func numberOfItems(_ dataKey: String, inSection section: Int) -> Int {
         guard let shown = boundList(dataKey)?.shown, section >= 0, section < shown.sectionCount else { return 0 }
         return shown.range(ofSection: section).count
@@ -20,6 +24,11 @@ extension AnyDataSource {
     /// ```swift
     /// let contact = contacts.object(at: indexPath, dataKey: "list", as: ContactEntity.self)
     /// ```
+    ///
+    /// - Parameters:
+    ///   - indexPath: Section and item, each from 0.
+    ///   - dataKey: The name under which the list was registered.
+    ///   - type: The class of the object.
     public func object<Object: ManagedObject>(
         at indexPath: IndexPath, dataKey: String, as type: Object.Type = ManagedObject.self
     ) -> Object? {
@@ -27,18 +36,30 @@ extension AnyDataSource {
     }
 
     /// The place of an object in a list; nil if it is not shown.
+    ///
+    /// - Parameters:
+    ///   - id: The object's id.
+    ///   - dataKey: The name under which the list was registered.
     public func indexPath(of id: ManagedObjectID, dataKey: String) -> IndexPath? {
         guard let shown = boundList(dataKey)?.shown else { return nil }
         return shown.index(ofKey: id.key).map(shown.indexPath)
     }
 
     /// A section of a list, with its name; nil if there is none.
+    ///
+    /// - Parameters:
+    ///   - section: The section's place, from 0.
+    ///   - dataKey: The name under which the list was registered.
     public func sectionInfo(at section: Int, dataKey: String) -> ListSection? {
         guard let shown = boundList(dataKey)?.shown, section >= 0, section < shown.sectionCount else { return nil }
         return ListSection(section, of: shown)
     }
 
     /// All objects of a list in their order.
+    ///
+    /// - Parameters:
+    ///   - dataKey: The name under which the list was registered.
+    ///   - type: The class of the objects. Objects of other classes are left out.
     public func allObjects<Object: ManagedObject>(
         dataKey: String, as type: Object.Type = ManagedObject.self
     ) -> [Object] {

@@ -7,19 +7,21 @@
 extension AnyDataSource {
     /// Binds a list to a delegate: it is filled at once, and the delegate is notified of every change from now on.
     ///
-    /// A save is looked at row by row, and the store is not asked again: the cost follows what changed. Several saves that
-    /// main merges at once make one report. Large changes are prepared off the main actor; until then the list shows what
-    /// it did. Only a list whose predicate has to ask the objects asks the store after each save, off the main actor: see
-    /// ``ListReason/requeriesStore``.
+    /// A list looks at the saved rows and does not query the store again, so the cost follows what changed. Several saves
+    /// that main merges at once make one report. Large changes are prepared off the main actor; until then the list shows
+    /// what it showed before. Only a list with a predicate that needs the objects queries the store after each save, off the
+    /// main actor: see ``ListReason/requeriesStore``.
     ///
     /// Data keys are names of this data source: registering one again swaps query and delegate, without a report. The
     /// delegate is held weakly, and its list goes with it. Lists of one query share their work.
     ///
     /// - Parameters:
+    ///   - delegate: Who is notified, on the main actor. It is held weakly.
+    ///   - dataKey: The name of the list; every data source has its own names.
     ///   - request: What to show, in which order, at most how many, and after which place. The entity may be another data
     ///     source's. Others follow when some leave; the place stays where it is when its object is changed or deleted.
-    ///   - sectionBy: Objects with the same value are in one section. The list is sorted by it first: in the direction of
-    ///     the request's order if that begins with the same attribute, otherwise ascending. A property that is no stored
+    ///   - sectionBy: Objects with the same value are in one section. The list is sorted by it first: in the direction of the
+    ///     request's order if that begins with the same attribute, otherwise ascending. A property that is no stored
     ///     attribute has to be computed from the object's attributes alone.
     /// - Throws: `unknownEntity`, `unknownAttribute`, `invalidPredicate`, and what the store throws; `unsupportedQuery` also
     ///   for a request with an offset, with a limit below 1, or for distinct values.
@@ -34,18 +36,20 @@ extension AnyDataSource {
         boundLists[dataKey] = BoundList(engine, self, dataKey, delegate)
     }
 
-    /// Has a list begin elsewhere, as at another page. Only what it shows then is read, from its place on, and some more;
-    /// but all that matches if a section is computed, or a part of the predicate asks the objects.
+    /// Makes a list begin elsewhere, for example at another page. Only the rows that it then shows are read, and a few more.
+    /// If a section is computed, or the predicate needs the objects, all matching rows are read.
     ///
     /// ```swift
     /// let last = contacts.allObjects(dataKey: "list").last
     /// try contacts.moveWindow(dataKey: "list", after: last.map { FetchCursor($0) })
     /// ```
     ///
-    /// As when it is registered again there is no report, and it is not paused. The page before begins at the cursor that
-    /// it had. Does nothing if the key is not registered.
+    /// There is no report, and the list is no longer paused, as after registering it again. To go back a page, pass the
+    /// cursor of that page. Does nothing if the key is not registered.
     ///
-    /// - Parameter cursor: It begins with what comes after that place; nil to begin with the first.
+    /// - Parameters:
+    ///   - dataKey: The name under which the list was registered.
+    ///   - cursor: The list begins after that place; nil to begin with the first object.
     /// - Throws: `invalidPredicate` for the place of an object that the list cannot have, and what the store throws; then
     ///   the list stays where it is.
     public func moveWindow(dataKey: String, after cursor: FetchCursor?) throws {
@@ -61,13 +65,13 @@ extension AnyDataSource {
         boundLists.removeValue(forKey: dataKey)?.end()
     }
 
-    /// The names of the lists whose delegates are there, in alphabetical order.
+    /// The names of the lists that have a delegate, in alphabetical order.
     public var dataKeys: [String] {
         removeListsWithoutDelegate()
         return boundLists.keys.sorted()
     }
 
-    /// Reports nothing until ``resume(dataKey:)``, as for a list that is off the screen. It goes on showing what it did.
+    /// Reports nothing until ``resume(dataKey:)``, for a list that is off the screen. It keeps showing what it showed.
     public func pause(dataKey: String) {
         boundList(dataKey)?.pause()
     }

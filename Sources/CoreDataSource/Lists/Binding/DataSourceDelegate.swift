@@ -6,8 +6,8 @@ public import Foundation
 /// all sections, then all objects, then did change. The data source answers with the new sections and objects during all
 /// of them. A table view can take each change as it comes, between `beginUpdates` and `endUpdates`.
 ///
-/// In a call, the data source may be asked, lists may be registered and unregistered, also this one; what is saved
-/// meanwhile is reported after the group.
+/// A call may read the data source, and register and unregister lists, this one included. Saves that are made meanwhile are
+/// reported after the group.
 ///
 /// **Isolation**: the main actor.
 @MainActor
@@ -18,16 +18,21 @@ public protocol DataSourceDelegate: AnyObject {
     /// A section was inserted or deleted; its objects are reported as well.
     ///
     /// - Parameters:
+    ///   - section: The section, with its name.
     ///   - index: Of a deleted section where it was before all changes, of an inserted one where it is after them.
     ///   - type: `.insert` or `.delete`.
+    ///   - dataKey: The name under which the list was registered.
     func didChangeSection(_ section: ListSection, at index: Int, for type: ListChangeType, dataKey: String)
 
-    /// An object entered the list, left it, was moved or changed in its place. Objects that others pushed along are not
-    /// reported.
+    /// An object entered the list, left it, was moved or changed in its place. Objects that only shifted because of others
+    /// are not reported.
     ///
     /// - Parameters:
+    ///   - object: The object, of the main context.
     ///   - indexPath: Where it was before all changes; nil for an insert.
+    ///   - type: `.insert`, `.delete`, `.move` or `.update`.
     ///   - newIndexPath: Where it is after all changes; nil for a delete and for an update.
+    ///   - dataKey: The name under which the list was registered.
     func didChangeObject(
         _ object: ManagedObject, at indexPath: IndexPath?, for type: ListChangeType, newIndexPath: IndexPath?,
         dataKey: String)
@@ -35,11 +40,19 @@ public protocol DataSourceDelegate: AnyObject {
     /// The list has reported everything.
     func didChangeContent(dataKey: String)
 
-    /// What stands for a section in the index along the list; nil for no title. By default the first letter of its name,
-    /// as a capital.
+    /// The title of a section in the index along the list; nil for no title. By default the first letter of its name, as a
+    /// capital.
+    ///
+    /// - Parameters:
+    ///   - name: The name of the section.
+    ///   - dataKey: The name under which the list was registered.
     func sectionIndexTitle(forSectionName name: String, dataKey: String) -> String?
 
     /// The rows could not be read. The list stays as it is; the next save tries again.
+    ///
+    /// - Parameters:
+    ///   - error: What the store threw.
+    ///   - dataKey: The name under which the list was registered.
     func didFail(_ error: DataSourceError, dataKey: String)
 }
 

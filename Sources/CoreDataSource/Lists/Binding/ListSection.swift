@@ -2,7 +2,7 @@ internal import RowStore
 
 /// One section of a list.
 public struct ListSection: Sendable, Hashable {
-    /// Names a section of a list as long as it is there.
+    /// Identifies a section as long as it is in the list.
     public struct ID: Sendable, Hashable {
         let value: RowValue
     }
@@ -13,7 +13,7 @@ public struct ListSection: Sendable, Hashable {
     public let name: String
     /// The first letter of the name, as a capital.
     public var indexTitle: String { CoreDataSource.indexTitle(ofSection: name) }
-    /// The indexes that the section's rows have over all sections.
+    /// The indexes of the section's rows, counted over all sections.
     public let range: Range<Int>
     /// How many objects it has.
     public var numberOfObjects: Int { range.count }

@@ -18,33 +18,33 @@ public struct ListReason: Sendable {
         public static let reset = Kind(rawValue: "reset")
         /// Saves that could not be written, or were discarded, were taken back.
         public static let takenBack = Kind(rawValue: "takenBack")
-        /// Another program wrote to the store, so that all rows were read again.
+        /// Another program wrote to the store, so all rows were read again.
         public static let outsideWrites = Kind(rawValue: "outsideWrites")
-        /// Main was so far behind that it skipped saves, so that all rows were read again.
+        /// Main was so far behind that it skipped saves, so all rows were read again.
         public static let backlog = Kind(rawValue: "backlog")
         /// The rows could not be read. What was shown stays; the next save tries again.
         public static let failure = Kind(rawValue: "failure")
-        /// The container was closed. What was shown stays, and nothing follows.
+        /// The container was closed. What was shown stays, and no update follows.
         public static let closed = Kind(rawValue: "closed")
     }
 
     /// Why the list changed.
     public var kind: Kind
-    /// The numbers of the saves, from the first to the last, counted from 1 since the container was opened; nil if it was
-    /// no save.
+    /// The numbers of the saves, from the first to the last, counted from 1 since the container was opened; nil if the list
+    /// did not change by a save.
     public var saves: ClosedRange<Int64>?
-    /// How many rows of the list changed, those that only enter or leave it included.
+    /// How many rows of the list changed, entered it or left it.
     public var rowCount = 0
     /// Whether rows were read from the store: at first, after a reset, when rows from beyond a limit were needed, and
     /// always for a list that ``requeriesStore``.
     public var didReadStore = false
-    /// Whether the list asks the store again after each save of its entity, because a part of its predicate has to ask the
-    /// objects (``FetchPredicate/needsObjects``). After a save it does so off the main actor, and reports what differs from before;
-    /// saves that come meanwhile have one report.
+    /// Whether the list queries the store after each save of its entity, because its predicate needs the objects
+    /// (``FetchPredicate/needsObjects``). It does so off the main actor, and reports the differences. Saves that come
+    /// meanwhile make one report.
     public var requeriesStore = false
-    /// What it took to find out, in microseconds; of the main actor's time unless ``ranOffMain``.
+    /// How long the update took, in microseconds: of the main actor's time unless ``ranOffMain``.
     public var microseconds = 0.0
-    /// Whether the main actor was spared the work, because there was much of it.
+    /// Whether the update was computed off the main actor, because it was large.
     public var ranOffMain = false
     /// What went wrong, for ``Kind/failure``.
     public var failure: DataSourceError?
@@ -90,7 +90,7 @@ extension ListReason {
         return Set(columns.keys.compactMap(names.owner)).sorted()
     }
 
-    /// The other processes that made saves, in a store that processes share: `process 4711 (importer)`. None for saves of
+    /// The other processes that made saves, in a store that processes share: `process 4711 (importer)`. Empty for saves of
     /// this container.
     public var processes: [String] { makers.map(\.description).sorted() }
 

@@ -18,7 +18,7 @@ internal import RowStore
 public final class LiveList<Object: ManagedObject> {
     /// What the list shows. It changes as a whole; the rows in it are values.
     public private(set) var snapshot: ListSnapshot<Object>
-    /// What led from the snapshot before to this one; empty at first.
+    /// What changed from the last snapshot to this one; empty at first.
     public private(set) var difference = ListDifference()
     /// What made the list change last.
     public private(set) var lastUpdateReason: ListReason
@@ -61,17 +61,17 @@ public final class LiveList<Object: ManagedObject> {
         return main.object(snapshot.state.rows[index], asOf: snapshot.state.asOf, isBehind: isBehind) as? Object
     }
 
-    /// Begins elsewhere, as at another page: shows that at once, also while it is paused. Only what it shows then is read,
-    /// from its place on, and some more; but all that matches if a section is computed, or a part of the predicate asks the
-    /// objects.
+    /// Makes the list begin elsewhere, for example at another page. It shows that at once, even while it is paused. Only the
+    /// rows that it then shows are read, and a few more. If a section is computed, or the predicate needs the objects, all
+    /// matching rows are read.
     ///
     /// ```swift
     /// try list.moveWindow(after: list.snapshot.last.map { FetchCursor($0) })
     /// ```
     ///
-    /// The page before begins at the cursor that it had.
+    /// To go back a page, pass the cursor of that page.
     ///
-    /// - Parameter cursor: It begins with what comes after that place; nil to begin with the first.
+    /// - Parameter cursor: The list begins after that place; nil to begin with the first object.
     /// - Throws: `invalidPredicate` for the place of an object that the list cannot have, and what the store throws; then
     ///   it stays where it is.
     public func moveWindow(after cursor: FetchCursor?) throws {
@@ -84,7 +84,7 @@ public final class LiveList<Object: ManagedObject> {
             moved.lastUpdateReason)
     }
 
-    /// Changes nothing until ``resume()``, as for a list that is off the screen.
+    /// Changes nothing until ``resume()``, for a list that is off the screen.
     public func pause() {
         if missed == nil { missed = NetChanges() }
     }
@@ -134,6 +134,11 @@ extension AnyDataSource {
     /// A list to observe, filled at once: see ``LiveList``.
     ///
     /// The arguments are those of ``register(_:dataKey:_:sectionBy:)``.
+    ///
+    /// - Parameters:
+    ///   - request: What to show.
+    ///   - sectionBy: Objects with the same value are in one section; nil, the default, for one section.
+    /// - Throws: As ``register(_:dataKey:_:sectionBy:)``.
     public func list<Object: ManagedObject>(
         _ request: FetchRequest<Object>, sectionBy: PartialKeyPath<Object>? = nil
     ) throws -> LiveList<Object> {

@@ -1,10 +1,10 @@
 public import Foundation
 internal import RowStore
 
-/// What leads from one snapshot of a list to the next.
+/// The changes from one snapshot of a list to the next.
 ///
-/// Old places are those before all changes, new ones those after them: as a table view takes them. Rows that others pushed
-/// along are not in it.
+/// Old places are those before all changes, new places those after all of them, as a table view takes them. Rows that only
+/// shifted because of others are not in it.
 public struct ListDifference: Sendable {
     /// One row that changed.
     public struct Change: Sendable, Hashable {
@@ -49,11 +49,11 @@ public struct ListDifference: Sendable {
     }
 }
 
-/// What a list has to say: what it shows, what is different, and lastUpdateReason.
+/// An update of a list: what it shows, what changed, and why.
 public struct ListUpdate<Object: ManagedObject>: Sendable {
     /// What the list shows now.
     public let snapshot: ListSnapshot<Object>
-    /// What leads from the snapshot of the update before to this one; for the first one, from an empty list.
+    /// What changed since the update before; for the first update, since an empty list.
     public let difference: ListDifference
     /// What made the list change.
     public let reason: ListReason

@@ -1,12 +1,12 @@
 internal import RowStore
 
-/// One row of a list's snapshot: the object's id, and its values, read where and when they are wanted.
+/// One row of a list's snapshot: the object's id and its values.
 ///
 /// ```swift
 /// print(row.id, row.name)
 /// ```
 ///
-/// It is not an object but may go anywhere, and stays as it is.
+/// It is a value, not an object: it may go anywhere, and never changes.
 @dynamicMemberLookup
 public struct ListRow<Object: ManagedObject>: Sendable, Identifiable {
     let row: ListedRow
@@ -20,7 +20,7 @@ public struct ListRow<Object: ManagedObject>: Sendable, Identifiable {
         read { $0[keyPath: keyPath] }
     }
 
-    /// Converts the row. The object that the body gets is for reading, during the call only.
+    /// Converts the row. The body gets an object that it can read during the call.
     public func read<Value: Sendable>(_ body: (Object) throws -> Value) rethrows -> Value {
         guard let object = reader.object(row) as? Object else {
             preconditionFailure("A list of \(Object.self) has a row of \(reader.layout.entities[row.entity].name).")
@@ -30,7 +30,7 @@ public struct ListRow<Object: ManagedObject>: Sendable, Identifiable {
 }
 
 extension FetchCursor {
-    /// The place of a row in whatever order a request or a list has.
+    /// The place of a row, in the order of the request or list that uses the cursor.
     public init<Object: ManagedObject>(_ row: ListRow<Object>) {
         self.init(stored: row.row.stored, layout: row.reader.layout.entities[row.row.entity])
     }

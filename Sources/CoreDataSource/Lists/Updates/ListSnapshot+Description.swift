@@ -29,6 +29,6 @@ extension ListDifference: CustomStringConvertible {
 }
 
 extension ListUpdate: CustomStringConvertible {
-    /// What is shown, what changed, and lastUpdateReason.
+    /// What is shown, what changed, and why.
     public var description: String { "\(snapshot): \(difference); \(reason)" }
 }

@@ -1,7 +1,7 @@
 public import Foundation
 internal import RowStore
 
-/// What a list showed after one save: all rows in their order, parted into sections.
+/// What a list showed after one save: all rows in their order, divided into sections.
 ///
 /// It can be kept and sent anywhere. Later snapshots share all that did not change.
 public struct ListSnapshot<Object: ManagedObject>: Sendable, RandomAccessCollection {
@@ -11,7 +11,7 @@ public struct ListSnapshot<Object: ManagedObject>: Sendable, RandomAccessCollect
     public var startIndex: Int { 0 }
     public var endIndex: Int { state.count }
 
-    /// The row of an index over all sections. The cost is that of a search among the chunks that hold the rows.
+    /// The row at an index over all sections. Complexity: O(log n).
     public subscript(index: Int) -> ListRow<Object> {
         precondition(
             index >= 0 && index < state.count, "The row \(index) was asked for in a list of \(state.count) rows.")
@@ -42,7 +42,7 @@ public struct ListSnapshot<Object: ManagedObject>: Sendable, RandomAccessCollect
     /// All sections in their order.
     public var sections: [ListSection] { state.sections }
 
-    /// Where the row of an index over all sections is.
+    /// The section and item of the row at an index over all sections.
     public func indexPath(_ index: Int) -> IndexPath { state.indexPath(index) }
 
     /// The index of an object over all sections, looked for from the first to the last; nil if it is not shown.

@@ -1,15 +1,16 @@
 internal import RowStore
 
-/// Which updates one gets that is slower than the saves.
+/// Which updates a loop gets that is slower than the saves.
 public struct ListBuffering: Sendable, Hashable {
     let capacity: Int
 
-    /// The newest state, with one difference for everything since the last update. So a list that is off the screen is
-    /// simply not asked, and catches up with one update when it is.
+    /// The newest state, with one difference for everything since the last update. A list that is off the screen takes no
+    /// updates, and later catches up with one.
     public static let latest = ListBuffering(capacity: 1)
 
-    /// An update for each save, as long as no more than so many wait, at least 2; what finds no room is joined to the last
-    /// one that waits.
+    /// An update for each save, as long as there is room for it. Later changes are joined to the last one that waits.
+    ///
+    /// - Parameter bound: The most updates that wait; 64 by default, and at least 2.
     public static func every(bound: Int = 64) -> ListBuffering { ListBuffering(capacity: max(2, bound)) }
 }
 
@@ -118,7 +119,10 @@ extension AnyDataSource {
     /// The arguments are those of ``register(_:dataKey:_:sectionBy:)``. A wrong one, and rows that cannot be read, give
     /// an update whose ``ListUpdate/reason`` is a ``ListReason/Kind/failure``.
     ///
-    /// - Parameter buffering: Which updates one that is slower than the saves gets: the latest by default.
+    /// - Parameters:
+    ///   - request: What to show: as for ``register(_:dataKey:_:sectionBy:)``.
+    ///   - sectionBy: Objects with the same value are in one section; nil, the default, for one section.
+    ///   - buffering: Which updates a loop gets that is slower than the saves; `.latest` by default.
     public nonisolated func updates<Object: ManagedObject>(
         _ request: FetchRequest<Object>, sectionBy: PartialKeyPath<Object>? = nil, buffering: ListBuffering = .latest
     ) -> ListUpdates<Object> {
@@ -133,7 +137,12 @@ extension AnyDataSource {
     ///
     /// For conditions and ordered relationships make a `FetchRequest` of the object and the key path.
     ///
-    /// - Parameter order: Objects that are equal by all of it come in the order of creation.
+    /// - Parameters:
+    ///   - owner: The object whose relationship it is, of any context.
+    ///   - keyPath: A to-many relationship that has an inverse and no order of its own.
+    ///   - order: What to sort by, the most significant first. Objects that are equal by all of it come in the order of
+    ///     creation.
+    ///   - buffering: Which updates a loop gets that is slower than the saves; `.latest` by default.
     public nonisolated func updates<Owner: ManagedObject, Object: ManagedObject>(
         of owner: Owner, _ keyPath: KeyPath<Owner, RelatedObjects<Object>>, order: [FetchOrder<Object>] = [],
         buffering: ListBuffering = .latest

@@ -24,7 +24,7 @@ struct FormatArguments {
         if taken == arguments.count { return }
         throw DataSourceError(
             .unreadablePredicate,
-            "The predicate format takes \(taken) arguments, but \(arguments.count) were given. Nothing in quotes stands for an argument."
+            "The predicate format takes \(taken) arguments, but \(arguments.count) were given. Placeholders in quotes do not count."
         )
     }
 }

@@ -23,7 +23,7 @@ struct FormatParser {
         guard format.utf8.count <= mostBytes else {
             throw DataSourceError(
                 .unreadablePredicate,
-                "The predicate format is \(format.utf8.count) bytes long; \(mostBytes) are the most. Give long lists as arguments."
+                "The predicate format is \(format.utf8.count) bytes long, and at most \(mostBytes) are allowed. Pass long lists as arguments."
             )
         }
         var parser = try FormatParser(FormatSource(format), arguments)

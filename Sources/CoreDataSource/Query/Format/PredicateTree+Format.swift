@@ -37,7 +37,7 @@ extension PredicateTree: Codable {
         if writer.isPartial {
             throw DataSourceError(
                 .unsupportedQuery,
-                "The predicate cannot be encoded, because no format can say the part of it in angle brackets: \(writer.text)"
+                "The predicate cannot be encoded, because the part in angle brackets has no format: \(writer.text)"
             )
         }
         if node.flat.depth > FormatParser.mostDepth {

@@ -9,8 +9,8 @@ public struct FetchAssignment<Object: ManagedObject>: Sendable {
 
     /// Sets the attribute to that value.
     ///
-    /// What the property does is asked of one object of each entity, and taken to hold for all. Where a class of your own
-    /// decides from object to object, set the property in `perform`.
+    /// The property's setter is called for one object of each entity, and the result is taken for all. If a setter of your
+    /// own depends on the object, set the property in `perform`.
     public static func set<Value: AttributeStorable>(
         _ keyPath: any ReferenceWritableKeyPath<Object, Value> & Sendable, _ value: Value
     ) -> FetchAssignment {

@@ -2,15 +2,14 @@ internal import RowStore
 
 /// How the store would find the objects of a request.
 public struct FetchExplanation: Sendable, Hashable {
-    /// The SQL, one statement for each entity that is asked, with question marks for the values; empty for a store in
-    /// memory.
+    /// The SQL, one statement for each entity, with placeholders for the values; empty for a store in memory.
     public var sql: [String]
     /// What the store does, in its own words.
     public var steps: [String]
     /// What is slow about it, and what to do.
     public var warnings: [String]
-    /// The relationships that are read with the objects (``FetchRequest/prefetch``). Others are read when the first of the objects
-    /// is asked for them, for all of these at once.
+    /// The relationships that are read with the objects (``FetchRequest/prefetch``). Others are read for all objects of the
+    /// fetch at once, when the first of them is asked.
     public var prefetched: [String] = []
     /// The relationships of the entity that this context has read for one object at a time, and how often.
     public var readOneByOne: [String: Int] = [:]

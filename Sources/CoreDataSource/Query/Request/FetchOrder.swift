@@ -2,7 +2,7 @@ public import Foundation
 internal import ManagedModel
 internal import RowStore
 
-/// One attribute of a class to sort its objects by. Nil comes first when ascending.
+/// An attribute to sort by. Nil comes first when ascending.
 ///
 /// ```swift
 /// request.order = [.ascending(\.name, [.caseInsensitive, .numeric]), .descending(\.age)]
@@ -19,6 +19,11 @@ public struct FetchOrder<Object: ManagedObject>: Sendable, Hashable {
     var text: StringOrder
 
     /// By the attribute of that name; `address.city` for the leaf of a composite.
+    ///
+    /// - Parameters:
+    ///   - attribute: The name of the attribute in the model.
+    ///   - isAscending: Whether the least value comes first; true by default.
+    ///   - options: How strings are compared. Without any, the default, byte by byte.
     public init(_ attribute: String, isAscending: Bool = true, _ options: StringSorting = []) {
         self.init(
             .success(attribute.parts(separatedBy: ".", omittingEmpty: true)), isAscending, FetchOrder.text(options))
@@ -49,7 +54,9 @@ public struct FetchOrder<Object: ManagedObject>: Sendable, Hashable {
 
     /// From the least value to the greatest.
     ///
-    /// - Parameter options: How strings are compared; byte by byte without any.
+    /// - Parameters:
+    ///   - keyPath: An attribute, also one that to-one relationships lead to.
+    ///   - options: How strings are compared. Without any, the default, byte by byte.
     public static func ascending<Value>(
         _ keyPath: KeyPath<Object, Value>, _ options: StringSorting = []
     ) -> FetchOrder {
@@ -58,22 +65,29 @@ public struct FetchOrder<Object: ManagedObject>: Sendable, Hashable {
 
     /// From the greatest value to the least.
     ///
-    /// - Parameter options: How strings are compared; byte by byte without any.
+    /// - Parameters:
+    ///   - keyPath: An attribute, also one that to-one relationships lead to.
+    ///   - options: How strings are compared. Without any, the default, byte by byte.
     public static func descending<Value>(
         _ keyPath: KeyPath<Object, Value>, _ options: StringSorting = []
     ) -> FetchOrder {
         FetchOrder(keyPath, false, text(options))
     }
 
-    /// Strings in an order of the app's own.
+    /// By an attribute of strings, in an order of the app's own.
+    ///
+    /// - Parameters:
+    ///   - keyPath: An attribute of strings.
+    ///   - collation: How the strings are compared.
+    ///   - isAscending: Whether the least string comes first; true by default.
     public static func by<Value>(
         _ keyPath: KeyPath<Object, Value>, _ collation: FetchCollation, isAscending: Bool = true
     ) -> FetchOrder {
         FetchOrder(keyPath, isAscending, .collation(collation.collation))
     }
 
-    /// In the order of a sort descriptor. One that compares strings in any other way than lexically, as a person would, gets
-    /// the order that is nearest to it and the same on every machine: without case and marks, and numbers by their value.
+    /// In the order of a sort descriptor. If it compares strings in a localized way, the nearest order is used that is the
+    /// same on every machine: without case and marks, and numbers by their value.
     public init(_ descriptor: SortDescriptor<Object>) {
         var comparator = descriptor.stringComparator ?? .lexical
         comparator.order = .forward
@@ -109,7 +123,7 @@ public struct FetchOrder<Object: ManagedObject>: Sendable, Hashable {
 public struct FetchCollation: Sendable, Hashable {
     let collation: StringCollation
 
-    /// The order that a comparison makes. It is called from any thread.
+    /// The order of a comparison, which is called from any thread.
     public init(_ compare: @escaping @Sendable (String, String) -> ComparisonResult) {
         collation = StringCollation { compare($0, $1).rawValue }
     }
@@ -120,7 +134,7 @@ public struct FetchCursor: Sendable {
     let stored: StoredRow
     let layout: EntityLayout
 
-    /// The place of an object in whatever order a request or a list has.
+    /// The place of an object, in the order of the request or list that uses the cursor.
     public init(_ object: ManagedObject) {
         self.init(stored: StoredRow(key: object.key, row: object.row), layout: object.layout)
     }

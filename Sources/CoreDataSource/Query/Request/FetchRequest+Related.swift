@@ -8,14 +8,16 @@ extension FetchRequest {
     /// for await update in mail.updates(unread) { print(update.snapshot.count) }
     /// ```
     ///
-    /// The object may be of any context: the request keeps its id alone. The relationship needs an inverse; without one, using
+    /// The object may be of any context: the request keeps only its id. The relationship needs an inverse; without one, using
     /// the request throws `unsupportedQuery`.
     ///
     /// - Parameters:
     ///   - owner: The object whose relationship it is.
-    ///   - predicate: Which of the related objects; nil for all.
-    ///   - order: Objects that are equal by all of it come in the order of creation.
-    ///   - limit: The most objects; nil for all.
+    ///   - keyPath: A to-many relationship of that object.
+    ///   - predicate: Which of the related objects; nil, the default, for all.
+    ///   - order: What to sort by, the most significant first. Objects that are equal by all of it come in the order of
+    ///     creation.
+    ///   - limit: The most objects; nil, the default, for all.
     public init<Owner: ManagedObject>(
         _ owner: Owner, _ keyPath: KeyPath<Owner, RelatedObjects<Object>>,
         where predicate: FetchPredicate<Object>? = nil,
@@ -24,8 +26,8 @@ extension FetchRequest {
         self.init(where: .related(to: owner, keyPath, predicate), order: order, limit: limit)
     }
 
-    /// A request for the objects that an ordered to-many relationship of an object leads to. They come in the order that is
-    /// asked for, not in that of the relationship.
+    /// A request for the objects that an ordered to-many relationship of an object leads to. They come in the order of the
+    /// request, not in that of the relationship.
     public init<Owner: ManagedObject>(
         _ owner: Owner, _ keyPath: KeyPath<Owner, [Object]>, where predicate: FetchPredicate<Object>? = nil,
         order: [FetchOrder<Object>] = [], limit: Int? = nil

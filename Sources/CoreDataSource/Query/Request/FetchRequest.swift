@@ -24,8 +24,8 @@ public struct FetchRequest<Object: ManagedObject>: Sendable {
     public var offset: Int
     /// Where the last page ended: only objects that come after it in the order.
     public var after: FetchCursor?
-    /// Relationships to follow when the objects are fetched, so that following them later reads nothing. Without it they are
-    /// followed for all objects of the fetch at once, when the first of them is asked.
+    /// Relationships to read together with the objects. Others are read for all objects of the fetch at once, when the first
+    /// of them is asked.
     ///
     /// ```swift
     /// request.prefetch = [\.thread, \.labels]
@@ -33,10 +33,19 @@ public struct FetchRequest<Object: ManagedObject>: Sendable {
     public var prefetch: [any PartialKeyPath<Object> & Sendable] = []
     /// Whether objects of sub-entities count.
     public var includesSubentities: Bool
-    /// Whether each combination of values comes once, where values are asked for and not objects.
+    /// Whether each combination of values comes once. It is for requests of values, not of objects.
     public var isDistinct: Bool
 
-    /// A request for the objects of a class; without anything else for all of them, in the order of creation.
+    /// A request for objects of a class: by default all of them, in the order of creation.
+    ///
+    /// - Parameters:
+    ///   - type: The class of the objects.
+    ///   - predicate: Which objects; nil, the default, for all.
+    ///   - order: What to sort by, the most significant first. Objects that are equal by all of it come in the order of
+    ///     creation.
+    ///   - limit: The most objects; nil, the default, for all. A negative number makes the fetch throw `invalidRequest`.
+    ///   - offset: How many objects to leave out at the beginning; 0 by default.
+    ///   - cursor: Where the last page ended; nil, the default, to begin with the first object.
     public init(
         _ type: Object.Type = Object.self, where predicate: FetchPredicate<Object>? = nil,
         order: [FetchOrder<Object>] = [],
@@ -52,6 +61,14 @@ public struct FetchRequest<Object: ManagedObject>: Sendable {
     }
 
     /// A request in the order of Foundation's sort descriptors; see ``FetchOrder/init(_:)``.
+    ///
+    /// - Parameters:
+    ///   - type: The class of the objects.
+    ///   - predicate: Which objects; nil, the default, for all.
+    ///   - order: Sort descriptors, the most significant first.
+    ///   - limit: The most objects; nil, the default, for all.
+    ///   - offset: How many objects to leave out at the beginning; 0 by default.
+    ///   - cursor: Where the last page ended; nil, the default, to begin with the first object.
     @_disfavoredOverload
     public init(
         _ type: Object.Type = Object.self, where predicate: FetchPredicate<Object>? = nil,

@@ -80,7 +80,7 @@ extension FetchExpression {
             return .failure(
                 DataSourceError(
                     .unknownAttribute,
-                    "A property of \(type) of the type \(Swift.type(of: keyPath).valueType) is not a stored attribute of \(type.entityName), and no relationship. Fetch by a property of the model.",
+                    "A property of \(type) of the type \(Swift.type(of: keyPath).valueType) is neither a stored attribute nor a relationship of \(type.entityName). Fetch by a property of the model.",
                     entityName: type.entityName))
         }
         return .success(.keyPath(path))

@@ -12,8 +12,8 @@ public struct StringMatching: OptionSet, Sendable, Hashable {
     public static let caseInsensitive = StringMatching(StringOptions.caseInsensitive)
     /// Letters are equal with and without marks: `[d]` in a format.
     public static let diacriticInsensitive = StringMatching(StringOptions.diacriticInsensitive)
-    /// As in a dictionary, by letters, then by marks, then by case, on every machine alike: `[l]` in a format. Strings that look the
-    /// same are equal, however their marks are spelled.
+    /// As in a dictionary: by letters, then by marks, then by case, the same on every machine. `[l]` in a format. Strings
+    /// that look the same are equal, however their marks are spelled.
     public static let localized = StringMatching(StringOptions.localized)
     /// Character by character, as Swift compares: `[u]` in a format.
     public static let characters = StringMatching(StringOptions.characters)

@@ -1,4 +1,4 @@
-/// How strings are sorted; without any of these byte by byte, which an index serves.
+/// How strings are sorted. Without options they are sorted byte by byte, which an index serves.
 public struct StringSorting: OptionSet, Sendable, Hashable {
     public let rawValue: Int
 
@@ -6,9 +6,9 @@ public struct StringSorting: OptionSet, Sendable, Hashable {
         self.rawValue = rawValue
     }
 
-    /// Letters that differ by their case only are equal.
+    /// Letters that differ only by their case are equal.
     public static let caseInsensitive = StringSorting(rawValue: 1)
-    /// Letters that differ by their marks only are equal.
+    /// Letters that differ only by their marks are equal.
     public static let diacriticInsensitive = StringSorting(rawValue: 2)
     /// Digits in a row count as a number: "file9" before "file10".
     public static let numeric = StringSorting(rawValue: 4)
