@@ -12,6 +12,10 @@ final class FeedReader {
     private let own: Int64
     private var connection: Connection?
     private var members: [Int64: StoreMember] = [:]
+    /// The timeline of the server that was asked last. A standby that was made the primary server begins another one, and may
+    /// lack the last saves.
+    private var timeline: String?
+    private var isOtherTimeline = false
 
     /// The most saves that are read at once, and about how many bytes of them.
     private static let pageSize = 256
@@ -38,6 +42,9 @@ final class FeedReader {
             }
         }
         let made = try Connection(options.target)
+        let found = try made.rows("SELECT substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)").text(0, 0)
+        if let timeline, timeline != found { isOtherTimeline = true }
+        timeline = found
         connection = made
         return try body(made)
     }
@@ -64,9 +71,10 @@ final class FeedReader {
         var news = SharedNews(
             position: start, events: [], isMore: false, foundOutsideWrites: false, leaseVersion: found.integer(0, 2)
         )
-        // A server that was put back to an earlier state has a lower position, too.
-        guard position != start else { return news }
-        guard position > start, start + 1 >= lowest, !found.isNull(0, 3) else {
+        guard position != start || isOtherTimeline else { return news }
+        // A server that was put back to an earlier state may have a lower position, too.
+        guard position > start, !isOtherTimeline, start + 1 >= lowest, !found.isNull(0, 3) else {
+            isOtherTimeline = false
             news.position = position
             news.events = [.unknown(nil)]
             return news

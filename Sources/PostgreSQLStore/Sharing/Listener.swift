@@ -63,13 +63,20 @@ final class Listener: Sendable {
 
     private func run() {
         var connection: Connection?
+        var nextBeat = ContinuousClock.now
         var pause = Duration.milliseconds(100)
         while !isEnding.load(ordering: .sequentiallyConsistent) {
             do throws(DataSourceError) {
                 if let connection {
-                    try listen(on: connection)
+                    try listen(on: connection, until: nextBeat)
+                    // However often it is called meanwhile.
+                    if ContinuousClock.now >= nextBeat {
+                        try beat(connection)
+                        nextBeat = .now + .milliseconds(Members.beat)
+                    }
                 } else {
                     connection = try connected()
+                    nextBeat = .now + .milliseconds(Members.beat)
                     pause = .milliseconds(100)
                     note(nil)
                     call()
@@ -97,12 +104,15 @@ final class Listener: Sendable {
         if try !members.beat(member.number) { try members.add(member) }
     }
 
-    private func listen(on connection: Connection) throws(DataSourceError) {
-        wait(connection.socket, Members.beat)
+    /// Waits for a notification, but not longer than until the next beat, after which the store is looked at too.
+    private func listen(
+        on connection: Connection, until nextBeat: ContinuousClock.Instant
+    ) throws(DataSourceError) {
+        let remaining = max(.zero, nextBeat - .now) / .milliseconds(1)
+        wait(connection.socket, Int32(remaining.rounded(.up)))
         if isEnding.load(ordering: .sequentiallyConsistent) { return }
         let isCalled = try connection.takeNotifications()
-        if !isCalled { try beat(connection) }
-        call()
+        if isCalled || ContinuousClock.now >= nextBeat { call() }
     }
 
     /// Waits until there is something to read, or the end.
