@@ -74,6 +74,9 @@ let package = Package(
                 "TestSupport",
             ]),
         .testTarget(
+            name: "StorePromiseTests",
+            dependencies: ["SQLiteStore", "RowStore", "ManagedModel", "StoreFaults", "StoreTestModel", "TestSupport"]),
+        .testTarget(
             name: "CoreDataSourceTests",
             dependencies: [
                 "CoreDataSource", "DataSourceTesting", "ModelReader", "RowStore", "SQLiteStore", "ManagedModel",
