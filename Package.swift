@@ -14,6 +14,11 @@ let package = Package(
         .executable(name: "package-catalog", targets: ["package-catalog"]),
         .executable(name: "benchmarks", targets: ["benchmarks"]),
     ],
+    traits: [
+        .trait(
+            name: "PostgreSQL",
+            description: "Stores on a PostgreSQL server, for many machines. Needs libpq (libpq-dev).")
+    ],
     targets: [
         // System libraries.
         .systemLibrary(
@@ -22,6 +27,9 @@ let package = Package(
         .systemLibrary(
             name: "CXXHash", pkgConfig: "libxxhash",
             providers: [.apt(["libxxhash-dev"]), .brew(["xxhash"])]),
+        .systemLibrary(
+            name: "CPostgreSQL", pkgConfig: "libpq",
+            providers: [.apt(["libpq-dev"]), .brew(["libpq"])]),
 
         // The model: values, their hash, the XML reader and the code generator.
         .target(name: "ManagedModel", dependencies: ["CXXHash"]),
@@ -31,11 +39,20 @@ let package = Package(
         .plugin(
             name: "ModelPlugin", capability: .buildTool(), dependencies: ["model-codegen"], path: "Sources/ModelPlugin"),
 
-        // The store: rows and change sets, SQLite, and the tiers above them.
+        // The stores: rows and change sets, SQLite and PostgreSQL, and the tiers above them.
         .target(name: "RowStore", dependencies: ["ManagedModel"]),
         .target(name: "SQLiteStore", dependencies: ["RowStore", "ManagedModel", "CSQLite"]),
         .target(
-            name: "CoreDataSource", dependencies: ["SQLiteStore", "RowStore", "ManagedModel"],
+            name: "PostgreSQLStore",
+            dependencies: [
+                "RowStore", "ManagedModel", .target(name: "CPostgreSQL", condition: .when(traits: ["PostgreSQL"])),
+            ]),
+        .target(
+            name: "CoreDataSource",
+            dependencies: [
+                "SQLiteStore", "RowStore", "ManagedModel",
+                .target(name: "PostgreSQLStore", condition: .when(traits: ["PostgreSQL"])),
+            ],
             exclude: ["CoreDataSource.docc"]),
         .target(name: "DataSourceTesting", dependencies: ["CoreDataSource", "RowStore", "ManagedModel"]),
 
@@ -81,6 +98,7 @@ let package = Package(
             dependencies: [
                 "CoreDataSource", "DataSourceTesting", "ModelReader", "RowStore", "SQLiteStore", "ManagedModel",
                 "CSQLite", "StoreFaults", "TestSupport",
+                .target(name: "PostgreSQLStore", condition: .when(traits: ["PostgreSQL"])),
             ],
             plugins: ["ModelPlugin"]),
         .target(name: "TestSupport", path: "Tests/TestSupport"),

@@ -88,33 +88,33 @@ import Testing
     }
 
     #if os(Linux)
-        @Test func aTerminalIsPaintedWithMarksAtWhatChanged() async throws {
-            let watching = try program.converseAtTerminal(watch, rows: 24, columns: 60)
-            let start = await watching.hear { screen($0).contains("  bash 5.2 [shells]") }
-            #expect(
-                start.last.map(screen)?.dropLast(2) == [
-                    "libs (1)", "  libzip 1.0 [libs]", "shells (2)", "  bash 5.2 [shells]", "  zsh 1.0 [shells]",
-                ])
+    @Test func aTerminalIsPaintedWithMarksAtWhatChanged() async throws {
+        let watching = try program.converseAtTerminal(watch, rows: 24, columns: 60)
+        let start = await watching.hear { screen($0).contains("  bash 5.2 [shells]") }
+        #expect(
+            start.last.map(screen)?.dropLast(2) == [
+                "libs (1)", "  libzip 1.0 [libs]", "shells (2)", "  bash 5.2 [shells]", "  zsh 1.0 [shells]",
+            ])
 
-            try program.replaceInput(changed)
-            let replaced = await watching.hear { screen($0).contains { $0.hasPrefix("packages: read=3") } }
-            #expect(
-                replaced.last.map(screen)?.dropLast(2) == [
-                    "shells (1)", "* bash 5.2 [shells]", "utils (2)", "+ zip 1.0 [utils]", "> zsh 1.0 [utils]",
-                    "- libzip 1.0 [libs]",
-                ])
-            #expect(replaced.last.map(screen)?.last == "delete NAME, add FILE, quit")
+        try program.replaceInput(changed)
+        let replaced = await watching.hear { screen($0).contains { $0.hasPrefix("packages: read=3") } }
+        #expect(
+            replaced.last.map(screen)?.dropLast(2) == [
+                "shells (1)", "* bash 5.2 [shells]", "utils (2)", "+ zip 1.0 [utils]", "> zsh 1.0 [utils]",
+                "- libzip 1.0 [libs]",
+            ])
+        #expect(replaced.last.map(screen)?.last == "delete NAME, add FILE, quit")
 
-            try watching.say("delete zip")
-            let deleted = await watching.hear { screen($0).contains("packages: deleted=1 rows=2") }
-            #expect(
-                deleted.last.map(screen)?.dropLast(2) == [
-                    "shells (1)", "  bash 5.2 [shells]", "utils (1)", "  zsh 1.0 [utils]", "- zip 1.0 [utils]",
-                ])
-            try watching.say("quit")
-            _ = await watching.hear { _ in false }
-            #expect(await watching.status() == 0)
-        }
+        try watching.say("delete zip")
+        let deleted = await watching.hear { screen($0).contains("packages: deleted=1 rows=2") }
+        #expect(
+            deleted.last.map(screen)?.dropLast(2) == [
+                "shells (1)", "  bash 5.2 [shells]", "utils (1)", "  zsh 1.0 [utils]", "- zip 1.0 [utils]",
+            ])
+        try watching.say("quit")
+        _ = await watching.hear { _ in false }
+        #expect(await watching.status() == 0)
+    }
     #endif
 
     /// The lines of a screen, which is painted from its first on.

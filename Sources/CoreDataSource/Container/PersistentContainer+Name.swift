@@ -53,10 +53,10 @@ extension PersistentContainer.Configuration {
     public static var defaultDirectory: URL {
         let app = Bundle.main.bundleIdentifier ?? ProcessInfo.processInfo.processName
         #if canImport(Darwin)
-            return URL.applicationSupportDirectory.appending(component: app, directoryHint: .isDirectory)
+        return URL.applicationSupportDirectory.appending(component: app, directoryHint: .isDirectory)
         #else
-            return dataDirectory(ProcessInfo.processInfo.environment, home: URL.homeDirectory)
-                .appending(component: app, directoryHint: .isDirectory)
+        return dataDirectory(ProcessInfo.processInfo.environment, home: URL.homeDirectory)
+            .appending(component: app, directoryHint: .isDirectory)
         #endif
     }
 

@@ -3,9 +3,9 @@ internal import Foundation
 internal import RowStore
 
 #if canImport(UIKit) && !os(watchOS)
-    internal import UIKit
+internal import UIKit
 #elseif canImport(AppKit)
-    internal import AppKit
+internal import AppKit
 #endif
 
 /// Writing pending saves before the process ends.
@@ -41,11 +41,11 @@ final class AppStateObserver: Sendable {
 
     private static var notices: [Notification.Name] {
         #if canImport(UIKit) && !os(watchOS)
-            [UIApplication.didEnterBackgroundNotification, UIApplication.willTerminateNotification]
+        [UIApplication.didEnterBackgroundNotification, UIApplication.willTerminateNotification]
         #elseif canImport(AppKit)
-            [NSApplication.willResignActiveNotification, NSApplication.willTerminateNotification]
+        [NSApplication.willResignActiveNotification, NSApplication.willTerminateNotification]
         #else
-            []
+        []
         #endif
     }
 }
@@ -77,10 +77,10 @@ private final class TerminationSignals: Sendable {
     /// - Returns: Whether the process does not ignore it.
     private static func take(_ signal: Int32) -> Bool {
         #if canImport(Darwin)
-            // Kqueue tells of ignored signals too; signalfd on Linux does not.
-            return unsafeBitCast(Foundation.signal(signal, SIG_IGN), to: Int.self) != 1
+        // Kqueue tells of ignored signals too; signalfd on Linux does not.
+        return unsafeBitCast(Foundation.signal(signal, SIG_IGN), to: Int.self) != 1
         #else
-            return true
+        return true
         #endif
     }
 

@@ -2,6 +2,10 @@ public import ManagedModel
 package import RowStore
 internal import SQLiteStore
 
+#if PostgreSQL
+internal import PostgreSQLStore
+#endif
+
 /// One store, the tiers above it, and the data sources of an app.
 ///
 /// ```swift
@@ -160,6 +164,17 @@ public final class PersistentContainer: Sendable {
     private static func open(
         _ location: StoreLocation, _ layout: ModelLayout, _ identity: StoreIdentity, _ configuration: Configuration
     ) throws(DataSourceError) -> (store: any PersistentStore, startup: StoreStartup) {
+        let tracing = configuration.trace.map { StatementTracing(showsValues: configuration.tracesValues, $0) }
+        #if PostgreSQL
+        if let server = location.server {
+            var options = PostgreSQLStore.Options(
+                connection: server.connection, name: server.name, layout: layout, identity: identity,
+                synchronous: configuration.synchronous, resetPolicy: configuration.resetPolicy)
+            options.tracing = tracing
+            let store = try PostgreSQLStore.open(options)
+            return (store, store.startup)
+        }
+        #endif
         guard let url = location.url else {
             return (InMemoryStore(layout), StoreStartup(reason: .firstLaunch))
         }
@@ -169,9 +184,7 @@ public final class PersistentContainer: Sendable {
         options.fileMode = configuration.fileMode
         options.isReadOnly = configuration.isReadOnly
         options.isShared = location.sharing == .processes
-        options.tracing = configuration.trace.map {
-            StatementTracing(showsValues: configuration.tracesValues, $0)
-        }
+        options.tracing = tracing
         let store = try SQLiteStore.open(options)
         return (store, store.startup)
     }

@@ -3,6 +3,9 @@ public import Foundation
 /// Where a container keeps its rows.
 public struct StoreLocation: Sendable, Hashable {
     package let url: URL?
+    #if PostgreSQL
+    package var server: ServerLocation?
+    #endif
     /// Who may have the store open.
     package var sharing = StoreSharingMode.exclusive
 

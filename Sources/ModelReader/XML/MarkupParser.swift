@@ -1,6 +1,6 @@
 internal import Foundation
 #if canImport(FoundationXML)
-    internal import FoundationXML
+internal import FoundationXML
 #endif
 
 /// Turns checked bytes into a tree of elements.

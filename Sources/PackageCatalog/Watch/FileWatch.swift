@@ -48,45 +48,45 @@ final class FileWatch: Sendable {
     }
 
     #if os(Linux)
-        private static func open(_ input: Input) -> Int32 {
-            let descriptor = inotify_init1(Int32(IN_NONBLOCK | IN_CLOEXEC))
-            if descriptor < 0 || follow(input, descriptor) { return descriptor }
-            let failure = errno
-            close(descriptor)
-            errno = failure
-            return -1
-        }
+    private static func open(_ input: Input) -> Int32 {
+        let descriptor = inotify_init1(Int32(IN_NONBLOCK | IN_CLOEXEC))
+        if descriptor < 0 || follow(input, descriptor) { return descriptor }
+        let failure = errno
+        close(descriptor)
+        errno = failure
+        return -1
+    }
 
-        /// Asks to be told of files that are there whole; asking twice is asking once.
-        @discardableResult
-        private static func follow(_ input: Input, _ descriptor: Int32) -> Bool {
-            [input.file, URL(filePath: input.name)].allSatisfy { file in
-                let folder = file.deletingLastPathComponent().path
-                return inotify_add_watch(descriptor, folder, UInt32(IN_CLOSE_WRITE | IN_MOVED_TO)) >= 0
-            }
+    /// Asks to be told of files that are there whole; asking twice is asking once.
+    @discardableResult
+    private static func follow(_ input: Input, _ descriptor: Int32) -> Bool {
+        [input.file, URL(filePath: input.name)].allSatisfy { file in
+            let folder = file.deletingLastPathComponent().path
+            return inotify_add_watch(descriptor, folder, UInt32(IN_CLOSE_WRITE | IN_MOVED_TO)) >= 0
         }
+    }
 
-        private static func source(_ descriptor: Int32, _ queue: DispatchQueue) -> any DispatchSourceProtocol {
-            DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)
-        }
+    private static func source(_ descriptor: Int32, _ queue: DispatchQueue) -> any DispatchSourceProtocol {
+        DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)
+    }
 
-        /// Takes the events that wait; which they are does not matter.
-        private static func drain(_ descriptor: Int32) {
-            var events = [UInt8](repeating: 0, count: 4096)
-            while read(descriptor, &events, events.count) > 0 {}
-        }
+    /// Takes the events that wait; which they are does not matter.
+    private static func drain(_ descriptor: Int32) {
+        var events = [UInt8](repeating: 0, count: 4096)
+        while read(descriptor, &events, events.count) > 0 {}
+    }
     #else
-        private static func open(_ input: Input) -> Int32 {
-            Foundation.open(input.file.deletingLastPathComponent().path, O_EVTONLY)
-        }
+    private static func open(_ input: Input) -> Int32 {
+        Foundation.open(input.file.deletingLastPathComponent().path, O_EVTONLY)
+    }
 
-        private static func follow(_ input: Input, _ descriptor: Int32) {}
+    private static func follow(_ input: Input, _ descriptor: Int32) {}
 
-        private static func source(_ descriptor: Int32, _ queue: DispatchQueue) -> any DispatchSourceProtocol {
-            DispatchSource.makeFileSystemObjectSource(fileDescriptor: descriptor, eventMask: .write, queue: queue)
-        }
+    private static func source(_ descriptor: Int32, _ queue: DispatchQueue) -> any DispatchSourceProtocol {
+        DispatchSource.makeFileSystemObjectSource(fileDescriptor: descriptor, eventMask: .write, queue: queue)
+    }
 
-        private static func drain(_ descriptor: Int32) {}
+    private static func drain(_ descriptor: Int32) {}
     #endif
 }
 

@@ -1,7 +1,7 @@
 #if canImport(Glibc)
-    @preconcurrency internal import Glibc
+@preconcurrency internal import Glibc
 #else
-    @preconcurrency internal import Darwin
+@preconcurrency internal import Darwin
 #endif
 
 /// Has what was printed seen now, also through a pipe.

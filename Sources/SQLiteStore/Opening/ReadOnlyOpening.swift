@@ -97,9 +97,9 @@ final class ReadOnlyWatch: Sendable {
     private static func state(of files: StoreFiles) throws(DataSourceError) -> State? {
         try files.state(files.main).map { state in
             #if canImport(Darwin)
-                let time = state.st_mtimespec
+            let time = state.st_mtimespec
             #else
-                let time = state.st_mtim
+            let time = state.st_mtim
             #endif
             return State(
                 identity: FileIdentity(state), size: Int64(state.st_size), seconds: Int(time.tv_sec),
@@ -142,7 +142,7 @@ final class SharedLock: Sendable {
     }
 
     deinit {
-        if let bell { close(bell) }
+        if let bell { Bell.letIn(bell) }
         flock(descriptor, LOCK_UN)
         close(descriptor)
     }

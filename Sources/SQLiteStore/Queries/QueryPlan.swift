@@ -85,7 +85,7 @@ struct QueryPlan {
             isJoinedHere = true
             return
         }
-        filter = RowFilter(predicate: query.predicate, budget: budget)
+        filter = RowFilter(query.predicate, budget)
         shape.columns = nil
     }
 
@@ -254,13 +254,5 @@ extension RowPredicate {
             return rest.count == 1 && rest[0].isInRange(table)
         default: return false
         }
-    }
-}
-
-extension EntityLayout {
-    /// Whether every stored row has a value there.
-    func isNeverNull(_ column: Int) -> Bool {
-        !JoinedColumn.isJoined(column)
-            && columns[column].attribute.map { !$0.isOptional && $0.derivationExpression == nil } ?? false
     }
 }

@@ -26,6 +26,7 @@ final class Bell: Sendable {
 
     deinit {
         end()
+        die()
         close(descriptor)
     }
 
@@ -78,33 +79,33 @@ final class Bell: Sendable {
     }
 
     #if canImport(Darwin)
-        /// What can be read once the file was written.
-        private func watch() -> Int32 {
-            let watch = kqueue()
-            var event = kevent(
-                ident: UInt(descriptor), filter: Int16(EVFILT_VNODE), flags: UInt16(EV_ADD | EV_CLEAR),
-                fflags: UInt32(NOTE_WRITE | NOTE_EXTEND), data: 0, udata: nil)
-            _ = kevent(watch, &event, 1, nil, 0, nil)
-            return watch
-        }
+    /// What can be read once the file was written.
+    private func watch() -> Int32 {
+        let watch = kqueue()
+        var event = kevent(
+            ident: UInt(descriptor), filter: Int16(EVFILT_VNODE), flags: UInt16(EV_ADD | EV_CLEAR),
+            fflags: UInt32(NOTE_WRITE | NOTE_EXTEND), data: 0, udata: nil)
+        _ = kevent(watch, &event, 1, nil, 0, nil)
+        return watch
+    }
 
-        private static func drain(_ watch: Int32) {
-            var (event, none) = (kevent(), timespec())
-            _ = kevent(watch, nil, 0, &event, 1, &none)
-        }
+    private static func drain(_ watch: Int32) {
+        var (event, none) = (kevent(), timespec())
+        _ = kevent(watch, nil, 0, &event, 1, &none)
+    }
     #else
-        /// What can be read once the file was written.
-        private func watch() -> Int32 {
-            let watch = inotify_init1(Int32(IN_NONBLOCK) | Int32(IN_CLOEXEC))
-            if watch >= 0 { inotify_add_watch(watch, path, UInt32(IN_MODIFY)) }
-            return watch
-        }
+    /// What can be read once the file was written.
+    private func watch() -> Int32 {
+        let watch = inotify_init1(Int32(IN_NONBLOCK) | Int32(IN_CLOEXEC))
+        if watch >= 0 { inotify_add_watch(watch, path, UInt32(IN_MODIFY)) }
+        return watch
+    }
 
-        private static func drain(_ watch: Int32) {
-            withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 8) { events in
-                while read(watch, events.baseAddress, events.count) > 0 {}
-            }
+    private static func drain(_ watch: Int32) {
+        withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 8) { events in
+            while read(watch, events.baseAddress, events.count) > 0 {}
         }
+    }
     #endif
 
     // MARK: Living
@@ -149,7 +150,7 @@ final class Bell: Sendable {
 
     /// Whether a container has the store open together with others, for those who want it alone.
     ///
-    /// - Parameter keepsOut: Whether no container can come until the descriptor that is returned is closed.
+    /// - Parameter keepsOut: Whether no container can come until ``letIn(_:)`` is called with the descriptor that is returned.
     static func isAnyAlive(_ files: StoreFiles, keepsOut: Bool = false) throws(DataSourceError) -> (Bool, Int32?) {
         guard try files.state(files.bell) != nil else { return (false, nil) }
         let descriptor = open(files.bell, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
@@ -164,6 +165,14 @@ final class Bell: Sendable {
         }
         defer { close(descriptor) }
         return (isLocked(descriptor, 1, 0), nil)
+    }
+
+    /// Ends what ``isAnyAlive(_:keepsOut:)`` has begun.
+    static func letIn(_ descriptor: Int32) {
+        // A process that is just being forked has the descriptor too, until it runs its program: closing is not enough.
+        var none = lock(F_UNLCK, 0, 0)
+        _ = fcntl(descriptor, setLock, &none)
+        close(descriptor)
     }
 
     private static func isLocked(_ descriptor: Int32, _ number: Int64, _ count: Int64) -> Bool {
@@ -184,10 +193,10 @@ final class Bell: Sendable {
 
     // Locks of an open file, not of a process: F_OFD_SETLK and F_OFD_GETLK.
     #if canImport(Darwin)
-        private static let setLock: Int32 = 90
-        private static let findLock: Int32 = 92
+    private static let setLock: Int32 = 90
+    private static let findLock: Int32 = 92
     #else
-        private static let setLock: Int32 = 37
-        private static let findLock: Int32 = 36
+    private static let setLock: Int32 = 37
+    private static let findLock: Int32 = 36
     #endif
 }

@@ -62,29 +62,6 @@ extension LeaseDesk {
         }
     }
 
-    /// As the tiers above know it.
-    func table(
-        _ version: Int64, _ members: [StoreMember], _ layout: ModelLayout, asSeenBy own: Int64
-    ) -> LeaseTable {
-        let members = Dictionary(members.map { ($0.number, $0) }) { first, _ in first }
-        func member(_ number: Int64) -> StoreMember {
-            members[number] ?? StoreMember(number: number, processID: 0, name: "ended")
-        }
-        return LeaseTable(
-            version: version,
-            leases: leases.compactMap { name, lease in
-                guard let entity = layout.entity(named: name), let holder = lease.holder else { return nil }
-                return LeaseTable.Lease(
-                    entity: entity.index, holder: member(holder), epoch: lease.epoch, source: lease.source)
-            },
-            tickets: tickets.map { ticket in
-                LeaseTable.Ticket(
-                    number: ticket.number, member: member(ticket.member),
-                    entities: ticket.entities.compactMap { layout.entity(named: $0)?.index }, source: ticket.source,
-                    isAnswered: ticket.answered.contains(own))
-            })
-    }
-
     /// The time that all processes of the machine have, in milliseconds.
     static var now: Int64 {
         var time = timespec()

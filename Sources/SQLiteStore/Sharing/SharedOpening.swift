@@ -58,14 +58,14 @@ extension StoreFiles {
     /// - Throws: `storeUnreadable` for a network file system: its locks and its shared memory are no use.
     fileprivate func requireLocalDisk() throws(DataSourceError) {
         #if os(Linux)
-            // NFS, SMB, CIFS, SMB2, AFS, Ceph, 9p and Lustre; linux/magic.h.
-            let remote: Set<UInt32> = [
-                0x6969, 0x517B, 0xFF53_4D42, 0xFE53_4D42, 0x5346_414F, 0x00C3_6400, 0x0102_1997, 0x0BD0_0BD0,
-            ]
-            guard remote.contains(csqlite_file_system(folder)) else { return }
-            throw DataSourceError(
-                .storeUnreadable,
-                "\(main) is on a network file system, where processes cannot share a store. Put it on a local disk.")
+        // NFS, SMB, CIFS, SMB2, AFS, Ceph, 9p and Lustre; linux/magic.h.
+        let remote: Set<UInt32> = [
+            0x6969, 0x517B, 0xFF53_4D42, 0xFE53_4D42, 0x5346_414F, 0x00C3_6400, 0x0102_1997, 0x0BD0_0BD0,
+        ]
+        guard remote.contains(csqlite_file_system(folder)) else { return }
+        throw DataSourceError(
+            .storeUnreadable,
+            "\(main) is on a network file system, where processes cannot share a store. Put it on a local disk.")
         #endif
     }
 }

@@ -21,7 +21,7 @@ enum Benchmarks {
 
     private static func run(_ options: Options) async throws {
         #if DEBUG
-            warn("This is a debug build: its ratios mean nothing. Use Scripts/benchmark.")
+        warn("This is a debug build: its ratios mean nothing. Use Scripts/benchmark.")
         #endif
         let bench = try await Bench(options)
         defer { bench.removeFolder() }

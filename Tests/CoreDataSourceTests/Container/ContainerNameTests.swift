@@ -79,20 +79,20 @@ struct ContainerNameTests {
     }
 
     #if !canImport(Darwin)
-        @Test func withoutADirectoryTheStoreIsInTheFolderOfTheApp() async throws {
-            let directory = try TemporaryDirectory()
-            let path = directory.url.path
-            await #expect(processExitsWith: .success) { [path = path as String] in
-                setenv("XDG_DATA_HOME", path, 1)
-                let container = try await PersistentContainer(name: "Contacts", model: .contacts)
-                try await container.close()
-                let folder = PersistentContainer.Configuration.defaultDirectory
-                let isThere = FileManager.default.fileExists(
-                    atPath: folder.appending(component: "Contacts.sqlite").path)
-                let program = ProcessInfo.processInfo.processName
-                exit(isThere && folder.path.hasPrefix(path) && folder.path.hasSuffix("/\(program)") ? 0 : 1)
-            }
+    @Test func withoutADirectoryTheStoreIsInTheFolderOfTheApp() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.url.path
+        await #expect(processExitsWith: .success) { [path = path as String] in
+            setenv("XDG_DATA_HOME", path, 1)
+            let container = try await PersistentContainer(name: "Contacts", model: .contacts)
+            try await container.close()
+            let folder = PersistentContainer.Configuration.defaultDirectory
+            let isThere = FileManager.default.fileExists(
+                atPath: folder.appending(component: "Contacts.sqlite").path)
+            let program = ProcessInfo.processInfo.processName
+            exit(isThere && folder.path.hasPrefix(path) && folder.path.hasSuffix("/\(program)") ? 0 : 1)
         }
+    }
     #endif
 
     @Test func aModelThatIsReadByItsNameOpensAContainer() async throws {

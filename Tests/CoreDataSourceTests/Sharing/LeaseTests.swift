@@ -9,19 +9,20 @@ import Testing
 @MainActor
 struct LeaseTests {
     private func withTwo(
-        times: LeaseTimes = LeaseTimes(),
+        _ kind: SharedPlace.Kind, times: LeaseTimes = LeaseTimes(),
         _ body: (PersistentContainer, PersistentContainer) async throws -> Void
     ) async throws {
-        let directory = try TemporaryDirectory()
-        let one = try PersistentContainer.shared(directory.store, times: times)
-        let other = try PersistentContainer.shared(directory.store, times: times)
+        let place = try SharedPlace(kind)
+        let one = try place.open(times: times)
+        let other = try place.open(times: times)
         try await body(one, other)
         try await one.close()
         try await other.close()
     }
 
-    @Test func aLeaseIsKeptAndHandedOver() async throws {
-        try await withTwo { one, other in
+    @Test(arguments: SharedPlace.Kind.all)
+    func aLeaseIsKeptAndHandedOver(kind: SharedPlace.Kind) async throws {
+        try await withTwo(kind) { one, other in
             #expect(try one.leases.isEmpty)
             let contacts = try one.dataSource(ContactDataSource.self)
             try await contacts.add(contactList(0..<1))
@@ -38,8 +39,9 @@ struct LeaseTests {
         }
     }
 
-    @Test func aContainerThatIsAloneAsksOnce() async throws {
-        try await withTwo { one, _ in
+    @Test(arguments: SharedPlace.Kind.all)
+    func aContainerThatIsAloneAsksOnce(kind: SharedPlace.Kind) async throws {
+        try await withTwo(kind) { one, _ in
             let contacts = try one.dataSource(ContactDataSource.self)
             try await contacts.add(contactList(0..<1))
             let version = try #require(try one.stack.root.store.sharing?.leases().version)
@@ -48,8 +50,9 @@ struct LeaseTests {
         }
     }
 
-    @Test func differentDataSourcesAreWrittenSideBySide() async throws {
-        try await withTwo(times: .short) { one, other in
+    @Test(arguments: SharedPlace.Kind.all)
+    func differentDataSourcesAreWrittenSideBySide(kind: SharedPlace.Kind) async throws {
+        try await withTwo(kind, times: .short) { one, other in
             let contacts = try one.dataSource(ContactDataSource.self)
             let groups = try other.dataSource(GroupDataSource.self)
             try await contacts.perform { context in
@@ -61,8 +64,9 @@ struct LeaseTests {
         }
     }
 
-    @Test func whoWaitsTooLongIsToldByWhom() async throws {
-        try await withTwo(times: .short) { one, other in
+    @Test(arguments: SharedPlace.Kind.all)
+    func whoWaitsTooLongIsToldByWhom(kind: SharedPlace.Kind) async throws {
+        try await withTwo(kind, times: .short) { one, other in
             let mine = try one.dataSource(ContactDataSource.self)
             let theirs = try other.dataSource(ContactDataSource.self)
             let code = try await mine.perform { _ in
@@ -85,14 +89,15 @@ struct LeaseTests {
     }
 
     /// The holder of a lease does not answer for so long that another one takes it.
-    @Test func savesUnderALostLeaseAreRefused() async throws {
+    @Test(arguments: SharedPlace.Kind.all)
+    func savesUnderALostLeaseAreRefused(kind: SharedPlace.Kind) async throws {
         var (stopped, impatient) = (LeaseTimes(), LeaseTimes())
         stopped.minimumHold = .seconds(3600)
         stopped.answer = .seconds(3600)
         impatient.answer = .zero
-        let directory = try TemporaryDirectory()
-        let one = try PersistentContainer.shared(directory.store, times: stopped)
-        let other = try PersistentContainer.shared(directory.store, times: impatient)
+        let place = try SharedPlace(kind)
+        let one = try place.open(times: stopped)
+        let other = try place.open(times: impatient)
         let mine = try one.dataSource(ContactDataSource.self)
         let theirs = try other.dataSource(ContactDataSource.self)
         try await mine.add(contactList(0..<3))
@@ -110,10 +115,11 @@ struct LeaseTests {
         try await other.close()
     }
 
-    @Test func aHookThatReachesFurtherIsRefused() async throws {
-        let directory = try TemporaryDirectory()
-        let container = try PersistentContainer.shared(directory.store)
-        let other = try PersistentContainer.shared(directory.store)
+    @Test(arguments: SharedPlace.Kind.all)
+    func aHookThatReachesFurtherIsRefused(kind: SharedPlace.Kind) async throws {
+        let place = try SharedPlace(kind)
+        let container = try place.open()
+        let other = try place.open()
         // The contacts are another process's, and lose their group.
         let reaching = try container.dataSource(ReachingDataSource.self)
         try await reaching.add(["a"])
@@ -134,8 +140,9 @@ struct LeaseTests {
         try await container.close()
     }
 
-    @Test func manyWritersTakeTurns() async throws {
-        try await withTwo { one, other in
+    @Test(arguments: SharedPlace.Kind.all)
+    func manyWritersTakeTurns(kind: SharedPlace.Kind) async throws {
+        try await withTwo(kind) { one, other in
             let sources = try [one, other].map { try $0.dataSource(ContactDataSource.self) }
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for (number, source) in sources.enumerated() {

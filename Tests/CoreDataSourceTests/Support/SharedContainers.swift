@@ -12,9 +12,7 @@ extension PersistentContainer {
         let layout = ModelLayout(model)
         var options = SQLiteStore.Options(
             url: url, layout: layout,
-            identity: StoreIdentity(
-                modelHash: model.hash.description, entityHashes: model.entityHashes.mapValues(\.description),
-                databaseKey: ""), synchronous: configuration.synchronous)
+            identity: StoreIdentity(model), synchronous: configuration.synchronous)
         options.isShared = true
         options.leaseTimes = times
         let store = try SQLiteStore.open(options)

@@ -1,6 +1,6 @@
 import Foundation
 #if canImport(FoundationXML)
-    import FoundationXML
+import FoundationXML
 #endif
 
 /// One element of a model file, to be edited and written again. It is read by Foundation and not by the reader under test.

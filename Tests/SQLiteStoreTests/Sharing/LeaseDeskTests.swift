@@ -1,4 +1,4 @@
-import SQLiteStore
+import RowStore
 import TestSupport
 import Testing
 

@@ -15,15 +15,15 @@ final class Socket: Sendable {
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
         set(IPPROTO_TCP, TCP_NODELAY)
         #if !os(Linux)
-            set(Int(SOL_SOCKET), SO_NOSIGPIPE)
+        set(Int(SOL_SOCKET), SO_NOSIGPIPE)
         #endif
     }
 
     private convenience init() throws {
         #if os(Linux)
-            let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         #else
-            let descriptor = socket(AF_INET, SOCK_STREAM, 0)
+        let descriptor = socket(AF_INET, SOCK_STREAM, 0)
         #endif
         guard descriptor >= 0 else { throw Failure("socket") }
         self.init(descriptor)
@@ -92,9 +92,9 @@ final class Socket: Sendable {
 
     /// An end that is gone is no signal.
     #if os(Linux)
-        private static let flags = Int32(MSG_NOSIGNAL)
+    private static let flags = Int32(MSG_NOSIGNAL)
     #else
-        private static let flags: Int32 = 0
+    private static let flags: Int32 = 0
     #endif
 
     private func set(_ level: Int, _ option: Int32) {

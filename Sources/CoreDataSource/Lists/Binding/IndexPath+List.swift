@@ -1,25 +1,25 @@
 public import Foundation
 
 #if !canImport(UIKit) && !canImport(AppKit)
-    /// What UIKit and AppKit add to index paths, where there is neither.
-    extension IndexPath {
-        /// The path of an item in a section, both counted from 0.
-        public init(item: Int, section: Int) {
-            self.init(indexes: [section, item])
-        }
-
-        /// The path of a row in a section, both counted from 0.
-        public init(row: Int, section: Int) {
-            self.init(item: row, section: section)
-        }
-
-        /// The first index; the path must not be empty.
-        public var section: Int { self[0] }
-        /// The second index; the path must have two.
-        public var item: Int { self[1] }
-        /// The second index; the path must have two.
-        public var row: Int { self[1] }
+/// What UIKit and AppKit add to index paths, where there is neither.
+extension IndexPath {
+    /// The path of an item in a section, both counted from 0.
+    public init(item: Int, section: Int) {
+        self.init(indexes: [section, item])
     }
+
+    /// The path of a row in a section, both counted from 0.
+    public init(row: Int, section: Int) {
+        self.init(item: row, section: section)
+    }
+
+    /// The first index; the path must not be empty.
+    public var section: Int { self[0] }
+    /// The second index; the path must have two.
+    public var item: Int { self[1] }
+    /// The second index; the path must have two.
+    public var row: Int { self[1] }
+}
 #endif
 
 extension ListState {

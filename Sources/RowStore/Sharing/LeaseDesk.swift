@@ -1,5 +1,3 @@
-internal import RowStore
-
 /// Decides who gets which lease: a value that knows no file and no clock.
 ///
 /// Leases go to tickets in the order of the tickets' numbers, to each all that it asks for or nothing. A ticket that has to
@@ -12,6 +10,13 @@ package struct LeaseDesk: Sendable, Equatable {
         package var source: String
         /// When the holder got it, in milliseconds.
         package var since: Int64
+
+        package init(holder: Int64?, epoch: Int64, source: String, since: Int64) {
+            self.holder = holder
+            self.epoch = epoch
+            self.source = source
+            self.since = since
+        }
     }
 
     package struct Ticket: Sendable, Equatable {
@@ -23,6 +28,17 @@ package struct LeaseDesk: Sendable, Equatable {
         package let since: Int64
         /// The members who have said that they know of it.
         package var answered: Set<Int64>
+
+        package init(
+            number: Int64, member: Int64, entities: [String], source: String, since: Int64, answered: Set<Int64>
+        ) {
+            self.number = number
+            self.member = member
+            self.entities = entities
+            self.source = source
+            self.since = since
+            self.answered = answered
+        }
     }
 
     /// By entity.
@@ -105,5 +121,30 @@ package struct LeaseDesk: Sendable, Equatable {
         if lease?.holder == ticket.member { return }
         leases[entity] = Lease(
             holder: ticket.member, epoch: (lease?.epoch ?? 0) + 1, source: ticket.source, since: now)
+    }
+}
+
+extension LeaseDesk {
+    /// As the tiers above know it.
+    package func table(
+        _ version: Int64, _ members: [StoreMember], _ layout: ModelLayout, asSeenBy own: Int64
+    ) -> LeaseTable {
+        let members = Dictionary(members.map { ($0.number, $0) }) { first, _ in first }
+        func member(_ number: Int64) -> StoreMember {
+            members[number] ?? StoreMember(number: number, processID: 0, name: "ended")
+        }
+        return LeaseTable(
+            version: version,
+            leases: leases.compactMap { name, lease in
+                guard let entity = layout.entity(named: name), let holder = lease.holder else { return nil }
+                return LeaseTable.Lease(
+                    entity: entity.index, holder: member(holder), epoch: lease.epoch, source: lease.source)
+            },
+            tickets: tickets.map { ticket in
+                LeaseTable.Ticket(
+                    number: ticket.number, member: member(ticket.member),
+                    entities: ticket.entities.compactMap { layout.entity(named: $0)?.index }, source: ticket.source,
+                    isAnswered: ticket.answered.contains(own))
+            })
     }
 }

@@ -1,6 +1,5 @@
 internal import Foundation
 internal import ManagedModel
-package import RowStore
 
 /// What a store says of itself, in a table of its own.
 package struct Metadata: Sendable, Equatable {
@@ -11,8 +10,8 @@ package struct Metadata: Sendable, Equatable {
     package var firstFreeKey: Int64
     /// The model that the store was made for, as ``ManagedObjectModel/storedText``; nil in a store of an older release.
     package var modelText: String?
-    /// The format of the tables: ``StoreSchema/format`` in all that is written.
-    package private(set) var format = StoreSchema.format
+    /// The format of the tables: ``ManagedObjectModel/storeFormat`` in all that is written.
+    package private(set) var format = ManagedObjectModel.storeFormat
 
     package init(identity: StoreIdentity, storeID: String, firstFreeKey: Int64, modelText: String? = nil) {
         self.identity = identity
@@ -22,26 +21,12 @@ package struct Metadata: Sendable, Equatable {
     }
 
     /// That of a store with no rows.
-    init(new identity: StoreIdentity, firstFreeKey: Int64 = 1, modelText: String) {
+    package init(new identity: StoreIdentity, firstFreeKey: Int64 = 1, modelText: String) {
         self.init(
             identity: identity, storeID: UUID().uuidString, firstFreeKey: firstFreeKey, modelText: modelText)
     }
 
-    static let table = "_metadata"
-    static let createSQL = "CREATE TABLE \"_metadata\" (\"name\" TEXT PRIMARY KEY, \"value\") WITHOUT ROWID"
-    static let selectSQL = "SELECT \"name\", \"value\" FROM \"_metadata\""
-    static let insertSQL = "INSERT INTO \"_metadata\" (\"name\", \"value\") VALUES (?1, ?2)"
-    static let deleteSQL = "DELETE FROM \"_metadata\""
-    static let deleteModelSQL = "DELETE FROM \"_metadata\" WHERE \"name\" = 'model'"
-    static let selectFirstFreeKeySQL = "SELECT \"value\" FROM \"_metadata\" WHERE \"name\" = 'firstFreeKey'"
-    static let setFirstFreeKeySQL = "UPDATE \"_metadata\" SET \"value\" = ?1 WHERE \"name\" = 'firstFreeKey'"
-
-    /// A number that is another one after each commit that failed and had to be overwritten.
-    static let countFailedCommitSQL =
-        "INSERT INTO \"_metadata\" (\"name\", \"value\") VALUES ('failedCommits', 1) "
-        + "ON CONFLICT (\"name\") DO UPDATE SET \"value\" = \"value\" + 1"
-
-    static let modelName = "model"
+    package static let modelName = "model"
     private static let entityPrefix = "entity "
     private static let keyPrefix = "key "
 
@@ -62,7 +47,7 @@ package struct Metadata: Sendable, Equatable {
     ///
     /// - Throws: `newerFormat`, or `storeCorrupt` if anything is missing: what cannot be read is no reason for a reset.
     package init(rows: [String: RowValue]) throws(DataSourceError) {
-        if case .integer(let format) = rows["format"], format > StoreSchema.format {
+        if case .integer(let format) = rows["format"], format > ManagedObjectModel.storeFormat {
             throw DataSourceError(
                 .newerFormat, "A newer release of the app wrote this store (format \(format)). Update the app.")
         }

@@ -1,5 +1,3 @@
-package import RowStore
-
 /// What was found where the store should be, all of it read without an error.
 package enum FoundStore: Sendable {
     /// No file, or one without tables.
@@ -78,7 +76,7 @@ package enum StartupDecision: Sendable, Equatable {
 
 extension StartupDecision {
     /// What differs; nil if nothing does.
-    var reason: StoreStartup.Reason? {
+    package var reason: StoreStartup.Reason? {
         switch self {
         case .create, .proceed: nil
         case .reset(let reason, _), .resetEntities(_, let reason, _), .migrate(let reason, _): reason

@@ -1,10 +1,9 @@
 internal import ManagedModel
-internal import RowStore
 
 /// What follows a cursor, in comparisons of columns.
 extension RowCursor {
     /// A comparison that holds for all rows after the cursor and that an index can serve; nil if there is none.
-    func bound(_ sort: [SortKey], _ layout: EntityLayout) -> RowPredicate? {
+    package func bound(_ sort: [SortKey], _ layout: EntityLayout) -> RowPredicate? {
         guard let key = sort.first, let value = values.first, value != .null, key.order == .bytes else { return nil }
         if key.isAscending { return .compare(column: key.column, .greaterOrEqual, value) }
         let bound = RowPredicate.compare(column: key.column, .lessOrEqual, value)
@@ -13,8 +12,8 @@ extension RowCursor {
     }
 
     /// The whole test in comparisons of columns: greater by the first key, or equal by it and greater by the next. Nil if
-    /// the keys are not ordered as SQLite compares them.
-    func later(_ sort: [SortKey], _ layout: EntityLayout) -> RowPredicate? {
+    /// the keys are not ordered as a database compares them.
+    package func later(_ sort: [SortKey], _ layout: EntityLayout) -> RowPredicate? {
         var later = RowPredicate.compareKey(.greater, key)
         for (key, value) in zip(sort, values).reversed() {
             guard key.order == .bytes, !layout.order(of: key.column).isDecimal else { return nil }
@@ -28,5 +27,13 @@ extension RowCursor {
             }
         }
         return later
+    }
+}
+
+extension EntityLayout {
+    /// Whether every stored row has a value there.
+    package func isNeverNull(_ column: Int) -> Bool {
+        !JoinedColumn.isJoined(column)
+            && columns[column].attribute.map { !$0.isOptional && $0.derivationExpression == nil } ?? false
     }
 }

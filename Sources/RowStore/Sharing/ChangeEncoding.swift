@@ -1,22 +1,20 @@
-internal import RowStore
-
 /// Writes what a save changed as the words of one blob, and reads it back in another process.
 ///
 /// The rows are copied as they are. They begin with a signature of the columns: another release of an app may have the same
 /// model with its attributes in another order, and takes what it cannot read for unknown. Values of transient attributes are
 /// left out: they do not belong into the file.
-struct ChangeEncoding: Sendable {
+package struct ChangeEncoding: Sendable {
     private let layout: ModelLayout
     private let signature: UInt64
     /// By entity: the columns that are stored, for entities that have others too.
     private let storedColumns: [[Int]?]
 
     /// The most rows of a save that are told one by one.
-    static let rowLimit = 4096
+    package static let rowLimit = 4096
     /// The most bytes of them.
-    static let byteLimit = 4 << 20
+    package static let byteLimit = 4 << 20
 
-    init(_ layout: ModelLayout) {
+    package init(_ layout: ModelLayout) {
         self.layout = layout
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325
         func combine(_ byte: UInt8) { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
@@ -39,7 +37,7 @@ struct ChangeEncoding: Sendable {
     // MARK: Writing
 
     /// Nil if there are too many rows.
-    func words(_ changes: ChangeSet) -> ContiguousArray<UInt64>? {
+    package func words(_ changes: ChangeSet) -> ContiguousArray<UInt64>? {
         guard changes.rowCount <= ChangeEncoding.rowLimit else { return nil }
         var words: ContiguousArray<UInt64> = [signature]
         for entity in changes.entities {
@@ -87,7 +85,7 @@ struct ChangeEncoding: Sendable {
     // MARK: Reading
 
     /// Nil if the words are not of a model with these columns, or damaged.
-    func changes(_ words: UnsafeBufferPointer<UInt64>) -> ChangeSet? {
+    package func changes(_ words: UnsafeBufferPointer<UInt64>) -> ChangeSet? {
         guard words.first == signature else { return nil }
         var reader = WordReader(words: words, position: 1)
         var entities: [EntityChanges] = []

@@ -1,0 +1,259 @@
+#if PostgreSQL
+internal import CPostgreSQL
+internal import Foundation
+internal import RowStore
+
+/// One connection to a server.
+///
+/// What is sent is sent in a pipeline: any number of statements for one answer of the network. Nothing waits for an answer
+/// longer than the connection's patience; a connection that does not answer is lost.
+///
+/// It belongs to whoever has made it, or got it from a pool.
+final class Connection {
+    private var handle: OpaquePointer?
+    /// The names of the statements that the server knows, by their SQL.
+    private var prepared: [String: String] = [:]
+    private var lastStatement = 0
+    /// How long an answer may take.
+    let patience: Duration
+    /// The process of the server that serves it.
+    let serverProcess: Int32
+    var tracing: StatementTracing?
+    /// Whether a transaction is open, as far as is known here.
+    private(set) var isInTransaction = false
+
+    /// The most statements that the server is let to keep for one connection.
+    private static let statementLimit = 256
+
+    /// Connects, and makes sure that the server is one that can be used.
+    init(_ target: ConnectionTarget) throws(DataSourceError) {
+        patience = target.patience
+        let settings: [(String, String)] = [
+            ("connect_timeout", "5"), ("tcp_user_timeout", "10000"), ("keepalives_idle", "5"),
+            ("keepalives_interval", "2"), ("keepalives_count", "3"),
+            ("fallback_application_name", target.programName),
+            ("dbname", target.connection), ("client_encoding", "UTF8"),
+        ]
+        let made = Connection.connect(settings)
+        guard let made, PQstatus(made) == CONNECTION_OK else {
+            let error = DataSourceError(connectionFailure: made.map(Connection.message) ?? "", target)
+            PQfinish(made)
+            throw error
+        }
+        handle = made
+        serverProcess = PQbackendPID(made)
+        PQsetnonblocking(made, 1)
+        // Notices are for people at a terminal.
+        PQsetNoticeProcessor(made, { _, _ in }, nil)
+        do throws(DataSourceError) {
+            try checkServer(made, target)
+            try settle()
+        } catch {
+            close()
+            throw error
+        }
+    }
+
+    deinit { close() }
+
+    func close() {
+        if let handle { PQfinish(handle) }
+        handle = nil
+    }
+
+    private static func connect(_ settings: [(String, String)]) -> OpaquePointer? {
+        var names = settings.map { strdup($0.0) }.map { UnsafePointer($0) }
+        var values = settings.map { strdup($0.1) }.map { UnsafePointer($0) }
+        names.append(nil)
+        values.append(nil)
+        defer { for pointer in names + values { free(UnsafeMutablePointer(mutating: pointer)) } }
+        return PQconnectdbParams(names, values, 1)
+    }
+
+    private static func message(_ handle: OpaquePointer) -> String {
+        String(cString: PQerrorMessage(handle)).trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+
+    // MARK: The server
+
+    /// The oldest server that is known to be right.
+    private static let oldestServer: Int32 = 130_000
+
+    private func checkServer(_ handle: OpaquePointer, _ target: ConnectionTarget) throws(DataSourceError) {
+        let version = PQserverVersion(handle)
+        guard version >= Connection.oldestServer else {
+            throw DataSourceError(
+                .storeUnreadable,
+                "The server has PostgreSQL \(version / 10_000), and a store needs 13 or newer. Update the server.")
+        }
+        let encoding = PQparameterStatus(handle, "server_encoding").map { String(cString: $0) } ?? "unknown"
+        guard encoding == "UTF8" else {
+            throw DataSourceError(
+                .storeUnreadable,
+                "The database has the encoding \(encoding), in which not every text can be kept. Create one with ENCODING 'UTF8'."
+            )
+        }
+    }
+
+    /// Sets what the library relies on, whatever the server's defaults are.
+    private func settle() throws(DataSourceError) {
+        let settings = [
+            "search_path": "''", "standard_conforming_strings": "on", "jit": "off", "lock_timeout": "10000",
+            "statement_timeout": "0", "idle_in_transaction_session_timeout": "0",
+            "default_transaction_isolation": "'read committed'", "default_transaction_read_only": "off",
+        ]
+        for (name, value) in settings.sorted(by: { $0.key < $1.key }) { try run("SET \(name) = \(value)") }
+        let process = try rows("SELECT pg_backend_pid()")
+        guard process.integer(0, 0) == Int64(serverProcess) else {
+            throw DataSourceError(
+                .storeUnreadable,
+                "A connection pool (pgbouncer or the like) stands between this process and the server. A store needs connections of its own: connect to the server itself."
+            )
+        }
+    }
+
+    /// Whether the server can still be asked, as far as is known here.
+    var isUsable: Bool { handle.map { PQstatus($0) == CONNECTION_OK } ?? false }
+
+    /// For `poll`.
+    var socket: Int32 { handle.map { PQsocket($0) } ?? -1 }
+
+    /// Takes in what the server has sent unasked.
+    ///
+    /// - Returns: Whether there was a notification.
+    func takeNotifications() throws(DataSourceError) -> Bool {
+        guard let handle, PQconsumeInput(handle) == 1 else { throw lost() }
+        var found = false
+        while let notification = PQnotifies(handle) {
+            found = true
+            PQfreemem(notification)
+        }
+        return found
+    }
+
+    // MARK: Statements
+
+    /// Runs a statement without parameters or rows.
+    func run(_ sql: String) throws(DataSourceError) { _ = try pipeline([Request(sql)]) }
+
+    /// Runs a statement, and returns all its rows.
+    func rows(_ sql: String, _ parameters: [WireValue] = []) throws(DataSourceError) -> QueryResult {
+        try pipeline([Request(sql, parameters)])[0]
+    }
+
+    /// Runs statements one after the other, and returns what each has answered.
+    ///
+    /// - Throws: The error of the first that failed; those after it did not run. `storeUnavailable` if the connection is lost.
+    func pipeline(_ requests: [Request]) throws(DataSourceError) -> [QueryResult] {
+        guard let handle else { throw lost() }
+        if prepared.count + requests.count > Connection.statementLimit { try forgetStatements(handle) }
+        guard PQenterPipelineMode(handle) == 1 else { throw lost() }
+        let start = ContinuousClock.now
+        // What is known to be prepared once the answers are there.
+        var expected: [Expected] = []
+        for request in requests { try send(request, handle, &expected) }
+        guard PQpipelineSync(handle) == 1 else { throw lost() }
+        let (results, failure) = try receive(expected, handle)
+        guard PQexitPipelineMode(handle) == 1 else { throw lost() }
+        switch PQtransactionStatus(handle) {
+        case PQTRANS_IDLE: isInTransaction = false
+        default: isInTransaction = true
+        }
+        if let tracing { trace(requests, results, ContinuousClock.now - start, tracing) }
+        if let failure { throw failure }
+        return results
+    }
+
+    private enum Expected {
+        case preparation(sql: String, name: String)
+        case answer
+    }
+
+    private func send(
+        _ request: Request, _ handle: OpaquePointer, _ expected: inout [Expected]
+    ) throws(DataSourceError) {
+        var name = prepared[request.sql]
+        for case .preparation(let sql, let new) in expected where sql == request.sql { name = new }
+        if name == nil, request.isKept {
+            lastStatement += 1
+            let new = "s\(lastStatement)"
+            guard PQsendPrepare(handle, new, request.sql, 0, nil) == 1 else { throw lost() }
+            expected.append(.preparation(sql: request.sql, name: new))
+            name = new
+        }
+        let isSent = request.withPointers { values, lengths, formats, count in
+            if let name { return PQsendQueryPrepared(handle, name, count, values, lengths, formats, 1) }
+            return PQsendQueryParams(handle, request.sql, count, nil, values, lengths, formats, 1)
+        }
+        guard isSent == 1 else { throw lost() }
+        expected.append(.answer)
+    }
+
+    private func receive(
+        _ expected: [Expected], _ handle: OpaquePointer
+    ) throws(DataSourceError) -> (results: [QueryResult], failure: DataSourceError?) {
+        var results: [QueryResult] = []
+        var failure: DataSourceError?
+        for expectation in expected {
+            var last: QueryResult?
+            while let result = try next(handle) { last = result }
+            guard let last else { throw lost() }
+            switch last.status {
+            case PGRES_TUPLES_OK, PGRES_COMMAND_OK:
+                switch expectation {
+                case .preparation(let sql, let name): prepared[sql] = name
+                case .answer: results.append(last)
+                }
+            case PGRES_PIPELINE_ABORTED: break
+            default: if failure == nil { failure = DataSourceError(answer: last) }
+            }
+        }
+        // The end of the pipeline.
+        guard let end = try next(handle), end.status == PGRES_PIPELINE_SYNC else { throw lost() }
+        return (results, failure)
+    }
+
+    /// The next result; nil at the end of those of one statement.
+    private func next(_ handle: OpaquePointer) throws(DataSourceError) -> QueryResult? {
+        let end = ContinuousClock.now + patience
+        while PQisBusy(handle) == 1 || PQflush(handle) == 1 {
+            let isFlushed = PQflush(handle)
+            guard isFlushed >= 0 else { throw lost() }
+            if PQisBusy(handle) == 0, isFlushed == 0 { break }
+            let events = Int16(isFlushed == 1 ? POLLIN | POLLOUT : POLLIN)
+            var polled = pollfd(fd: PQsocket(handle), events: events, revents: 0)
+            let remaining = (end - .now) / .milliseconds(1)
+            guard remaining > 0 else { throw lost("The server has not answered for \(patience).") }
+            let ready = poll(&polled, 1, Int32(min(remaining, 1000).rounded(.up)))
+            if ready < 0, errno != EINTR { throw lost() }
+            if ready > 0, PQconsumeInput(handle) == 0 { throw lost() }
+        }
+        return PQgetResult(handle).map { QueryResult($0) }
+    }
+
+    private func forgetStatements(_ handle: OpaquePointer) throws(DataSourceError) {
+        prepared = [:]
+        _ = try pipeline([Request("DEALLOCATE ALL", isKept: false)])
+    }
+
+    /// The connection is of no use any more.
+    private func lost(_ cause: String? = nil) -> DataSourceError {
+        let cause = cause ?? handle.map(Connection.message) ?? "The connection is closed."
+        close()
+        return DataSourceError(
+            .storeUnavailable, "The server does not answer. What is pending is kept and tried again.", cause: cause)
+    }
+
+    private func trace(
+        _ requests: [Request], _ results: [QueryResult], _ duration: Duration, _ tracing: StatementTracing
+    ) {
+        for (request, result) in zip(requests, results) {
+            tracing.report(
+                StatementTrace(
+                    sql: request.sql, duration: duration / results.count,
+                    rowCount: max(result.rowCount, result.changedRows), isWriting: !request.sql.hasPrefix("SELECT"))
+            )
+        }
+    }
+}
+#endif

@@ -1,0 +1,162 @@
+#if PostgreSQL
+internal import RowStore
+
+/// A statement with its parameters, ready to be sent.
+struct Request {
+    let sql: String
+    let parameters: [WireValue]
+    /// Whether the server is to keep the statement for the next time.
+    let isKept: Bool
+
+    init(_ sql: String, _ parameters: [WireValue] = [], isKept: Bool = true) {
+        self.sql = sql
+        self.parameters = parameters
+        self.isKept = isKept
+    }
+
+    /// Calls the body with the parameters as libpq takes them, all in the binary format.
+    func withPointers<R>(
+        _ body: (UnsafePointer<UnsafePointer<CChar>?>?, UnsafePointer<Int32>?, UnsafePointer<Int32>?, Int32) -> R
+    ) -> R {
+        if parameters.isEmpty { return body(nil, nil, nil, 0) }
+        let total = parameters.reduce(0) { $0 + ($1.bytes?.count ?? 0) }
+        let lengths = parameters.map { Int32($0.bytes?.count ?? 0) }
+        let formats = parameters.map { _ in Int32(1) }
+        return withUnsafeTemporaryAllocation(byteCount: max(total, 1), alignment: 1) { buffer in
+            var pointers: [UnsafePointer<CChar>?] = []
+            var start = 0
+            for parameter in parameters {
+                guard let bytes = parameter.bytes else {
+                    pointers.append(nil)
+                    continue
+                }
+                let part = UnsafeMutableRawBufferPointer(rebasing: buffer[start..<start + bytes.count])
+                part.copyBytes(from: bytes)
+                // An empty value is a value all the same, so that its pointer may not be nil.
+                let place = buffer.baseAddress.map { $0 + start }
+                pointers.append(place.map { UnsafePointer($0.assumingMemoryBound(to: CChar.self)) })
+                start += bytes.count
+            }
+            return body(pointers, lengths, formats, Int32(parameters.count))
+        }
+    }
+}
+
+/// A parameter in the server's binary format.
+struct WireValue {
+    /// Nil for NULL.
+    let bytes: [UInt8]?
+
+    static let null = WireValue(bytes: nil)
+
+    init(bytes: [UInt8]?) { self.bytes = bytes }
+    init(_ value: Int64) { self.init(bytes: value.wireBytes) }
+    init(_ value: Double) { self.init(bytes: value.bitPattern.wireBytes) }
+    init(_ value: String) { self.init(bytes: Array(value.utf8)) }
+
+    init(_ value: RowValue) {
+        switch value {
+        case .null: self.init(bytes: nil)
+        case .integer(let value): self.init(value)
+        case .real(let value): self.init(value)
+        case .text(let value): self.init(value)
+        case .blob(let value): self.init(bytes: value)
+        }
+    }
+
+    /// The value of a row's column.
+    init(_ row: RowSnapshot, _ column: Int, _ storage: ColumnStorage) {
+        if row.isNull(column) {
+            self = .null
+            return
+        }
+        switch storage {
+        case .integer: self.init(row.integer(column))
+        case .real: self.init(row.real(column))
+        case .text, .blob: self.init(bytes: row.withBytes(column) { Array($0) })
+        }
+    }
+
+    init(_ values: [Int64]) {
+        var array = WireArray(.integer, count: values.count)
+        for value in values { array.append(value) }
+        self.init(array)
+    }
+
+    init(_ array: WireArray) { self.init(bytes: array.bytes) }
+}
+
+/// An array of values in the server's binary format: dimensions, then each value after its length.
+struct WireArray {
+    private(set) var bytes: [UInt8] = []
+
+    init(_ storage: ColumnStorage, count: Int) {
+        bytes.reserveCapacity(20 + count * 12)
+        bytes.append(contentsOf: Int32(count == 0 ? 0 : 1).wireBytes)
+        // There may be nulls.
+        bytes.append(contentsOf: Int32(1).wireBytes)
+        bytes.append(contentsOf: storage.elementType.wireBytes)
+        guard count > 0 else { return }
+        bytes.append(contentsOf: Int32(truncatingIfNeeded: count).wireBytes)
+        bytes.append(contentsOf: Int32(1).wireBytes)
+    }
+
+    mutating func appendNull() { append(Int32(-1)) }
+
+    mutating func append(_ value: Int64) {
+        append(Int32(8))
+        append(raw: value)
+    }
+
+    mutating func append(_ value: Double) {
+        append(Int32(8))
+        append(raw: value.bitPattern)
+    }
+
+    mutating func append(_ value: UnsafeRawBufferPointer) {
+        append(Int32(truncatingIfNeeded: value.count))
+        bytes.append(contentsOf: value)
+    }
+
+    mutating func append(_ row: RowSnapshot, _ column: Int, _ storage: ColumnStorage) {
+        if row.isNull(column) { return appendNull() }
+        switch storage {
+        case .integer: append(row.integer(column))
+        case .real: append(row.real(column))
+        case .text, .blob: row.withBytes(column) { append($0) }
+        }
+    }
+
+    private mutating func append(_ length: Int32) { append(raw: length) }
+
+    private mutating func append(raw value: some FixedWidthInteger) {
+        withUnsafeBytes(of: value.bigEndian) { bytes.append(contentsOf: $0) }
+    }
+}
+
+extension ColumnStorage {
+    /// The type of such a column on the server.
+    var typeName: String {
+        switch self {
+        case .integer: "bigint"
+        case .real: "double precision"
+        case .text: "text"
+        case .blob: "bytea"
+        }
+    }
+
+    /// The number of that type: `int8`, `float8`, `text`, `bytea` in `pg_type.dat`.
+    fileprivate var elementType: Int32 {
+        switch self {
+        case .integer: 20
+        case .real: 701
+        case .text: 25
+        case .blob: 17
+        }
+    }
+}
+
+extension FixedWidthInteger {
+    fileprivate var wireBytes: [UInt8] { withUnsafeBytes(of: bigEndian) { Array($0) } }
+}
+#endif

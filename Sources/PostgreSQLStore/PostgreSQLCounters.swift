@@ -1,0 +1,19 @@
+#if PostgreSQL
+internal import Synchronization
+
+/// What a store has done so far. Any thread may look.
+package final class PostgreSQLCounters: Sendable {
+    private let statements = Atomic(0)
+    private let rows = Atomic(0)
+
+    /// How many statements were read by.
+    package var statementsRun: Int { statements.load(ordering: .relaxed) }
+    /// How many rows were inserted, updated or deleted, in transactions that were committed.
+    package var rowsWritten: Int { rows.load(ordering: .relaxed) }
+
+    func count(statements: Int = 0, rows: Int = 0) {
+        self.statements.wrappingAdd(statements, ordering: .relaxed)
+        self.rows.wrappingAdd(rows, ordering: .relaxed)
+    }
+}
+#endif

@@ -1,0 +1,274 @@
+#if PostgreSQL
+internal import Foundation
+package import RowStore
+
+/// Rows in a PostgreSQL database, for any number of processes on any number of machines.
+///
+/// Its connections: one writes, one reads what others have written, one listens, and up to eight read rows, and one more for
+/// main.
+package final class PostgreSQLStore: PersistentStore {
+    package struct Options: Sendable {
+        /// A URI or keywords, as libpq takes them.
+        package var connection: String
+        /// The store's name in the database.
+        package var name: String
+        package var layout: ModelLayout
+        package var identity: StoreIdentity
+        package var synchronous: SynchronousLevel
+        package var resetPolicy: ResetPolicy
+        /// Who hears of the statements that run once the store is open.
+        package var tracing: StatementTracing?
+        /// How long leases are kept and waited for.
+        package var leaseTimes = LeaseTimes()
+        /// How long an answer of the server may take.
+        package var patience = Duration.seconds(60)
+        /// Waits before something is tried again.
+        package var wait: @Sendable (Duration) -> Void = { Thread.sleep(forTimeInterval: $0 / .seconds(1)) }
+
+        package init(
+            connection: String, name: String, layout: ModelLayout, identity: StoreIdentity,
+            synchronous: SynchronousLevel = .full, resetPolicy: ResetPolicy = .standard
+        ) {
+            self.connection = connection
+            self.name = name
+            self.layout = layout
+            self.identity = identity
+            self.synchronous = synchronous
+            self.resetPolicy = resetPolicy
+        }
+
+        var target: ConnectionTarget { ConnectionTarget(connection: connection, patience: patience) }
+    }
+
+    /// What a generation of the store is worked with.
+    private struct State {
+        var writer: Writer?
+        var schema: PostgreSQLSchema
+        var firstPosition: Int64
+    }
+
+    /// What opening came to.
+    package let startup: StoreStartup
+    package let member: StoreMember
+    package let counters = PostgreSQLCounters()
+    package let longestValue = min(RowSnapshot.longestValue, 256 << 20)
+    private let options: Options
+    private let opening: StoreOpening
+    private let state: Guarded<State>
+    private let feed: Guarded<FeedReader?>
+    private let listener: Guarded<Listener?>
+    private let handlers = Guarded(Handlers())
+    private let readers: ReaderPool
+
+    private struct Handlers {
+        var news: (@Sendable () -> Void)?
+        var failures: (@Sendable (DataSourceError) -> Void)?
+    }
+
+    /// Opens the store, makes it if there is none, and resets it if it was made for another model or database key and the
+    /// policy says so.
+    ///
+    /// - Throws: `storeUnavailable` if the server cannot be reached; `permissionDenied`, `notADatabase`, `invalidRequest`,
+    ///   `storeUnreadable` (a server that is too old, a database of another encoding, a connection pool in between),
+    ///   `storeReadOnly` (a standby), `modelChanged`, `storeInUse`, `storeBusy`, `newerFormat`, `storeCorrupt`,
+    ///   `unreadableModel`. Whatever it throws, a store that was there is as it was.
+    package static func open(_ options: Options) throws(DataSourceError) -> PostgreSQLStore {
+        let opening = StoreOpening(options: options)
+        return PostgreSQLStore(opening, try opening.run())
+    }
+
+    private init(_ opening: StoreOpening, _ opened: sending StoreOpening.Result) {
+        options = opening.options
+        self.opening = opening
+        startup = opened.startup
+        member = opened.member
+        let (schema, position) = (opened.schema, opened.position)
+        feed = Guarded(FeedReader(opening.options, schema, own: opened.member.number))
+        listener = Guarded(Listener(opening.options, schema, opened.member))
+        readers = ReaderPool(opening.options, schema, counters)
+        state = Guarded(
+            State(writer: Writer(opening, opened, counters), schema: schema, firstPosition: position))
+    }
+
+    // MARK: Rows
+
+    /// Keys are reserved in the store: ``reserveKeys(_:)``.
+    package var firstFreeKey: Int64 { 1 }
+
+    package func commit(_ group: [ChangeSet]) throws(DataSourceError) -> CommitOutcome {
+        try writing { (writer) throws(DataSourceError) in try writer.commit(group) }
+    }
+
+    private func writing<R: Sendable>(
+        _ body: (Writer) throws(DataSourceError) -> R
+    ) throws(DataSourceError) -> R {
+        try state.withLock { (state) throws(DataSourceError) in
+            guard let writer = state.writer else { throw PostgreSQLStore.closed }
+            return try body(writer)
+        }
+    }
+
+    package func read<R>(_ isolation: ReadIsolation, _ body: (any StoreReader) throws(DataSourceError) -> R)
+        throws(DataSourceError) -> R
+    {
+        // One state for each read: its position says what has to be laid over it.
+        try readers.read(body)
+    }
+
+    package func report(to handler: @escaping @Sendable (DataSourceError) -> Void) {
+        handlers.withLock { $0.failures = handler }
+        listener.withLock { $0 }?.report(to: handler)
+    }
+
+    /// Puts an empty store in the place of this one, as another generation.
+    ///
+    /// - Throws: `storeInUse`, which names them, if others have the store open.
+    package func reset(didEmpty: () -> Void) throws(DataSourceError) -> StoreStartup {
+        try readers.pause { () throws(DataSourceError) in
+            // Nobody follows meanwhile: what a follower knows is of the old generation.
+            let old = listener.withLock { $0 }
+            old?.end()
+            let result = Result { () throws(DataSourceError) in try replace() }
+            let schema = state.withLock { $0.schema }
+            let new = Listener(options, schema, member)
+            let (news, failures) = handlers.withLock { ($0.news, $0.failures) }
+            if let news { new.listen(news) }
+            if let failures { new.report(to: failures) }
+            listener.withLock { $0 = new }
+            let startup = try result.get()
+            didEmpty()
+            return startup
+        }
+    }
+
+    private func replace() throws(DataSourceError) -> StoreStartup {
+        let (startup, schema) = try state.withLock { (state) throws(DataSourceError) in
+            guard let writer = state.writer else { throw PostgreSQLStore.closed }
+            let (startup, opened) = try writer.reset()
+            state.writer = Writer(opening, opened, counters)
+            state.schema = opened.schema
+            state.firstPosition = 0
+            return (startup, opened.schema)
+        }
+        feed.withLock { feed in
+            feed?.close()
+            feed = FeedReader(options, schema, own: member.number)
+        }
+        readers.set(schema)
+        return startup
+    }
+
+    /// Waits for reads and writes under way, and tells the others that this member has gone.
+    package func close() {
+        readers.close()
+        let listener = listener.withLock { listener in
+            defer { listener = nil }
+            return listener
+        }
+        listener?.end()
+        feed.withLock { feed in
+            feed?.close()
+            feed = nil
+        }
+        state.withLock { state in
+            state.writer?.close()
+            state.writer = nil
+        }
+    }
+
+    deinit { listener.withLock { $0 }?.end() }
+
+    static let closed = DataSourceError(.storeClosed, "The store was closed. Open it again before using it.")
+}
+
+extension PostgreSQLStore: StoreSharing {
+    package var sharing: (any StoreSharing)? { self }
+
+    package var firstPosition: Int64 { state.withLock { $0.firstPosition } }
+
+    package var leaseTimes: LeaseTimes { options.leaseTimes }
+
+    package func reserveKeys(_ count: Int64) throws(DataSourceError) -> Range<Int64> {
+        try writing { (writer) throws(DataSourceError) in try writer.reserveKeys(count) }
+    }
+
+    package func news(after position: Int64) throws(DataSourceError) -> SharedNews {
+        try feed.withLock { (feed) throws(DataSourceError) in
+            guard let feed else { throw PostgreSQLStore.closed }
+            return try feed.news(after: position)
+        }
+    }
+
+    package func listen(_ handler: @escaping @Sendable () -> Void) {
+        handlers.withLock { $0.news = handler }
+        listener.withLock { $0 }?.listen(handler)
+    }
+
+    // MARK: Leases
+
+    package func leases() throws(DataSourceError) -> LeaseTable {
+        let facts = try facts()
+        return facts.table(facts.desk, options.layout, asSeenBy: member.number)
+    }
+
+    private func facts() throws(DataSourceError) -> LeaseFacts {
+        try feed.withLock { (feed) throws(DataSourceError) in
+            guard let feed else { throw PostgreSQLStore.closed }
+            return try feed.leases()
+        }
+    }
+
+    package func takeLeases(
+        _ entities: [Int], for source: String
+    ) throws(DataSourceError) -> (ticket: Int64?, table: LeaseTable) {
+        let drawn = Guarded<Int64>(0)
+        let (names, own) = (names(entities), member.number)
+        let table = try changeLeases { desk, facts in
+            let number = desk.draw(names, for: source, by: own, at: facts.now)
+            drawn.withLock { $0 = number }
+        }
+        let number = drawn.withLock { $0 }
+        let waits = table.tickets.contains { $0.number == number && $0.member.number == own }
+        return (waits ? number : nil, table)
+    }
+
+    package func releaseLeases(_ entities: [Int]) throws(DataSourceError) -> LeaseTable {
+        let (names, own) = (names(entities), member.number)
+        return try changeLeases { desk, _ in desk.release(names, by: own) }
+    }
+
+    package func settleLeases(answered: [Int64], withdrawn: Int64?) throws(DataSourceError) -> LeaseTable {
+        let own = member.number
+        let change: @Sendable (inout LeaseDesk, LeaseFacts) -> Void = { desk, _ in
+            desk.answer(answered, by: own)
+            if let withdrawn { desk.withdraw(withdrawn, by: own) }
+        }
+        // Most of the time there is nothing to do, and nothing to write.
+        let facts = try facts()
+        var after = facts.desk
+        change(&after, facts)
+        settle(&after, facts)
+        if after == facts.desk { return facts.table(after, options.layout, asSeenBy: own) }
+        return try changeLeases(change)
+    }
+
+    /// Changes the desk in one transaction, and calls the others.
+    private func changeLeases(
+        _ change: @Sendable (inout LeaseDesk, LeaseFacts) -> Void
+    ) throws(DataSourceError) -> LeaseTable {
+        try writing { (writer) throws(DataSourceError) in
+            try writer.changeLeases { desk, facts in
+                change(&desk, facts)
+                settle(&desk, facts)
+            }
+        }
+    }
+
+    private func settle(_ desk: inout LeaseDesk, _ facts: LeaseFacts) {
+        let patience = Int64(options.leaseTimes.answer / .milliseconds(1))
+        desk.settle(at: facts.now, patience: patience) { $0 == member.number || facts.isAlive($0) }
+    }
+
+    private func names(_ entities: [Int]) -> [String] { entities.map { options.layout.entities[$0].name } }
+}
+#endif

@@ -1,0 +1,54 @@
+package import RowStore
+
+/// A value of a statement. None of them is ever part of the SQL.
+///
+/// Strings have no NUL character, and reals are numbers: a comparison with anything else has been answered before.
+package enum QueryParameter: Sendable, Equatable {
+    case value(RowValue)
+    case integers([Int64])
+    case reals([Double])
+    case texts([String])
+    case blobs([[UInt8]])
+
+    /// The values that a column of that storage can have on a server; nil if there are none.
+    init?(_ values: [RowValue], _ storage: ColumnStorage) {
+        switch storage {
+        case .integer:
+            self = .integers(values.compactMap { if case .integer(let value) = $0 { value } else { nil } })
+        case .real:
+            self = .reals(values.compactMap { if case .real(let value) = $0, !value.isNaN { value } else { nil } })
+        case .text:
+            self = .texts(values.compactMap { if case .text(let text) = $0, !text.hasNUL { text } else { nil } })
+        case .blob:
+            self = .blobs(values.compactMap { if case .blob(let bytes) = $0 { bytes } else { nil } })
+        }
+        if isEmpty { return nil }
+    }
+
+    private var isEmpty: Bool {
+        switch self {
+        case .value: false
+        case .integers(let list): list.isEmpty
+        case .reals(let list): list.isEmpty
+        case .texts(let list): list.isEmpty
+        case .blobs(let list): list.isEmpty
+        }
+    }
+}
+
+extension ColumnStorage {
+    /// What a parameter is cast to, so that the server need not guess.
+    var castName: String {
+        switch self {
+        case .integer: "bigint"
+        case .real: "float8"
+        case .text: "text"
+        case .blob: "bytea"
+        }
+    }
+}
+
+extension String {
+    /// Whether it has a character that no string on a server can have.
+    var hasNUL: Bool { utf8.contains(0) }
+}

@@ -1,0 +1,195 @@
+#if PostgreSQL
+internal import RowStore
+
+/// One reading connection of the pool.
+///
+/// Guarded by: the pool, which gives it to one caller at a time.
+final class Reader: @unchecked Sendable {
+    private let connection: Connection
+    private let schema: PostgreSQLSchema
+    private let tables: [Int: QueryTable]
+    private let counters: PostgreSQLCounters
+    /// The position of the newest save in the state that is read.
+    private(set) var position: Int64 = 0
+    private var cursorNumber = 0
+
+    /// How many rows the server is asked for at once: few first, for many queries have few.
+    private static let firstPage = 256
+    private static let page = 4096
+
+    init(
+        _ options: PostgreSQLStore.Options, _ schema: PostgreSQLSchema, _ counters: PostgreSQLCounters
+    ) throws(DataSourceError) {
+        connection = try Connection(options.target)
+        connection.tracing = options.tracing
+        self.schema = schema
+        self.counters = counters
+        tables = schema.queryTables
+    }
+
+    var isUsable: Bool { connection.isUsable }
+
+    func close() { connection.close() }
+
+    /// Begins a state in which all reads see the same, and notes which one it is.
+    func begin() throws(DataSourceError) {
+        let results = try connection.pipeline([
+            Request("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"),
+            Request("SELECT position FROM \(schema.term(PostgreSQLSchema.feed))"),
+        ])
+        guard results[1].rowCount == 1 else { throw DataSourceError(damagedSharing: schema.name) }
+        position = results[1].integer(0, 0)
+    }
+
+    /// Ends that state. A connection that cannot is of no use any more.
+    func end() {
+        guard connection.isUsable else { return }
+        do throws(DataSourceError) { try connection.run("ROLLBACK") } catch { connection.close() }
+    }
+}
+
+extension Reader: StoreReader {
+    func forEachRow(_ query: RowQuery, _ body: (StoredRow) -> Void) throws(DataSourceError) {
+        if !query.joined.isEmpty {
+            let view = ServerView(layout: schema.layout, reader: self)
+            for row in try Join(view, query.budget).rows(query, [query.entity]) { body(row.stored) }
+            return
+        }
+        guard let table = tables[query.entity] else { return }
+        try QueryStatement(query, table, tables).forEachRow(from: self, body)
+    }
+
+    func count(_ query: RowQuery) throws(DataSourceError) -> Int {
+        if !query.joined.isEmpty { return try rows(query.unlimited).count }
+        guard let table = tables[query.entity] else { return 0 }
+        return try QueryStatement(query, isCount: true, table, tables).count(from: self)
+    }
+
+    func explain(_ query: RowQuery) throws(DataSourceError) -> QueryExplanation {
+        guard let table = tables[query.entity] else { return QueryExplanation(text: "", steps: []) }
+        if !query.joined.isEmpty {
+            var flat = query
+            (flat.joined, flat.predicate) = ([], query.predicate.withoutJoined)
+            flat.sort = query.sort.filter { !JoinedColumn.isJoined($0.column) }
+            flat.columns = nil
+            var found = QueryStatement(flat, table, tables).explanation
+            found.steps.append("READ RELATED ROWS FOR 1000 ROWS AT A TIME, AND TEST OUTSIDE OF POSTGRESQL")
+            return found
+        }
+        return QueryStatement(query, table, tables).explanation
+    }
+
+    func row(entity: Int, key: Int64) throws(DataSourceError) -> RowSnapshot? {
+        guard let table = schema.tables[entity] else { return nil }
+        return try one(table, table.keySQL, [WireValue(key)])?.row
+    }
+
+    func row(entity: Int, constraint: Int, values: [RowValue]) throws(DataSourceError) -> StoredRow? {
+        guard let table = schema.tables[entity], !values.contains(.null) else { return nil }
+        let columns = table.layout.constraints[constraint]
+        for (value, column) in zip(values, columns) {
+            if case .text(let text) = value, text.utf8.contains(0) { return nil }
+            guard value.fits(table.layout.columns[column].storage) else { return nil }
+        }
+        return try one(table, table.constraintSQL[constraint], values.map { WireValue($0) })
+    }
+
+    private func one(
+        _ table: PostgreSQLTable, _ sql: String, _ parameters: [WireValue]
+    ) throws(DataSourceError) -> StoredRow? {
+        counters.count(statements: 1)
+        let found = try connection.rows(sql, parameters)
+        return found.rowCount == 0 ? nil : found.row(0, table.layout, table.stored)
+    }
+}
+
+extension Reader: StatementReader {
+    func read(
+        _ statement: QueryStatement, _ goOn: (StoredRow) throws(DataSourceError) -> Bool
+    ) throws(DataSourceError) {
+        counters.count(statements: 1)
+        let parameters = statement.parameters.map { WireValue($0) }
+        if statement.isCount {
+            let found = try connection.rows(statement.sql, parameters)
+            _ = try goOn(StoredRow(key: found.integer(0, 0), row: RowSnapshot(columnCount: 0)))
+            return
+        }
+        // Many rows come page by page. The first page comes with the cursor itself.
+        cursorNumber += 1
+        let cursor = "_c\(cursorNumber)"
+        func fetch(_ count: Int) -> Request { Request("FETCH \(count) FROM \(cursor)", isKept: false) }
+        let declared = try connection.pipeline([
+            Request("DECLARE \(cursor) NO SCROLL CURSOR FOR \(statement.sql)", parameters, isKept: false),
+            fetch(Reader.firstPage),
+        ])
+        var (found, wanted) = (declared[1], Reader.firstPage)
+        while true {
+            for row in 0..<found.rowCount {
+                guard try goOn(found.row(row, statement.layout, statement.columns)) else {
+                    return try close(cursor)
+                }
+            }
+            if found.rowCount < wanted { return try close(cursor) }
+            wanted = Reader.page
+            found = try connection.pipeline([fetch(wanted)])[0]
+        }
+    }
+
+    private func close(_ cursor: String) throws(DataSourceError) {
+        _ = try connection.pipeline([Request("CLOSE \(cursor)", isKept: false)])
+    }
+}
+
+/// The rows of a server as one transaction sees them.
+private struct ServerView: RowView {
+    let layout: ModelLayout
+    let reader: Reader
+
+    func rows(_ query: RowQuery) throws(DataSourceError) -> [StoredRow] { try reader.rows(query) }
+}
+
+extension QueryResult {
+    /// A row of the store: the key comes first, then those columns.
+    fileprivate func row(_ row: Int, _ layout: EntityLayout, _ columns: [Int]) -> StoredRow {
+        var snapshot = RowSnapshot(columnCount: layout.columns.count)
+        for (place, column) in columns.enumerated() {
+            copy(row, place + 1, to: &snapshot, column, layout.columns[column].storage)
+        }
+        return StoredRow(key: integer(row, 0), row: snapshot)
+    }
+}
+
+extension PostgreSQLSchema {
+    /// What queries have to know of the tables.
+    fileprivate var queryTables: [Int: QueryTable] {
+        var found: [Int: QueryTable] = [:]
+        for (number, table) in tables.enumerated() {
+            guard let table else { continue }
+            found[number] = QueryTable(
+                table.layout, name: table.name, key: PostgreSQLTable.keyName.quoted, columns: table.columns)
+        }
+        return found
+    }
+}
+
+extension WireValue {
+    fileprivate init(_ parameter: QueryParameter) {
+        switch parameter {
+        case .value(let value): self.init(value)
+        case .integers(let list): self.init(list)
+        case .reals(let list):
+            var array = WireArray(.real, count: list.count)
+            for value in list { array.append(value) }
+            self.init(array)
+        case .texts(let list):
+            var array = WireArray(.text, count: list.count)
+            for var text in list { text.withUTF8 { array.append(UnsafeRawBufferPointer($0)) } }
+            self.init(array)
+        case .blobs(let list):
+            var array = WireArray(.blob, count: list.count)
+            for bytes in list { bytes.withUnsafeBytes { array.append($0) } }
+            self.init(array)
+        }
+    }
+}
+#endif

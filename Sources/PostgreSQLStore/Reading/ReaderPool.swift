@@ -1,0 +1,105 @@
+#if PostgreSQL
+internal import Dispatch
+internal import RowStore
+
+/// The connections that read: made when needed, given to one caller at a time, kept for the next.
+///
+/// Main never waits for the others: it gets a connection of its own.
+final class ReaderPool: Sendable {
+    /// The most readers at once, apart from main's. More callers than that wait for each other.
+    static let limit = 8
+
+    private struct State {
+        var idle: [Reader] = []
+        var schema: PostgreSQLSchema
+        /// Another one for each schema, so that no reader of an old one is kept.
+        var generation = 0
+        var isClosed = false
+    }
+
+    private let options: PostgreSQLStore.Options
+    private let counters: PostgreSQLCounters
+    private let state: Guarded<State>
+    private let permits = DispatchSemaphore(value: ReaderPool.limit)
+    /// Two that waited for all permits could each hold some of them for ever.
+    private let exclusive = DispatchSemaphore(value: 1)
+
+    init(_ options: PostgreSQLStore.Options, _ schema: PostgreSQLSchema, _ counters: PostgreSQLCounters) {
+        self.options = options
+        self.counters = counters
+        state = Guarded(State(schema: schema))
+    }
+
+    func read<R>(_ body: (any StoreReader) throws(DataSourceError) -> R) throws(DataSourceError) -> R {
+        let isOnMain = MainQueue.isCurrent
+        if !isOnMain { permits.wait() }
+        defer { if !isOnMain { permits.signal() } }
+        let (reader, generation) = try begun()
+        defer {
+            reader.end()
+            giveBack(reader, generation)
+        }
+        return try body(reader)
+    }
+
+    /// A reader whose state has begun. One whose connection was lost while nobody used it is replaced.
+    private func begun() throws(DataSourceError) -> (Reader, Int) {
+        while true {
+            let (idle, schema, generation, isClosed) = state.withLock { state in
+                (state.idle.popLast(), state.schema, state.generation, state.isClosed)
+            }
+            if isClosed { throw PostgreSQLStore.closed }
+            let reader = if let idle { idle } else { try Reader(options, schema, counters) }
+            do throws(DataSourceError) {
+                try reader.begin()
+                return (reader, generation)
+            } catch {
+                reader.close()
+                guard idle != nil, error.isLoss else { throw error }
+            }
+        }
+    }
+
+    private func giveBack(_ reader: Reader, _ generation: Int) {
+        let isKept = state.withLock { state in
+            let isKept = reader.isUsable && !state.isClosed && state.generation == generation
+            if isKept { state.idle.append(reader) }
+            return isKept
+        }
+        if !isKept { reader.close() }
+    }
+
+    /// Lets nobody read, but main, while the body runs.
+    func pause<R>(_ body: () throws(DataSourceError) -> R) throws(DataSourceError) -> R {
+        exclusive.wait()
+        for _ in 0..<ReaderPool.limit { permits.wait() }
+        defer {
+            for _ in 0..<ReaderPool.limit { permits.signal() }
+            exclusive.signal()
+        }
+        return try body()
+    }
+
+    /// Reads another generation from now on.
+    func set(_ schema: PostgreSQLSchema) {
+        let old = state.withLock { state in
+            state.schema = schema
+            state.generation += 1
+            defer { state.idle = [] }
+            return state.idle
+        }
+        for reader in old { reader.close() }
+    }
+
+    /// Waits until all readers were given back, and closes them. Nobody gets one any more.
+    func close() {
+        let idle = state.withLock { state in
+            state.isClosed = true
+            defer { state.idle = [] }
+            return state.idle
+        }
+        for reader in idle { reader.close() }
+        try? pause { () throws(DataSourceError) in }
+    }
+}
+#endif

@@ -1,0 +1,53 @@
+#if PostgreSQL
+internal import ManagedModel
+internal import RowStore
+
+/// Gives each thing a name of its own that the server can keep: at most 63 bytes. Longer ones are cut, and end in a hash.
+///
+/// The names given depend on the order of asking only, so that a store finds its tables again.
+struct Identifiers {
+    private var taken: Set<String>
+
+    /// The longest name of a server, in bytes: `NAMEDATALEN` less one.
+    private static let byteLimit = 63
+    /// Those that every table of the server has already.
+    static let systemColumns = ["tableoid", "xmin", "cmin", "xmax", "cmax", "ctid"]
+
+    init(reserved: [String]) { taken = Set(reserved) }
+
+    mutating func claim(_ name: String) throws(DataSourceError) -> String {
+        guard !name.isEmpty, !name.utf8.contains(0) else {
+            throw DataSourceError(
+                .unreadableModel, "The model has a name that is empty or holds a NUL character. Rename it.")
+        }
+        var wanted = name
+        while true {
+            let claimed = Identifiers.fitting(wanted)
+            if taken.insert(claimed).inserted { return claimed }
+            wanted += "_"
+        }
+    }
+
+    /// The name itself, or its beginning and a hash of the whole.
+    static func fitting(_ name: String) -> String {
+        guard name.utf8.count > byteLimit else { return name }
+        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+        for byte in name.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+        let digits = String(hash, radix: 16)
+        let suffix = "_" + String(repeating: "0", count: 16 - digits.count) + digits
+        var start = ""
+        for scalar in name.unicodeScalars {
+            guard start.utf8.count + String(scalar).utf8.count + suffix.utf8.count <= byteLimit else { break }
+            start.unicodeScalars.append(scalar)
+        }
+        return start + suffix
+    }
+}
+
+extension String {
+    /// As SQL spells a name. Names are always quoted: any keyword, space or quote may be in them.
+    var quoted: String { "\"" + parts(separatedBy: "\"").joined(separator: "\"\"") + "\"" }
+    /// As SQL spells a text.
+    var quotedText: String { "'" + parts(separatedBy: "'").joined(separator: "''") + "'" }
+}
+#endif

@@ -1,0 +1,131 @@
+#if PostgreSQL
+internal import ManagedModel
+internal import RowStore
+
+/// The tables of one generation of a store: those of its model, and those by which processes share it.
+///
+/// A generation has a schema of its own in the database. `_feed` has one row: the position of the newest save, the lowest
+/// position that `_changes` has, how often the leases have changed, the number of the newest member, and the next key.
+struct PostgreSQLSchema: Sendable {
+    let layout: ModelLayout
+    let name: String
+    /// By the entities' numbers; nil for abstract ones.
+    let tables: [PostgreSQLTable?]
+
+    static let feed = "_feed"
+    static let changes = "_changes"
+    static let leases = "_leases"
+    static let tickets = "_tickets"
+    static let members = "_members"
+    static let metadata = "_metadata"
+    static let keys = "_keys"
+    private static let names = [feed, changes, leases, tickets, members, metadata, keys]
+
+    init(_ layout: ModelLayout, name: String) throws(DataSourceError) {
+        self.layout = layout
+        self.name = name
+        var names = Identifiers(reserved: PostgreSQLSchema.names)
+        var tables: [PostgreSQLTable?] = []
+        for entity in layout.entities {
+            if entity.isAbstract {
+                tables.append(nil)
+                continue
+            }
+            tables.append(
+                try PostgreSQLTable(
+                    entity, schema: name, name: try names.claim(entity.name),
+                    declared: PostgreSQLSchema.declaredIndexes(entity, layout.model)))
+        }
+        self.tables = tables
+    }
+
+    private static func declaredIndexes(
+        _ layout: EntityLayout, _ model: ManagedObjectModel
+    ) -> [[(column: Int, isAscending: Bool)]] {
+        guard layout.links == nil, let entity = model.entity(named: layout.name) else { return [] }
+        return model.lineage(of: entity).flatMap(\.indexes).map { index in
+            index.elements.compactMap { element in
+                layout.column(named: element.property).map { ($0, element.isAscending) }
+            }
+        }
+    }
+
+    /// Quoted, with the schema.
+    func term(_ table: String) -> String { name.quoted + "." + table.quoted }
+
+    func table(_ entity: Int) throws(DataSourceError) -> PostgreSQLTable {
+        guard let table = tables[entity] else {
+            throw DataSourceError(
+                .abstractEntity, "An abstract entity cannot have objects.", entityName: layout.entities[entity].name
+            )
+        }
+        return table
+    }
+
+    /// The name of the channel on which those who have the store open call each other.
+    var channel: String { Identifiers.fitting("coredatasource " + name) }
+
+    // MARK: Making it
+
+    /// The statements that make everything, in order.
+    var createSQL: [String] {
+        var sql = [
+            "CREATE SCHEMA \(name.quoted)",
+            """
+            CREATE TABLE \(term(PostgreSQLSchema.feed)) (id integer PRIMARY KEY CHECK (id = 1), position bigint NOT NULL, \
+            lowest bigint NOT NULL, leases bigint NOT NULL, members bigint NOT NULL)
+            """,
+            """
+            CREATE TABLE \(term(PostgreSQLSchema.changes)) (position bigint PRIMARY KEY, member bigint NOT NULL, \
+            made timestamptz NOT NULL, size bigint NOT NULL, unknown text, changes bytea)
+            """,
+            "ALTER TABLE \(term(PostgreSQLSchema.changes)) ALTER COLUMN changes SET STORAGE EXTERNAL",
+            """
+            CREATE TABLE \(term(PostgreSQLSchema.leases)) (entity text PRIMARY KEY, holder bigint, epoch bigint NOT NULL, \
+            source text NOT NULL, since bigint NOT NULL)
+            """,
+            """
+            CREATE TABLE \(term(PostgreSQLSchema.tickets)) (number bigint PRIMARY KEY, member bigint NOT NULL, \
+            entities text NOT NULL, source text NOT NULL, since bigint NOT NULL, answered text NOT NULL)
+            """,
+            """
+            CREATE TABLE \(term(PostgreSQLSchema.members)) (number bigint PRIMARY KEY, process integer NOT NULL, \
+            name text NOT NULL, seen timestamptz NOT NULL, saved bigint NOT NULL, refused bigint NOT NULL)
+            """,
+            "CREATE TABLE \(term(PostgreSQLSchema.metadata)) (name text PRIMARY KEY, number bigint, text text)",
+            "CREATE TABLE \(term(PostgreSQLSchema.keys)) (id integer PRIMARY KEY CHECK (id = 1), next bigint NOT NULL)",
+            "INSERT INTO \(term(PostgreSQLSchema.feed)) VALUES (1, 0, 1, 0, 0)",
+        ]
+        sql.append(contentsOf: tables.compactMap { $0?.createSQL })
+        sql.append(contentsOf: tables.compactMap(\.self).flatMap { $0.indexes.map(\.createSQL) })
+        sql.append(contentsOf: outsideSQL)
+        return sql
+    }
+
+    /// What notes that another program has written: whoever is no member makes a save of unknown content by it.
+    private var outsideSQL: [String] {
+        let function = term("_note_outside_write")
+        var sql = [
+            """
+            CREATE FUNCTION \(function)() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = '' AS $body$
+            DECLARE found bigint;
+            BEGIN
+                IF current_setting('coredatasource.member', true) = 'on' THEN RETURN NULL; END IF;
+                UPDATE \(term(PostgreSQLSchema.feed)) SET position = position + 1 RETURNING position INTO found;
+                INSERT INTO \(term(PostgreSQLSchema.changes)) VALUES (found, 0, clock_timestamp(), 0, TG_ARGV[0], NULL);
+                PERFORM pg_notify(\(channel.quotedText), '');
+                RETURN NULL;
+            END $body$
+            """
+        ]
+        for table in tables.compactMap(\.self) {
+            sql.append(
+                """
+                CREATE TRIGGER _outside AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON \(table.name) FOR EACH STATEMENT \
+                EXECUTE FUNCTION \(function)(\(table.layout.name.quotedText))
+                """)
+        }
+        return sql
+    }
+}
+#endif

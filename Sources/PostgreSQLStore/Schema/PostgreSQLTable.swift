@@ -1,0 +1,165 @@
+#if PostgreSQL
+internal import RowStore
+
+/// The table of one concrete entity, or of links that have rows of their own.
+struct PostgreSQLTable: Sendable {
+    let layout: EntityLayout
+    /// Quoted, with its schema.
+    let name: String
+    /// Without quotes and schema, as the server's errors have it.
+    let bareName: String
+    /// The quoted name of each stored column, by its number.
+    let columns: [Int: String]
+    /// The stored columns, in the order in which all statements name them.
+    let stored: [Int]
+    let constraints: [Constraint]
+    let indexes: [Index]
+    let createSQL: String
+    let insertSQL: String
+    /// Inserts any number of rows, each column given as an array.
+    let insertManySQL: String
+    let deleteSQL: String
+    let selectSQL: String
+    let keySQL: String
+    /// Finds a row by each of the uniqueness constraints.
+    let constraintSQL: [String]
+
+    static let keyName = "_key"
+
+    /// Columns that together are unique.
+    struct Constraint: Sendable {
+        /// Its number in the layout.
+        let number: Int
+        let name: String
+        let columns: [Int]
+    }
+
+    struct Index: Sendable {
+        let name: String
+        let createSQL: String
+    }
+
+    init(
+        _ layout: EntityLayout, schema: String, name bareName: String,
+        declared: [[(column: Int, isAscending: Bool)]]
+    ) throws(DataSourceError) {
+        self.layout = layout
+        self.bareName = bareName
+        let name = schema.quoted + "." + bareName.quoted
+        self.name = name
+        let names = try PostgreSQLTable.columnNames(layout)
+        let columns = names.mapValues(\.quoted)
+        let stored = layout.storedColumns
+        self.columns = columns
+        self.stored = stored
+        constraints = layout.constraints.enumerated().filter { $1.allSatisfy { columns[$0] != nil } }.map {
+            number, of in
+            Constraint(
+                number: number,
+                name: Identifiers.fitting(
+                    "_unique " + bareName + " " + of.compactMap { names[$0] }.joined(separator: " ")),
+                columns: of)
+        }
+        let key = PostgreSQLTable.keyName.quoted
+        func term(_ column: Int) -> String { columns[column] ?? "NULL" }
+        var parts = ["\(key) bigint PRIMARY KEY"]
+        for column in stored {
+            let storage = layout.columns[column].storage
+            parts.append("\(term(column)) \(storage.typeName)\(storage == .text ? " COLLATE \"C\"" : "")")
+        }
+        for constraint in constraints {
+            let columns = constraint.columns.map(term).joined(separator: ", ")
+            // Only at the end of a save: rows may exchange what is unique.
+            parts.append("CONSTRAINT \(constraint.name.quoted) UNIQUE (\(columns)) DEFERRABLE INITIALLY DEFERRED")
+        }
+        createSQL = "CREATE TABLE \(name) (\(parts.joined(separator: ", ")))"
+        let list = ([key] + stored.map(term)).joined(separator: ", ")
+        let numbers = (1...stored.count + 1).map { "$\($0)" }
+        insertSQL = "INSERT INTO \(name) (\(list)) VALUES (\(numbers.joined(separator: ", ")))"
+        let arrays = zip(numbers, [ColumnStorage.integer] + stored.map { layout.columns[$0].storage })
+            .map { "\($0)::\($1.typeName)[]" }
+        insertManySQL = "INSERT INTO \(name) (\(list)) SELECT * FROM unnest(\(arrays.joined(separator: ", ")))"
+        deleteSQL = "DELETE FROM \(name) WHERE \(key) = ANY($1::bigint[])"
+        let select = "SELECT \(list) FROM \(name)"
+        selectSQL = select
+        keySQL = select + " WHERE \(key) = $1"
+        constraintSQL = layout.constraints.map { columns in
+            let tests = columns.enumerated().map { "\(term($1)) = $\($0 + 1)" }
+            return select + " WHERE " + tests.joined(separator: " AND ")
+        }
+        indexes = PostgreSQLTable.indexes(layout, name, columns, declared)
+    }
+
+    private static func columnNames(_ layout: EntityLayout) throws(DataSourceError) -> [Int: String] {
+        guard layout.storedColumns.count < 1600 else {
+            throw DataSourceError(
+                .unreadableModel,
+                "\(layout.name) has \(layout.storedColumns.count) stored columns; a table of the server holds 1,599. "
+                    + "Divide the entity.", entityName: layout.name)
+        }
+        var names = Identifiers(reserved: [keyName] + Identifiers.systemColumns)
+        var result: [Int: String] = [:]
+        // In the order of the names, for the order in the model may change without a reset.
+        let sorted = layout.storedColumns.sorted {
+            layout.columns[$0].name.utf8.lexicographicallyPrecedes(layout.columns[$1].name.utf8)
+        }
+        for column in sorted { result[column] = try names.claim(layout.columns[column].name) }
+        return result
+    }
+
+    /// The statement that writes those columns of one row: the key is parameter 1, the values follow.
+    func updateSQL(_ columns: [Int]) -> String {
+        let settings = columns.enumerated().map { "\(self.columns[$1] ?? "") = $\($0 + 2)" }
+        return "UPDATE \(name) SET \(settings.joined(separator: ", ")) WHERE \(PostgreSQLTable.keyName.quoted) = $1"
+    }
+
+    /// The statement that writes those columns of any number of rows, keys and values given as arrays.
+    func updateManySQL(_ columns: [Int]) -> String {
+        let settings = columns.enumerated().map { "\(self.columns[$1] ?? "") = _new.v\($0)" }
+        let arrays = columns.enumerated().map { ", $\($0 + 2)::\(layout.columns[$1].storage.typeName)[]" }
+        let names = columns.indices.map { ", v\($0)" }
+        return "UPDATE \(name) AS _old SET \(settings.joined(separator: ", ")) "
+            + "FROM unnest($1::bigint[]\(arrays.joined())) AS _new(k\(names.joined())) "
+            + "WHERE _old.\(PostgreSQLTable.keyName.quoted) = _new.k"
+    }
+}
+
+extension PostgreSQLTable {
+    /// The indexes that the model asks for. A name holds the definition, so that a name that is there is an index that is
+    /// right.
+    ///
+    /// An index over texts in their order would refuse long ones, so that texts and data have one that only finds what is
+    /// equal.
+    private static func indexes(
+        _ layout: EntityLayout, _ table: String, _ columns: [Int: String],
+        _ declared: [[(column: Int, isAscending: Bool)]]
+    ) -> [Index] {
+        let unique = Set(layout.constraints.compactMap(\.first))
+        let single = layout.columns.indices.filter { column in
+            layout.indexedColumns.contains(column) && !unique.contains(column)
+        }
+        var definitions: [String] = []
+        for elements in declared + single.map({ [(column: $0, isAscending: true)] }) {
+            guard let first = elements.first, let term = columns[first.column] else { continue }
+            if layout.columns[first.column].isLong {
+                definitions.append("USING hash (\(term))")
+                continue
+            }
+            let short = elements.prefix { !layout.columns[$0.column].isLong && columns[$0.column] != nil }
+            let terms = short.map { element in
+                (columns[element.column] ?? "") + (element.isAscending ? " NULLS FIRST" : " DESC NULLS LAST")
+            }
+            definitions.append("USING btree (\(terms.joined(separator: ", ")))")
+        }
+        return Set(definitions).sorted().map { definition in
+            let name = Identifiers.fitting("_index \(layout.name) \(definition)")
+            return Index(
+                name: name, createSQL: "CREATE INDEX IF NOT EXISTS \(name.quoted) ON \(table) \(definition)")
+        }
+    }
+}
+
+extension ColumnLayout {
+    fileprivate var isLong: Bool { storage == .text || storage == .blob }
+}
+#endif

@@ -1,0 +1,124 @@
+#if PostgreSQL
+internal import RowStore
+
+/// Reads what other members have written, on a connection of its own: who reads rows may have to take that in first, and must
+/// not wait for a reader of the pool.
+///
+/// Guarded by: ``PostgreSQLStore``.
+final class FeedReader {
+    private let options: PostgreSQLStore.Options
+    private let schema: PostgreSQLSchema
+    private let encoding: ChangeEncoding
+    private let own: Int64
+    private var connection: Connection?
+    private var members: [Int64: StoreMember] = [:]
+
+    /// The most saves that are read at once, and about how many bytes of them.
+    private static let pageSize = 256
+    private static let pageBytes = 8 << 20
+
+    init(_ options: PostgreSQLStore.Options, _ schema: PostgreSQLSchema, own: Int64) {
+        self.options = options
+        self.schema = schema
+        self.own = own
+        encoding = ChangeEncoding(schema.layout)
+    }
+
+    func close() {
+        connection?.close()
+        connection = nil
+    }
+
+    /// Runs the body with the connection, once more if that was lost while nobody used it.
+    private func reading<R>(_ body: (Connection) throws(DataSourceError) -> R) throws(DataSourceError) -> R {
+        if let connection {
+            do throws(DataSourceError) { return try body(connection) } catch {
+                guard !connection.isUsable else { throw error }
+                self.connection = nil
+            }
+        }
+        let made = try Connection(options.target)
+        connection = made
+        return try body(made)
+    }
+
+    // MARK: Saves
+
+    func news(after start: Int64) throws(DataSourceError) -> SharedNews {
+        try reading { (connection) throws(DataSourceError) in try news(after: start, connection) }
+    }
+
+    private func news(after start: Int64, _ connection: Connection) throws(DataSourceError) -> SharedNews {
+        // One statement, so that all of it is of one state.
+        let found = try connection.rows(
+            """
+            SELECT f.position, f.lowest, f.leases, c.position, c.member, c.unknown, c.changes \
+            FROM \(schema.term(PostgreSQLSchema.feed)) f LEFT JOIN LATERAL (SELECT p.position, p.member, p.unknown, \
+            CASE WHEN p.member = $2 THEN NULL ELSE p.changes END AS changes FROM (SELECT *, \
+            sum(size) OVER (ORDER BY position) - size AS before FROM \(schema.term(PostgreSQLSchema.changes)) \
+            WHERE position > $1 ORDER BY position LIMIT \(FeedReader.pageSize)) p \
+            WHERE p.before < \(FeedReader.pageBytes)) c ON true ORDER BY c.position
+            """, [WireValue(start), WireValue(own)])
+        guard found.rowCount > 0 else { throw DataSourceError(damagedSharing: options.name) }
+        let (position, lowest) = (found.integer(0, 0), found.integer(0, 1))
+        var news = SharedNews(
+            position: start, events: [], isMore: false, foundOutsideWrites: false, leaseVersion: found.integer(0, 2)
+        )
+        // A server that was put back to an earlier state has a lower position, too.
+        guard position != start else { return news }
+        guard position > start, start + 1 >= lowest, !found.isNull(0, 3) else {
+            news.position = position
+            news.events = [.unknown(nil)]
+            return news
+        }
+        for row in 0..<found.rowCount {
+            let position = found.integer(row, 3)
+            // Positions have no holes. If one is missing, somebody has deleted rows.
+            if position != news.position + 1 { news.events.append(.unknown(nil)) }
+            news.position = position
+            let maker = found.integer(row, 4)
+            if maker != own { news.events.append(try event(found, row, maker, connection)) }
+        }
+        news.isMore = news.position < position
+        return news
+    }
+
+    private func event(
+        _ found: QueryResult, _ row: Int, _ maker: Int64, _ connection: Connection
+    ) throws(DataSourceError) -> FeedEvent {
+        if !found.isNull(row, 5) {
+            let names = found.text(row, 5).split(separator: "\n")
+            return .unknown(Set(names.compactMap { schema.layout.entity(named: String($0))?.index }))
+        }
+        let bytes = found.bytes(row, 6)
+        guard bytes.count >= 8 else { return .unknown(nil) }
+        let count = bytes.count / 8
+        // The bytes are anywhere; words have to be at addresses of words.
+        let words = ContiguousArray<UInt64>(unsafeUninitializedCapacity: count) { buffer, initialized in
+            UnsafeMutableRawBufferPointer(buffer).copyMemory(
+                from: UnsafeRawBufferPointer(rebasing: bytes[..<(count * 8)]))
+            initialized = count
+        }
+        guard var changes = words.withUnsafeBufferPointer(encoding.changes) else { return .unknown(nil) }
+        changes.maker = try member(maker, connection)
+        return .changes(changes)
+    }
+
+    private func member(_ number: Int64, _ connection: Connection) throws(DataSourceError) -> StoreMember {
+        if let member = members[number] { return member }
+        members = [:]
+        for (member, _) in try Members(connection, schema).all() { members[member.number] = member }
+        return members[number] ?? StoreMember(number: number, processID: 0, name: "ended")
+    }
+
+    // MARK: Leases
+
+    func leases() throws(DataSourceError) -> LeaseFacts {
+        try reading { (connection) throws(DataSourceError) in
+            try connection.run("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+            defer { try? connection.run("ROLLBACK") }
+            return try LeaseFacts(connection, schema)
+        }
+    }
+}
+#endif

@@ -1,0 +1,102 @@
+#if PostgreSQL
+internal import RowStore
+
+/// Who has which lease and who waits, as the store says it, and who lives.
+struct LeaseFacts {
+    let desk: LeaseDesk
+    /// How often the leases have changed.
+    let version: Int64
+    /// The server's time, which all machines have, in milliseconds.
+    let now: Int64
+    private let members: [(member: StoreMember, silence: Int64)]
+
+    init(_ connection: Connection, _ schema: PostgreSQLSchema) throws(DataSourceError) {
+        let results = try connection.pipeline([
+            Request(
+                """
+                SELECT leases, (extract(epoch FROM clock_timestamp()) * 1000)::bigint \
+                FROM \(schema.term(PostgreSQLSchema.feed))
+                """),
+            Request("SELECT entity, holder, epoch, source, since FROM \(schema.term(PostgreSQLSchema.leases))"),
+            Request(
+                """
+                SELECT number, member, entities, source, since, answered \
+                FROM \(schema.term(PostgreSQLSchema.tickets)) ORDER BY number
+                """),
+        ])
+        guard results[0].rowCount == 1 else { throw DataSourceError(damagedSharing: schema.name) }
+        version = results[0].integer(0, 0)
+        now = results[0].integer(0, 1)
+        let found = results[1]
+        var leases: [String: LeaseDesk.Lease] = [:]
+        for row in 0..<found.rowCount {
+            leases[found.text(row, 0)] = LeaseDesk.Lease(
+                holder: found.optionalInteger(row, 1), epoch: found.integer(row, 2), source: found.text(row, 3),
+                since: found.integer(row, 4))
+        }
+        let waiting = results[2]
+        let tickets = (0..<waiting.rowCount).map { row in
+            LeaseDesk.Ticket(
+                number: waiting.integer(row, 0), member: waiting.integer(row, 1),
+                entities: LeaseFacts.lines(waiting.text(row, 2)), source: waiting.text(row, 3),
+                since: waiting.integer(row, 4),
+                answered: Set(LeaseFacts.lines(waiting.text(row, 5)).compactMap { Int64($0) }))
+        }
+        desk = LeaseDesk(leases: leases, tickets: tickets, nextTicket: version + 1)
+        members = try Members(connection, schema).all()
+    }
+
+    private static func lines(_ text: String) -> [String] { text.split(separator: "\n").map(String.init) }
+
+    /// Whether a member has said so lately.
+    func isAlive(_ number: Int64) -> Bool {
+        members.contains { $0.member.number == number && $0.silence < Members.silence }
+    }
+
+    func table(
+        _ desk: LeaseDesk, _ layout: ModelLayout, asSeenBy own: Int64, isChanged: Bool = false
+    ) -> LeaseTable {
+        desk.table(isChanged ? version + 1 : version, members.map(\.member), layout, asSeenBy: own)
+    }
+
+    /// Writes what differs from these facts, in the transaction in which they were read.
+    func write(_ changed: LeaseDesk, _ connection: Connection, _ schema: PostgreSQLSchema) throws(DataSourceError) {
+        var requests: [Request] = []
+        for (entity, lease) in changed.leases where lease != desk.leases[entity] {
+            requests.append(
+                Request(
+                    """
+                    INSERT INTO \(schema.term(PostgreSQLSchema.leases)) VALUES ($1, $2, $3, $4, $5) \
+                    ON CONFLICT (entity) DO UPDATE SET holder = excluded.holder, epoch = excluded.epoch, \
+                    source = excluded.source, since = excluded.since
+                    """,
+                    [
+                        WireValue(entity), lease.holder.map { WireValue($0) } ?? .null, WireValue(lease.epoch),
+                        WireValue(lease.source), WireValue(lease.since),
+                    ]))
+        }
+        let tickets = schema.term(PostgreSQLSchema.tickets)
+        for ticket in desk.tickets where !changed.tickets.contains(where: { $0.number == ticket.number }) {
+            requests.append(Request("DELETE FROM \(tickets) WHERE number = $1", [WireValue(ticket.number)]))
+        }
+        for ticket in changed.tickets where !desk.tickets.contains(ticket) {
+            requests.append(
+                Request(
+                    """
+                    INSERT INTO \(tickets) VALUES ($1, $2, $3, $4, $5, $6) \
+                    ON CONFLICT (number) DO UPDATE SET answered = excluded.answered
+                    """,
+                    [
+                        WireValue(ticket.number), WireValue(ticket.member),
+                        WireValue(ticket.entities.joined(separator: "\n")), WireValue(ticket.source),
+                        WireValue(ticket.since),
+                        WireValue(ticket.answered.sorted().map(String.init).joined(separator: "\n")),
+                    ]))
+        }
+        requests.append(
+            Request(
+                "UPDATE \(schema.term(PostgreSQLSchema.feed)) SET leases = $1", [WireValue(version + 1)]))
+        _ = try connection.pipeline(requests)
+    }
+}
+#endif

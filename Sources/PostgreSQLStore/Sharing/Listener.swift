@@ -1,0 +1,128 @@
+#if PostgreSQL
+internal import Foundation
+internal import RowStore
+internal import Synchronization
+
+/// Hears when others have saved, and says again and again that this member lives: a thread with a connection of its own.
+///
+/// A notification says only that there may be news. Without any, the store is looked at after each beat, so that a server that
+/// does not pass notifications on is as good, only slower.
+final class Listener: Sendable {
+    private struct State {
+        var handler: (@Sendable () -> Void)?
+        var report: (@Sendable (DataSourceError) -> Void)?
+        var isAway = false
+    }
+
+    private let options: PostgreSQLStore.Options
+    private let schema: PostgreSQLSchema
+    private let member: StoreMember
+    private let state = Guarded(State())
+    private let isEnding = Atomic(false)
+    private let ended = DispatchSemaphore(value: 0)
+    /// Written to end the thread's wait.
+    private let wakeUp: (read: Int32, write: Int32)
+
+    init(_ options: PostgreSQLStore.Options, _ schema: PostgreSQLSchema, _ member: StoreMember) {
+        self.options = options
+        self.schema = schema
+        self.member = member
+        var ends: [Int32] = [-1, -1]
+        pipe(&ends)
+        // A program that this process starts has no use for them.
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        wakeUp = (ends[0], ends[1])
+        let thread = Thread { [self] in
+            run()
+            ended.signal()
+        }
+        thread.name = "CoreDataSource.listener"
+        thread.start()
+    }
+
+    deinit {
+        close(wakeUp.read)
+        close(wakeUp.write)
+    }
+
+    func listen(_ handler: @escaping @Sendable () -> Void) { state.withLock { $0.handler = handler } }
+
+    func report(to handler: @escaping @Sendable (DataSourceError) -> Void) {
+        state.withLock { $0.report = handler }
+    }
+
+    /// Returns when nobody is called any more.
+    func end() {
+        guard !isEnding.exchange(true, ordering: .sequentiallyConsistent) else { return }
+        var byte: UInt8 = 1
+        _ = write(wakeUp.write, &byte, 1)
+        // Who is called by the thread itself cannot wait for it.
+        if Thread.current.name != "CoreDataSource.listener" { ended.wait() }
+        state.withLock { $0 = State() }
+    }
+
+    private func run() {
+        var connection: Connection?
+        var pause = Duration.milliseconds(100)
+        while !isEnding.load(ordering: .sequentiallyConsistent) {
+            do throws(DataSourceError) {
+                if let connection {
+                    try listen(on: connection)
+                } else {
+                    connection = try connected()
+                    pause = .milliseconds(100)
+                    note(nil)
+                    call()
+                }
+            } catch {
+                connection?.close()
+                connection = nil
+                note(error)
+                wait(-1, Int32(pause / .milliseconds(1)))
+                pause = min(pause * 2, .seconds(5))
+            }
+        }
+        connection?.close()
+    }
+
+    private func connected() throws(DataSourceError) -> Connection {
+        let connection = try Connection(options.target)
+        try connection.run("LISTEN \(schema.channel.quoted)")
+        try beat(connection)
+        return connection
+    }
+
+    private func beat(_ connection: Connection) throws(DataSourceError) {
+        let members = Members(connection, schema)
+        if try !members.beat(member.number) { try members.add(member) }
+    }
+
+    private func listen(on connection: Connection) throws(DataSourceError) {
+        wait(connection.socket, Members.beat)
+        if isEnding.load(ordering: .sequentiallyConsistent) { return }
+        let isCalled = try connection.takeNotifications()
+        if !isCalled { try beat(connection) }
+        call()
+    }
+
+    /// Waits until there is something to read, or the end.
+    private func wait(_ socket: Int32, _ milliseconds: Int32) {
+        var polled = [
+            pollfd(fd: wakeUp.read, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: socket, events: Int16(POLLIN), revents: 0),
+        ]
+        _ = poll(&polled, 2, milliseconds)
+    }
+
+    private func call() { state.withLock { $0.handler }?() }
+
+    /// Tells of the loss of the server once.
+    private func note(_ error: DataSourceError?) {
+        let report = state.withLock { state -> (@Sendable (DataSourceError) -> Void)? in
+            defer { state.isAway = error != nil }
+            return state.isAway ? nil : state.report
+        }
+        if let error { report?(error) }
+    }
+}
+#endif

@@ -1,0 +1,188 @@
+#if PostgreSQL
+internal import RowStore
+
+/// Sends the rows of change sets to the server, many for one answer.
+struct RowWriter {
+    private let connection: Connection
+    private let schema: PostgreSQLSchema
+    private var waiting: [Waiting] = []
+    private var waitingBytes = 0
+
+    private struct Waiting {
+        let request: Request
+        /// Nil for what is about no rows.
+        var table: PostgreSQLTable?
+        /// How many rows have to be changed by it; nil if it does not matter.
+        var expected: Int?
+    }
+
+    /// The most rows of one statement, and the most statements and bytes that are sent for one answer.
+    private static let rowLimit = 4000
+    private static let statementLimit = 64
+    private static let byteLimit = 4 << 20
+
+    /// - Parameter first: What is sent before everything else.
+    init(_ connection: Connection, _ schema: PostgreSQLSchema, first: [Request] = []) {
+        self.connection = connection
+        self.schema = schema
+        waiting = first.map { Waiting(request: $0) }
+    }
+
+    mutating func write(_ set: ChangeSet) throws(DataSourceError) {
+        for changes in set.entities {
+            let table = try schema.table(changes.entity)
+            try delete(changes.deleted, table)
+            try update(changes.updated, table)
+            try insert(changes.inserted, table)
+        }
+    }
+
+    /// Waits until the server has all rows, and has checked what is to be unique.
+    ///
+    /// - Parameter last: What is sent after that, for the same answer.
+    /// - Returns: What those have answered.
+    @discardableResult
+    mutating func finish(_ last: [Request] = []) throws(DataSourceError) -> [QueryResult] {
+        let checks = ["SET CONSTRAINTS ALL IMMEDIATE", "SET CONSTRAINTS ALL DEFERRED"].map { Request($0) }
+        return try Array(flush(and: (schema.hasConstraints ? checks : []) + last).suffix(last.count))
+    }
+
+    private mutating func add(
+        _ sql: String, _ values: [WireValue], _ table: PostgreSQLTable, expected: Int? = nil, isKept: Bool = true
+    ) throws(DataSourceError) {
+        waiting.append(Waiting(request: Request(sql, values, isKept: isKept), table: table, expected: expected))
+        for value in values { waitingBytes += value.bytes?.count ?? 0 }
+        if waiting.count >= RowWriter.statementLimit || waitingBytes >= RowWriter.byteLimit { _ = try flush(and: []) }
+    }
+
+    private mutating func flush(and last: [Request]) throws(DataSourceError) -> [QueryResult] {
+        let sent = waiting
+        (waiting, waitingBytes) = ([], 0)
+        if sent.isEmpty && last.isEmpty { return [] }
+        let results: [QueryResult]
+        do throws(DataSourceError) {
+            results = try connection.pipeline(sent.map(\.request) + last)
+        } catch {
+            throw schema.named(error)
+        }
+        for (waiting, result) in zip(sent, results) {
+            guard let expected = waiting.expected, result.changedRows != expected else { continue }
+            throw DataSourceError(updateOfMissingRowOf: waiting.table?.layout.name)
+        }
+        return results
+    }
+
+    // MARK: Rows
+
+    private mutating func insert(_ rows: [StoredRow], _ table: PostgreSQLTable) throws(DataSourceError) {
+        let columns = table.stored
+        if rows.count == 1, let row = rows.first {
+            let values = try columns.map { column throws(DataSourceError) in try table.value(row.row, column) }
+            return try add(table.insertSQL, [WireValue(row.key)] + values, table)
+        }
+        for part in parts(of: rows, \.row) {
+            var values = [WireValue(part.map(\.key))]
+            for column in columns {
+                values.append(try table.array(part.lazy.map(\.row), part.count, column))
+            }
+            try add(table.insertManySQL, values, table)
+        }
+    }
+
+    private mutating func delete(_ rows: [StoredRow], _ table: PostgreSQLTable) throws(DataSourceError) {
+        for start in stride(from: 0, to: rows.count, by: RowWriter.rowLimit) {
+            let part = rows[start..<min(start + RowWriter.rowLimit, rows.count)]
+            try add(table.deleteSQL, [WireValue(part.map(\.key))], table)
+        }
+    }
+
+    /// Writes the columns that changed, and no others, for rows together in which the same ones did.
+    private mutating func update(_ rows: [UpdatedRow], _ table: PostgreSQLTable) throws(DataSourceError) {
+        var groups: [ColumnSet: [UpdatedRow]] = [:]
+        var order: [ColumnSet] = []
+        for row in rows {
+            if groups[row.columns] == nil { order.append(row.columns) }
+            groups[row.columns, default: []].append(row)
+        }
+        for set in order {
+            let columns = table.stored.filter { set.contains($0) }
+            let group = groups[set] ?? []
+            if columns.isEmpty { continue }
+            // The server keeps the statement only if it is likely to come again.
+            if group.count == 1, let row = group.first {
+                let values = try columns.map { column throws(DataSourceError) in try table.value(row.row, column) }
+                try add(table.updateSQL(columns), [WireValue(row.key)] + values, table, expected: 1)
+                continue
+            }
+            for part in parts(of: group, \.row) {
+                var values = [WireValue(part.map(\.key))]
+                for column in columns { values.append(try table.array(part.lazy.map(\.row), part.count, column)) }
+                try add(table.updateManySQL(columns), values, table, expected: part.count)
+            }
+        }
+    }
+
+    /// Rows in parts that are not too large for one statement.
+    private func parts<Row>(of rows: [Row], _ snapshot: (Row) -> RowSnapshot) -> [ArraySlice<Row>] {
+        var parts: [ArraySlice<Row>] = []
+        var (start, bytes) = (0, 0)
+        for (place, row) in rows.enumerated() {
+            bytes += snapshot(row).byteCount
+            if place - start + 1 >= RowWriter.rowLimit || bytes >= RowWriter.byteLimit {
+                parts.append(rows[start...place])
+                (start, bytes) = (place + 1, 0)
+            }
+        }
+        if start < rows.count { parts.append(rows[start...]) }
+        return parts
+    }
+}
+
+extension PostgreSQLTable {
+    fileprivate func value(_ row: RowSnapshot, _ column: Int) throws(DataSourceError) -> WireValue {
+        try check(row, column)
+        return WireValue(row, column, layout.columns[column].storage)
+    }
+
+    fileprivate func array(
+        _ rows: some Sequence<RowSnapshot>, _ count: Int, _ column: Int
+    ) throws(DataSourceError) -> WireValue {
+        let storage = layout.columns[column].storage
+        var array = WireArray(storage, count: count)
+        for row in rows {
+            try check(row, column)
+            array.append(row, column, storage)
+        }
+        return WireValue(array)
+    }
+
+    /// - Throws: `validationFailed` for a text with the character U+0000, which PostgreSQL cannot keep.
+    private func check(_ row: RowSnapshot, _ column: Int) throws(DataSourceError) {
+        guard layout.columns[column].storage == .text, !row.isNull(column) else { return }
+        guard row.withBytes(column, { $0.contains(0) }) else { return }
+        let name = layout.columns[column].name
+        throw DataSourceError(
+            .validationFailed,
+            "\(layout.name).\(name) holds the character U+0000, which PostgreSQL cannot keep in a text. Remove it, or make the attribute Binary Data.",
+            entityName: layout.name, attributeName: name)
+    }
+}
+
+extension PostgreSQLSchema {
+    var hasConstraints: Bool { tables.contains { $0?.constraints.isEmpty == false } }
+
+    /// An error of the server with the names of the model in the places of the names of constraints.
+    func named(_ error: DataSourceError) -> DataSourceError {
+        guard error.code == .uniquenessViolated, let name = error.attributeName else { return error }
+        for table in tables.compactMap(\.self) {
+            if let constraint = table.constraints.first(where: { $0.name == name }) {
+                return DataSourceError(uniqueness: constraint.columns, table.layout)
+            }
+            if name == Identifiers.fitting(table.bareName + "_pkey") {
+                return DataSourceError(uniqueness: nil, table.layout)
+            }
+        }
+        return error
+    }
+}
+#endif

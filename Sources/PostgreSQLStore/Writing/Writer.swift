@@ -1,0 +1,169 @@
+#if PostgreSQL
+internal import RowStore
+
+/// Writes change sets, one transaction for a group, over a connection of its own.
+///
+/// The statements of a transaction come in this order: the rows; then the mark of this member's transaction, by which a lost
+/// answer is settled; then the position, whose row stays locked to the end, so that positions are in the order of the commits;
+/// and under that lock, in a statement of its own, the epochs of the leases. A takeover locks the same row first.
+final class Writer {
+    let opening: StoreOpening
+    let schema: PostgreSQLSchema
+    let entry: Registry.Entry
+    let member: StoreMember
+    let encoding: ChangeEncoding
+    let counters: PostgreSQLCounters
+    /// Nil while the server cannot be reached.
+    var connection: Connection?
+    /// The number of this member's newest transaction.
+    var transactionNumber: Int64 = 0
+    /// A transaction of which nobody knows whether it was committed, and the server's process that had it.
+    var unsettled: Unsettled?
+    /// The saves of a transaction that was said to be unknown, and turned out to be committed.
+    var landed: Set<Int64> = []
+    /// Whether a transaction was given up as unknown, so that everybody has to read anew once it is settled.
+    var hasNews = false
+    /// What was noted since old saves were last forgotten. A member looks with its first save: it may make few.
+    var notedSaves = Writer.saveLimit / 4
+
+    struct Unsettled {
+        let number: Int64
+        /// The server's process that had it.
+        let serverProcess: Int32
+        let saves: Set<Int64>
+    }
+
+    /// The most saves and bytes that are kept for members who are behind.
+    static let saveLimit = 4096
+    static let sizeLimit: Int64 = 16 << 20
+    static let ageLimit = "10 minutes"
+    /// How often a transaction is tried that the server has ended for the sake of another one.
+    static let attempts = 8
+    /// How long the outcome of a transaction is asked for whose answer was lost.
+    static let settlingPatience = Duration.seconds(30)
+
+    init(_ opening: StoreOpening, _ opened: StoreOpening.Result, _ counters: PostgreSQLCounters) {
+        self.opening = opening
+        schema = opened.schema
+        entry = opened.entry
+        member = opened.member
+        connection = opened.connection
+        encoding = ChangeEncoding(opened.schema.layout)
+        self.counters = counters
+    }
+
+    func close() {
+        if let connection, connection.isUsable { try? leave(connection) }
+        connection?.close()
+        connection = nil
+    }
+
+    func leave(_ connection: Connection) throws(DataSourceError) {
+        try connection.transaction { () throws(DataSourceError) in
+            _ = try connection.rows(
+                "UPDATE \(schema.term(PostgreSQLSchema.leases)) SET holder = NULL WHERE holder = $1",
+                [WireValue(member.number)])
+            try connection.run("UPDATE \(schema.term(PostgreSQLSchema.feed)) SET leases = leases + 1")
+            try Members(connection, schema).remove(member.number)
+            try connection.run(notifySQL)
+        }
+    }
+
+    /// The connection; made anew where it was lost.
+    func connected() throws(DataSourceError) -> Connection {
+        if let connection, connection.isUsable { return connection }
+        let made = try Connection(opening.options.target)
+        try opening.settleWriter(made)
+        connection = made
+        return made
+    }
+
+    var notifySQL: String { "SELECT pg_notify(\(schema.channel.quotedText), '')" }
+
+    // MARK: Saves
+
+    func commit(_ group: [ChangeSet]) throws(DataSourceError) -> CommitOutcome {
+        try settle(patience: .zero)
+        // What was tried again after all is there already.
+        let group = group.map { landed.contains($0.number) ? ChangeSet(landed: $0) : $0 }
+        guard group.contains(where: { !$0.isEmpty }) else { return outcome([:]) }
+        var refused: [Int: DataSourceError] = [:]
+        do throws(DataSourceError) {
+            let saves = group.filter { !$0.isEmpty }
+            try transaction { (connection, number) throws(DataSourceError) in
+                var rows = RowWriter(connection, schema, first: [Request("BEGIN")])
+                for set in saves { try rows.write(set) }
+                let place = try place(rows.finish(placing(saves.count, number)), saves.count)
+                return Written(saves: saves, position: place.position, epochs: place.epochs)
+            }
+        } catch {
+            guard error.isOfOneSave else { throw error }
+            refused = try group.count == 1 ? [0: error] : commitOneByOne(group)
+        }
+        return outcome(refused)
+    }
+
+    func outcome(_ refused: [Int: DataSourceError]) -> CommitOutcome {
+        defer { (hasNews, landed) = (false, []) }
+        return CommitOutcome(refused: refused, foundOutsideWrites: hasNews)
+    }
+
+    /// Writes what can be written of a group of which something cannot.
+    ///
+    /// - Returns: Why the others were refused, by their places.
+    func commitOneByOne(_ group: [ChangeSet]) throws(DataSourceError) -> [Int: DataSourceError] {
+        var refusals = Refusals()
+        try transaction { (connection, number) throws(DataSourceError) in
+            refusals = Refusals()
+            try connection.run("BEGIN")
+            // Nobody takes a lease over while that row is locked.
+            try connection.run("SELECT 1 FROM \(schema.term(PostgreSQLSchema.feed)) FOR UPDATE")
+            let epochs = epochs(try connection.pipeline([epochsRequest])[0])
+            for (place, set) in group.enumerated() where !refusals.refusesDependent(set, at: place) {
+                try connection.run("SAVEPOINT one_save")
+                do throws(DataSourceError) {
+                    try check(set, epochs)
+                    var rows = RowWriter(connection, schema)
+                    try rows.write(set)
+                    try rows.finish()
+                    try connection.run("RELEASE one_save")
+                } catch {
+                    guard error.isOfOneSave, connection.isUsable else { throw error }
+                    try connection.run("ROLLBACK TO one_save")
+                    refusals.refuse(set, at: place, error)
+                }
+            }
+            let saves = group.indices.filter { refusals.errors[$0] == nil && !group[$0].isEmpty }.map { group[$0] }
+            let position = try place(connection.pipeline(placing(saves.count, number)), saves.count).position
+            return Written(saves: saves, position: position, epochs: epochs)
+        }
+        return refusals.errors
+    }
+
+    // MARK: Resetting
+
+    /// Puts an empty generation in the place of the one that is open.
+    func reset() throws(DataSourceError) -> (StoreStartup, StoreOpening.Result) {
+        try settle(patience: .zero)
+        let connection = try connected()
+        let registry = Registry(connection: connection)
+        return try registry.holdingGate { () throws(DataSourceError) in
+            guard let found = try registry.entry(opening.options.name), found == entry else {
+                throw DataSourceError(resetElsewhere: opening.options.name)
+            }
+            var startup = StoreStartup(reason: .requested)
+            startup.rowsDropped = try opening.count(connection, found)
+            let new = try opening.replace(registry, found, .requested, besides: member.number)
+            return (startup, try opening.rejoin(connection, new, member))
+        }
+    }
+}
+
+extension ChangeSet {
+    /// One that was written already, so that nothing is left to write.
+    fileprivate init(landed other: ChangeSet) {
+        self = other
+        entities = []
+    }
+}
+#endif

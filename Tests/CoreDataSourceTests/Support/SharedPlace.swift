@@ -1,0 +1,78 @@
+import CoreDataSource
+import Foundation
+import RowStore
+import SQLiteStore
+import TestSupport
+
+#if PostgreSQL
+import PostgreSQLStore
+#endif
+
+/// A store that several containers of a test share, each of which counts as a process of its own.
+final class SharedPlace: Sendable {
+    enum Kind: String, Sendable, CaseIterable {
+        case sqlite
+        case postgreSQL
+
+        /// Those that there can be here: a server needs the trait PostgreSQL and a server to run.
+        static var all: [Kind] {
+            #if PostgreSQL
+            PostgreSQLServer.isInstalled ? allCases : [.sqlite]
+            #else
+            [.sqlite]
+            #endif
+        }
+    }
+
+    let kind: Kind
+    /// The file; nil for a server.
+    let url: URL?
+    /// The folder of the file.
+    private let directory: TemporaryDirectory?
+    /// Where the server is.
+    private let connection: String
+
+    init(_ kind: Kind) throws {
+        self.kind = kind
+        switch kind {
+        case .sqlite:
+            connection = ""
+            let made = try TemporaryDirectory()
+            url = made.store
+            directory = consume made
+        case .postgreSQL:
+            let server = try PostgreSQLServer.shared
+            connection = server.connectionString(database: try server.makeDatabase())
+            url = nil
+            directory = nil
+        }
+    }
+
+    func open(
+        model: ManagedObjectModel = .contacts, times: LeaseTimes = LeaseTimes(),
+        configuration: PersistentContainer.Configuration = .init(synchronous: .normal)
+    ) throws -> PersistentContainer {
+        #if PostgreSQL
+        if kind == .postgreSQL {
+            let layout = ModelLayout(model)
+            var options = PostgreSQLStore.Options(
+                connection: connection, name: "store", layout: layout, identity: StoreIdentity(model),
+                synchronous: configuration.synchronous, resetPolicy: configuration.resetPolicy)
+            options.leaseTimes = times
+            let store = try PostgreSQLStore.open(options)
+            return PersistentContainer(layout, store, store.startup, configuration)
+        }
+        #endif
+        return try .shared(
+            url ?? URL(filePath: "/"), model: model, times: times, configuration: configuration)
+    }
+}
+
+extension StoreIdentity {
+    /// That of a store with no database key.
+    init(_ model: ManagedObjectModel) {
+        self.init(
+            modelHash: model.hash.description, entityHashes: model.entityHashes.mapValues(\.description),
+            databaseKey: "")
+    }
+}
