@@ -1,6 +1,7 @@
 import ManagedModel
 import RowStore
 import StoreTestModel
+import TestSupport
 import Testing
 
 /// Values come back as they were stored.
@@ -20,14 +21,18 @@ struct ValuePromises {
         "\u{7F}\u{1}",
         "👩‍👩‍👧‍👦 e\u{301} é 日本", "\u{FFFD}\u{FFFE}\u{FFFF}\u{FEFF}", "\u{D7FF}\u{E000}",
         String(String.UnicodeScalarView((0...16).compactMap { Unicode.Scalar($0 << 16 | 0xFFFD) })),
-        String(repeating: "é", count: 1 << 19),
     ].map { (TestModel.text, .text($0)) }
+
+    /// In a column that no constraint has, for a server keeps long values out of indexes.
+    private static let long: [(column: Int, RowValue)] = [
+        (TestModel.decimal, .text(String(repeating: "é", count: 1 << 19)))
+    ]
 
     private static let blobs: [(column: Int, RowValue)] = [
         [], [0], [0, 255, 0], Array("\\x00".utf8), Array(0...255), Array(repeating: 7, count: 1 << 20),
     ].map { (TestModel.blob, .blob($0)) }
 
-    private static let values = numbers + strings + blobs
+    private static let values = numbers + strings + long + blobs
 
     private func expect(_ store: any PersistentStore, _ key: Int64, _ column: Int, _ value: RowValue) throws {
         let found = try #require(try store.row(key))
@@ -115,6 +120,23 @@ struct ValuePromises {
                 }
                 #expect(try store.row(2) != nil)
             }
+        }
+    }
+
+    /// The same for one that is too long for the index of a constraint.
+    @Test(arguments: TestedStore.all)
+    func aUniqueStringMayBeLong(kind: TestedStore) throws {
+        try kind.withStore { store in
+            // Nothing that a server could make short.
+            var random = SeededRandom(seed: 1)
+            let code = String((0..<20_000).map { _ in Character(Unicode.Scalar(UInt8(33 + random.next(below: 90)))) })
+            var other = ChangeSet.of(insert: [StoredRow(key: 2, row: TestModel.row(code: "b"))])
+            other.origin = 1
+            let group = [.of(insert: [StoredRow(key: 1, row: TestModel.row(code: code))]), other]
+            let refused = try store.commit(group).refused
+            #expect(refused.mapValues(\.code) == (kind.codeOfLongUnique.map { [0: $0] } ?? [:]))
+            #expect(try store.row(constraint: 0, .text(code))?.key == (kind.codeOfLongUnique == nil ? 1 : nil))
+            #expect(try store.row(2) != nil)
         }
     }
 

@@ -25,6 +25,8 @@ struct TestedStore: Sendable, CustomTestStringConvertible {
     var isShared = false
     /// Why a string that holds a NUL is refused; nil if it is not.
     var codeOfNUL: DataSourceError.Code?
+    /// The same for a unique string of 20,000 bytes.
+    var codeOfLongUnique: DataSourceError.Code?
     let make: @Sendable (ModelLayout, LeaseTimes) throws -> any StorePlace
 
     static let memory = TestedStore(testDescription: "memory", isPersistent: false) { layout, _ in
@@ -37,7 +39,7 @@ struct TestedStore: Sendable, CustomTestStringConvertible {
         try SQLitePlace(layout, times, isShared: true)
     }
 
-    static let all: [TestedStore] = [.memory, .sqlite, .sharedSQLite]
+    static let all: [TestedStore] = [.memory, .sqlite, .sharedSQLite] + onServers
     static let persistent = all.filter(\.isPersistent)
     static let shared = all.filter(\.isShared)
 
