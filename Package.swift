@@ -91,6 +91,12 @@ let package = Package(
                 "TestSupport",
             ]),
         .testTarget(
+            name: "StorePromiseTests",
+            dependencies: [
+                "SQLiteStore", "RowStore", "ManagedModel", "StoreFaults", "StoreTestModel", "TestSupport",
+                .target(name: "PostgreSQLStore", condition: .when(traits: ["PostgreSQL"])),
+            ]),
+        .testTarget(
             name: "PostgreSQLStoreTests",
             dependencies: ["PostgreSQLStore", "RowStore", "ManagedModel", "StoreTestModel", "TestSupport"]),
         .testTarget(
@@ -109,6 +115,7 @@ let package = Package(
             dependencies: [
                 "CoreDataSource", "SQLiteStore", "RowStore", "ManagedModel", "CSQLite", "CTaskHooks", "StoreFaults",
                 "StoreTestModel", "TestSupport",
+                .target(name: "PostgreSQLStore", condition: .when(traits: ["PostgreSQL"])),
             ], path: "Tests/Stress", plugins: ["ModelPlugin"]),
         .testTarget(name: "StressTests", dependencies: ["TestSupport"]),
         .testTarget(name: "MisuseTests", dependencies: ["CoreDataSource", "TestSupport"]),

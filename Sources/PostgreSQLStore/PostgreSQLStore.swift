@@ -22,6 +22,8 @@ package final class PostgreSQLStore: PersistentStore {
         package var leaseTimes = LeaseTimes()
         /// How long an answer of the server may take.
         package var patience = Duration.seconds(60)
+        /// How long the outcome of a transaction is asked for whose answer was lost.
+        package var settlingPatience = Duration.seconds(30)
         /// Waits before something is tried again.
         package var wait: @Sendable (Duration) -> Void = { Thread.sleep(forTimeInterval: $0 / .seconds(1)) }
 

@@ -3,6 +3,7 @@ import RowStore
 import SQLiteStore
 import StoreFaults
 import TestSupport
+import StoreTestModel
 import Testing
 
 /// What fails while a store is opened is an error, never a reset, and leaves every byte as it was.

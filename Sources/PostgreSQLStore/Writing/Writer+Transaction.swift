@@ -52,7 +52,7 @@ extension Writer {
                 unsettled = Unsettled(
                     number: number, serverProcess: connection.serverProcess, saves: Set(saves.map(\.number)))
                 self.connection = nil
-                if try settle(patience: Writer.settlingPatience) { return }
+                if try settle(patience: opening.options.settlingPatience) { return }
                 throw error
             }
             if connection.isUsable { try? connection.run("ROLLBACK") } else { self.connection = nil }

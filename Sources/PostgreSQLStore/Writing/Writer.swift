@@ -39,8 +39,6 @@ final class Writer {
     static let ageLimit = "10 minutes"
     /// How often a transaction is tried that the server has ended for the sake of another one.
     static let attempts = 8
-    /// How long the outcome of a transaction is asked for whose answer was lost.
-    static let settlingPatience = Duration.seconds(30)
 
     init(_ opening: StoreOpening, _ opened: StoreOpening.Result, _ counters: PostgreSQLCounters) {
         self.opening = opening

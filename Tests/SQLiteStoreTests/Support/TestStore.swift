@@ -49,37 +49,3 @@ extension SQLiteStore.Options {
         return options
     }
 }
-
-extension PersistentStore {
-    func rows(_ query: RowQuery) throws(DataSourceError) -> [StoredRow] {
-        try read(.statement) { (reader) throws(DataSourceError) in try reader.rows(query) }
-    }
-
-    func keys(_ query: RowQuery) throws(DataSourceError) -> [Int64] {
-        try rows(query).map(\.key)
-    }
-
-    func count(_ query: RowQuery = RowQuery(entity: TestModel.item)) throws(DataSourceError) -> Int {
-        try read(.statement) { (reader) throws(DataSourceError) in try reader.count(query) }
-    }
-
-    func row(_ key: Int64, entity: Int = TestModel.item) throws(DataSourceError) -> RowSnapshot? {
-        try read(.statement) { (reader) throws(DataSourceError) in try reader.row(entity: entity, key: key) }
-    }
-
-    func row(constraint: Int, _ values: RowValue...) throws(DataSourceError) -> StoredRow? {
-        try read(.statement) { (reader) throws(DataSourceError) in
-            try reader.row(entity: TestModel.item, constraint: constraint, values: values)
-        }
-    }
-}
-
-/// The code of the error that the body throws.
-func code(of body: () throws -> Void) -> DataSourceError.Code? {
-    do {
-        try body()
-        return nil
-    } catch {
-        return (error as? DataSourceError)?.code
-    }
-}

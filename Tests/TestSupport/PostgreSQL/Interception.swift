@@ -15,6 +15,8 @@ package final class Interception: Sendable {
 
     private struct State {
         var stage = Stage.expected
+        /// The first word of the statement that was met.
+        var command = ""
         var answer: String?
     }
 
@@ -30,10 +32,9 @@ package final class Interception: Sendable {
 
     // MARK: What a test asks
 
-    /// Waits until the message has come, and with ``TCPProxy/cutReply(to:)`` until the server has replied and the
-    /// connection is cut.
+    /// Waits until the message is held, or until the connection is cut.
     package func wait() {
-        state.wait { $0.stage.rawValue >= (action == .cutReply ? Stage.answered : .met).rawValue }
+        state.wait { $0.stage.rawValue >= (action == .hold ? Stage.met : .answered).rawValue }
     }
 
     /// Whether the message has come.
@@ -64,6 +65,13 @@ package final class Interception: Sendable {
 
     func matches(_ query: String) -> Bool { query.contains(statement) }
 
+    /// The message is the next one on its way.
+    func find(in query: String) {
+        let found = query.split(separator: ";").first { $0.contains(statement) } ?? ""
+        let command = found.split(separator: " ").first.map(String.init) ?? ""
+        state.change { $0.command = command.uppercased() }
+    }
+
     func meet(cutClient: @escaping @Sendable () -> Void) {
         cutClientOfIt.change { $0 = cutClient }
         state.change { $0.stage = .met }
@@ -74,21 +82,18 @@ package final class Interception: Sendable {
     /// What a message of the server says of the statement; nil if it is not the reply.
     func answer(in message: WireMessage) -> String? {
         if message.isOf("C"), let tag = message.strings(1).first {
-            return statement.uppercased().hasPrefix(tag.prefix { $0 != " " }) || tag == "ROLLBACK" ? tag : nil
+            return tag.prefix { $0 != " " } == state.value.command || tag == "ROLLBACK" ? tag : nil
         }
         guard message.isOf("E") else { return nil }
         let code = message.body.split(separator: 0).first { $0.first == UInt8(ascii: "C") }
         return "ERROR " + String(decoding: code?.dropFirst() ?? [], as: UTF8.self)
     }
 
+    /// Notes the reply before anybody can notice what comes of it.
+    func note(_ answer: String) { state.change { $0.answer = answer } }
+
     /// Says that the reply has come, or never will.
-    func finish(_ answer: String?) {
-        state.change { state in
-            if state.stage == .answered { return }
-            state.answer = answer
-            state.stage = .answered
-        }
-    }
+    func finish() { state.change { $0.stage = .answered } }
 
     func waitForAnswer() { state.wait { $0.stage == .answered } }
 }

@@ -41,7 +41,7 @@ final class ProxiedConnection: Sendable {
         cut()
         proxy.change { $0.connections[number] = nil }
         // The thread that comes second finds what the first one did not.
-        interception.withLock { $0 }?.finish(nil)
+        interception.withLock { $0 }?.finish()
     }
 
     /// - Returns: Whether to go on.
@@ -77,9 +77,9 @@ final class ProxiedConnection: Sendable {
     /// - Returns: Whether to go on.
     private func handle(_ met: Interception) -> Bool {
         if met.action == .cutBefore {
-            cut()
             met.meet {}
-            met.finish(nil)
+            cut()
+            met.finish()
             return false
         }
         interception.withLock { $0 = met }
@@ -101,6 +101,7 @@ final class ProxiedConnection: Sendable {
         guard let statement, !proxy.value.interceptions.isEmpty else { return nil }
         return proxy.change { state in
             guard let index = state.interceptions.firstIndex(where: { $0.matches(statement) }) else { return nil }
+            state.interceptions[index].find(in: statement)
             return state.interceptions.remove(at: index)
         }
     }
@@ -120,13 +121,14 @@ final class ProxiedConnection: Sendable {
                 let answer = met?.answer(in: message)
                 if let met, met.action == .cutReply {
                     guard let answer else { continue }
-                    // Cut first: whoever waits for the interception finds the connection gone.
+                    met.note(answer)
                     cut()
-                    return met.finish(answer)
+                    return met.finish()
                 }
                 if let met, let answer {
                     interception.withLock { $0 = nil }
-                    met.finish(answer)
+                    met.note(answer)
+                    met.finish()
                 }
                 ready += changed(message, version).bytes
             }

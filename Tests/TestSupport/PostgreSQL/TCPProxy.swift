@@ -61,9 +61,12 @@ package final class TCPProxy: Sendable {
 
     /// Cuts all connections, and takes no others until ``comeBack()``.
     package func goAway() {
-        state.change { $0.isAway = true }
+        takeNoMore()
         cutAll()
     }
+
+    /// Takes no connections until ``comeBack()``; those that there are stay.
+    package func takeNoMore() { state.change { $0.isAway = true } }
 
     package func comeBack() { state.change { $0.isAway = false } }
 

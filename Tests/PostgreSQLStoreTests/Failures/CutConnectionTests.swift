@@ -1,0 +1,118 @@
+#if PostgreSQL
+import Foundation
+import PostgreSQLStore
+import RowStore
+import StoreTestModel
+import Synchronization
+import TestSupport
+import Testing
+
+/// The connection is cut at any statement of what a store does.
+@Suite(.enabled(if: PostgreSQLServer.isInstalled, Comment(rawValue: PostgreSQLServer.comment)))
+struct CutConnectionTests {
+    private static let statements = [
+        "BEGIN", "INSERT INTO \"store 1\".\"Item\"", "SET CONSTRAINTS", "UPDATE \"store 1\".\"_members\" SET saved",
+        "UPDATE \"store 1\".\"_feed\"", "SELECT entity, epoch", "INSERT INTO \"store 1\".\"_changes\"",
+        "SELECT pg_notify", "COMMIT",
+    ]
+
+    @Test(arguments: statements, [false, true])
+    func aSaveIsWrittenOnceOrNotAtAll(statement: String, isAfterwards: Bool) throws {
+        let place = try FailurePlace()
+        let store = try place.open()
+        let start = try store.position()
+        let cut = isAfterwards ? place.proxy.cutReply(to: statement) : place.proxy.cutBefore(statement)
+        let failure = code { try store.write([FailurePlace.save(1)]) }
+        #expect(cut.isMet)
+        #expect(failure == nil || failure == .storeUnavailable)
+        #expect(try place.keys() == (failure == nil ? [1] : []))
+        if failure != nil { try store.write([FailurePlace.save(1)]) }
+        #expect(try place.keys() == [1])
+        #expect(try store.position() == start + 1)
+        store.close()
+    }
+
+    @Test func readsGoOnAfterACut() throws {
+        let place = try FailurePlace()
+        let store = try place.open()
+        try store.write([FailurePlace.save(1)])
+        for _ in 0..<3 {
+            #expect(try store.count() == 1)
+            place.proxy.cutAll()
+            #expect(try store.news(after: 0).position == 1)
+            place.proxy.cutAll()
+        }
+        try place.open(isDirect: true).close()
+        store.close()
+    }
+
+    @Test func aReadThatIsCutSaysSo() throws {
+        let place = try FailurePlace()
+        let store = try place.open()
+        try store.write([FailurePlace.save(1)])
+        let query = RowQuery(entity: TestModel.item)
+        #expect(
+            code {
+                try store.read(.snapshot) { (reader) throws(DataSourceError) in
+                    _ = try reader.count(query)
+                    place.proxy.cutAll()
+                    _ = try reader.count(query)
+                }
+            } == .storeUnavailable)
+        #expect(try store.count() == 1)
+        store.close()
+    }
+
+    /// Three members save the same number of rows each, whatever is cut; a save that was not acknowledged is tried again.
+    @Test func eachSaveIsThereOnceHoweverOftenTheConnectionsAreCut() throws {
+        let seed = testSeed()
+        let place = try FailurePlace()
+        let stores = try (0..<3).map { _ in try place.open() }
+        let start = try stores[0].position()
+        let failures = Mutex<[String]>([])
+        let active = Mutex(3)
+        DispatchQueue.concurrentPerform(iterations: 4) { index in
+            var random = SeededRandom(seed: seed).branch(UInt64(index))
+            guard index < 3 else {
+                while active.withLock({ $0 > 0 }) { cutSomething(place.proxy, &random) }
+                return
+            }
+            for step in Int64(1)...40 {
+                let key = Int64(index) * 1000 + step
+                if let failure = saved(key, stores[index]) { failures.withLock { $0.append(failure) } }
+            }
+            active.withLock { $0 -= 1 }
+        }
+        #expect(failures.withLock { $0 } == [], "seed \(seed)")
+        #expect(try place.keys() == (0..<3).flatMap { index in (1...40).map { index * 1000 + $0 } }, "seed \(seed)")
+        let reader = try place.open(isDirect: true)
+        #expect(try reader.position() == start + 120, "seed \(seed)")
+        for store in stores + [reader] { store.close() }
+    }
+
+    private func cutSomething(_ proxy: TCPProxy, _ random: inout SeededRandom) {
+        let statement = CutConnectionTests.statements.randomElement(using: &random) ?? ""
+        switch random.next(below: 4) {
+        case 0: proxy.cutAll()
+        case 1: _ = proxy.cutBefore(statement)
+        default: _ = proxy.cutReply(to: statement)
+        }
+        usleep(UInt32(random.next(below: 30_000)))
+    }
+
+    /// - Returns: What went wrong; nil once it is acknowledged.
+    private func saved(_ key: Int64, _ store: PostgreSQLStore) -> String? {
+        for _ in 0..<200 {
+            do {
+                let refused = try store.commit([FailurePlace.save(key, number: key)]).refused
+                return refused[0].map { "\(key): \($0)" }
+            } catch {
+                guard error.code == .storeUnavailable || error.code == .outcomeUnknown else {
+                    return "\(key): \(error)"
+                }
+            }
+        }
+        return "\(key): given up"
+    }
+}
+#endif

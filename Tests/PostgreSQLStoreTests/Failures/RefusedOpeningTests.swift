@@ -1,0 +1,169 @@
+#if PostgreSQL
+import PostgreSQLStore
+import RowStore
+import StoreTestModel
+import TestSupport
+import Testing
+
+/// A store that cannot be opened or used says why, by name.
+@Suite(.enabled(if: PostgreSQLServer.isInstalled, Comment(rawValue: PostgreSQLServer.comment)))
+struct RefusedOpeningTests {
+    /// What opening throws.
+    private func failure(_ options: PostgreSQLStore.Options) throws -> DataSourceError {
+        do {
+            try PostgreSQLStore.open(options).close()
+        } catch {
+            return error
+        }
+        throw Opened()
+    }
+
+    private struct Opened: Error {}
+
+    /// A role that is asked for its password, which is `right`.
+    private func makeRole(_ place: FailurePlace, _ name: String) throws -> String {
+        let role = "\(name)_\(place.database)"
+        try place.server.session().run("CREATE ROLE \(role) LOGIN PASSWORD 'right-word' IN ROLE with_password")
+        return role
+    }
+
+    @Test func aWrongPasswordIsNamedAndNotShown() throws {
+        let place = try FailurePlace()
+        let role = try makeRole(place, "locked")
+        for password in ["wrong-word", nil] {
+            let error = try failure(place.options(user: role, password: password))
+            #expect(error.code == .permissionDenied)
+            #expect(!"\(error) \(error.cause ?? "")".contains("wrong-word"))
+        }
+        try place.server.session().run("GRANT CREATE ON DATABASE \(place.database) TO \(role)")
+        try PostgreSQLStore.open(place.options(user: role, password: "right-word")).close()
+    }
+
+    @Test func aUserWhoMayNotMakeAStoreIsRefused() throws {
+        let place = try FailurePlace()
+        let role = try makeRole(place, "weak")
+        #expect(try failure(place.options(user: role, password: "right-word")).code == .permissionDenied)
+        #expect(
+            try place.server.session(database: place.database).run("SELECT to_regclass('coredatasource.stores')") == [
+                [nil]
+            ])
+    }
+
+    @Test func aUserWhoMayNotUseAStoreIsRefused() throws {
+        let place = try FailurePlace()
+        try place.open().close()
+        let role = try makeRole(place, "stranger")
+        #expect(try failure(place.options(user: role, password: "right-word")).code == .permissionDenied)
+    }
+
+    @Test func aRightThatIsTakenAwayIsMissed() throws {
+        let place = try FailurePlace()
+        let role = try makeRole(place, "demoted")
+        try place.server.session().run("GRANT CREATE ON DATABASE \(place.database) TO \(role)")
+        let store = try PostgreSQLStore.open(place.options(user: role, password: "right-word"))
+        try place.run("ALTER TABLE \"Item\" OWNER TO \(PostgreSQLServer.user)")
+        #expect(code { try store.write([FailurePlace.save(1)]) } == .permissionDenied)
+        #expect(code { _ = try store.count() } == .permissionDenied)
+        store.close()
+    }
+
+    @Test(arguments: ["SQL_ASCII", "LATIN1"])
+    func aDatabaseOfAnotherEncodingIsRefused(encoding: String) throws {
+        let error = try failure(FailurePlace(encoding: encoding).options())
+        #expect(error.code == .storeUnreadable)
+        #expect(error.message.contains(encoding))
+    }
+
+    @Test(arguments: ["12.22", "9.6.24"])
+    func aServerThatIsTooOldIsRefused(version: String) throws {
+        let place = try FailurePlace()
+        place.proxy.reportVersion(version)
+        let error = try failure(place.options())
+        #expect(error.code == .storeUnreadable)
+        #expect(error.message.contains("13 or newer"))
+    }
+
+    @Test func aNewerServerIsTaken() throws {
+        let place = try FailurePlace()
+        place.proxy.reportVersion("99.1")
+        try place.open().close()
+    }
+
+    @Test func aDatabaseThatIsMissingIsNamed() throws {
+        let place = try FailurePlace()
+        var options = place.options()
+        options.connection = place.server.connectionString(database: "nowhere")
+        #expect(try failure(options).code == .notADatabase)
+    }
+
+    @Test(arguments: ["postgresql://[", "host=127.0.0.1 nothing=1", "secret"])
+    func aConnectionStringThatIsNoneIsRefused(connection: String) throws {
+        var options = try FailurePlace().options()
+        options.connection = connection
+        #expect(try failure(options).code == .invalidRequest)
+    }
+
+    @Test func aServerThatIsNotThereIsUnavailable() throws {
+        let place = try FailurePlace()
+        place.proxy.goAway()
+        #expect(try failure(place.options()).code == .storeUnavailable)
+    }
+
+    // MARK: Tables that somebody has changed by hand
+
+    private static let changes = [
+        "ALTER TABLE \"Item\" DROP COLUMN code CASCADE", "DROP TABLE \"Item\"", "DROP TABLE _feed",
+        "DROP TABLE _changes", "DROP TABLE _members", "DROP TABLE _leases", "DELETE FROM _feed",
+        "ALTER TABLE \"Item\" RENAME COLUMN code TO other", "ALTER TABLE \"Item\" ALTER code TYPE bytea USING NULL",
+        "ALTER TABLE \"Item\" ADD must text NOT NULL", "DROP SCHEMA \"store 1\" CASCADE",
+    ]
+
+    @Test(arguments: changes)
+    func tablesThatWereChangedByHandAreNamed(change: String) throws {
+        let place = try FailurePlace()
+        let store = try place.open()
+        try store.write([FailurePlace.save(1)])
+        try place.run(change)
+        let row = StoredRow(key: 2, row: TestModel.row(code: "b"))
+        var codes: [DataSourceError.Code?] = []
+        for _ in 0..<2 {
+            do throws(DataSourceError) {
+                codes.append(try store.commit([.of(insert: [row])]).refused[0]?.code)
+            } catch {
+                codes.append(error.code)
+            }
+        }
+        #expect(codes == [.storeCorrupt, .storeCorrupt])
+        store.close()
+    }
+
+    @Test(arguments: changes.filter { !$0.contains("must") })
+    func tablesThatWereChangedByHandAreNamedByTheNextStartOrTheFirstUse(change: String) throws {
+        let place = try FailurePlace()
+        try place.open().close()
+        try place.run(change)
+        #expect(
+            code {
+                let store = try place.open()
+                defer { store.close() }
+                _ = try store.rows(RowQuery(entity: TestModel.item))
+                _ = try store.news(after: 0)
+                _ = try store.leases()
+                try store.write([FailurePlace.save(1)])
+            } == .storeCorrupt)
+    }
+
+    @Test func aRegistryThatWasEmptiedMakesANewStoreBesideTheOld() throws {
+        let place = try FailurePlace()
+        let store = try place.open()
+        try store.write([FailurePlace.save(1)])
+        store.close()
+        try place.run("DELETE FROM coredatasource.stores")
+        let next = try place.open()
+        #expect(next.startup.reason == .firstLaunch)
+        #expect(try next.count() == 0)
+        next.close()
+        #expect(try place.keys() == [1])
+    }
+}
+#endif

@@ -1,0 +1,127 @@
+import Foundation
+import ManagedModel
+import RowStore
+import SQLiteStore
+import StoreFaults
+import StoreTestModel
+import TestSupport
+import Testing
+
+/// Where the stores of one test are, empty at first.
+protocol StorePlace {
+    /// Opens the store, or makes it. One that is shared may be opened by several members.
+    func open() throws -> any PersistentStore
+
+    /// Expects what is there to be sound. Nobody has it open.
+    func verify() throws
+}
+
+/// A kind of stores, all of which keep the same promises. A new one joins by a line in ``all``.
+struct TestedStore: Sendable, CustomTestStringConvertible {
+    let testDescription: String
+    /// Whether rows stay when the store is closed.
+    var isPersistent = true
+    /// Whether several members may have it open.
+    var isShared = false
+    /// Why a string that holds a NUL is refused; nil if it is not.
+    var codeOfNUL: DataSourceError.Code?
+    /// The same for a unique string of 20,000 bytes.
+    var codeOfLongUnique: DataSourceError.Code?
+    let make: @Sendable (ModelLayout, LeaseTimes) throws -> any StorePlace
+
+    static let memory = TestedStore(testDescription: "memory", isPersistent: false) { layout, _ in
+        MemoryPlace(layout: layout)
+    }
+    static let sqlite = TestedStore(testDescription: "SQLite") { layout, times in
+        try SQLitePlace(layout, times, isShared: false)
+    }
+    static let sharedSQLite = TestedStore(testDescription: "shared SQLite", isShared: true) { layout, times in
+        try SQLitePlace(layout, times, isShared: true)
+    }
+
+    static let all: [TestedStore] = [.memory, .sqlite, .sharedSQLite] + onServers
+    static let persistent = all.filter(\.isPersistent)
+    static let shared = all.filter(\.isShared)
+
+    func makePlace(_ layout: ModelLayout = TestModel.layout, _ times: LeaseTimes = LeaseTimes()) throws
+        -> any StorePlace
+    {
+        try make(layout, times)
+    }
+
+    /// Runs a test over a new store.
+    func withStore(_ layout: ModelLayout = TestModel.layout, _ body: (any PersistentStore) throws -> Void) throws {
+        let place = try makePlace(layout)
+        let store = try place.open()
+        try body(store)
+        store.close()
+        try place.verify()
+    }
+
+    /// The same for a test that waits.
+    func withStore(_ body: (any PersistentStore) async throws -> Void) async throws {
+        let place = try makePlace()
+        let store = try place.open()
+        try await body(store)
+        store.close()
+        try place.verify()
+    }
+
+    /// Runs a test over a new store that as many members have open.
+    func withMembers(
+        _ count: Int, _ times: LeaseTimes = LeaseTimes(), _ body: ([Member]) async throws -> Void
+    ) async throws {
+        let place = try makePlace(TestModel.layout, times)
+        let members = try (0..<count).map { _ in try Member(place.open()) }
+        try await body(members)
+        for member in members { member.store.close() }
+        try place.verify()
+    }
+}
+
+/// Somebody who has a shared store open.
+struct Member: Sendable {
+    let store: any PersistentStore
+    let sharing: any StoreSharing
+
+    init(_ store: any PersistentStore) throws {
+        self.store = store
+        sharing = try #require(store.sharing)
+    }
+
+    /// All that has happened since a position, read page by page.
+    func news(after position: Int64) throws -> (position: Int64, events: [FeedEvent]) {
+        var (position, events): (Int64, [FeedEvent]) = (position, [])
+        while true {
+            let news = try sharing.news(after: position)
+            #expect(news.position > position || !news.isMore)
+            position = news.position
+            events += news.events
+            if !news.isMore { return (position, events) }
+        }
+    }
+}
+
+private struct MemoryPlace: StorePlace {
+    let layout: ModelLayout
+
+    func open() -> any PersistentStore { InMemoryStore(layout) }
+    func verify() {}
+}
+
+private struct SQLitePlace: StorePlace {
+    private let folder: TemporaryDirectory
+    private let options: SQLiteStore.Options
+
+    init(_ layout: ModelLayout, _ times: LeaseTimes, isShared: Bool) throws {
+        folder = try TemporaryDirectory()
+        var options = SQLiteStore.Options(
+            url: folder.url.appending(component: "test.store"), layout: layout, identity: TestModel.identity(),
+            synchronous: .normal, resetPolicy: .discard)
+        (options.isShared, options.leaseTimes) = (isShared, times)
+        self.options = options
+    }
+
+    func open() throws -> any PersistentStore { try SQLiteStore.open(options) }
+    func verify() { #expect(integrity(of: options.url) == "ok") }
+}
