@@ -91,6 +91,9 @@ let package = Package(
                 "TestSupport",
             ]),
         .testTarget(
+            name: "PostgreSQLStoreTests",
+            dependencies: ["PostgreSQLStore", "RowStore", "ManagedModel", "StoreTestModel", "TestSupport"]),
+        .testTarget(
             name: "CoreDataSourceTests",
             dependencies: [
                 "CoreDataSource", "DataSourceTesting", "ModelReader", "RowStore", "SQLiteStore", "ManagedModel",
@@ -129,8 +132,19 @@ let package = Package(
 
         // The benchmark, and what it compares with.
         .target(name: "RawSQLite", dependencies: ["CSQLite"], path: "Tests/Benchmarks/RawSQLite"),
+        .target(
+            name: "RawPostgreSQL",
+            dependencies: [
+                "RawSQLite", .target(name: "CPostgreSQL", condition: .when(traits: ["PostgreSQL"])),
+            ], path: "Tests/Benchmarks/RawPostgreSQL",
+            cSettings: [.define("RAW_POSTGRESQL", .when(traits: ["PostgreSQL"]))]),
         .executableTarget(
-            name: "benchmarks", dependencies: ["CoreDataSource", "SQLiteStore", "RawSQLite"],
+            name: "benchmarks",
+            dependencies: [
+                "CoreDataSource", "SQLiteStore", "RawSQLite", "TestSupport",
+                .target(name: "RawPostgreSQL", condition: .when(traits: ["PostgreSQL"])),
+                .target(name: "PostgreSQLStore", condition: .when(traits: ["PostgreSQL"])),
+            ],
             path: "Tests/Benchmarks/Benchmarks", plugins: ["ModelPlugin"]),
     ],
     swiftLanguageModes: [.v6]

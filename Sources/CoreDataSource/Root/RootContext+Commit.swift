@@ -75,7 +75,8 @@ extension RootContext {
 
     /// Tries to commit again after a while, if there are saves that no call waits for.
     private func retryLater(after error: DataSourceError) {
-        guard error.code != .outcomeUnknown, error.code != .storeClosed else { return }
+        // A server is asked again what became of the save; a file has to be opened anew.
+        guard error.code != .storeClosed, error.code != .outcomeUnknown || store.sharing != nil else { return }
         let delay = state.withLock { state -> Duration? in
             guard state.log.pendingCount > 0, !state.isRetryScheduled, !state.isClosed else { return nil }
             state.isRetryScheduled = true

@@ -11,7 +11,7 @@ struct PredicateWriter {
     let tables: [Int: QueryTable]
     private(set) var parameters: [QueryParameter] = []
     /// How many tables have got an alias.
-    var aliasCount = 1
+    private(set) var aliasCount = 0
 
     /// A table, what stands before its columns, and what its rows get from others.
     struct Scope {
@@ -30,8 +30,15 @@ struct PredicateWriter {
     var key: String { "\(scope.alias).\(scope.table.key)" }
 
     init(_ table: QueryTable, joined: [JoinedColumn], _ tables: [Int: QueryTable]) {
-        scopes = [Scope(table: table, alias: "t0", joined: joined)]
+        scopes = []
         self.tables = tables
+        scopes.append(Scope(table: table, alias: claimAlias(), joined: joined))
+    }
+
+    /// A name that no other table of the statement has.
+    mutating func claimAlias() -> String {
+        aliasCount += 1
+        return "t\(aliasCount - 1)"
     }
 
     /// Adds a value.
@@ -62,8 +69,10 @@ struct PredicateWriter {
     }
 
     private mutating func written(_ predicate: RowPredicate, isNegated: Bool, depth: Int) -> SQLTerm {
-        if !scope.joined.isEmpty, let test = RelatedTest(predicate, scope.joined, layout) {
-            return relatedTest(test, isNegated: isNegated, depth: depth)
+        if !scope.joined.isEmpty, let test = RelatedTest(predicate, scope.joined, layout),
+            let term = relatedTest(test, isNegated: isNegated, depth: depth)
+        {
+            return term
         }
         switch predicate {
         case .constant(let answer): return .constant(answer != isNegated)
@@ -109,9 +118,13 @@ struct PredicateWriter {
     mutating func split(_ predicate: RowPredicate) -> (sql: SQLTerm, filter: RowPredicate?) {
         var terms: [String] = []
         var rest: [RowPredicate] = []
+        let mark = parameters.count
         for (part, isNegated) in predicate.conjuncts {
             let term = term(part, isNegated: isNegated)
-            if term.isNever { return (term, nil) }
+            if term.isNever {
+                takeBack(to: mark)
+                return (term, nil)
+            }
             if !term.isAlways { terms.append(term.sql) }
             if !term.isExact { rest.append(isNegated ? .not(part) : part) }
         }

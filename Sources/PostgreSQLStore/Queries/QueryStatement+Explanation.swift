@@ -1,20 +1,21 @@
-package import RowStore
+internal import RowStore
 
 extension QueryStatement {
-    /// What is sent to the server, and what is done here with the rows that it returns.
-    package var explanation: QueryExplanation {
+    /// What is done here with the rows that the server returns.
+    package var stepsHere: [String] {
         var steps: [String] = []
         if let filter { steps.append("TEST EACH ROW OUTSIDE OF POSTGRESQL" + names(filter)) }
         if !isSorted { steps.append("SORT OUTSIDE OF POSTGRESQL") }
         if !hasWindow { steps.append("APPLY LIMIT AND OFFSET OUTSIDE OF POSTGRESQL") }
-        return QueryExplanation(text: sql, steps: steps)
+        return steps
     }
 
     /// Of which columns the test is.
     private func names(_ filter: RowPredicate) -> String {
         var columns: Set<Int> = []
         _ = filter.collectColumns(&columns)
-        let names = columns.sorted().filter { !JoinedColumn.isJoined($0) }.map { layout.columns[$0].name }
+        var names = columns.sorted().filter { !JoinedColumn.isJoined($0) }.map { layout.columns[$0].name }
+        if columns.contains(where: JoinedColumn.isJoined) { names.append("related rows") }
         return names.isEmpty ? "" : " BY " + names.joined(separator: ", ")
     }
 }

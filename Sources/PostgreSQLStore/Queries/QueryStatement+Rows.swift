@@ -1,9 +1,9 @@
-package import RowStore
+internal import RowStore
 
 /// Reading the rows of a statement, and doing here what the server left.
 extension QueryStatement {
     /// Hands over the rows of the query, in order and within limit and offset.
-    package func forEachRow(
+    func forEachRow(
         from reader: some StatementReader, _ body: (StoredRow) -> Void
     ) throws(DataSourceError) {
         if isEmpty { return }
@@ -21,7 +21,7 @@ extension QueryStatement {
     }
 
     /// How many rows match.
-    package func count(from reader: some StatementReader) throws(DataSourceError) -> Int {
+    func count(from reader: some StatementReader) throws(DataSourceError) -> Int {
         if isEmpty { return 0 }
         var count = 0
         if isCount {

@@ -5,11 +5,13 @@ package import RowStore
 /// The server has none of this library's functions and orders. What it cannot test is tested here, row by row; if anything is
 /// left to test or to sort, the rows are counted for limit and offset here too.
 package struct QueryStatement: Sendable {
-    /// Returns the key and then ``columns``, or one number if ``isCount``. Its values are `$1`, `$2`...
+    /// Returns the key, ``columns`` and ``joined``, or one number if ``isCount``. Its values are `$1`, `$2`...
     package let sql: String
     package let parameters: [QueryParameter]
     /// The columns that each row has, in the order of the results after the key.
     package let columns: [Int]
+    /// The numbers of the joined columns that come after them. The others of the query are null.
+    package let joined: [Int]
     /// What each row has to be tested for here; nil for nothing.
     package let filter: RowPredicate?
     /// Whether the rows come in the order of the query, or it has none.
@@ -21,13 +23,14 @@ package struct QueryStatement: Sendable {
     /// Whether there is no such row, so that nobody has to be asked.
     package let isEmpty: Bool
 
-    let query: RowQuery
+    package let query: RowQuery
     let layout: EntityLayout
 
     /// - Parameters:
-    ///   - query: One without joined columns.
     ///   - isCount: Whether the number of rows is asked for, without limit and offset, and not the rows.
-    package init(_ query: RowQuery, isCount: Bool = false, _ table: QueryTable, _ tables: [Int: QueryTable]) {
+    ///   - table: That of the query's entity.
+    /// - Returns: Nil for a query with joined columns that a server cannot make.
+    package init?(_ query: RowQuery, isCount: Bool = false, _ table: QueryTable, _ tables: [Int: QueryTable]) {
         self.query = query
         layout = table.layout
         var writer = PredicateWriter(table, joined: query.joined, tables)
@@ -35,19 +38,20 @@ package struct QueryStatement: Sendable {
         self.filter = filter
         self.isCount = isCount && filter == nil
         isEmpty = test.isNever || !isCount && query.limit.map { $0 <= 0 } ?? false
-        let rest = test.isAlways ? "" : " WHERE " + test.sql
-        let from = " FROM \(table.name) AS \(writer.scope.alias)"
-        guard !isCount || filter != nil else {
-            sql = "SELECT count(*)" + from + rest
-            (columns, parameters, isSorted, hasWindow) = ([], writer.parameters, true, true)
-            return
+        let results = ResultColumns(query, filter, isCount: isCount, table)
+        columns = results.columns
+        joined = results.joined
+        var names = self.isCount ? ["count(*)"] : [writer.key]
+        names += columns.map { "\(writer.scope.alias).\(table.columns[$0] ?? "")" }
+        for column in joined {
+            guard let name = writer.column(column, depth: 0) else { return nil }
+            names.append(name)
         }
-        columns = QueryStatement.columns(query, filter, isCount: isCount, table)
-        let names = [writer.key] + columns.map { "\(writer.scope.alias).\(table.columns[$0] ?? "")" }
-        var sql = "SELECT \(names.joined(separator: ", "))" + from + rest
+        var sql = "SELECT \(names.joined(separator: ", ")) FROM \(table.name) AS \(writer.scope.alias)"
+        if !test.isAlways { sql += " WHERE " + test.sql }
         let isOrdered = !isCount && query.isOrdered
         isSorted = !isOrdered || query.sort.allSatisfy { $0.isPortable(table.layout) }
-        if isOrdered && isSorted { sql += " ORDER BY " + writer.order(query.sort) }
+        if isOrdered && isSorted { sql += " ORDER BY " + writer.order(query.sort, results) }
         let isWhole = isCount || query.limit == nil && query.offset <= 0
         hasWindow = isWhole || filter == nil && isSorted
         if hasWindow && !isWhole {
@@ -57,17 +61,28 @@ package struct QueryStatement: Sendable {
         self.sql = sql
         parameters = writer.parameters
     }
+}
 
-    /// Those that are wanted, and those by which the rows are sorted and tested here.
-    private static func columns(
-        _ query: RowQuery, _ filter: RowPredicate?, isCount: Bool, _ table: QueryTable
-    ) -> [Int] {
-        let stored = table.columns.keys.sorted()
-        guard let wanted = isCount ? [] : query.columns else { return stored }
-        var needed = Set(wanted)
-        if !isCount { needed.formUnion(query.sort.map(\.column)) }
+/// What a statement returns after the key: what is wanted, and what the rows are sorted and tested by here.
+private struct ResultColumns {
+    let columns: [Int]
+    let joined: [Int]
+
+    init(_ query: RowQuery, _ filter: RowPredicate?, isCount: Bool, _ table: QueryTable) {
+        var needed: Set<Int> = []
         _ = filter?.collectColumns(&needed)
-        return stored.filter(needed.contains)
+        if !isCount {
+            needed.formUnion(query.sort.map(\.column))
+            needed.formUnion(query.columns ?? Array(table.columns.keys))
+            if query.returnsJoined { needed.formUnion(query.joined.enumerated().map { $1.number(at: $0) }) }
+        }
+        columns = needed.filter { table.columns[$0] != nil }.sorted()
+        joined = needed.filter(JoinedColumn.isJoined).sorted()
+    }
+
+    /// The place of a joined column among the results, from 1 on.
+    func place(_ column: Int) -> Int? {
+        joined.firstIndex(of: column).map { 1 + columns.count + $0 + 1 }
     }
 }
 
@@ -75,18 +90,17 @@ extension SortKey {
     /// Whether a server can order by it as it is done here.
     fileprivate func isPortable(_ layout: EntityLayout) -> Bool {
         let column = layout.order(of: column)
-        if JoinedColumn.isJoined(self.column) || column.isDecimal { return false }
-        return column.storage != .text || order == .bytes
+        return !column.isDecimal && (column.storage != .text || order == .bytes)
     }
 }
 
 extension PredicateWriter {
     /// Rows that are equal by all keys come in the order of their row keys.
-    fileprivate func order(_ sort: [SortKey]) -> String {
-        let terms = sort.compactMap { key in
-            scope.table.columns[key.column].map { name in
-                "\(scope.alias).\(name) \(key.isAscending ? "ASC NULLS FIRST" : "DESC NULLS LAST")"
-            }
+    fileprivate func order(_ sort: [SortKey], _ results: ResultColumns) -> String {
+        let terms = sort.compactMap { key -> String? in
+            let name = scope.table.columns[key.column].map { "\(scope.alias).\($0)" }
+            guard let term = name ?? results.place(key.column).map(String.init) else { return nil }
+            return term + (key.isAscending ? " ASC NULLS FIRST" : " DESC NULLS LAST")
         }
         // Of keys none is null; their index has the default order.
         return (terms + [key]).joined(separator: ", ")

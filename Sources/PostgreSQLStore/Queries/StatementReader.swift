@@ -1,15 +1,46 @@
 package import RowStore
 
-/// Who sends statements to a server and decodes what it returns.
-package protocol StatementReader {
+/// Who sends statements to a server and decodes what it returns. It answers queries by them.
+package protocol StatementReader: StoreReader, RowView {
+    /// The tables of all concrete entities and of all links, by the numbers of their layouts.
+    var tables: [Int: QueryTable] { get }
+
     /// Reads the rows of a statement page by page, and hands over each until the answer is false: then no further page is
     /// asked for.
     ///
     /// - Parameters:
-    ///   - statement: Its ``QueryStatement/columns`` say what each row has after the key; other columns are null. The row of
-    ///     a count has the number in the place of the key.
+    ///   - statement: Its `columns` and `joined` say what each row has after the key; other columns are null. The row of a
+    ///     count has the number in the place of the key.
     ///   - goOn: Whether another row is wanted.
     func read(
         _ statement: QueryStatement, _ goOn: (StoredRow) throws(DataSourceError) -> Bool
     ) throws(DataSourceError)
+
+    /// How the server would find the rows of a statement, in its own words.
+    func steps(of statement: QueryStatement) throws(DataSourceError) -> [String]
+}
+
+extension StatementReader {
+    package func forEachRow(_ query: RowQuery, _ body: (StoredRow) -> Void) throws(DataSourceError) {
+        guard let table = tables[query.entity] else { return }
+        if let statement = QueryStatement(query, table, tables) { return try statement.forEachRow(from: self, body) }
+        for row in try Join(self, query.budget).rows(query, [query.entity]) { body(row.stored) }
+    }
+
+    package func count(_ query: RowQuery) throws(DataSourceError) -> Int {
+        guard let table = tables[query.entity] else { return 0 }
+        if let statement = QueryStatement(query, isCount: true, table, tables) {
+            return try statement.count(from: self)
+        }
+        return try Join(self, query.budget).rows(query.unlimited, [query.entity]).count
+    }
+
+    package func explain(_ query: RowQuery) throws(DataSourceError) -> QueryExplanation {
+        guard let table = tables[query.entity] else { return QueryExplanation(text: "", steps: []) }
+        guard let statement = QueryStatement(query, table, tables) else {
+            return QueryExplanation(text: "", steps: ["READ RELATED ROWS OUTSIDE OF POSTGRESQL"])
+        }
+        if statement.isEmpty { return QueryExplanation(text: statement.sql, steps: ["NO ROW CAN MATCH"]) }
+        return QueryExplanation(text: statement.sql, steps: try steps(of: statement) + statement.stepsHere)
+    }
 }

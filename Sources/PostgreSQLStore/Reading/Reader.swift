@@ -7,7 +7,7 @@ internal import RowStore
 final class Reader: @unchecked Sendable {
     private let connection: Connection
     private let schema: PostgreSQLSchema
-    private let tables: [Int: QueryTable]
+    let tables: [Int: QueryTable]
     private let counters: PostgreSQLCounters
     /// The position of the newest save in the state that is read.
     private(set) var position: Int64 = 0
@@ -27,6 +27,7 @@ final class Reader: @unchecked Sendable {
         tables = schema.queryTables
     }
 
+    var layout: ModelLayout { schema.layout }
     var isUsable: Bool { connection.isUsable }
 
     func close() { connection.close() }
@@ -48,37 +49,7 @@ final class Reader: @unchecked Sendable {
     }
 }
 
-extension Reader: StoreReader {
-    func forEachRow(_ query: RowQuery, _ body: (StoredRow) -> Void) throws(DataSourceError) {
-        if !query.joined.isEmpty {
-            let view = ServerView(layout: schema.layout, reader: self)
-            for row in try Join(view, query.budget).rows(query, [query.entity]) { body(row.stored) }
-            return
-        }
-        guard let table = tables[query.entity] else { return }
-        try QueryStatement(query, table, tables).forEachRow(from: self, body)
-    }
-
-    func count(_ query: RowQuery) throws(DataSourceError) -> Int {
-        if !query.joined.isEmpty { return try rows(query.unlimited).count }
-        guard let table = tables[query.entity] else { return 0 }
-        return try QueryStatement(query, isCount: true, table, tables).count(from: self)
-    }
-
-    func explain(_ query: RowQuery) throws(DataSourceError) -> QueryExplanation {
-        guard let table = tables[query.entity] else { return QueryExplanation(text: "", steps: []) }
-        if !query.joined.isEmpty {
-            var flat = query
-            (flat.joined, flat.predicate) = ([], query.predicate.withoutJoined)
-            flat.sort = query.sort.filter { !JoinedColumn.isJoined($0.column) }
-            flat.columns = nil
-            var found = QueryStatement(flat, table, tables).explanation
-            found.steps.append("READ RELATED ROWS FOR 1000 ROWS AT A TIME, AND TEST OUTSIDE OF POSTGRESQL")
-            return found
-        }
-        return QueryStatement(query, table, tables).explanation
-    }
-
+extension Reader: StatementReader {
     func row(entity: Int, key: Int64) throws(DataSourceError) -> RowSnapshot? {
         guard let table = schema.tables[entity] else { return nil }
         return try one(table, table.keySQL, [WireValue(key)])?.row
@@ -101,9 +72,15 @@ extension Reader: StoreReader {
         let found = try connection.rows(sql, parameters)
         return found.rowCount == 0 ? nil : found.row(0, table.layout, table.stored)
     }
-}
 
-extension Reader: StatementReader {
+    func steps(of statement: QueryStatement) throws(DataSourceError) -> [String] {
+        counters.count(statements: 1)
+        let request = Request(
+            "EXPLAIN (COSTS OFF) " + statement.sql, statement.parameters.map { WireValue($0) }, isKept: false)
+        let found = try connection.pipeline([request])[0]
+        return (0..<found.rowCount).map { found.text($0, 0) }
+    }
+
     func read(
         _ statement: QueryStatement, _ goOn: (StoredRow) throws(DataSourceError) -> Bool
     ) throws(DataSourceError) {
@@ -125,7 +102,7 @@ extension Reader: StatementReader {
         var (found, wanted) = (declared[1], Reader.firstPage)
         while true {
             for row in 0..<found.rowCount {
-                guard try goOn(found.row(row, statement.layout, statement.columns)) else {
+                guard try goOn(found.row(row, of: statement)) else {
                     return try close(cursor)
                 }
             }
@@ -140,14 +117,6 @@ extension Reader: StatementReader {
     }
 }
 
-/// The rows of a server as one transaction sees them.
-private struct ServerView: RowView {
-    let layout: ModelLayout
-    let reader: Reader
-
-    func rows(_ query: RowQuery) throws(DataSourceError) -> [StoredRow] { try reader.rows(query) }
-}
-
 extension QueryResult {
     /// A row of the store: the key comes first, then those columns.
     fileprivate func row(_ row: Int, _ layout: EntityLayout, _ columns: [Int]) -> StoredRow {
@@ -156,6 +125,20 @@ extension QueryResult {
             copy(row, place + 1, to: &snapshot, column, layout.columns[column].storage)
         }
         return StoredRow(key: integer(row, 0), row: snapshot)
+    }
+
+    /// A row with its joined columns, which come last.
+    fileprivate func row(_ row: Int, of statement: QueryStatement) -> StoredRow {
+        var stored = self.row(row, statement.layout, statement.columns)
+        if statement.joined.isEmpty { return stored }
+        var joined = RowSnapshot(columnCount: statement.query.joined.count)
+        for (place, column) in statement.joined.enumerated() {
+            copy(
+                row, statement.columns.count + place + 1, to: &joined, JoinedColumn.index(column),
+                statement.layout.order(of: column).storage)
+        }
+        stored.joined = joined
+        return stored
     }
 }
 

@@ -41,3 +41,7 @@ void raw_list_free(raw_list *list) {
     free(list->contacts);
     free(list);
 }
+
+const raw_contact *raw_list_contacts(const raw_list *list) { return list->contacts; }
+
+size_t raw_list_count(const raw_list *list) { return list->count; }

@@ -5,7 +5,11 @@ import SQLiteStore
 import TestSupport
 import Testing
 
-/// SQLite answers every query as rows in memory do: the same rows, in the same order, on the same pages.
+#if PostgreSQL
+import PostgreSQLStore
+#endif
+
+/// Every store answers every query as rows in memory do: the same rows, in the same order, on the same pages.
 ///
 /// `COREDATASOURCE_QUERIES` says how many random pairs of predicate and rows are tried, and `COREDATASOURCE_SEED` repeats a run.
 struct QueryEqualityTests {
@@ -17,19 +21,15 @@ struct QueryEqualityTests {
 
     private let layout = QuerySamples.sample
 
-    @Test func sqliteAnswersAsRowsInMemory() throws {
+    @Test(arguments: SharedPlace.Kind.all) func storesAnswerAsRowsInMemory(kind: SharedPlace.Kind) throws {
         print("QueryEqualityTests: COREDATASOURCE_SEED=\(QueryEqualityTests.seed)")
         var source = PredicateSource(random: SeededRandom(seed: QueryEqualityTests.seed))
         let directory = try TemporaryDirectory()
-        let store = try SQLiteStore.open(
-            SQLiteStore.Options(
-                url: directory.store, layout: QuerySamples.layout,
-                identity: StoreIdentity(modelHash: "1", entityHashes: ["Sample": "1"], databaseKey: "1"),
-                synchronous: .normal))
+        let store = try open(kind, directory.store)
         var rows: [StoredRow] = []
         var matches = 0
         for index in 0..<QueryEqualityTests.count {
-            if index % QueryEqualityTests.round == 0 { try replace(&rows, in: store, &source) }
+            if index % QueryEqualityTests.round == 0 { try replace(&rows, in: store, kind, &source) }
             matches += try tryOne(&source, rows, store)
         }
         // Most predicates let some rows pass and not others, or nothing was tested.
@@ -37,18 +37,41 @@ struct QueryEqualityTests {
         store.close()
     }
 
+    private func open(_ kind: SharedPlace.Kind, _ url: URL) throws -> any PersistentStore {
+        let identity = StoreIdentity(modelHash: "1", entityHashes: ["Sample": "1"], databaseKey: "1")
+        #if PostgreSQL
+        if kind == .postgreSQL {
+            let server = try PostgreSQLServer.shared
+            return try PostgreSQLStore.open(
+                PostgreSQLStore.Options(
+                    connection: server.connectionString(database: try server.makeDatabase()), name: "samples",
+                    layout: QuerySamples.layout, identity: identity, synchronous: .normal))
+        }
+        #endif
+        return try SQLiteStore.open(
+            SQLiteStore.Options(
+                url: url, layout: QuerySamples.layout, identity: identity, synchronous: .normal))
+    }
+
+    /// - Parameter kind: A server has no strings with a NUL character. The predicates have.
     private func replace(
-        _ rows: inout [StoredRow], in store: SQLiteStore, _ source: inout PredicateSource
+        _ rows: inout [StoredRow], in store: any PersistentStore, _ kind: SharedPlace.Kind,
+        _ source: inout PredicateSource
     ) throws {
         var changes = EntityChanges(entity: 0)
         changes.deleted = rows
         rows = (1...40).map { StoredRow(key: Int64($0), row: QuerySamples.row(&source.random)) }
+        if kind == .postgreSQL {
+            for index in rows.indices { rows[index].row.removeNULs(layout) }
+        }
         changes.inserted = rows
         _ = try store.commit([ChangeSet(entities: [changes])])
     }
 
     /// - Returns: How many rows matched.
-    private func tryOne(_ source: inout PredicateSource, _ rows: [StoredRow], _ store: SQLiteStore) throws -> Int {
+    private func tryOne(_ source: inout PredicateSource, _ rows: [StoredRow], _ store: any PersistentStore) throws
+        -> Int
+    {
         let node = source.node(3)
         let predicate = try PredicateTree(node).resolved(layout)
         var query = RowQuery(entity: 0, predicate: predicate, sort: source.sort())
@@ -124,6 +147,15 @@ struct QueryEqualityTests {
                     }
                 }
             }
+        }
+    }
+}
+
+extension RowSnapshot {
+    /// Without the strings that a server cannot have.
+    fileprivate mutating func removeNULs(_ layout: EntityLayout) {
+        for column in layout.columns.indices where layout.columns[column].storage == .text {
+            if withBytes(column, { $0.contains(0) }) { setNull(column) }
         }
     }
 }

@@ -7,7 +7,7 @@ struct Workload: Sendable {
     var needsMillion = false
     let run: @Sendable (_ bench: Bench, _ million: URL) async throws -> [Outcome]
 
-    static let all: [Workload] = single + pages
+    static let all: [Workload] = single + pages + onServers
 
     private static let single: [Workload] = [
         Workload(id: "W1") { bench, _ in [try await bench.adding()] },

@@ -31,6 +31,8 @@ void raw_list_add(
     raw_list *list, const char *uid, const char *name, const char *note, const char *phone, int32_t age,
     int32_t is_favorite, double score, double birthday);
 void raw_list_free(raw_list *list);
+const raw_contact *raw_list_contacts(const raw_list *list);
+size_t raw_list_count(const raw_list *list);
 
 // A connection and its statements. Every function that can fail ends the process with SQLite's message: a benchmark
 // that goes on after an error measures nothing.

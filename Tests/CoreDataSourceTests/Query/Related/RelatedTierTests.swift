@@ -14,13 +14,27 @@ struct RelatedTierTests {
         environment["COREDATASOURCE_RELATED_QUERIES"].flatMap { Int($0) } ?? 600
     private nonisolated static let seed = testSeed()
 
-    @Test(arguments: [false, true]) func everyTierAnswersAsTheObjectsDo(isInMemory: Bool) async throws {
-        var random = SeededRandom(seed: Self.seed &+ (isInMemory ? 1 : 0))
+    enum Place: String, Sendable, CaseIterable {
+        case memory, sqlite, postgreSQL
+
+        static var all: [Place] { SharedPlace.Kind.all.contains(.postgreSQL) ? allCases : [.memory, .sqlite] }
+    }
+
+    /// - Parameter url: Where the file is, for a place that has one.
+    private func open(_ place: Place, _ url: URL) async throws -> PersistentContainer {
+        switch place {
+        case .memory: try await PersistentContainer(model: .mail, store: .inMemory)
+        case .sqlite: try await PersistentContainer(model: .mail, store: .sqlite(url))
+        case .postgreSQL: try SharedPlace(.postgreSQL).open(model: .mail)
+        }
+    }
+
+    @Test(arguments: Place.all) func everyTierAnswersAsTheObjectsDo(place: Place) async throws {
+        var random = SeededRandom(seed: Self.seed &+ (place == .memory ? 1 : 0))
         var asked = 0
         while asked < Self.count / 2 {
             let directory = try TemporaryDirectory()
-            let container = try await PersistentContainer(
-                model: .mail, store: isInMemory ? .inMemory : .sqlite(directory.store))
+            let container = try await open(place, directory.store)
             let mail = try container.dataSource(MailDataSource.self)
             for round in 0..<4 {
                 let seed = UInt64.random(in: 0...UInt64.max, using: &random)

@@ -1,0 +1,248 @@
+#if PostgreSQL
+internal import CoreDataSource
+internal import Foundation
+internal import PostgreSQLStore
+internal import RawPostgreSQL
+internal import RawSQLite
+internal import TestSupport
+
+extension Workload {
+    /// Those on a PostgreSQL server, which this process starts.
+    static let onServers = [
+        Workload(id: "W24-add") { bench, _ in [try await bench.addingOnServer()] },
+        Workload(id: "W24-sync") { bench, _ in [try await bench.syncingOnServer()] },
+        Workload(id: "W24-one") { bench, _ in [try await bench.savingOnServer(tasks: 1, aim: "")] },
+        Workload(id: "W24-tasks") { bench, _ in [try await bench.savingOnServer(tasks: 64, aim: "0.2")] },
+        Workload(id: "W24-registered") { bench, _ in [try await bench.findingOnServer()] },
+        Workload(id: "W25") { bench, _ in [try await bench.followingOnServer()] },
+    ]
+}
+
+/// A store on a server, open.
+private struct ServerStore: Sendable {
+    let container: PersistentContainer
+    let source: ContactSource
+    let counters: PostgreSQLCounters
+
+    init(_ connection: String, _ synchronous: SynchronousLevel, registeredObjectByteLimit: Int = 64 << 20) async throws {
+        container = try await PersistentContainer(
+            model: .contacts, store: .postgreSQL(connection, name: "contacts"),
+            configuration: .init(
+                synchronous: synchronous, registeredObjectByteLimit: registeredObjectByteLimit))
+        source = try await container.dataSource(ContactSource.self)
+        guard let store = container.stack.root.store as? PostgreSQLStore else { throw WrongResult("no server") }
+        counters = store.counters
+    }
+
+    @concurrent
+    func measure(_ work: @Sendable () async throws -> Void) async throws -> Sample {
+        let (statements, rows) = (counters.statementsRun, counters.rowsWritten)
+        let start = raw_now()
+        try await work()
+        var sample = Sample(nanoseconds: raw_now() - start)
+        sample.statements = counters.statementsRun - statements
+        sample.rowsWritten = counters.rowsWritten - rows
+        return sample
+    }
+}
+
+/// The server, and a database in it for each run.
+private struct Database {
+    /// What is committed survives the loss of power, as on a server that an app would use.
+    private static let server = Result { try PostgreSQLServer(isDurable: true) }
+
+    let connection: String
+
+    init() throws {
+        let server = try Database.server.get()
+        connection = server.connectionString(database: try server.makeDatabase())
+    }
+
+    /// A store that the library has made, for raw calls.
+    static func raw(_ synchronous: SynchronousLevel) async throws -> OpaquePointer? {
+        let database = try Database()
+        try await ServerStore(database.connection, synchronous).container.close()
+        return raw_server_open(database.connection, "contacts 1", synchronous == .full ? 1 : 0)
+    }
+}
+
+extension Bench {
+    /// W24-add: W1 on a server; raw: COPY, in one transaction.
+    func addingOnServer() async throws -> Outcome {
+        let list = ContactList(0..<options.n)
+        let (values, raw) = (list.values, list.raw)
+        let results = try await byTurns {
+            let ours = try await ServerStore(Database().connection, .full)
+            let sample = try await ours.measure { try await ours.source.add(values) }
+            try expect(sample.rowsWritten == values.count, "\(sample.rowsWritten) rows were written")
+            try await ours.container.close()
+            return sample
+        } raw: {
+            let server = try await Database.raw(.full)
+            let sample = measureRaw { raw_server_insert(server, raw, 0, values.count) }
+            try verify(server, values.count)
+            raw_server_close(server)
+            return sample
+        }
+        return Outcome("W24-add", n: values.count, aim: "1.3", ours: results.ours, raw: results.raw)
+    }
+
+    /// W24-sync: W2 on a server, 1% changed; raw: COPY into a temporary table, then one UPDATE of what differs.
+    func syncingOnServer() async throws -> Outcome {
+        let list = ContactList(0..<options.n)
+        let changed = list.withOnePercentChanged()
+        let expected = (options.n + 99) / 100
+        let (first, second) = (list.values, changed.values)
+        let (rawFirst, rawSecond) = (list.raw, changed.raw)
+        let results = try await byTurns {
+            let ours = try await ServerStore(
+                Database().connection, .full, registeredObjectByteLimit: max(64 << 20, options.n * 1024))
+            _ = try await ours.source.sync(first, entity: ContactEntity.self)
+            let sample = try await ours.measure {
+                let report = try await ours.source.sync(second, entity: ContactEntity.self)
+                try expect(report.updated == expected && report.inserted == 0, "a sync reported \(report)")
+            }
+            try await ours.container.close()
+            return sample
+        } raw: {
+            let server = try await Database.raw(.full)
+            raw_server_insert(server, rawFirst, 0, first.count)
+            var written: Int64 = 0
+            let sample = measureRaw { written = raw_server_sync(server, rawSecond) }
+            try expect(written == expected, "raw wrote \(written) rows")
+            raw_server_close(server)
+            return sample
+        }
+        return Outcome("W24-sync", n: second.count, aim: "0.5", ours: results.ours, raw: results.raw)
+    }
+
+    /// W24-one and W24-tasks: saves of one object, durable, by one task or by 64; raw: as many transactions one by one, each
+    /// sent at once.
+    func savingOnServer(tasks: Int, aim: String) async throws -> Outcome {
+        let each = tasks == 1 ? options.saves / 5 : options.savesPerTask
+        let list = ContactList(0..<tasks * each)
+        let (values, raw) = (list.values, list.raw)
+        let results = try await byTurns {
+            let ours = try await ServerStore(Database().connection, .full)
+            let latencies = Latencies()
+            var sample = try await ours.measure {
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    for task in 0..<tasks {
+                        let own = values[task * each..<(task + 1) * each]
+                        group.addTask {
+                            for value in own {
+                                let start = raw_now()
+                                try await ours.source.add(value)
+                                latencies.add(raw_now() - start)
+                            }
+                        }
+                    }
+                    try await group.waitForAll()
+                }
+            }
+            sample.latencies = latencies.all
+            try await ours.container.close()
+            return sample
+        } raw: {
+            let server = try await Database.raw(.full)
+            let sample = measureRaw { for index in values.indices { raw_server_insert_one(server, raw, index) } }
+            try verify(server, values.count)
+            raw_server_close(server)
+            return sample
+        }
+        let id = tasks == 1 ? "W24-one" : "W24-tasks"
+        return Outcome(id, n: values.count, aim: aim, ours: results.ours, raw: results.raw)
+    }
+
+    /// W24-registered: objects found by a unique value while they are registered; none of it may ask the server. Raw: a round
+    /// trip for each, SELECT 1.
+    func findingOnServer() async throws -> Outcome {
+        let values = ContactList(0..<1000).values
+        let results = try await byTurns {
+            let ours = try await ServerStore(Database().connection, .normal)
+            try await ours.source.add(values)
+            let sample = try await ours.measure {
+                try await ours.source.perform { context in
+                    for value in values {
+                        let found = try context.first(ContactEntity.self, where: \.uid, equals: value.uid)
+                        try expect(found?.age == value.age, "a contact was not found")
+                    }
+                }
+            }
+            try expect(sample.statements == 0, "\(sample.statements) look-ups asked the server")
+            try await ours.container.close()
+            return sample
+        } raw: {
+            let server = try await Database.raw(.normal)
+            let sample = measureRaw { for _ in values { _ = raw_server_value(server, "SELECT 1") } }
+            raw_server_close(server)
+            return sample
+        }
+        return Outcome("W24-registered", n: values.count, aim: "", ours: results.ours, raw: results.raw)
+    }
+
+    /// W25: from the end of a save on one container to the report of another's list, with notifications; in place of raw: the
+    /// save itself.
+    func followingOnServer() async throws -> Outcome {
+        let database = try Database()
+        let ours = try await ServerStore(database.connection, .normal)
+        let other = try await ServerStore(database.connection, .normal)
+        try await ours.source.add(ContactList(0..<1000).values)
+        let (latencies, saves) = try await reportTimes(ours, other)
+        try await other.container.close()
+        try await ours.container.close()
+        return Outcome(
+            "W25", n: latencies.count, aim: "", ours: [Sample(nanoseconds: latencies.median, latencies: latencies)],
+            raw: [Sample(nanoseconds: saves.median)])
+    }
+
+    @MainActor
+    private func reportTimes(
+        _ ours: ServerStore, _ other: ServerStore
+    ) async throws -> (reports: [UInt64], saves: [UInt64]) {
+        let request = FetchRequest(ContactEntity.self, order: [SortDescriptor(\.name)])
+        var updates = other.source.updates(request).makeAsyncIterator()
+        _ = await updates.next()
+        var (reports, saves): ([UInt64], [UInt64]) = ([], [])
+        for save in 0..<200 {
+            var value = ContactValue(save)
+            value.name = "Contact name \(save * 104_729)"
+            let adding = Task.detached { [value] in
+                let start = raw_now()
+                try await ours.source.add(value)
+                return (start, raw_now())
+            }
+            guard await updates.next() != nil else { throw WrongResult("the list has ended") }
+            let shown = raw_now()
+            let (start, end) = try await adding.value
+            saves.append(end - start)
+            reports.append(shown > end ? shown - end : 0)
+        }
+        return (Array(reports.dropFirst(20)), saves)
+    }
+
+    private func verify(_ server: OpaquePointer?, _ count: Int) throws {
+        let found = raw_server_value(server, "SELECT count(*) FROM %s")
+        try expect(found == count, "\(found) rows instead of \(count)")
+    }
+
+    /// Runs both sides by turns, the raw one with work of its own before.
+    private func byTurns(
+        ours: () async throws -> Sample, raw: () async throws -> Sample
+    ) async throws -> (ours: [Sample], raw: [Sample]) {
+        var results: (ours: [Sample], raw: [Sample]) = ([], [])
+        for round in 0...max(3, options.rounds / 2) {
+            for isOurs in [round % 2 == 0, round % 2 != 0] {
+                let sample = try await isOurs ? ours() : raw()
+                if round == 0 { continue }
+                if isOurs { results.ours.append(sample) } else { results.raw.append(sample) }
+            }
+        }
+        return results
+    }
+}
+#else
+extension Workload {
+    static let onServers: [Workload] = []
+}
+#endif
