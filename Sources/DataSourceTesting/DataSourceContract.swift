@@ -21,11 +21,13 @@ public struct DataSourceContract<Value: Sendable, Source: DataSource<Value>, Obj
     let values: [Value]
     let refused: [Value]
 
+    /// Rules to check for a data source, with values to try.
+    ///
     /// - Parameters:
     ///   - source: The class to check.
     ///   - model: The model that the data source is for.
-    ///   - entity: The class of the objects that the values stand for. Where values stand for objects of several entities,
-    ///     check each with its own values.
+    ///   - entity: The class of the objects that the values stand for. If values stand for objects of several entities, check
+    ///     each entity with its own values.
     ///   - values: At least two, which differ in their keys.
     ///   - refused: Values for which a hook throws.
     public init(

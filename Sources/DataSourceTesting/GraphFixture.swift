@@ -19,11 +19,14 @@ public struct GraphFixture: Sendable {
     private let dataSources: [AnyDataSource.Type]
     private let keys: [String: String]
 
+    /// A fixture of a graph.
+    ///
     /// - Parameters:
     ///   - graph: The objects.
     ///   - model: The model of the container.
-    ///   - dataSources: The classes of data sources that own the entities of the graph, and of all that it is compared with.
-    ///   - keys: The attributes by which objects are named, where that is not the first one with a uniqueness constraint.
+    ///   - dataSources: The classes of the data sources that own the entities of the graph and of the stores that it is
+    ///     compared with.
+    ///   - keys: The key attribute of each entity, where it is not the first one with a uniqueness constraint.
     public init(
         _ graph: ObjectGraph, model: ManagedObjectModel, dataSources: [AnyDataSource.Type], keys: [String: String] = [:]
     ) {
@@ -38,8 +41,9 @@ public struct GraphFixture: Sendable {
     /// - Parameters:
     ///   - url: A file of JSON.
     ///   - model: The model of the container.
-    ///   - dataSources: The classes of data sources that own the entities of the graph, and of all that it is compared with.
-    ///   - keys: The attributes by which objects are named, where that is not the first one with a uniqueness constraint.
+    ///   - dataSources: The classes of the data sources that own the entities of the graph and of the stores that it is
+    ///     compared with.
+    ///   - keys: The key attribute of each entity, where it is not the first one with a uniqueness constraint.
     /// - Throws: What reading the file throws; `invalidGraph`.
     public init(
         contentsOf url: URL, model: ManagedObjectModel, dataSources: [AnyDataSource.Type], keys: [String: String] = [:]

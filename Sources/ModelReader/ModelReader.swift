@@ -32,7 +32,7 @@ public struct ModelReader: Sendable {
     ///   - data: The XML.
     ///   - name: The name of the model.
     ///   - version: The name of the version; nil if it is that of the model.
-    ///   - file: How errors and diagnostics call the file; nil for the name.
+    ///   - file: The name of the file in errors and diagnostics; nil for the name of the model.
     /// - Throws: ``ModelReaderError``, as for a file.
     public static func read(
         data: Data, name: String, version: String? = nil, file: String? = nil

@@ -55,10 +55,10 @@ extension PersistentContainer {
     ///
     /// - Parameters:
     ///   - backup: A store that no container has open for writing.
-    ///   - store: Where the store is to be. Its folder must exist. New files have the permissions `0o600`, or those of the
-    ///     store that is replaced.
-    ///   - isReplacing: Whether a store that is there is dropped, whatever it was made for and even if it is damaged. Its log
-    ///     is copied into it first, so that it is whole until it goes.
+    ///   - store: The main file of the restored store. Its folder must exist. New files have the permissions `0o600`, or
+    ///     those of the store that is replaced.
+    ///   - isReplacing: Whether an existing store is dropped, even if it is damaged or was made for another model; false by
+    ///     default. Its log is copied into it first, so it is whole until it is replaced.
     /// - Throws: `fileExists` if there is a store and it may not be replaced; `storeInUse` if a container or process has one
     ///   of the two open; `foreignDatabase`, `notADatabase`, `newerFormat` or `storeCorrupt` if the backup is no store that
     ///   this release can read whole; `storeBusy`, `notAFile`, `permissionDenied`, `diskFull`, `storeUnreadable`;
@@ -80,7 +80,7 @@ extension PersistentContainer {
     ///
     /// - Parameters:
     ///   - store: The store's main file.
-    ///   - removesBackups: Whether the backups that resets made beside it go too, before it does. Files that
+    ///   - removesBackups: Whether the backups that resets made beside it are removed first; false by default. Files that
     ///     ``backup(to:)`` made stay.
     /// - Throws: `storeInUse` if a container or process has it open; `notAFile`, `permissionDenied`, `storeUnreadable`. It may
     ///   be called again.

@@ -21,7 +21,7 @@ extension PersistentContainer {
     ///
     /// - Parameters:
     ///   - name: A file name without an extension; most often that of the model.
-    ///   - model: The model. Most often the literal that `ModelPlugin` generates, as `.contacts`.
+    ///   - model: The model; most often the value that `ModelPlugin` generates, such as `.contacts`.
     ///   - directory: Where the store is; nil for ``Configuration/defaultDirectory``.
     ///   - databaseKey: The app's own label for the contents, in clear; empty by default. Change it to have the store reset.
     ///   - configuration: How the container treats the store; each setting has its own default.

@@ -23,8 +23,8 @@ extension PersistentContainer {
     /// **Isolation**: none. Stores are opened side by side, off the main actor.
     ///
     /// - Parameters:
-    ///   - descriptions: Each with a name of its own; the same name twice is a programmer's error and traps. The same file twice
-    ///     is `storeInUse` for the later one.
+    ///   - descriptions: Each with a name of its own; the same name twice is a programmer error and traps. The same file
+    ///     twice is `storeInUse` for the later one.
     ///   - model: The model whose configurations the descriptions name.
     /// - Returns: A container or an error for each description. The errors are those of
     ///   ``init(model:store:databaseKey:configuration:)``, and `unreadableModel` for a configuration that the model does not

@@ -119,7 +119,7 @@ public final class PersistentContainer: Sendable {
     /// seconds.
     ///
     /// - Parameters:
-    ///   - model: The model. Most often the literal that `ModelPlugin` generates, as `.contacts`.
+    ///   - model: The model; most often the value that `ModelPlugin` generates, such as `.contacts`.
     ///   - location: Where the rows are kept.
     ///   - databaseKey: The app's own label for the contents, in clear; empty by default. Change it to have the store reset.
     ///   - configuration: How the container treats the store; each setting has its own default.

@@ -26,8 +26,8 @@ extension StoreLocation {
     /// over, once nobody else has the store open.
     ///
     /// - Parameters:
-    ///   - connection: A URI (`postgresql://user@host:5432/database`) or keywords (`host=... dbname=...`), as libpq takes
-    ///     them. What it leaves out comes from the environment (`PGHOST`, `PGPASSWORD`), the service file and the
+    ///   - connection: A URI (`postgresql://user@host:5432/database`) or keywords (`host=... dbname=...`), as libpq reads
+    ///     them. Settings that it leaves out come from the environment (`PGHOST`, `PGPASSWORD`), the service file and the
     ///     password file. The server has to be PostgreSQL 13 or newer and the database has to have the encoding UTF-8.
     ///   - name: The store's name in the database, which can have several.
     public static func postgreSQL(_ connection: String, name: String) -> StoreLocation {

@@ -158,7 +158,7 @@ extension ManagedObjectContext {
     ///
     /// - Parameters:
     ///   - type: The class of the objects.
-    ///   - ids: Ids of objects of the same store; one that comes twice is answered twice.
+    ///   - ids: Ids of objects of the same store; an id that comes twice gives its object twice.
     /// - Throws: `unknownEntity` for an object of another class, and what the store throws.
     public func objects<Object: ManagedObject>(
         _ type: Object.Type, ids: some Sequence<ManagedObjectID>
@@ -173,7 +173,7 @@ extension ManagedObjectContext {
     /// ```
     ///
     /// - Parameters:
-    ///   - type: What each object is made a value of.
+    ///   - type: The type of the values.
     ///   - request: Which objects, in which order; by default all, in the order of creation.
     /// - Throws: As ``fetch(_:)``, and what the value's initializer throws.
     public func fetch<Value: ManagedObjectConvertible>(

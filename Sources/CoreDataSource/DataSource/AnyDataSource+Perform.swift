@@ -4,8 +4,7 @@ extension AnyDataSource {
     ///
     /// - Parameters:
     ///   - level: How far the save must have come when the call returns; `.store` by default.
-    ///   - work: It runs on the queue of the private context, and may throw anything. What it returns is the result of the
-    ///     call.
+    ///   - work: It runs on the queue of the private context. The call returns its result.
     /// - Throws: What the work throws, then nothing has happened; otherwise as `add`.
     @discardableResult
     public nonisolated func perform<Result: Sendable>(

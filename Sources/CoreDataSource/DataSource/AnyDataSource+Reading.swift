@@ -65,7 +65,7 @@ extension AnyDataSource {
     /// ```
     ///
     /// - Parameters:
-    ///   - type: What each object is made a value of.
+    ///   - type: The type of the values.
     ///   - request: Which objects, in which order; by default all, in the order of creation.
     /// - Throws: As `fetch`, and what the value's initializer throws.
     public nonisolated func fetch<Value: ManagedObjectConvertible>(

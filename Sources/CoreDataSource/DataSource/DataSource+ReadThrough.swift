@@ -19,10 +19,10 @@ extension DataSource {
     /// again, since it would wait for itself.
     ///
     /// - Parameters:
-    ///   - attribute: It should have a uniqueness constraint in the model.
-    ///   - key: The value that the attribute has to have. The loader gets it.
-    ///   - type: What the object is made a value of.
-    ///   - load: Gives the value to add; nil if there is none.
+    ///   - attribute: The attribute to look in. It should have a uniqueness constraint in the model.
+    ///   - key: The value to look for. The loader gets it.
+    ///   - type: The type of the value that is returned.
+    ///   - load: Loads the value to add; nil if there is none.
     /// - Returns: Nil if nothing was loaded, or if what was loaded is an object with another value of the attribute.
     /// - Throws: What the loader throws; as ``add(_:waitFor:)-([Value],_)``; what the value's initializer throws; `CancellationError`.
     public nonisolated func value<Result: ManagedObjectConvertible, Key: AttributeStorable>(

@@ -107,9 +107,11 @@ public struct ObjectKey<Value: Sendable, Object: ManagedObject>: Sendable {
     let findOrInsert: @Sendable (Value, PrivateContext) throws -> Object
     let preload: @Sendable ([Value], PrivateContext) throws -> Void
 
+    /// The key of values and of objects.
+    ///
     /// - Parameters:
-    ///   - property: Of the value.
-    ///   - attribute: Of the object. It should have a uniqueness constraint in the model.
+    ///   - property: The key of a value.
+    ///   - attribute: The key of an object. It should have a uniqueness constraint in the model.
     public init<Key: AttributeStorable>(
         _ property: any KeyPath<Value, Key> & Sendable, _ attribute: any KeyPath<Object, Key> & Sendable
     ) {
@@ -123,8 +125,8 @@ public struct ObjectKey<Value: Sendable, Object: ManagedObject>: Sendable {
     /// The same for an optional attribute.
     ///
     /// - Parameters:
-    ///   - property: Of the value.
-    ///   - attribute: Of the object. It should have a uniqueness constraint in the model.
+    ///   - property: The key of a value.
+    ///   - attribute: The key of an object. It should have a uniqueness constraint in the model.
     public init<Key: AttributeStorable>(
         _ property: any KeyPath<Value, Key> & Sendable, _ attribute: any KeyPath<Object, Key?> & Sendable
     ) {

@@ -10,7 +10,7 @@ extension AnyDataSource {
     /// try await draft.save()
     /// ```
     ///
-    /// - Parameter object: An object of ``main``. The copy has the values that it shows.
+    /// - Parameter object: An object of ``main``. The copy has its values.
     /// - Throws: `objectGone` if it has been deleted.
     public func draft<Object: ManagedObject>(of object: Object) throws -> Draft<Object> {
         precondition(

@@ -169,7 +169,7 @@ public final class Draft<Object: ManagedObject> {
     ///
     /// - Parameters:
     ///   - resolution: What to do about conflicts.
-    ///   - level: How far the save must have come when the call returns.
+    ///   - level: How far the save must have come when the call returns; `.store` by default.
     /// - Throws: `draftConflict`, with every conflict among its ``DataSourceError/failures``; `objectGone` if what is kept needs an
     ///   object that is gone; `entityNotOwned` if no data source owns what was edited; `draftDiscarded`, `storeReset`; otherwise as
     ///   `perform`.

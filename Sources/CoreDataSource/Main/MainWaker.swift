@@ -5,7 +5,7 @@ final class MainWaker: Sendable {
     private struct State {
         weak var main: MainTier?
         var isScheduled = false
-        /// What is to be called on main, in its order.
+        /// The calls to make on main, in their order.
         var callbacks: [Callback] = []
         var isCallingBack = false
     }

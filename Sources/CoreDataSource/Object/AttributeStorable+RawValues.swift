@@ -30,7 +30,7 @@ extension AttributeStorable where Self: RawRepresentable, RawValue: AttributeSto
         }
         if let value = (Self.self as? any CaseIterable.Type).flatMap({ firstCase($0) }) as? Self { return value }
         preconditionFailure(
-            "\(layout.name).\(layout.columns[column].name) is nil, and \(Self.self) has no case for that. Give the attribute a default value in the model that is the raw value of a case, make it optional, or make \(Self.self) CaseIterable."
+            "\(layout.name).\(layout.columns[column].name) has no value that is a case of \(Self.self), and no default. Give the attribute a default value in the model that is the raw value of a case, make it optional, or make \(Self.self) CaseIterable."
         )
     }
 

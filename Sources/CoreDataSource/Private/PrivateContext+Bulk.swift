@@ -23,7 +23,7 @@ extension PrivateContext {
 
     /// Notes that the next save gives all rows that match the same values; rows that have them already are left out.
     ///
-    /// - Parameter assign: Does to an object what is to be done to all of them.
+    /// - Parameter assign: Applied to one object, to learn what it does to all of them.
     /// - Returns: Whether it could be noted. It cannot if the rows have to become objects: for a predicate that asks them, for
     ///   values that have to be unique, and if a property does anything but set its own attribute.
     func updateRows<Object: ManagedObject>(

@@ -106,7 +106,7 @@ public struct FetchPredicate<Object: ManagedObject>: Sendable, Hashable {
     /// - Parameters:
     ///   - format: The predicate as a string; what it may hold is listed above.
     ///   - arguments: Strings, numbers, flags, dates, data, UUIDs, URLs, ids of objects, other predicates; arrays and sets of
-    ///     values; nil. They are values, whatever they hold: never part of the format.
+    ///     values; nil. They are always values, never part of the format.
     /// - Throws: `unreadablePredicate`, with the line and the column.
     public init(format: String, _ arguments: (any Sendable)?...) throws {
         tree = try PredicateTree(format: format, arguments: arguments)

@@ -15,7 +15,7 @@ extension PersistentContainer {
     /// **Isolation**: none; the body runs on a queue of the container. As many run at once as there are readers, 6; more
     /// calls wait for their turn, in their order and without blocking a thread.
     ///
-    /// - Parameter body: Reads. Objects stay in it; it returns values.
+    /// - Parameter body: It reads, and returns values. Objects cannot leave it.
     /// - Throws: What the body throws, what the store throws, and `CancellationError` if the task is cancelled while it waits
     ///   or while a query runs.
     public func read<Result: Sendable>(_ body: @Sendable (ReadContext) throws -> Result) async throws -> Result {

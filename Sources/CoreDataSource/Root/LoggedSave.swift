@@ -7,7 +7,7 @@ package struct LoggedSave: Sendable {
     package let source: SaveSource?
     /// Whether its caller waits for the store, and gets its outcome. Otherwise it was promised to main only.
     package let isAwaited: Bool
-    /// Whether it is to be committed: neither is it in the store, nor was it taken back.
+    /// Whether it has to be committed: it is not in the store, and was not taken back.
     package internal(set) var isPending: Bool
     /// Whether it was taken back: its rows are not visible any more.
     package internal(set) var isTakenBack = false

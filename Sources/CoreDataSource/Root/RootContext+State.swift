@@ -108,7 +108,7 @@ extension RootContext {
             }
         }
 
-        /// Who is to be told what; once there is nobody, the commit has ended.
+        /// The waiters to notify, with their results; once there are none, the commit has ended.
         ///
         /// - Returns: Those, or whether saves came in meanwhile.
         mutating func endCommit() -> (told: [Told], isMoreWaiting: Bool?) {
@@ -131,7 +131,7 @@ extension RootContext {
 
         /// Takes back all pending saves, unless a commit is under way.
         ///
-        /// - Returns: How many they were, and who is to be told.
+        /// - Returns: How many they were, and the waiters to notify.
         mutating func discardPending() -> (count: Int, told: [Told])? {
             guard log.committing == nil else { return nil }
             let numbers = Set(log.pending.map(\.changes.number))

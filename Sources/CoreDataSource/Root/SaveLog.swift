@@ -105,7 +105,7 @@ package struct SaveLog {
     /// The saves that are to be committed.
     package var pending: [LoggedSave] { entries.suffix(Int(newest - committed)).filter(\.isPending) }
 
-    /// Whether the save of that number is to be committed.
+    /// Whether the save of that number has to be committed.
     package func isPending(_ number: Int64) -> Bool {
         let place = entries.count - 1 - Int(newest - number)
         return number > committed && entries.indices.contains(place) && entries[place].isPending

@@ -26,8 +26,8 @@ extension ManagedObjectContext {
     /// - Parameters:
     ///   - request: The objects to begin with.
     ///   - following: Key paths to relationships, of any class; none by default.
-    ///   - keys: The attributes by which objects are named, by entities, where that is not the first one with a uniqueness
-    ///     constraint of its own. One that is chosen counts for sub-entities too.
+    ///   - keys: The key attribute of each entity, where it is not the first one with a uniqueness constraint of its own. It
+    ///     counts for sub-entities too.
     ///   - links: Which links are written.
     /// - Throws: As ``fetch(_:)``; `unknownAttribute`; `damagedValue`; `invalidGraph` for a link to an entity without a key, for an
     ///   object without a value for its key, and for two with the same.
@@ -48,7 +48,7 @@ extension ManagedObjectContext {
     ///
     /// - Parameters:
     ///   - types: Classes of objects.
-    ///   - keys: As of ``exportGraph(_:following:keys:links:)``.
+    ///   - keys: As for ``exportGraph(_:following:keys:links:)``.
     ///   - links: Which links are written.
     /// - Throws: As ``exportGraph(_:following:keys:links:)``.
     public func exportGraph(

@@ -22,8 +22,8 @@ extension PersistentContainer {
     ///
     /// - Parameters:
     ///   - graph: The objects and their links.
-    ///   - keys: The attributes by which objects are named, by entities, where that is not the first one with a uniqueness
-    ///     constraint of its own. One that is chosen counts for sub-entities too.
+    ///   - keys: The key attribute of each entity, where it is not the first one with a uniqueness constraint of its own. It
+    ///     counts for sub-entities too.
     ///   - level: How far the save must have come when the call returns; `.store` by default.
     /// - Throws: `invalidGraph`, `unknownEntity`, `unknownAttribute`, `abstractEntity`, each with the place in the graph,
     ///   `ContactEntity[3].group`; `entityNotOwned`; otherwise as ``DataSource/add(_:waitFor:)-([Value],_)``. Then nothing has

@@ -19,7 +19,7 @@ extension SQLiteStore {
         try look(options) { (forecast) throws(DataSourceError) in try forecast.migration() } ?? nil
     }
 
-    /// What is to be said of a store that would be kept; nil if there is none, or if it would be reset.
+    /// The outlook of a store that would be kept; nil if there is none, or if it would be reset.
     package static func outlook(_ options: Options) throws(DataSourceError) -> StoreOutlook? {
         try look(options) { (forecast) throws(DataSourceError) in try forecast.outlook() } ?? nil
     }

@@ -1,7 +1,7 @@
 internal import ManagedModel
 internal import RowStore
 
-/// What is to be said of a store that the next opening keeps as it is.
+/// Facts about a store that the next opening keeps as it is.
 package struct StoreOutlook: Sendable, Equatable {
     /// The format of the store if an earlier release wrote it: opening it makes its tables those of this one.
     package var olderFormat: Int64?

@@ -124,7 +124,7 @@ struct TrapTests {
         }
         #expect(
             try #require(result).standardErrorText.contains(
-                "Mood.mood is nil, and Mood has no case for that. Give the attribute a default value in the model that is the raw value of a case, make it optional, or make Mood CaseIterable."
+                "Mood.mood has no value that is a case of Mood, and no default. Give the attribute a default value in the model that is the raw value of a case, make it optional, or make Mood CaseIterable."
             ))
     }
 

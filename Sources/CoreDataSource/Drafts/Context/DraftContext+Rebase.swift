@@ -30,7 +30,7 @@ extension DraftContext {
         sweep()
     }
 
-    /// An object that the save has inserted, and that was taken out of the draft meanwhile: it is to be deleted.
+    /// An object that the save has inserted, and that was taken out of the draft meanwhile: it has to be deleted.
     private func withdrawn(_ row: DraftDifference.Row, _ binding: EntityBinding) -> ManagedObject? {
         guard row.state == .inserted else { return nil }
         return register(StoredRow(key: row.end.key, row: row.row), binding, .deleted, asOf: 0)

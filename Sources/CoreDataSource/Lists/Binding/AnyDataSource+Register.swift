@@ -19,7 +19,8 @@ extension AnyDataSource {
     ///   - delegate: Who is notified, on the main actor. It is held weakly.
     ///   - dataKey: The name of the list; every data source has its own names.
     ///   - request: What to show, in which order, at most how many, and after which place. The entity may be another data
-    ///     source's. Others follow when some leave; the place stays where it is when its object is changed or deleted.
+    ///     source's. When rows leave, the next ones take their place. The place of the cursor stays the same if its object is
+    ///     changed or deleted.
     ///   - sectionBy: Objects with the same value are in one section. The list is sorted by it first: in the direction of the
     ///     request's order if that begins with the same attribute, otherwise ascending. A property that is no stored
     ///     attribute has to be computed from the object's attributes alone.

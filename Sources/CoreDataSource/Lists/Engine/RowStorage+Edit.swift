@@ -1,4 +1,4 @@
-/// What is to be done to the rows of a list; all positions are those before any of it.
+/// The edits to the rows of a list; all positions are those before any of it.
 struct RowEdits {
     /// By index, ascending, with the rows' keys.
     var removals: [(index: Int, key: Int64)] = []

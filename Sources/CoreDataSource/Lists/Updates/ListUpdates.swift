@@ -1,6 +1,6 @@
 internal import RowStore
 
-/// Which updates a loop gets that is slower than the saves.
+/// Which updates a loop gets if it is slower than the saves.
 public struct ListBuffering: Sendable, Hashable {
     let capacity: Int
 
@@ -120,9 +120,9 @@ extension AnyDataSource {
     /// an update whose ``ListUpdate/reason`` is a ``ListReason/Kind/failure``.
     ///
     /// - Parameters:
-    ///   - request: What to show: as for ``register(_:dataKey:_:sectionBy:)``.
+    ///   - request: What to show, as for ``register(_:dataKey:_:sectionBy:)``.
     ///   - sectionBy: Objects with the same value are in one section; nil, the default, for one section.
-    ///   - buffering: Which updates a loop gets that is slower than the saves; `.latest` by default.
+    ///   - buffering: Which updates a loop gets if it is slower than the saves; `.latest` by default.
     public nonisolated func updates<Object: ManagedObject>(
         _ request: FetchRequest<Object>, sectionBy: PartialKeyPath<Object>? = nil, buffering: ListBuffering = .latest
     ) -> ListUpdates<Object> {
@@ -142,7 +142,7 @@ extension AnyDataSource {
     ///   - keyPath: A to-many relationship that has an inverse and no order of its own.
     ///   - order: What to sort by, the most significant first. Objects that are equal by all of it come in the order of
     ///     creation.
-    ///   - buffering: Which updates a loop gets that is slower than the saves; `.latest` by default.
+    ///   - buffering: Which updates a loop gets if it is slower than the saves; `.latest` by default.
     public nonisolated func updates<Owner: ManagedObject, Object: ManagedObject>(
         of owner: Owner, _ keyPath: KeyPath<Owner, RelatedObjects<Object>>, order: [FetchOrder<Object>] = [],
         buffering: ListBuffering = .latest

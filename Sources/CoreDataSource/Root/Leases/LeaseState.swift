@@ -128,9 +128,9 @@ struct LeaseState {
 
     // MARK: Handing over
 
-    /// Something is to be handed over, if others wait for anything that is here.
+    /// A hand-over is due, if others wait for a lease that this container has.
     ///
-    /// - Returns: Whether to begin with it. If not, nothing is to be done, or whoever is at it looks once more.
+    /// - Returns: Whether to begin the hand-over. If false, there is nothing to do, or the one under way looks once more.
     mutating func beginHandOver() -> Bool {
         guard asked.contains(where: { held[$0] != nil }) else { return false }
         isMoreToDo = isHandingOver

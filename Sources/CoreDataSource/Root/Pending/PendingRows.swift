@@ -19,7 +19,7 @@ struct PendingRows {
         tables = Array(repeating: nil, count: layout.entities.count)
     }
 
-    /// The block of a save that is to be added, if it is large. It takes a while to make, and needs no lock.
+    /// The block of a save that will be added, if it is large. It takes a while to make, and needs no lock.
     static func block(_ changes: ChangeSet, _ layout: ModelLayout) -> PendingBlock? {
         changes.rowCount < PendingBlock.smallestCount ? nil : PendingBlock(changes, number: 0, layout)
     }
