@@ -51,7 +51,8 @@ package final class PostgreSQLStore: PersistentStore {
 
     /// What opening came to.
     package let startup: StoreStartup
-    package let member: StoreMember
+    package var member: StoreMember { membership.member }
+    private let membership: Membership
     package let counters = PostgreSQLCounters()
     package let longestValue = min(RowSnapshot.longestValue, 256 << 20)
     private let options: Options
@@ -83,10 +84,10 @@ package final class PostgreSQLStore: PersistentStore {
         options = opening.options
         self.opening = opening
         startup = opened.startup
-        member = opened.member
+        membership = opened.membership
         let (schema, position) = (opened.schema, opened.position)
-        feed = Guarded(FeedReader(opening.options, schema, own: opened.member.number))
-        listener = Guarded(Listener(opening.options, schema, opened.member))
+        feed = Guarded(FeedReader(opening.options, schema, own: opened.membership.member.number))
+        listener = Guarded(Listener(opening.options, schema, opened.membership))
         readers = ReaderPool(opening.options, schema, counters)
         state = Guarded(
             State(writer: Writer(opening, opened, counters), schema: schema, firstPosition: position))
@@ -131,16 +132,20 @@ package final class PostgreSQLStore: PersistentStore {
             let old = listener.withLock { $0 }
             old?.end()
             let result = Result { () throws(DataSourceError) in try replace() }
-            let schema = state.withLock { $0.schema }
-            let new = Listener(options, schema, member)
-            let (news, failures) = handlers.withLock { ($0.news, $0.failures) }
-            if let news { new.listen(news) }
-            if let failures { new.report(to: failures) }
-            listener.withLock { $0 = new }
+            let (schema, isOpen) = state.withLock { ($0.schema, $0.writer != nil) }
+            if isOpen { startListening(schema) }
             let startup = try result.get()
             didEmpty()
             return startup
         }
+    }
+
+    private func startListening(_ schema: PostgreSQLSchema) {
+        let new = Listener(options, schema, membership)
+        let (news, failures) = handlers.withLock { ($0.news, $0.failures) }
+        if let news { new.listen(news) }
+        if let failures { new.report(to: failures) }
+        listener.withLock { $0 = new }
     }
 
     private func replace() throws(DataSourceError) -> StoreStartup {
@@ -197,7 +202,11 @@ extension PostgreSQLStore: StoreSharing {
     package func news(after position: Int64) throws(DataSourceError) -> SharedNews {
         try feed.withLock { (feed) throws(DataSourceError) in
             guard let feed else { throw PostgreSQLStore.closed }
-            return try feed.news(after: position)
+            var news = try feed.news(after: position)
+            // A save whose outcome was unknown may be there or not.
+            let isSettled = state.withLockIfAvailable { $0.writer?.settleSoon() ?? false } ?? false
+            if isSettled { news.foundOutsideWrites = true }
+            return news
         }
     }
 

@@ -18,6 +18,20 @@ package enum PackageFiles {
         return (bundle ?? Bundle.main.executableURL ?? root).deletingLastPathComponent()
     }()
 
+    /// What a compiler needs to import the library as it was built for this test run.
+    package static let importFlags: [String] = {
+        var flags = ["-I", products.appending(component: "Modules").path]
+        for module in ["CSQLite", "CXXHash"] { flags += ["-I", root.appending(components: "Sources", module).path] }
+        #if PostgreSQL
+        flags += ["-I", root.appending(components: "Sources", "CPostgreSQL").path]
+        // As pkg-config says it for libpq on Debian, and on macOS with Homebrew.
+        for folder in ["/usr/include/postgresql", "/opt/homebrew/opt/libpq/include", "/usr/local/opt/libpq/include"] {
+            if FileManager.default.fileExists(atPath: folder) { flags += ["-Xcc", "-I\(folder)"] }
+        }
+        #endif
+        return flags
+    }()
+
     package static func swiftFiles(in directory: URL) throws -> [String] {
         let files = try FileManager.default.contentsOfDirectory(at: directory, includingPropertiesForKeys: nil)
         return files.filter { $0.pathExtension == "swift" }.map(\.path).sorted()

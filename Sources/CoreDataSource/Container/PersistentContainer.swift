@@ -170,6 +170,12 @@ public final class PersistentContainer: Sendable {
         let tracing = configuration.trace.map { StatementTracing(showsValues: configuration.tracesValues, $0) }
         #if PostgreSQL
         if let server = location.server {
+            if configuration.isReadOnly {
+                throw DataSourceError(
+                    .invalidRequest,
+                    "A store on a server cannot be opened for reading only. Leave isReadOnly out, and connect as a user with the right to write."
+                )
+            }
             var options = PostgreSQLStore.Options(
                 connection: server.connection, name: server.name, layout: layout, identity: identity,
                 synchronous: configuration.synchronous, resetPolicy: configuration.resetPolicy)

@@ -15,9 +15,11 @@ final class Connection {
     private var prepared: [String: String] = [:]
     private var lastStatement = 0
     /// How long an answer may take.
-    let patience: Duration
+    var patience: Duration
     /// The process of the server that serves it.
     let serverProcess: Int32
+    /// When that began, as the server writes it: numbers of processes come again.
+    private(set) var serverProcessStart = ""
     var tracing: StatementTracing?
     /// Whether a transaction is open, as far as is known here.
     private(set) var isInTransaction = false
@@ -32,11 +34,13 @@ final class Connection {
             ("connect_timeout", "5"), ("tcp_user_timeout", "10000"), ("keepalives_idle", "5"),
             ("keepalives_interval", "2"), ("keepalives_count", "3"),
             ("fallback_application_name", target.programName),
-            ("dbname", target.connection), ("client_encoding", "UTF8"),
+            // Of several hosts, the primary server.
+            ("target_session_attrs", "read-write"), ("dbname", target.connection), ("client_encoding", "UTF8"),
         ]
+        try target.check()
         let made = Connection.connect(settings)
         guard let made, PQstatus(made) == CONNECTION_OK else {
-            let error = DataSourceError(connectionFailure: made.map(Connection.message) ?? "", target)
+            let error = DataSourceError(connectionFailure: made.map(Connection.message) ?? "")
             PQfinish(made)
             throw error
         }
@@ -103,7 +107,9 @@ final class Connection {
             "default_transaction_isolation": "'read committed'", "default_transaction_read_only": "off",
         ]
         for (name, value) in settings.sorted(by: { $0.key < $1.key }) { try run("SET \(name) = \(value)") }
-        let process = try rows("SELECT pg_backend_pid()")
+        let process = try rows(
+            "SELECT pg_backend_pid(), backend_start::text FROM pg_stat_get_activity(pg_backend_pid())")
+        serverProcessStart = process.rowCount == 1 ? process.text(0, 1) : ""
         guard process.integer(0, 0) == Int64(serverProcess) else {
             throw DataSourceError(
                 .storeUnreadable,
@@ -146,7 +152,10 @@ final class Connection {
     /// - Throws: The error of the first that failed; those after it did not run. `storeUnavailable` if the connection is lost.
     func pipeline(_ requests: [Request]) throws(DataSourceError) -> [QueryResult] {
         guard let handle else { throw lost() }
-        if prepared.count + requests.count > Connection.statementLimit { try forgetStatements(handle) }
+        // A transaction that has failed takes no such statement.
+        if prepared.count > Connection.statementLimit, PQtransactionStatus(handle) == PQTRANS_IDLE {
+            try forgetStatements(handle)
+        }
         guard PQenterPipelineMode(handle) == 1 else { throw lost() }
         let start = ContinuousClock.now
         // What is known to be prepared once the answers are there.
@@ -160,7 +169,11 @@ final class Connection {
         default: isInTransaction = true
         }
         if let tracing { trace(requests, results, ContinuousClock.now - start, tracing) }
-        if let failure { throw failure }
+        if let failure {
+            // A server that takes no writes any more is not the one that is wanted.
+            if failure.code == .storeReadOnly { close() }
+            throw failure
+        }
         return results
     }
 
@@ -223,12 +236,24 @@ final class Connection {
             let events = Int16(isFlushed == 1 ? POLLIN | POLLOUT : POLLIN)
             var polled = pollfd(fd: PQsocket(handle), events: events, revents: 0)
             let remaining = (end - .now) / .milliseconds(1)
-            guard remaining > 0 else { throw lost("The server has not answered for \(patience).") }
+            guard remaining > 0 else {
+                cancel(handle)
+                throw lost("The server has not answered for \(patience).")
+            }
             let ready = poll(&polled, 1, Int32(min(remaining, 1000).rounded(.up)))
             if ready < 0, errno != EINTR { throw lost() }
             if ready > 0, PQconsumeInput(handle) == 0 { throw lost() }
         }
         return PQgetResult(handle).map { QueryResult($0) }
+    }
+
+    /// Asks the server to end what it still works on: nobody waits for it.
+    private func cancel(_ handle: OpaquePointer) {
+        guard let cancel = PQgetCancel(handle) else { return }
+        withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { message in
+            _ = PQcancel(cancel, message.baseAddress, 256)
+        }
+        PQfreeCancel(cancel)
     }
 
     private func forgetStatements(_ handle: OpaquePointer) throws(DataSourceError) {

@@ -1,5 +1,7 @@
 #if PostgreSQL
+internal import CPostgreSQL
 internal import Foundation
+internal import RowStore
 
 /// Where a server is, and how patient to be with it.
 struct ConnectionTarget: Sendable {
@@ -9,5 +11,26 @@ struct ConnectionTarget: Sendable {
     var patience: Duration
 
     var programName: String { ProcessInfo.processInfo.processName }
+
+    /// - Throws: `invalidRequest` for what libpq cannot read. What it says of it may show parts of the password, so it is not
+    ///   passed on.
+    func check() throws(DataSourceError) {
+        let options = PQconninfoParse(connection, nil)
+        defer { PQconninfoFree(options) }
+        var isReadable = options != nil
+        var option = options
+        while let found = option?.pointee, let keyword = found.keyword {
+            // A password with an @ that was not written as %40 ends up there.
+            if String(cString: keyword) == "host", let value = found.val, String(cString: value).contains("@") {
+                isReadable = false
+            }
+            option = option?.advanced(by: 1)
+        }
+        if isReadable { return }
+        throw DataSourceError(
+            .invalidRequest,
+            "libpq cannot read the connection string. Write it as postgresql://user:password@host:5432/database, with %40 for an @ in the password, and with other special characters as % and two digits, too."
+        )
+    }
 }
 #endif

@@ -32,11 +32,16 @@ extension DataSourceError {
                 .storeCorrupt,
                 "The tables of the store are not as this library made them: somebody has changed them by hand. Restore them.",
                 cause: cause)
-        case let state where state.hasPrefix("08") || state.hasPrefix("57P") || state.hasPrefix("53"):
+        case let state where state.isOfLostSession:
             self.init(
                 .storeUnavailable,
                 "The server is starting, stopping or overloaded. Saves that no call waits for are kept and tried again.",
                 cause: cause)
+        case let state where state.hasPrefix("22") || state.hasPrefix("23") || state == "P0001":
+            self.init(
+                .validationFailed,
+                "The server refuses a row of the save: a constraint or trigger that was made there by hand forbids it. Change the "
+                    + "objects, or that rule.", cause: cause)
         default:
             self.init(.storeUnreadable, "The server has refused a statement. The cause says why.", cause: cause)
         }
@@ -46,11 +51,19 @@ extension DataSourceError {
         "Somebody else kept rows of the store locked. Close their transaction, or try again later."
 
     /// Why there is no connection, from what libpq says.
-    init(connectionFailure message: String, _ target: ConnectionTarget) {
-        let cause = message.isEmpty ? "out of memory" : message.withoutPassword(of: target.connection)
-        if message.contains("password") || message.contains("authentication") || message.contains("pg_hba.conf")
-            || message.contains("role \"")
-        {
+    init(connectionFailure message: String) {
+        let cause = message.isEmpty ? "out of memory" : message
+        let refusals = [
+            "password authentication", "no password supplied", "pg_hba.conf", "authentication failed", "role \"",
+        ]
+        if message.contains("session is read-only") {
+            self.init(
+                .storeReadOnly, "The server is a standby, which only takes reads. Connect to the primary server.",
+                cause: cause)
+        } else if message.contains("too many c") {
+            self.init(
+                .storeUnavailable, "The server has no connection left. Raise max_connections there.", cause: cause)
+        } else if refusals.contains(where: { message.contains($0) }) {
             self.init(
                 .permissionDenied,
                 "The server does not let this user in. Check the user, the password and the server's pg_hba.conf.",
@@ -58,13 +71,6 @@ extension DataSourceError {
         } else if message.contains("database \""), message.contains("does not exist") {
             self.init(
                 .notADatabase, "The server has no database of that name. Create it, or name another one.",
-                cause: cause)
-        } else if message.contains("invalid connection option") || message.contains("missing \"=\"")
-            || message.contains("invalid URI") || message.contains("invalid integer value")
-        {
-            self.init(
-                .invalidRequest,
-                "libpq cannot read the connection string. Write it as postgresql://user@host:5432/database.",
                 cause: cause)
         } else {
             self.init(
@@ -74,25 +80,15 @@ extension DataSourceError {
         }
     }
 
-    /// Whether the connection is gone, so that nobody knows what the server has done since it last answered.
-    var isLoss: Bool { code == .storeUnavailable }
+    /// Whether the connection is gone, so that nobody knows what the server has done since it last answered, or leads to a
+    /// server that was the primary one.
+    var isLoss: Bool { code == .storeUnavailable || code == .storeReadOnly }
 }
 
 extension String {
-    /// libpq does not show passwords, but for one that is part of a string it cannot read.
-    fileprivate func withoutPassword(of connection: String) -> String {
-        guard contains(connection) || connection.contains("password") || connection.contains("@") else {
-            return self
-        }
-        var shown = replacingOccurrences(of: connection, with: "(the connection string)")
-        if let credentials = connection.components(separatedBy: "://").dropFirst().first?.components(
-            separatedBy: "@"
-        ).first,
-            let password = credentials.components(separatedBy: ":").dropFirst().first, !password.isEmpty
-        {
-            shown = shown.replacingOccurrences(of: password, with: "(the password)")
-        }
-        return shown
+    /// Of an error's state: whether the server has ended the session.
+    fileprivate var isOfLostSession: Bool {
+        hasPrefix("08") || hasPrefix("57P") || hasPrefix("53") || self == "25P03"
     }
 }
 #endif

@@ -45,6 +45,8 @@ final class QueryResult {
     /// Empty for NULL.
     func text(_ row: Int, _ column: Int) -> String { String(decoding: bytes(row, column), as: UTF8.self) }
 
+    func copy(_ row: Int, _ column: Int) -> [UInt8] { Array(bytes(row, column)) }
+
     func isTrue(_ row: Int, _ column: Int) -> Bool { integer(row, column) != 0 }
 
     /// Puts a value into a row of the store.

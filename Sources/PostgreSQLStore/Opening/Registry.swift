@@ -1,10 +1,10 @@
 #if PostgreSQL
 internal import RowStore
 
-/// Which stores a database has, and in which schema the newest generation of each is.
+/// Which stores a database has, in which schema the newest generation of each is, and which schemas are backups.
 ///
-/// It is a table of a schema of its own, `coredatasource.stores`. One process at a time opens or resets a store of the
-/// database: it holds the gate.
+/// They are tables of a schema of its own, `coredatasource`. One process at a time opens or resets a store of the database: it
+/// holds the gate.
 struct Registry {
     let connection: Connection
 
@@ -13,7 +13,8 @@ struct Registry {
         let schema: String
     }
 
-    private static let table = "coredatasource.stores"
+    private static let stores = "coredatasource.stores"
+    private static let backups = "coredatasource.backups"
     /// An advisory lock of the database.
     private static let gate = "1129271888, 1"
 
@@ -26,40 +27,70 @@ struct Registry {
 
     /// Makes the registry if there is none.
     func prepare() throws(DataSourceError) {
-        let found = try connection.rows("SELECT to_regclass('\(Registry.table)') IS NOT NULL")
+        let found = try connection.rows(
+            "SELECT to_regclass('\(Registry.stores)') IS NOT NULL AND to_regclass('\(Registry.backups)') IS NOT NULL")
         if found.isTrue(0, 0) { return }
         try connection.transaction { () throws(DataSourceError) in
             try connection.run("CREATE SCHEMA IF NOT EXISTS coredatasource")
             try connection.run(
                 """
-                CREATE TABLE IF NOT EXISTS \(Registry.table) (name text PRIMARY KEY, generation bigint NOT NULL, \
+                CREATE TABLE IF NOT EXISTS \(Registry.stores) (name text PRIMARY KEY, generation bigint NOT NULL, \
                 schema text NOT NULL)
+                """)
+            try connection.run(
+                """
+                CREATE TABLE IF NOT EXISTS \(Registry.backups) (schema text PRIMARY KEY, name text NOT NULL, \
+                generation bigint NOT NULL)
                 """)
         }
     }
 
     func entry(_ name: String) throws(DataSourceError) -> Entry? {
         let found = try connection.rows(
-            "SELECT generation, schema FROM \(Registry.table) WHERE name = $1", [WireValue(name)])
+            "SELECT generation, schema FROM \(Registry.stores) WHERE name = $1", [WireValue(name)])
         return found.rowCount == 0 ? nil : Entry(generation: found.integer(0, 0), schema: found.text(0, 1))
     }
 
     func set(_ entry: Entry, _ name: String) throws(DataSourceError) {
         _ = try connection.rows(
             """
-            INSERT INTO \(Registry.table) VALUES ($1, $2, $3) \
+            INSERT INTO \(Registry.stores) VALUES ($1, $2, $3) \
             ON CONFLICT (name) DO UPDATE SET generation = excluded.generation, schema = excluded.schema
             """, [WireValue(name), WireValue(entry.generation), WireValue(entry.schema)])
     }
 
     /// The generation that comes after another one. No schema of that name is there.
     func next(after entry: Entry?, _ name: String) throws(DataSourceError) -> Entry {
-        var generation = (entry?.generation ?? 0) + 1
+        var generation = (entry?.generation ?? 0) &+ 1
         while true {
             let schema = Identifiers.fitting("\(name) \(generation)")
             let found = try connection.rows("SELECT 1 FROM pg_namespace WHERE nspname = $1", [WireValue(schema)])
             if found.rowCount == 0 { return Entry(generation: generation, schema: schema) }
-            generation += 1
+            generation &+= 1
+        }
+    }
+
+    // MARK: Backups
+
+    /// Sets the schema of a generation aside, and drops the oldest backups of the store beyond those that stay.
+    ///
+    /// - Parameter count: How many stay, that one among them; 0 drops them all.
+    func retire(_ entry: Entry, of name: String, keeping count: Int) throws(DataSourceError) {
+        if count > 0 {
+            let backup = Identifiers.fitting("\(name) backup \(entry.generation)")
+            try connection.run("ALTER SCHEMA \(entry.schema.quoted) RENAME TO \(backup.quoted)")
+            _ = try connection.rows(
+                "INSERT INTO \(Registry.backups) VALUES ($1, $2, $3)",
+                [WireValue(backup), WireValue(name), WireValue(entry.generation)])
+        } else {
+            try connection.run("DROP SCHEMA \(entry.schema.quoted) CASCADE")
+        }
+        let found = try connection.rows(
+            "SELECT schema FROM \(Registry.backups) WHERE name = $1 ORDER BY generation DESC", [WireValue(name)])
+        for row in 0..<found.rowCount where row >= count {
+            let schema = found.text(row, 0)
+            try connection.run("DROP SCHEMA IF EXISTS \(schema.quoted) CASCADE")
+            _ = try connection.rows("DELETE FROM \(Registry.backups) WHERE schema = $1", [WireValue(schema)])
         }
     }
 }

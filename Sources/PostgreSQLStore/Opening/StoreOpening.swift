@@ -9,7 +9,7 @@ struct StoreOpening {
         let connection: Connection
         let schema: PostgreSQLSchema
         let entry: Registry.Entry
-        let member: StoreMember
+        let membership: Membership
         let position: Int64
         let startup: StoreStartup
     }
@@ -17,7 +17,11 @@ struct StoreOpening {
     let options: PostgreSQLStore.Options
 
     func run() throws(DataSourceError) -> sending Result {
+        try checkName()
         let connection = try Connection(options.target)
+        // Large tables are counted, and indexes made.
+        connection.patience = .seconds(3600)
+        defer { connection.patience = options.patience }
         try requirePrimary(connection)
         let registry = Registry(connection: connection)
         return try registry.holdingGate { () throws(DataSourceError) in
@@ -27,15 +31,34 @@ struct StoreOpening {
             let schema = try PostgreSQLSchema(options.layout, name: entry.schema)
             if startup.reason == .current { try update(connection, schema) }
             try settleWriter(connection)
-            let (member, position) = try join(connection, schema)
+            let (membership, position) = try join(connection, schema)
             return Result(
-                connection: connection, schema: schema, entry: entry, member: member, position: position,
+                connection: connection, schema: schema, entry: entry, membership: membership, position: position,
                 startup: startup)
         }
     }
 
+    private func checkName() throws(DataSourceError) {
+        guard
+            options.name.isEmpty || options.name.hasPrefix("pg_") || options.name.contains("$")
+                || options.name.utf8.contains(0)
+        else { return }
+        throw DataSourceError(
+            .invalidRequest,
+            "A store cannot have the name \"\(options.name)\": it may not be empty, begin with pg_, or hold $ or U+0000. Choose another one."
+        )
+    }
+
     /// Sets what a connection needs that writes.
+    ///
+    /// Whoever stops in the middle of a transaction, or whose network is gone, keeps others waiting for seconds only.
     func settleWriter(_ connection: Connection) throws(DataSourceError) {
+        for (name, value) in [
+            ("idle_in_transaction_session_timeout", 5000), ("tcp_keepalives_idle", 5), ("tcp_keepalives_interval", 2),
+            ("tcp_keepalives_count", 3), ("tcp_user_timeout", 10_000),
+        ] {
+            try connection.run("SET \(name) = \(value)")
+        }
         try connection.run("SET synchronous_commit = \(options.synchronous == .full ? "on" : "off")")
         try connection.run("SET coredatasource.member = 'on'")
         connection.tracing = options.tracing
@@ -123,7 +146,7 @@ struct StoreOpening {
     /// Makes an empty generation, and lets the registry name it.
     private func create(
         _ registry: Registry, _ old: Registry.Entry?, firstFreeKey: Int64 = 1,
-        _ body: () throws(DataSourceError) -> Void = {}
+        _ body: (PostgreSQLSchema) throws(DataSourceError) -> Void = { _ in }
     ) throws(DataSourceError) -> Registry.Entry {
         let entry = try registry.next(after: old, options.name)
         let schema = try PostgreSQLSchema(options.layout, name: entry.schema)
@@ -138,7 +161,7 @@ struct StoreOpening {
                 try write(value, name, connection, schema)
             }
             try registry.set(entry, options.name)
-            try body()
+            try body(schema)
         }
         return entry
     }
@@ -159,11 +182,11 @@ struct StoreOpening {
     ///
     /// - Throws: `storeInUse`, which names them, if others have the store open.
     func replace(
-        _ registry: Registry, _ old: Registry.Entry, _ reason: StoreStartup.Reason, besides own: Int64? = nil
+        _ registry: Registry, _ old: Registry.Entry, _ reason: StoreStartup.Reason, besides own: Membership? = nil
     ) throws(DataSourceError) -> Registry.Entry {
         let connection = registry.connection
         let schema = try PostgreSQLSchema(options.layout, name: old.schema)
-        let others = try Members(connection, schema).alive().filter { $0.number != own }
+        let others = try Members(connection, schema).alive().filter { $0.number != own?.member.number }
         guard others.isEmpty else {
             throw DataSourceError(
                 .storeInUse,
@@ -172,26 +195,9 @@ struct StoreOpening {
         }
         let next = try connection.rows("SELECT next FROM \(schema.term(PostgreSQLSchema.keys))")
         let keep = options.resetPolicy.withoutMigration.backupCount(reason) ?? 0
-        return try create(registry, old, firstFreeKey: max(1, next.integer(0, 0))) { () throws(DataSourceError) in
-            if keep > 0 {
-                let time = ISO8601DateFormatter().string(from: Date())
-                let backup = Identifiers.fitting("\(backupPrefix)\(time) \(old.generation)")
-                try connection.run("ALTER SCHEMA \(old.schema.quoted) RENAME TO \(backup.quoted)")
-            } else {
-                try connection.run("DROP SCHEMA \(old.schema.quoted) CASCADE")
-            }
-            try removeBackups(connection, keep: keep)
-        }
-    }
-
-    private var backupPrefix: String { "\(options.name) backup " }
-
-    private func removeBackups(_ connection: Connection, keep: Int) throws(DataSourceError) {
-        let found = try connection.rows(
-            "SELECT nspname FROM pg_namespace WHERE starts_with(nspname, $1) ORDER BY nspname DESC",
-            [WireValue(backupPrefix)])
-        for row in 0..<found.rowCount where row >= max(keep, 0) {
-            try connection.run("DROP SCHEMA \(found.text(row, 0).quoted) CASCADE")
+        return try create(registry, old, firstFreeKey: max(1, next.integer(0, 0))) { new throws(DataSourceError) in
+            try registry.retire(old, of: options.name, keeping: keep)
+            if let own { try rejoin(connection, new, own) }
         }
     }
 
@@ -203,7 +209,9 @@ struct StoreOpening {
         let present = Set((0..<found.rowCount).map { found.text($0, 0) })
         let wanted = schema.tables.compactMap(\.self).flatMap(\.indexes)
         let superfluous = present.subtracting(wanted.map(\.name))
-        for name in superfluous.sorted() {
+        // Others may be of a release that needs them.
+        let isAlone = try Members(connection, schema).alive().isEmpty
+        for name in superfluous.sorted() where isAlone {
             try connection.run("DROP INDEX IF EXISTS \(schema.name.quoted).\(name.quoted)")
         }
         for index in wanted where !present.contains(index.name) {
@@ -215,25 +223,31 @@ struct StoreOpening {
 
     // MARK: Joining
 
-    /// What a member works with who has put a new generation in the place of the one that it had.
-    func rejoin(
-        _ connection: Connection, _ entry: Registry.Entry, _ member: StoreMember
+    /// Makes who has put a new generation in the place of an old one its only member, under the same number.
+    private func rejoin(
+        _ connection: Connection, _ schema: PostgreSQLSchema, _ own: Membership
+    ) throws(DataSourceError) {
+        _ = try connection.rows(
+            "UPDATE \(schema.term(PostgreSQLSchema.feed)) SET members = $1", [WireValue(own.member.number)])
+        try Members(connection, schema).add(own)
+    }
+
+    /// What that member works with then.
+    func rejoined(
+        _ connection: Connection, _ entry: Registry.Entry, _ own: Membership
     ) throws(DataSourceError) -> Result {
-        let schema = try PostgreSQLSchema(options.layout, name: entry.schema)
-        try connection.transaction { () throws(DataSourceError) in
-            _ = try connection.rows(
-                "UPDATE \(schema.term(PostgreSQLSchema.feed)) SET members = $1", [WireValue(member.number)])
-            try Members(connection, schema).add(member)
-        }
-        return Result(
-            connection: connection, schema: schema, entry: entry, member: member, position: 0,
-            startup: StoreStartup(reason: .requested))
+        Result(
+            connection: connection, schema: try PostgreSQLSchema(options.layout, name: entry.schema), entry: entry,
+            membership: own, position: 0, startup: StoreStartup(reason: .requested))
     }
 
     private func join(
         _ connection: Connection, _ schema: PostgreSQLSchema
-    ) throws(DataSourceError) -> (StoreMember, Int64) {
-        try connection.transaction { () throws(DataSourceError) in
+    ) throws(DataSourceError) -> (Membership, Int64) {
+        try Members(connection, schema).forgetOld()
+        return try connection.transaction { () throws(DataSourceError) in
+            // Nobody may get the number again.
+            try connection.run("SET LOCAL synchronous_commit = on")
             let joined = try connection.rows(
                 "UPDATE \(schema.term(PostgreSQLSchema.feed)) SET members = members + 1 RETURNING members, position"
             )
@@ -241,8 +255,9 @@ struct StoreOpening {
             let member = StoreMember(
                 number: joined.integer(0, 0), processID: getpid(),
                 name: "\(ProcessInfo.processInfo.processName)@\(ProcessInfo.processInfo.hostName)")
-            try Members(connection, schema).add(member)
-            return (member, joined.integer(0, 1))
+            let membership = Membership(member)
+            try Members(connection, schema).add(membership)
+            return (membership, joined.integer(0, 1))
         }
     }
 }

@@ -5,6 +5,7 @@ internal import RowStore
 ///
 /// Guarded by: the pool, which gives it to one caller at a time.
 final class Reader: @unchecked Sendable {
+    private let options: PostgreSQLStore.Options
     private let connection: Connection
     private let schema: PostgreSQLSchema
     let tables: [Int: QueryTable]
@@ -15,11 +16,14 @@ final class Reader: @unchecked Sendable {
 
     /// How many rows the server is asked for at once: few first, for many queries have few.
     private static let firstPage = 256
-    private static let page = 4096
+    private static let longestPage = 4096
+    /// About how many bytes a page may have, as the page before tells.
+    private static let pageBytes = 8 << 20
 
     init(
         _ options: PostgreSQLStore.Options, _ schema: PostgreSQLSchema, _ counters: PostgreSQLCounters
     ) throws(DataSourceError) {
+        self.options = options
         connection = try Connection(options.target)
         connection.tracing = options.tracing
         self.schema = schema
@@ -34,10 +38,12 @@ final class Reader: @unchecked Sendable {
 
     /// Begins a state in which all reads see the same, and notes which one it is.
     func begin() throws(DataSourceError) {
-        let results = try connection.pipeline([
-            Request("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"),
-            Request("SELECT position FROM \(schema.term(PostgreSQLSchema.feed))"),
-        ])
+        let results = try connection.ofGeneration(schema, options.name) { () throws(DataSourceError) in
+            try connection.pipeline([
+                Request("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"),
+                Request("SELECT position FROM \(schema.term(PostgreSQLSchema.feed))"),
+            ])
+        }
         guard results[1].rowCount == 1 else { throw DataSourceError(damagedSharing: schema.name) }
         position = results[1].integer(0, 0)
     }
@@ -95,19 +101,24 @@ extension Reader: StatementReader {
         cursorNumber += 1
         let cursor = "_c\(cursorNumber)"
         func fetch(_ count: Int) -> Request { Request("FETCH \(count) FROM \(cursor)", isKept: false) }
+        let first = statement.hasLongColumns ? 16 : Reader.firstPage
         let declared = try connection.pipeline([
             Request("DECLARE \(cursor) NO SCROLL CURSOR FOR \(statement.sql)", parameters, isKept: false),
-            fetch(Reader.firstPage),
+            fetch(first),
         ])
-        var (found, wanted) = (declared[1], Reader.firstPage)
+        var (found, wanted) = (declared[1], first)
         while true {
+            var bytes = 0
             for row in 0..<found.rowCount {
-                guard try goOn(found.row(row, of: statement)) else {
+                let stored = found.row(row, of: statement)
+                bytes += stored.row.byteCount
+                guard try goOn(stored) else {
                     return try close(cursor)
                 }
             }
             if found.rowCount < wanted { return try close(cursor) }
-            wanted = Reader.page
+            let average = max(1, bytes / max(1, found.rowCount))
+            wanted = max(1, min(Reader.longestPage, wanted * 16, Reader.pageBytes / average))
             found = try connection.pipeline([fetch(wanted)])[0]
         }
     }
@@ -115,6 +126,11 @@ extension Reader: StatementReader {
     private func close(_ cursor: String) throws(DataSourceError) {
         _ = try connection.pipeline([Request("CLOSE \(cursor)", isKept: false)])
     }
+}
+
+extension QueryStatement {
+    /// Whether a few rows may be many bytes.
+    fileprivate var hasLongColumns: Bool { columns.contains { layout.columns[$0].storage == .blob } }
 }
 
 extension QueryResult {

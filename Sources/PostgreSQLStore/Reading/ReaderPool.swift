@@ -15,12 +15,15 @@ final class ReaderPool: Sendable {
         /// Another one for each schema, so that no reader of an old one is kept.
         var generation = 0
         var isClosed = false
+        /// Whether main reads. Only main sets it, so main finds it set only if it reads during a read.
+        var isMainReading = false
     }
 
     private let options: PostgreSQLStore.Options
     private let counters: PostgreSQLCounters
     private let state: Guarded<State>
     private let permits = DispatchSemaphore(value: ReaderPool.limit)
+    private let mainPermit = DispatchSemaphore(value: 1)
     /// Two that waited for all permits could each hold some of them for ever.
     private let exclusive = DispatchSemaphore(value: 1)
 
@@ -31,15 +34,25 @@ final class ReaderPool: Sendable {
     }
 
     func read<R>(_ body: (any StoreReader) throws(DataSourceError) -> R) throws(DataSourceError) -> R {
-        let isOnMain = MainQueue.isCurrent
-        if !isOnMain { permits.wait() }
-        defer { if !isOnMain { permits.signal() } }
+        let permit = permit()
+        permit?.wait()
+        if permit === mainPermit { state.withLock { $0.isMainReading = true } }
+        defer {
+            if permit === mainPermit { state.withLock { $0.isMainReading = false } }
+            permit?.signal()
+        }
         let (reader, generation) = try begun()
         defer {
             reader.end()
             giveBack(reader, generation)
         }
         return try body(reader)
+    }
+
+    /// Nil for a read that main makes during another one: it ends before the one around it.
+    private func permit() -> DispatchSemaphore? {
+        guard MainQueue.isCurrent else { return permits }
+        return state.withLock { $0.isMainReading } ? nil : mainPermit
     }
 
     /// A reader whose state has begun. One whose connection was lost while nobody used it is replaced.
@@ -56,7 +69,16 @@ final class ReaderPool: Sendable {
             } catch {
                 reader.close()
                 guard idle != nil, error.isLoss else { throw error }
+                // The others are of the same server, and as old.
+                for other in takeIdle() { other.close() }
             }
+        }
+    }
+
+    private func takeIdle() -> [Reader] {
+        state.withLock { state in
+            defer { state.idle = [] }
+            return state.idle
         }
     }
 
@@ -69,12 +91,14 @@ final class ReaderPool: Sendable {
         if !isKept { reader.close() }
     }
 
-    /// Lets nobody read, but main, while the body runs.
+    /// Lets nobody read while the body runs.
     func pause<R>(_ body: () throws(DataSourceError) -> R) throws(DataSourceError) -> R {
         exclusive.wait()
         for _ in 0..<ReaderPool.limit { permits.wait() }
+        mainPermit.wait()
         defer {
             for _ in 0..<ReaderPool.limit { permits.signal() }
+            mainPermit.signal()
             exclusive.signal()
         }
         return try body()

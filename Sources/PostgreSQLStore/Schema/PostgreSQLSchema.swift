@@ -17,9 +17,10 @@ struct PostgreSQLSchema: Sendable {
     static let leases = "_leases"
     static let tickets = "_tickets"
     static let members = "_members"
+    static let saves = "_saves"
     static let metadata = "_metadata"
     static let keys = "_keys"
-    private static let names = [feed, changes, leases, tickets, members, metadata, keys]
+    private static let names = [feed, changes, leases, tickets, members, saves, metadata, keys]
 
     init(_ layout: ModelLayout, name: String) throws(DataSourceError) {
         self.layout = layout
@@ -77,7 +78,8 @@ struct PostgreSQLSchema: Sendable {
             """,
             """
             CREATE TABLE \(term(PostgreSQLSchema.changes)) (position bigint PRIMARY KEY, member bigint NOT NULL, \
-            made timestamptz NOT NULL, size bigint NOT NULL, unknown text, changes bytea)
+            made timestamptz NOT NULL, size bigint NOT NULL, unknown text, changes bytea, \
+            token uuid NOT NULL DEFAULT gen_random_uuid())
             """,
             "ALTER TABLE \(term(PostgreSQLSchema.changes)) ALTER COLUMN changes SET STORAGE EXTERNAL",
             """
@@ -90,7 +92,11 @@ struct PostgreSQLSchema: Sendable {
             """,
             """
             CREATE TABLE \(term(PostgreSQLSchema.members)) (number bigint PRIMARY KEY, process integer NOT NULL, \
-            name text NOT NULL, seen timestamptz NOT NULL, saved bigint NOT NULL, refused bigint NOT NULL)
+            name text NOT NULL, seen timestamptz NOT NULL, token bigint NOT NULL)
+            """,
+            """
+            CREATE TABLE \(term(PostgreSQLSchema.saves)) (member bigint NOT NULL, token bigint NOT NULL, \
+            saved bigint NOT NULL, refused bigint NOT NULL, made timestamptz NOT NULL, PRIMARY KEY (member, token))
             """,
             "CREATE TABLE \(term(PostgreSQLSchema.metadata)) (name text PRIMARY KEY, number bigint, text text)",
             "CREATE TABLE \(term(PostgreSQLSchema.keys)) (id integer PRIMARY KEY CHECK (id = 1), next bigint NOT NULL)",
@@ -112,7 +118,7 @@ struct PostgreSQLSchema: Sendable {
             BEGIN
                 IF current_setting('coredatasource.member', true) = 'on' THEN RETURN NULL; END IF;
                 UPDATE \(term(PostgreSQLSchema.feed)) SET position = position + 1 RETURNING position INTO found;
-                INSERT INTO \(term(PostgreSQLSchema.changes)) VALUES (found, 0, clock_timestamp(), 0, TG_ARGV[0], NULL);
+                INSERT INTO \(term(PostgreSQLSchema.changes)) VALUES (found, 0, clock_timestamp(), 0, TG_ARGV[0], NULL, DEFAULT);
                 PERFORM pg_notify(\(channel.quotedText), '');
                 RETURN NULL;
             END $body$

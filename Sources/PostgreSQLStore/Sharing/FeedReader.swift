@@ -12,10 +12,9 @@ final class FeedReader {
     private let own: Int64
     private var connection: Connection?
     private var members: [Int64: StoreMember] = [:]
-    /// The timeline of the server that was asked last. A standby that was made the primary server begins another one, and may
-    /// lack the last saves.
-    private var timeline: String?
-    private var isOtherTimeline = false
+    /// The position up to which was read, and the token of the save there. A server that has lost its newest saves has others
+    /// at their positions.
+    private var last: (position: Int64, token: [UInt8])?
 
     /// The most saves that are read at once, and about how many bytes of them.
     private static let pageSize = 256
@@ -34,7 +33,10 @@ final class FeedReader {
     }
 
     /// Runs the body with the connection, once more if that was lost while nobody used it.
-    private func reading<R>(_ body: (Connection) throws(DataSourceError) -> R) throws(DataSourceError) -> R {
+    private func reading<R>(_ work: (Connection) throws(DataSourceError) -> R) throws(DataSourceError) -> R {
+        func body(_ connection: Connection) throws(DataSourceError) -> R {
+            try connection.ofGeneration(schema, options.name) { () throws(DataSourceError) in try work(connection) }
+        }
         if let connection {
             do throws(DataSourceError) { return try body(connection) } catch {
                 guard !connection.isUsable else { throw error }
@@ -42,9 +44,6 @@ final class FeedReader {
             }
         }
         let made = try Connection(options.target)
-        let found = try made.rows("SELECT substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)").text(0, 0)
-        if let timeline, timeline != found { isOtherTimeline = true }
-        timeline = found
         connection = made
         return try body(made)
     }
@@ -59,8 +58,9 @@ final class FeedReader {
         // One statement, so that all of it is of one state.
         let found = try connection.rows(
             """
-            SELECT f.position, f.lowest, f.leases, c.position, c.member, c.unknown, c.changes \
-            FROM \(schema.term(PostgreSQLSchema.feed)) f LEFT JOIN LATERAL (SELECT p.position, p.member, p.unknown, \
+            SELECT f.position, f.lowest, f.leases, c.position, c.member, c.unknown, c.changes, c.token, \
+            (SELECT token FROM \(schema.term(PostgreSQLSchema.changes)) WHERE position = $1) \
+            FROM \(schema.term(PostgreSQLSchema.feed)) f LEFT JOIN LATERAL (SELECT p.position, p.member, p.unknown, p.token, \
             CASE WHEN p.member = $2 THEN NULL ELSE p.changes END AS changes FROM (SELECT *, \
             sum(size) OVER (ORDER BY position) - size AS before FROM \(schema.term(PostgreSQLSchema.changes)) \
             WHERE position > $1 ORDER BY position LIMIT \(FeedReader.pageSize)) p \
@@ -71,10 +71,11 @@ final class FeedReader {
         var news = SharedNews(
             position: start, events: [], isMore: false, foundOutsideWrites: false, leaseVersion: found.integer(0, 2)
         )
-        guard position != start || isOtherTimeline else { return news }
-        // A server that was put back to an earlier state may have a lower position, too.
-        guard position > start, !isOtherTimeline, start + 1 >= lowest, !found.isNull(0, 3) else {
-            isOtherTimeline = false
+        var isOther = position < start
+        if let last, last.position == start, !found.isNull(0, 8) { isOther = isOther || found.copy(0, 8) != last.token }
+        guard position != start || isOther else { return news }
+        guard !isOther, start &+ 1 >= lowest, !found.isNull(0, 3) else {
+            last = nil
             news.position = position
             news.events = [.unknown(nil)]
             return news
@@ -82,11 +83,12 @@ final class FeedReader {
         for row in 0..<found.rowCount {
             let position = found.integer(row, 3)
             // Positions have no holes. If one is missing, somebody has deleted rows.
-            if position != news.position + 1 { news.events.append(.unknown(nil)) }
+            if position != news.position &+ 1 { news.events.append(.unknown(nil)) }
             news.position = position
             let maker = found.integer(row, 4)
             if maker != own { news.events.append(try event(found, row, maker, connection)) }
         }
+        last = (news.position, found.copy(found.rowCount - 1, 7))
         news.isMore = news.position < position
         return news
     }

@@ -1,4 +1,5 @@
 #if PostgreSQL
+internal import Dispatch
 internal import Foundation
 internal import RowStore
 internal import Synchronization
@@ -16,17 +17,20 @@ final class Listener: Sendable {
 
     private let options: PostgreSQLStore.Options
     private let schema: PostgreSQLSchema
-    private let member: StoreMember
+    private let membership: Membership
     private let state = Guarded(State())
     private let isEnding = Atomic(false)
     private let ended = DispatchSemaphore(value: 0)
+    private let queue = DispatchQueue(label: "CoreDataSource.listener")
+    /// Whether a call waits on the queue.
+    private let isCalling = Atomic(false)
     /// Written to end the thread's wait.
     private let wakeUp: (read: Int32, write: Int32)
 
-    init(_ options: PostgreSQLStore.Options, _ schema: PostgreSQLSchema, _ member: StoreMember) {
+    init(_ options: PostgreSQLStore.Options, _ schema: PostgreSQLSchema, _ membership: Membership) {
         self.options = options
         self.schema = schema
-        self.member = member
+        self.membership = membership
         var ends: [Int32] = [-1, -1]
         pipe(&ends)
         // A program that this process starts has no use for them.
@@ -94,14 +98,16 @@ final class Listener: Sendable {
 
     private func connected() throws(DataSourceError) -> Connection {
         let connection = try Connection(options.target)
-        try connection.run("LISTEN \(schema.channel.quoted)")
+        // Servers that have no notifications are looked at after each beat.
+        do throws(DataSourceError) { try connection.run("LISTEN \(schema.channel.quoted)") } catch {
+            if !connection.isUsable { throw error }
+        }
         try beat(connection)
         return connection
     }
 
     private func beat(_ connection: Connection) throws(DataSourceError) {
-        let members = Members(connection, schema)
-        if try !members.beat(member.number) { try members.add(member) }
+        try Members(connection, schema).beat(membership)
     }
 
     /// Waits for a notification, but not longer than until the next beat, after which the store is looked at too.
@@ -124,7 +130,15 @@ final class Listener: Sendable {
         _ = poll(&polled, 2, milliseconds)
     }
 
-    private func call() { state.withLock { $0.handler }?() }
+    /// Calls who follows, on a queue of its own: the thread has to beat however long that takes.
+    private func call() {
+        guard let handler = state.withLock({ $0.handler }), !isCalling.exchange(true, ordering: .acquiringAndReleasing)
+        else { return }
+        queue.async { [self] in
+            isCalling.store(false, ordering: .releasing)
+            if !isEnding.load(ordering: .sequentiallyConsistent) { handler() }
+        }
+    }
 
     /// Tells of the loss of the server once.
     private func note(_ error: DataSourceError?) {

@@ -1,20 +1,36 @@
 #if PostgreSQL
 internal import RowStore
 
+/// A container that has the store open, and the number by which nobody else is taken for it: a server that has lost its newest
+/// commits may give the member's number again.
+struct Membership: Sendable {
+    let member: StoreMember
+    let token: Int64
+
+    init(_ member: StoreMember) {
+        self.member = member
+        token = .random(in: .min ... .max)
+    }
+
+    var values: [WireValue] { [WireValue(member.number), WireValue(token)] }
+}
+
 /// Those who have the store open. Each says again and again that it lives.
 struct Members {
     private let connection: Connection
     private let table: String
+    private let saves: String
 
     /// How often a member says that it lives, and after what time without it counts as ended, in milliseconds.
     static let beat: Int32 = 1500
     static let silence: Int64 = 6000
-    /// How long those are remembered that have ended, for who asks who made a save.
-    private static let memory = "1 hour"
+    /// How long those are remembered that have ended, for who asks who made a save, and to settle a save after a long sleep.
+    private static let (memory, memoryOfSaves) = ("1 hour", "30 days")
 
     init(_ connection: Connection, _ schema: PostgreSQLSchema) {
         self.connection = connection
         table = schema.term(PostgreSQLSchema.members)
+        saves = schema.term(PostgreSQLSchema.saves)
     }
 
     /// All that are known, with how long ago each has said that it lives, in milliseconds.
@@ -36,27 +52,63 @@ struct Members {
         try all().filter { $0.silence < Members.silence }.map(\.member)
     }
 
-    func add(_ member: StoreMember) throws(DataSourceError) {
-        try connection.run("DELETE FROM \(table) WHERE seen < clock_timestamp() - interval '\(Members.memory)'")
+    func add(_ membership: Membership) throws(DataSourceError) {
+        let member = membership.member
         _ = try connection.rows(
-            "INSERT INTO \(table) VALUES ($1, $2::bigint::integer, $3, clock_timestamp(), 0, 0)",
-            [WireValue(member.number), WireValue(Int64(member.processID)), WireValue(member.name)])
+            "INSERT INTO \(table) VALUES ($1, $2::bigint::integer, $3, clock_timestamp(), $4)",
+            [
+                WireValue(member.number), WireValue(Int64(member.processID)), WireValue(member.name),
+                WireValue(membership.token),
+            ])
+        try markSaves(membership)
     }
 
-    /// Says that a member lives.
+    /// Forgets those who have ended long ago.
+    func forgetOld() throws(DataSourceError) {
+        for (name, column, time) in [(table, "seen", Members.memory), (saves, "made", Members.memoryOfSaves)] {
+            try connection.run(
+                """
+                DELETE FROM \(name) WHERE ctid IN (SELECT ctid FROM \(name) \
+                WHERE \(column) < clock_timestamp() - interval '\(time)' FOR UPDATE SKIP LOCKED)
+                """)
+        }
+    }
+
+    func isThere(_ membership: Membership) throws(DataSourceError) -> Bool {
+        try connection.rows("SELECT 1 FROM \(table) WHERE number = $1 AND token = $2", membership.values).rowCount == 1
+    }
+
+    /// Says that a member lives, and joins it again if it was silent for so long that it was forgotten.
     ///
-    /// - Returns: False if nobody knows it any more.
-    func beat(_ number: Int64) throws(DataSourceError) -> Bool {
+    /// - Throws: `storeReset` if somebody else has its number.
+    func beat(_ membership: Membership) throws(DataSourceError) {
         let beaten = try connection.rows(
-            "UPDATE \(table) SET seen = clock_timestamp() WHERE number = $1", [WireValue(number)])
-        return beaten.changedRows == 1
+            "UPDATE \(table) SET seen = clock_timestamp() WHERE number = $1 AND token = $2", membership.values)
+        if beaten.changedRows == 1 { return }
+        do throws(DataSourceError) {
+            try add(membership)
+        } catch  where error.code == .uniquenessViolated {
+            throw DataSourceError(
+                .storeReset,
+                "The server has lost its newest commits, and with them that this process has the store open. Open it again."
+            )
+        }
+    }
+
+    /// Makes the row by which a lost answer is settled, if it is not there any more.
+    func markSaves(_ membership: Membership) throws(DataSourceError) {
+        _ = try connection.rows(
+            "INSERT INTO \(saves) VALUES ($1, $2, 0, 0, clock_timestamp()) ON CONFLICT DO NOTHING", membership.values)
     }
 
     /// The member has closed the store.
-    func remove(_ number: Int64) throws(DataSourceError) {
-        _ = try connection.rows(
-            "UPDATE \(table) SET seen = clock_timestamp() - interval '1 minute' WHERE number = $1",
-            [WireValue(number)])
+    func remove(_ membership: Membership) throws(DataSourceError) {
+        _ = try connection.pipeline([
+            Request(
+                "UPDATE \(table) SET seen = clock_timestamp() - interval '1 minute' WHERE number = $1 AND token = $2",
+                membership.values),
+            Request("DELETE FROM \(saves) WHERE member = $1 AND token = $2", membership.values),
+        ])
     }
 }
 #endif

@@ -20,6 +20,8 @@ struct RowWriter {
     private static let rowLimit = 4000
     private static let statementLimit = 64
     private static let byteLimit = 4 << 20
+    /// The largest row that a server takes in one message, which may have 1 GB.
+    private static let longestRow = 900 << 20
 
     /// - Parameter first: What is sent before everything else.
     init(_ connection: Connection, _ schema: PostgreSQLSchema, first: [Request] = []) {
@@ -31,6 +33,8 @@ struct RowWriter {
     mutating func write(_ set: ChangeSet) throws(DataSourceError) {
         for changes in set.entities {
             let table = try schema.table(changes.entity)
+            for row in changes.inserted { try check(row.row, table) }
+            for row in changes.updated { try check(row.row, table) }
             try delete(changes.deleted, table)
             try update(changes.updated, table)
             try insert(changes.inserted, table)
@@ -73,6 +77,14 @@ struct RowWriter {
     }
 
     // MARK: Rows
+
+    private func check(_ row: RowSnapshot, _ table: PostgreSQLTable) throws(DataSourceError) {
+        guard row.byteCount > RowWriter.longestRow else { return }
+        throw DataSourceError(
+            .valueTooLarge,
+            "An object of \(table.layout.name) has more than 900 MB. Keep large data in files of its own.",
+            entityName: table.layout.name)
+    }
 
     private mutating func insert(_ rows: [StoredRow], _ table: PostgreSQLTable) throws(DataSourceError) {
         let columns = table.stored

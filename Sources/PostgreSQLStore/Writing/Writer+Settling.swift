@@ -20,10 +20,11 @@ extension Writer {
             do throws(DataSourceError) {
                 let isWritten = try refuse(open)
                 unsettled = nil
-                if isWritten, patience == .zero { landed = open.saves }
+                if isWritten, patience == .zero { landed.formUnion(open.saves) }
                 return isWritten
             } catch {
-                if let connection, !connection.isUsable { self.connection = nil }
+                if let connection, !connection.isUsable { giveUpConnection() }
+                if error.code == .outcomeUnknown { throw error }
                 guard ContinuousClock.now + pause < end, error.isLoss || error.code == .storeBusy else {
                     if patience == .zero { throw error }
                     hasNews = true
@@ -39,29 +40,50 @@ extension Writer {
         }
     }
 
-    func refuse(_ open: Unsettled) throws(DataSourceError) -> Bool {
-        let connection = try connected()
-        if open.serverProcess != connection.serverProcess {
-            // One's own processes can be ended. Another one may have got the number meanwhile, but not with that lock.
-            _ = try connection.rows(
-                """
-                SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = $1::bigint::integer \
-                AND usename = current_user AND datname = current_database() AND state LIKE 'idle in transaction%'
-                """, [WireValue(Int64(open.serverProcess))])
-        }
-        let settled = try connection.rows(
+    /// Refuses a transaction unless it was committed, and says which it is.
+    ///
+    /// - Throws: `outcomeUnknown` if the server has forgotten this member.
+    private func refuse(_ open: Unsettled) throws(DataSourceError) -> Bool {
+        let settled = try connected().rows(
             """
-            UPDATE \(schema.term(PostgreSQLSchema.members)) SET refused = greatest(refused, $2) WHERE number = $1 \
-            RETURNING saved >= $2
-            """, [WireValue(member.number), WireValue(open.number)])
-        guard settled.rowCount == 1 else { throw DataSourceError(goneMemberOf: opening.options.name) }
-        return settled.isTrue(0, 0)
+            UPDATE \(schema.term(PostgreSQLSchema.saves)) SET refused = greatest(refused, $3) \
+            WHERE member = $1 AND token = $2 RETURNING saved >= $3
+            """, membership.values + [WireValue(open.number)])
+        if settled.rowCount == 1 { return settled.isTrue(0, 0) }
+        unsettled = nil
+        hasNews = true
+        throw DataSourceError(
+            .outcomeUnknown,
+            "The connection to the server was lost during a commit, and the server has lost or forgotten since that this process "
+                + "has the store open. The save may be there or not.")
     }
 
-    /// The error for those who work on a generation that is gone; nil if the registry still names it.
-    func resetElsewhere() throws(DataSourceError) -> DataSourceError? {
-        let found = try Registry(connection: connected()).entry(opening.options.name)
-        return found == entry ? nil : DataSourceError(resetElsewhere: opening.options.name)
+    /// Finds out what became of a transaction that was given up as unknown, if the server can be asked by now.
+    ///
+    /// - Returns: Whether everybody has to read anew.
+    func settleSoon() -> Bool {
+        guard unsettled != nil || hasNews else { return false }
+        do throws(DataSourceError) { try settle(patience: .zero) } catch { if unsettled != nil { return false } }
+        defer { hasNews = false }
+        return hasNews
+    }
+}
+
+extension Connection {
+    /// Runs the body, which works with the tables of a generation.
+    ///
+    /// - Throws: `storeReset` if these are gone because another process has reset the store.
+    func ofGeneration<R>(
+        _ schema: PostgreSQLSchema, _ name: String, _ body: () throws(DataSourceError) -> R
+    ) throws(DataSourceError) -> R {
+        do throws(DataSourceError) { return try body() } catch {
+            guard error.code == .storeCorrupt, isUsable else { throw error }
+            if isInTransaction { try run("ROLLBACK") }
+            guard let found = try Registry(connection: self).entry(name), found.schema != schema.name else {
+                throw error
+            }
+            throw DataSourceError(resetElsewhere: name)
+        }
     }
 }
 

@@ -21,14 +21,14 @@ extension Writer {
             do throws(DataSourceError) {
                 return try transactionOnce(body)
             } catch {
-                let isGone = error.code == .storeCorrupt || error.code == .storeReset
-                if isGone, let reset = try resetElsewhere() { throw reset }
+                // Nothing of it was written. The connection may have been cut while nobody used it.
+                if error.isLoss, attempt == 1, unsettled == nil, connection?.isUsable != true { continue }
                 guard error.isConflict, attempt < Writer.attempts else { throw error }
             }
         }
     }
 
-    func transactionOnce(
+    private func transactionOnce(
         _ body: (Connection, Int64) throws(DataSourceError) -> Written
     ) throws(DataSourceError) {
         let connection = try connected()
@@ -37,11 +37,13 @@ extension Writer {
         var saves: [ChangeSet] = []
         var isCommitting = false
         do throws(DataSourceError) {
-            let written = try body(connection, number)
+            let written = try connection.ofGeneration(schema, opening.options.name) { () throws(DataSourceError) in
+                try body(connection, number)
+            }
             saves = written.saves
             for set in saves { try check(set, written.epochs) }
             var requests = note(saves, from: written.position)
-            requests += try forgetting(written.position + Int64(saves.count) - 1, saves.count, connection)
+            requests += try forgetting(written.position + Int64(saves.count) - 1, saves, requests, connection)
             requests.append(Request(notifySQL))
             isCommitting = true
             requests.append(Request("COMMIT"))
@@ -49,21 +51,24 @@ extension Writer {
             counters.count(rows: saves.reduce(0) { $0 + $1.rowCount })
         } catch {
             if isCommitting, error.isLoss, !connection.isUsable {
-                unsettled = Unsettled(
-                    number: number, serverProcess: connection.serverProcess, saves: Set(saves.map(\.number)))
-                self.connection = nil
+                unsettled = Unsettled(number: number, saves: Set(saves.map(\.number)))
+                giveUpConnection()
                 if try settle(patience: opening.options.settlingPatience) { return }
                 throw error
             }
-            if connection.isUsable { try? connection.run("ROLLBACK") } else { self.connection = nil }
-            if error.isLoss { rejoin() }
+            if connection.isUsable { try? connection.run("ROLLBACK") } else { giveUpConnection() }
+            if error.isLoss { try rejoin() }
             throw error
         }
     }
 
     /// Those who come may have forgotten a member that was silent for long.
-    func rejoin() {
-        if let connection, connection.isUsable { try? Members(connection, schema).add(member) }
+    ///
+    /// - Throws: `storeReset` if it cannot go on.
+    private func rejoin() throws(DataSourceError) {
+        guard let connection, connection.isUsable else { return }
+        try Members(connection, schema).beat(membership)
+        try Members(connection, schema).markSaves(membership)
     }
 
     // MARK: Position and leases
@@ -73,8 +78,9 @@ extension Writer {
         [
             Request(
                 """
-                UPDATE \(schema.term(PostgreSQLSchema.members)) SET saved = $2 WHERE number = $1 AND refused < $2
-                """, [WireValue(member.number), WireValue(number)]),
+                UPDATE \(schema.term(PostgreSQLSchema.saves)) SET saved = $3, made = clock_timestamp() \
+                WHERE member = $1 AND token = $2 AND refused < $3
+                """, membership.values + [WireValue(number)]),
             Request(
                 "UPDATE \(schema.term(PostgreSQLSchema.feed)) SET position = position + $1 RETURNING position",
                 [WireValue(Int64(count))]),
@@ -94,7 +100,7 @@ extension Writer {
     var epochsRequest: Request {
         Request(
             "SELECT entity, epoch FROM \(schema.term(PostgreSQLSchema.leases)) WHERE holder = $1",
-            [WireValue(member.number)])
+            [WireValue(membership.member.number)])
     }
 
     func epochs(_ found: QueryResult) -> [Int: Int64] {
@@ -130,7 +136,8 @@ extension Writer {
                 INSERT INTO \(schema.term(PostgreSQLSchema.changes)) VALUES ($1, $2, clock_timestamp(), $3, $4, $5)
                 """,
                 [
-                    WireValue(first + Int64(place)), WireValue(member.number), WireValue(Int64(bytes?.count ?? 0)),
+                    WireValue(first + Int64(place)), WireValue(membership.member.number),
+                    WireValue(Int64(bytes?.count ?? 0)),
                     bytes == nil ? WireValue(names.joined(separator: "\n")) : .null, WireValue(bytes: bytes),
                 ])
         }
@@ -138,11 +145,12 @@ extension Writer {
 
     /// The statements that forget saves that are old, or too many. Who has not taken them in reads anew.
     func forgetting(
-        _ position: Int64, _ saves: Int, _ connection: Connection
+        _ position: Int64, _ saves: [ChangeSet], _ notes: [Request], _ connection: Connection
     ) throws(DataSourceError) -> [Request] {
-        notedSaves += saves
-        guard notedSaves >= Writer.saveLimit / 4 else { return [] }
-        notedSaves = 0
+        notedSaves += saves.count
+        for request in notes { notedBytes += Int64(request.parameters.last?.bytes?.count ?? 0) }
+        guard notedSaves >= Writer.saveLimit / 4 || notedBytes >= Writer.sizeLimit / 4 else { return [] }
+        (notedSaves, notedBytes) = (0, 0)
         let changes = schema.term(PostgreSQLSchema.changes)
         let found = try connection.rows(
             """
@@ -162,7 +170,7 @@ extension Writer {
 
 extension DataSourceError {
     /// Whether the server has ended a transaction for the sake of another one. It can be tried again.
-    fileprivate var isConflict: Bool {
+    var isConflict: Bool {
         code == .storeBusy && (cause?.contains("40001") == true || cause?.contains("40P01") == true)
     }
 }

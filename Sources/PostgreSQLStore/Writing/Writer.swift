@@ -10,11 +10,13 @@ final class Writer {
     let opening: StoreOpening
     let schema: PostgreSQLSchema
     let entry: Registry.Entry
-    let member: StoreMember
+    let membership: Membership
     let encoding: ChangeEncoding
     let counters: PostgreSQLCounters
     /// Nil while the server cannot be reached.
     var connection: Connection?
+    /// The server's process of a connection that was lost: it may still keep rows locked.
+    var abandoned: ServerProcess?
     /// The number of this member's newest transaction.
     var transactionNumber: Int64 = 0
     /// A transaction of which nobody knows whether it was committed, and the server's process that had it.
@@ -25,12 +27,16 @@ final class Writer {
     var hasNews = false
     /// What was noted since old saves were last forgotten. A member looks with its first save: it may make few.
     var notedSaves = Writer.saveLimit / 4
+    var notedBytes: Int64 = 0
 
     struct Unsettled {
         let number: Int64
-        /// The server's process that had it.
-        let serverProcess: Int32
         let saves: Set<Int64>
+    }
+
+    struct ServerProcess {
+        let number: Int32
+        let start: String
     }
 
     /// The most saves and bytes that are kept for members who are behind.
@@ -44,7 +50,7 @@ final class Writer {
         self.opening = opening
         schema = opened.schema
         entry = opened.entry
-        member = opened.member
+        membership = opened.membership
         connection = opened.connection
         encoding = ChangeEncoding(opened.schema.layout)
         self.counters = counters
@@ -58,11 +64,11 @@ final class Writer {
 
     func leave(_ connection: Connection) throws(DataSourceError) {
         try connection.transaction { () throws(DataSourceError) in
+            try connection.run("UPDATE \(schema.term(PostgreSQLSchema.feed)) SET leases = leases + 1")
             _ = try connection.rows(
                 "UPDATE \(schema.term(PostgreSQLSchema.leases)) SET holder = NULL WHERE holder = $1",
-                [WireValue(member.number)])
-            try connection.run("UPDATE \(schema.term(PostgreSQLSchema.feed)) SET leases = leases + 1")
-            try Members(connection, schema).remove(member.number)
+                [WireValue(membership.member.number)])
+            try Members(connection, schema).remove(membership)
             try connection.run(notifySQL)
         }
     }
@@ -70,10 +76,41 @@ final class Writer {
     /// The connection; made anew where it was lost.
     func connected() throws(DataSourceError) -> Connection {
         if let connection, connection.isUsable { return connection }
+        giveUpConnection()
         let made = try Connection(opening.options.target)
         try opening.settleWriter(made)
+        try endAbandoned(made)
         connection = made
         return made
+    }
+
+    /// The connection is of no use any more.
+    func giveUpConnection() {
+        if let connection {
+            abandoned = ServerProcess(number: connection.serverProcess, start: connection.serverProcessStart)
+        }
+        connection?.close()
+        connection = nil
+    }
+
+    /// Ends the server's process of a connection that was lost, if it waits for what will never come.
+    private func endAbandoned(_ connection: Connection) throws(DataSourceError) {
+        guard let process = abandoned else { return }
+        _ = try connection.rows(
+            """
+            SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = $1::bigint::integer \
+            AND backend_start::text = $2 AND usename = current_user AND (state LIKE 'idle in transaction%' \
+            OR state = 'active' AND wait_event = 'ClientRead')
+            """, [WireValue(Int64(process.number)), WireValue(process.start)])
+        abandoned = nil
+    }
+
+    /// Runs the body with the connection, once more if that was lost.
+    func reconnecting<R>(_ body: (Connection) throws(DataSourceError) -> R) throws(DataSourceError) -> R {
+        do throws(DataSourceError) { return try body(connected()) } catch {
+            guard error.isLoss || error.isConflict else { throw error }
+            return try body(connected())
+        }
     }
 
     var notifySQL: String { "SELECT pg_notify(\(schema.channel.quotedText), '')" }
@@ -144,15 +181,36 @@ final class Writer {
     func reset() throws(DataSourceError) -> (StoreStartup, StoreOpening.Result) {
         try settle(patience: .zero)
         let connection = try connected()
+        // Large tables are counted and dropped.
+        connection.patience = .seconds(3600)
+        defer { connection.patience = opening.options.patience }
+        let registry = Registry(connection: connection)
+        var startup = StoreStartup(reason: .requested)
+        do throws(DataSourceError) {
+            return try registry.holdingGate { () throws(DataSourceError) in
+                guard let found = try registry.entry(opening.options.name), found == entry else {
+                    throw DataSourceError(resetElsewhere: opening.options.name)
+                }
+                startup.rowsDropped = try opening.count(connection, found)
+                let new = try opening.replace(registry, found, .requested, besides: membership)
+                return (startup, try opening.rejoined(connection, new, membership))
+            }
+        } catch {
+            guard error.isLoss, let opened = try resetAfterAll() else { throw error }
+            return (startup, opened)
+        }
+    }
+
+    /// What there is to work with if the answer to a reset was lost, but not the reset; nil if nothing of it has happened.
+    private func resetAfterAll() throws(DataSourceError) -> StoreOpening.Result? {
+        let connection = try connected()
         let registry = Registry(connection: connection)
         return try registry.holdingGate { () throws(DataSourceError) in
-            guard let found = try registry.entry(opening.options.name), found == entry else {
-                throw DataSourceError(resetElsewhere: opening.options.name)
-            }
-            var startup = StoreStartup(reason: .requested)
-            startup.rowsDropped = try opening.count(connection, found)
-            let new = try opening.replace(registry, found, .requested, besides: member.number)
-            return (startup, try opening.rejoin(connection, new, member))
+            guard let found = try registry.entry(opening.options.name), found != entry else { return nil }
+            let schema = try PostgreSQLSchema(opening.options.layout, name: found.schema)
+            // Somebody else may have done it meanwhile, or opened it since.
+            guard try Members(connection, schema).isThere(membership) else { return nil }
+            return try opening.rejoined(connection, found, membership)
         }
     }
 }

@@ -52,10 +52,7 @@ struct RealLibrary: Sendable {
         ] {
             flags += ["-enable-upcoming-feature", feature]
         }
-        flags += ["-I", PackageFiles.products.appending(component: "Modules").path]
-        for module in ["CSQLite", "CXXHash"] {
-            flags += ["-I", PackageFiles.root.appending(components: "Sources", module).path]
-        }
+        flags += PackageFiles.importFlags
         // A cache of its own: one that is reached by two paths does not work, and the build's may be.
         let cache = PackageFiles.products.resolvingSymlinksInPath().appending(component: "RelationshipModuleCache")
         return flags + ["-module-cache-path", cache.path]
