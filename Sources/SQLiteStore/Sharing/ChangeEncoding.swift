@@ -1,11 +1,11 @@
-internal import RowStore
+package import RowStore
 
 /// Writes what a save changed as the words of one blob, and reads it back in another process.
 ///
 /// The rows are copied as they are. They begin with a signature of the columns: another release of an app may have the same
 /// model with its attributes in another order, and takes what it cannot read for unknown. Values of transient attributes are
 /// left out: they do not belong into the file.
-struct ChangeEncoding: Sendable {
+package struct ChangeEncoding: Sendable {
     private let layout: ModelLayout
     private let signature: UInt64
     /// By entity: the columns that are stored, for entities that have others too.
@@ -16,7 +16,7 @@ struct ChangeEncoding: Sendable {
     /// The most bytes of them.
     static let byteLimit = 4 << 20
 
-    init(_ layout: ModelLayout) {
+    package init(_ layout: ModelLayout) {
         self.layout = layout
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325
         func combine(_ byte: UInt8) { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
@@ -38,9 +38,12 @@ struct ChangeEncoding: Sendable {
 
     // MARK: Writing
 
-    /// Nil if there are too many rows.
-    func words(_ changes: ChangeSet) -> ContiguousArray<UInt64>? {
-        guard changes.rowCount <= ChangeEncoding.rowLimit else { return nil }
+    /// Nil if there are too many rows, or too many bytes of them. Those of transient attributes count too.
+    package func words(_ changes: ChangeSet) -> ContiguousArray<UInt64>? {
+        // First: what is too large is not copied.
+        guard changes.rowCount <= ChangeEncoding.rowLimit, wordCount(changes) * 8 <= ChangeEncoding.byteLimit else {
+            return nil
+        }
         var words: ContiguousArray<UInt64> = [signature]
         for entity in changes.entities {
             let start = words.count
@@ -53,9 +56,15 @@ struct ChangeEncoding: Sendable {
             for row in entity.updated where append(row, entity.entity, &words) { updated += 1 }
             words[start + 2] = updated
             for row in entity.deleted { append(row.key, row.row, entity.entity, &words) }
-            if words.count * 8 > ChangeEncoding.byteLimit { return nil }
         }
         return words
+    }
+
+    private func wordCount(_ changes: ChangeSet) -> Int {
+        changes.entities.reduce(0) { total, entity in
+            let single = (entity.inserted + entity.deleted).reduce(0) { $0 + $1.row.words.count }
+            return total + entity.updated.reduce(single) { $0 + $1.row.words.count + $1.previous.words.count }
+        }
     }
 
     private func append(_ key: Int64, _ row: RowSnapshot, _ entity: Int, _ words: inout ContiguousArray<UInt64>) {
@@ -87,7 +96,7 @@ struct ChangeEncoding: Sendable {
     // MARK: Reading
 
     /// Nil if the words are not of a model with these columns, or damaged.
-    func changes(_ words: UnsafeBufferPointer<UInt64>) -> ChangeSet? {
+    package func changes(_ words: UnsafeBufferPointer<UInt64>) -> ChangeSet? {
         guard words.first == signature else { return nil }
         var reader = WordReader(words: words, position: 1)
         var entities: [EntityChanges] = []
