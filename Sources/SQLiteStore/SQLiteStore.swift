@@ -25,6 +25,8 @@ package final class SQLiteStore: PersistentStore {
         package var isShared = false
         /// How long leases are kept and waited for.
         package var leaseTimes = LeaseTimes()
+        /// The longest that a save waits for a transaction of another program.
+        package var patience = Duration.seconds(10)
 
         package init(
             url: URL, layout: ModelLayout, identity: StoreIdentity, synchronous: SynchronousLevel = .full,
@@ -106,11 +108,15 @@ package final class SQLiteStore: PersistentStore {
         self.readers = readers
         opened.connection.trace(options.tracing)
         let log = WALCheckpointer(
-            opened.connection, counters, options.logLimits, readers, reports, turn: access?.turn)
+            opened.connection, counters, options.logLimits, readers, reports, turn: access?.turn,
+            patience: options.patience)
         let sharing = shared.map { shared in
             SharedWriter(opened.connection, schema, shared.access, shared.feed)
         }
-        writer = Guarded(.open(Writer(opened.connection, schema, counters, FileWatch(files, lock), log, sharing)))
+        let watch = FileWatch(files, lock)
+        writer = Guarded(
+            .open(
+                Writer(opened.connection, schema, counters, watch, log, sharing, patience: options.patience)))
         self.lock = Guarded(lock)
         readOnlyWatch = Guarded(nil)
         connectReports()
@@ -144,15 +150,19 @@ package final class SQLiteStore: PersistentStore {
 
     package func report(to handler: @escaping @Sendable (DataSourceError) -> Void) { reports.report(to: handler) }
 
-    func makeWriter(_ connection: Connection) throws(DataSourceError) -> Writer {
+    /// - Parameter isAlone: Whether nobody else has the store open, if others can have it.
+    func makeWriter(_ connection: Connection, isAlone: Bool) throws(DataSourceError) -> Writer {
         try lock.withLock { (lock) throws(DataSourceError) in
             guard let lock else { throw SQLiteStore.closed }
             let sharing = try access.map { access throws(DataSourceError) in
-                try SharedWriter(rejoining: connection, schema, access)
+                try SharedWriter(rejoining: connection, schema, access, isAlone: isAlone)
             }
             connection.trace(options.tracing)
-            let log = WALCheckpointer(connection, counters, options.logLimits, readers, reports, turn: access?.turn)
-            return Writer(connection, schema, counters, FileWatch(files, lock), log, sharing)
+            let log = WALCheckpointer(
+                connection, counters, options.logLimits, readers, reports, turn: access?.turn,
+                patience: options.patience)
+            return Writer(
+                connection, schema, counters, FileWatch(files, lock), log, sharing, patience: options.patience)
         }
     }
 

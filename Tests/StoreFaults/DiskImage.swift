@@ -3,7 +3,7 @@ package import TestSupport
 
 /// What a disk holds of a store's files: what it was made to keep, and what it may or may not have got around to.
 package struct DiskImage {
-    package enum Damage: CaseIterable {
+    package enum Damage: CaseIterable, Hashable {
         /// Nothing is there but what was synced.
         case syncedOnly
         /// Everything is there, as after a kill.

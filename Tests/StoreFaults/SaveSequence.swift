@@ -13,6 +13,8 @@ package struct SaveSequence {
     static let counter: Int64 = 1
     /// How many rows the first save makes, so that one of all rows is written by one statement.
     private static let firstRows: Int64 = 40
+    /// No other save has such keys: theirs are ten times their number and some.
+    private static let firstKey: Int64 = 1_000_000
 
     package init(count: Int, seed: UInt64) {
         var generator = SeededRandom(seed: seed)
@@ -41,7 +43,7 @@ package struct SaveSequence {
             update.append(.of(counter, old, count, layout))
         } else {
             insert.append(StoredRow(key: counter, row: count))
-            insert += (1...firstRows).map { StoredRow(key: 1000 + $0, row: row(1000 + Int($0), "first")) }
+            insert += (1...firstRows).map { StoredRow(key: firstKey + $0, row: row(Int(firstKey + $0), "first")) }
         }
         var touched: Set<Int64> = [counter]
         for place in 0..<Int.random(in: 1...4, using: &generator) {

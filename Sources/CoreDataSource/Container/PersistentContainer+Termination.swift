@@ -1,5 +1,5 @@
 @preconcurrency internal import Dispatch
-internal import Foundation
+package import Foundation
 internal import RowStore
 
 #if canImport(UIKit) && !os(watchOS)
@@ -25,12 +25,13 @@ extension PersistentContainer {
 }
 
 /// Listens to the platform's notices that the app goes to the background or ends, for as long as it lives.
-final class AppStateObserver: Sendable {
+package final class AppStateObserver: Sendable {
     private let tokens: Guarded<[any NSObjectProtocol]>
 
-    init(_ notices: [Notification.Name] = AppStateObserver.notices, _ body: @escaping @Sendable () -> Void) {
+    /// - Parameter notices: Nil for those of the platform.
+    package init(_ notices: [Notification.Name]? = nil, _ body: @escaping @Sendable () -> Void) {
         tokens = Guarded(
-            notices.map { name in
+            (notices ?? AppStateObserver.notices).map { name in
                 NotificationCenter.default.addObserver(forName: name, object: nil, queue: nil) { _ in body() }
             })
     }

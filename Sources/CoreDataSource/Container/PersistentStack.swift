@@ -1,9 +1,8 @@
 internal import Foundation
 internal import ManagedModel
 package import RowStore
-internal import Synchronization
 
-/// What all contexts of one container share: the model, the root, and the counter of keys.
+/// What all contexts of one container share: the model, the root, and the keys of new objects.
 package final class PersistentStack: Sendable {
     package let layout: ModelLayout
     /// What follows from deleting and linking objects.
@@ -20,11 +19,8 @@ package final class PersistentStack: Sendable {
     /// The class of the data source that owns each entity that has one.
     private let owners = Guarded<[Int: String]>([:])
     private let tiers = Guarded<[Int: WeakTier]>([:])
-    private let lastKey: Atomic<Int64>
-    /// The greatest key that may be given. Others may give the keys behind it.
-    private let keyLimit: Atomic<Int64>
-    /// How many keys are reserved next, in a store that others write too.
-    private let reservation = Guarded(PersistentStack.firstReservation)
+    /// The keys of new objects.
+    package let keys: StoreKeys
     private let origins: Guarded<SaveOrigins>
     /// What was noticed, by the class of the data source.
     private let noticed = Guarded<[String: [DataSourceDiagnostic]]>([:])
@@ -38,23 +34,9 @@ package final class PersistentStack: Sendable {
         origins = Guarded(SaveOrigins(layout))
         types = Guarded(
             layout.entities.map { layout.model.classes[$0.name] as? ManagedObject.Type ?? ManagedObject.self })
-        // The greatest number is no key, for the store keeps one above the greatest key.
-        let isShared = root.store.sharing != nil
-        lastKey = Atomic(isShared ? 0 : root.store.firstFreeKey - 1)
-        keyLimit = Atomic(isShared ? 0 : Int64.max - 1)
-        root.raiseKeys.withLock { $0 = { [weak self] firstFree in self?.raiseKeys(to: firstFree) } }
-    }
-
-    /// The store has rows that another program has inserted: keys are given above theirs from now on.
-    private func raiseKeys(to firstFree: Int64) {
-        // In a shared store that is seen to whenever keys are reserved.
-        if root.store.sharing != nil { return }
-        var last = lastKey.load(ordering: .relaxed)
-        while last < firstFree - 1 {
-            let result = lastKey.compareExchange(expected: last, desired: firstFree - 1, ordering: .relaxed)
-            if result.exchanged { return }
-            last = result.original
-        }
+        let keys = StoreKeys(root.store, root.scheduling)
+        self.keys = keys
+        root.raiseKeys.withLock { $0 = { keys.raise(to: $0) } }
     }
 
     private struct Holder {
@@ -117,46 +99,6 @@ package final class PersistentStack: Sendable {
     }
 
     func diagnostics(of owner: String) -> [DataSourceDiagnostic] { noticed.withLock { $0[owner] ?? [] } }
-
-    /// A key that no object of the store ever had.
-    ///
-    /// - Throws: `keysExhausted`; what the store throws, if others give keys too.
-    func nextKey() throws(DataSourceError) -> Int64 {
-        while true {
-            if let key = nextReservedKey() { return key }
-            guard let sharing = root.store.sharing else { break }
-            let isReserved = try reservation.withLock { (count) throws(DataSourceError) in
-                // Somebody else may have done it meanwhile.
-                if lastKey.load(ordering: .acquiring) < keyLimit.load(ordering: .acquiring) { return true }
-                let keys = try sharing.reserveKeys(count)
-                if keys.isEmpty { return false }
-                count = min(count * 2, PersistentStack.largestReservation)
-                // In this order: nobody takes a key that lies between the old keys and the new ones.
-                lastKey.store(keys.lowerBound - 1, ordering: .releasing)
-                keyLimit.store(keys.upperBound - 1, ordering: .releasing)
-                return true
-            }
-            if !isReserved { break }
-        }
-        throw DataSourceError(
-            .keysExhausted,
-            "No key is left for a new object: another program has made an object with the highest possible key. Delete "
-                + "that object, and open the store again.")
-    }
-
-    private func nextReservedKey() -> Int64? {
-        var last = lastKey.load(ordering: .acquiring)
-        while last < keyLimit.load(ordering: .acquiring) {
-            let (isMine, found) = lastKey.compareExchange(
-                expected: last, desired: last + 1, ordering: .acquiringAndReleasing)
-            if isMine { return last + 1 }
-            last = found
-        }
-        return nil
-    }
-
-    private static let firstReservation: Int64 = 1024
-    private static let largestReservation: Int64 = 65_536
 
     deinit {
         // Saves that nobody waited for may not be in the store yet.

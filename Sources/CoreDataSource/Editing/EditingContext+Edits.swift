@@ -15,7 +15,7 @@ extension EditingContext {
         }
         try checkOwned(entity)
         let row = RowSnapshot(copying: bindings[entity].template, spareWords: bindings[entity].spareWords)
-        let key = if let key { key } else { try stack.nextKey() }
+        let key = if let key { key } else { try stack.keys.next() }
         let object = register(StoredRow(key: key, row: row), bindings[entity], .inserted, asOf: 0)
         changed.append(object)
         bindings[entity].noteInsert(object)

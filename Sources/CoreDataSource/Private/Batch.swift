@@ -39,7 +39,7 @@ struct Batch {
         do {
             let result = try work(context)
             try endSweeps()
-            try applyRules()
+            try applyRules(leased: stack.root.leases.map { _ in Set(epochs.map(\.entity)) })
             let (changes, number) =
                 context.sharesConstraints || others.contains { $0.sharesConstraints }
                 ? try stack.sharedConstraints.withLock { try handOver(isAwaited, epochs) }
@@ -102,12 +102,15 @@ struct Batch {
     }
 
     /// Does what the model's delete rules ask for, and checks what it demands of relationships.
-    private func applyRules() throws {
+    ///
+    /// - Parameter leased: The entities of which the batch has the leases; nil in a store that nobody else writes, and where
+    ///   nothing is saved.
+    private func applyRules(leased: Set<Int>? = nil) throws {
         let contexts = [context] + others
         for context in contexts { try context.throwRefusal() }
         for context in contexts { context.isApplyingRules = true }
         defer { for context in contexts { context.isApplyingRules = false } }
-        var rules = DeleteRules(contexts)
+        var rules = DeleteRules(contexts, leased: leased)
         try rules.apply()
         var failures: [DataSourceError] = []
         for context in contexts { failures += try context.relationshipFailures() }

@@ -6,6 +6,8 @@ internal import RowStore
 /// at the end: an object that is deleted itself, or was moved away, denies nothing.
 struct DeleteRules {
     private let contexts: [PrivateContext]
+    /// The entities of which the batch has the leases; nil in a store that nobody else writes.
+    private let leased: Set<Int>?
     private var denials: [Denial] = []
 
     private struct Denial {
@@ -17,9 +19,12 @@ struct DeleteRules {
     /// The most objects whose links are read at once.
     private static let batch = 500
 
-    /// - Parameter contexts: Those whose edits make one save.
-    init(_ contexts: [PrivateContext]) {
+    /// - Parameters:
+    ///   - contexts: Those whose edits make one save.
+    ///   - leased: The entities of which the batch has the leases; nil in a store that nobody else writes.
+    init(_ contexts: [PrivateContext], leased: Set<Int>? = nil) {
         self.contexts = contexts
+        self.leased = leased
     }
 
     mutating func apply() throws {
@@ -47,9 +52,13 @@ struct DeleteRules {
     private mutating func apply(to objects: [ManagedObject], in context: PrivateContext) throws {
         guard let layout = objects.first?.layout else { return }
         // Whether there are such rows now or not: another batch may be making them.
-        for entity in context.stack.graph.reach(of: [layout.index]).sorted()
-        where context.stack.isOwned(entity) && !contexts.contains(where: { $0.bindings[entity].isOwned }) {
-            throw reachesTooFar(context, layout.name, entity)
+        for entity in context.stack.graph.reach(of: [layout.index]).sorted() {
+            if let leased, !leased.contains(entity), !context.bindings[entity].layout.isAbstract {
+                throw reachesTooFar(context, layout.name, entity)
+            }
+            if context.stack.isOwned(entity), !contexts.contains(where: { $0.bindings[entity].isOwned }) {
+                throw reachesTooFar(context, layout.name, entity)
+            }
         }
         for relationship in layout.relationships { try apply(relationship, to: objects, in: context) }
         let keys = ValueList(objects.map { .integer($0.key) }, .natural)
@@ -167,10 +176,10 @@ struct DeleteRules {
 
     private func reachesTooFar(_ context: PrivateContext, _ entity: String, _ reached: Int) -> DataSourceError {
         let name = context.stack.layout.entities[reached].name
-        let owner = context.stack.owner(ofEntity: reached) ?? "another data source"
+        let owner = context.stack.owner(ofEntity: reached) ?? "another data source or process"
         return DataSourceError(
             .entityNotOwned,
-            "An object of \(entity) was deleted in a call that adds, and its delete rules reach \(name), which \(owner) owns. Delete it with delete, sync or perform, or with container.perform(in:).",
+            "An object of \(entity) was deleted in a call that adds, and its delete rules reach \(name), which \(owner) may be writing. Delete it with delete, sync or perform, or with container.perform(in:).",
             entityName: name)
     }
 }

@@ -1,4 +1,3 @@
-internal import Dispatch
 package import RowStore
 
 /// Lets calls in one after the other, and holds them while too much is waiting already.
@@ -62,7 +61,7 @@ package final class Admission: Sendable {
     package func enterAndWait(_ values: Int) throws(DataSourceError) {
         if try enterIfRoom(values) { return }
         let outcome = Guarded<Result<Void, DataSourceError>>(.success(()))
-        let isDone = DispatchSemaphore(value: 0)
+        let isDone = scheduling.makeSignal()
         hold(nextID(), values) { result in
             outcome.withLock { $0 = result }
             isDone.signal()

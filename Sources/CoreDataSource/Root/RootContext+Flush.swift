@@ -1,4 +1,3 @@
-internal import Dispatch
 package import RowStore
 
 /// Waiting for the store.
@@ -73,7 +72,7 @@ extension RootContext {
     }
 
     private func block(_ start: (@escaping CommitWaiters.Waiter) -> Void) throws(DataSourceError) {
-        let done = DispatchSemaphore(value: 0)
+        let done = scheduling.makeSignal()
         let outcome = Outcome()
         start {
             outcome.set($0)

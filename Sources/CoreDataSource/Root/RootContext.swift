@@ -10,6 +10,8 @@ package final class RootContext: Sendable {
     let state: Guarded<State>
     let queue: any WorkQueue
     let scheduling: WorkScheduling
+    /// How many bytes of saves may wait for main, or for a list, before it has to read what it shows from the store.
+    let unmergedByteLimit: Int
     /// Who is let in, and how many have to wait.
     package let admission: Admission
     /// What listeners for failures are notified of.
@@ -31,6 +33,7 @@ package final class RootContext: Sendable {
         self.store = store
         self.scheduling = scheduling
         self.wakeMain = wakeMain
+        unmergedByteLimit = limits.unmergedBytes
         state = Guarded(
             State(
                 SaveLog(layout, unmergedByteLimit: limits.unmergedBytes), followed: store.sharing?.firstPosition ?? 0))
@@ -51,6 +54,9 @@ package final class RootContext: Sendable {
 
     /// How many pending rows reads have looked at so far.
     package var examinedPendingRows: Int { state.withLock { $0.log.rows.examined.value } }
+
+    /// The most pending rows of an entity that a save copies for each that it adds, after a snapshot was taken. For tests.
+    package func pendingRowsCopied(_ entity: Int) -> Int { state.withLock { $0.log.rows.largestPartCount(entity) } }
 
     /// How often the store was reset.
     package var generation: Int { state.withLock { $0.log.generation } }

@@ -12,13 +12,17 @@ package struct WorkScheduling: Sendable {
     package var makeQueue: @Sendable (_ label: String, _ isPrivate: Bool) -> any WorkQueue
     /// Runs work once a time has passed.
     package var after: @Sendable (_ delay: Duration, _ work: @escaping @Sendable () -> Void) -> Void
+    /// Makes something for a thread to wait for.
+    package var makeSignal: @Sendable () -> any WorkSignal
 
     package init(
         makeQueue: @escaping @Sendable (_ label: String, _ isPrivate: Bool) -> any WorkQueue,
-        after: @escaping @Sendable (_ delay: Duration, _ work: @escaping @Sendable () -> Void) -> Void
+        after: @escaping @Sendable (_ delay: Duration, _ work: @escaping @Sendable () -> Void) -> Void,
+        makeSignal: @escaping @Sendable () -> any WorkSignal = { DispatchSignal() }
     ) {
         self.makeQueue = makeQueue
         self.after = after
+        self.makeSignal = makeSignal
     }
 
     /// Queues of the system and its clock.
@@ -41,6 +45,24 @@ package protocol WorkQueue: AnyObject, Sendable {
 
     /// Traps unless the calling code runs on the queue.
     func checkIsCurrent()
+}
+
+/// What one thread waits for and another one gives, once.
+package protocol WorkSignal: Sendable {
+    func signal()
+
+    /// Blocks until the signal is given.
+    func wait()
+}
+
+/// A signal of the system.
+package struct DispatchSignal: WorkSignal {
+    private let semaphore = DispatchSemaphore(value: 0)
+
+    package init() {}
+
+    package func signal() { semaphore.signal() }
+    package func wait() { semaphore.wait() }
 }
 
 /// A serial queue of the system.

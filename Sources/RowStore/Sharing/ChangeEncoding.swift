@@ -36,9 +36,12 @@ package struct ChangeEncoding: Sendable {
 
     // MARK: Writing
 
-    /// Nil if there are too many rows.
+    /// Nil if there are too many rows, or too many bytes of them. Those of transient attributes count too.
     package func words(_ changes: ChangeSet) -> ContiguousArray<UInt64>? {
-        guard changes.rowCount <= ChangeEncoding.rowLimit else { return nil }
+        // First: what is too large is not copied.
+        guard changes.rowCount <= ChangeEncoding.rowLimit, wordCount(changes) * 8 <= ChangeEncoding.byteLimit else {
+            return nil
+        }
         var words: ContiguousArray<UInt64> = [signature]
         for entity in changes.entities {
             let start = words.count
@@ -51,9 +54,15 @@ package struct ChangeEncoding: Sendable {
             for row in entity.updated where append(row, entity.entity, &words) { updated += 1 }
             words[start + 2] = updated
             for row in entity.deleted { append(row.key, row.row, entity.entity, &words) }
-            if words.count * 8 > ChangeEncoding.byteLimit { return nil }
         }
         return words
+    }
+
+    private func wordCount(_ changes: ChangeSet) -> Int {
+        changes.entities.reduce(0) { total, entity in
+            let single = (entity.inserted + entity.deleted).reduce(0) { $0 + $1.row.words.count }
+            return total + entity.updated.reduce(single) { $0 + $1.row.words.count + $1.previous.words.count }
+        }
     }
 
     private func append(_ key: Int64, _ row: RowSnapshot, _ entity: Int, _ words: inout ContiguousArray<UInt64>) {

@@ -2,7 +2,7 @@ internal import CSQLite
 internal import RowStore
 
 extension Connection {
-    /// The longest wait for another program's lock, in milliseconds.
+    /// The longest wait for another program's lock, in milliseconds, but for saves.
     static let patience: Int32 = 2000
 
     /// What every connection sets before its first read. None of it touches the file.
@@ -74,6 +74,11 @@ extension Connection {
                 let isCancellable = Unmanaged<Connection>.fromOpaque(connection).takeUnretainedValue().isCancellable
                 return isCancellable && Task.isCancelled ? 1 : 0
             }, connection)
+    }
+
+    /// Sets how long statements wait for a lock.
+    func setPatience(_ patience: Duration) {
+        sqlite3_busy_timeout(handle, Int32(clamping: Int64(patience / .milliseconds(1))))
     }
 
     /// Sets a pragma and reads it back: SQLite ignores in silence what it was built without.

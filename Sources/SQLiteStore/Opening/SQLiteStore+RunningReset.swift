@@ -42,7 +42,7 @@ extension SQLiteStore {
 
     private func replaceFiles(_ didEmpty: () -> Void) throws(DataSourceError) -> StoreStartup {
         try writer.withLock { (writer) throws(DataSourceError) in
-            let old = try openWriter(&writer)
+            let old = try openWriter(&writer, holdsGate: true)
             try checkLock()
             try access?.requireAlone(old.connection, to: "reset")
             old.end()
@@ -58,7 +58,7 @@ extension SQLiteStore {
     ) -> (startup: StoreStartup, failure: DataSourceError?) {
         // Members of a shared store reserve keys in the store alone.
         if case .integer(let stored)?? = try? connection.values(Metadata.selectFirstFreeKeySQL).first?.first {
-            counters.firstFreeKey = max(counters.firstFreeKey, stored)
+            counters.firstFreeKey = max(counters.firstFreeKey, KeyBound.checked(stored, highestKey: 0))
         }
         var opening = StoreOpening(files: files, schema: schema, options: options)
         opening.firstFreeKey = counters.firstFreeKey
@@ -77,33 +77,51 @@ extension SQLiteStore {
         }
         writer = .lost(isEmptied: isEmptied)
         if isEmptied { identifier.withLock { $0 = UUID().uuidString } }
-        _ = try? openWriter(&writer)
+        _ = try? openWriter(&writer, holdsGate: true)
         return (startup, isEmptied ? nil : failure)
     }
 
     /// The writer; where a reset left none, the store is opened for it.
     ///
+    /// - Parameter holdsGate: Whether the caller keeps others from opening a shared store.
     /// - Throws: `storeClosed`, or what keeps the store from being opened.
-    func openWriter(_ writer: inout WriterState) throws(DataSourceError) -> Writer {
+    func openWriter(_ writer: inout WriterState, holdsGate: Bool = false) throws(DataSourceError) -> Writer {
         switch writer {
         case .open(let writer): return writer
         case .reading: throw DataSourceError.storeReadOnly
         case .closed: throw SQLiteStore.closed
         case .lost(let isEmptied):
-            if !isEmptied {
-                guard try files.mainExists() else { throw DataSourceError(storeMoved: files.main) }
-            }
-            var opening = StoreOpening(files: files, schema: schema, options: options)
-            opening.firstFreeKey = counters.firstFreeKey
-            try checkLock()
-            let opened = try opening.run()
-            identifier.withLock { $0 = opened.metadata.storeID }
-            counters.firstFreeKey = max(counters.firstFreeKey, opened.metadata.firstFreeKey)
-            counters.setFrames(0, uncopied: 0)
-            let new = try makeWriter(opened.connection)
+            // A lock of its own: a reset of this container may wait for the writer with the gate closed.
+            let gate = access == nil || holdsGate ? nil : try FileLock(files.gate, files)
+            try gate?.take()
+            defer { gate?.release() }
+            let new = try reopened(isEmptied: isEmptied)
             writer = .open(new)
             isLost.store(false, ordering: .sequentiallyConsistent)
             return new
+        }
+    }
+
+    /// Opens the store once more. Others may have opened a shared one since; they have it as it is.
+    private func reopened(isEmptied: Bool) throws(DataSourceError) -> Writer {
+        if !isEmptied {
+            guard try files.mainExists() else { throw DataSourceError(storeMoved: files.main) }
+        }
+        var opening = StoreOpening(files: files, schema: schema, options: options)
+        opening.firstFreeKey = counters.firstFreeKey
+        try checkLock()
+        let others = access.flatMap { $0.bell.isAnyAlive ? $0.bell : nil }
+        let opened =
+            if let others { try opening.runBeside(others) } else { try opening.run() }
+        do throws(DataSourceError) {
+            let new = try makeWriter(opened.connection, isAlone: others == nil)
+            identifier.withLock { $0 = opened.metadata.storeID }
+            counters.firstFreeKey = max(counters.firstFreeKey, opened.metadata.firstFreeKey)
+            counters.setFrames(0, uncopied: 0)
+            return new
+        } catch {
+            opened.connection.close(copyingLog: false)
+            throw error
         }
     }
 

@@ -16,12 +16,32 @@ final class Bell: Sendable {
 
     private let path: String
     private let descriptor: Int32
-    /// What is closed to end the thread that listens.
-    private let listening = Guarded<Int32?>(nil)
+    private let listening: Guarded<Listening>
+
+    /// A pipe, of which one end is closed to end the thread that listens at the other.
+    private struct Listening {
+        /// Nil while a thread listens, and at the end.
+        var waiting: Int32?
+        var ending: Int32?
+
+        mutating func end() {
+            for descriptor in [waiting, ending].compactMap(\.self) { close(descriptor) }
+            (waiting, ending) = (nil, nil)
+        }
+    }
 
     init(_ files: StoreFiles) throws(DataSourceError) {
         path = files.bell
-        descriptor = try files.openShared(files.bell)
+        // Now: a container that could not listen would show what is old without a word.
+        var ends: [Int32] = [-1, -1]
+        guard pipe(&ends) == 0 else { throw DataSourceError(systemError: errno, path: path, while: "opening") }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        let listening = Guarded(Listening(waiting: ends[0], ending: ends[1]))
+        self.listening = listening
+        do throws(DataSourceError) { descriptor = try files.openShared(files.bell) } catch {
+            listening.withLock { $0.end() }
+            throw error
+        }
     }
 
     deinit {
@@ -37,16 +57,14 @@ final class Bell: Sendable {
         _ = pwrite(descriptor, &number, 8, 0)
     }
 
-    /// Calls the handler after each ring, and from time to time, on a thread of its own.
+    /// Calls the handler after each ring, and from time to time, on a thread of its own. Once; other calls do nothing.
     func listen(_ handler: @escaping @Sendable () -> Void) {
-        var ends: [Int32] = [-1, -1]
-        guard pipe(&ends) == 0 else { return }
-        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-        let (end, watch) = (ends[0], watch())
-        listening.withLock { listening in
-            if let listening { close(listening) }
-            listening = ends[1]
+        let waiting = listening.withLock { listening in
+            defer { listening.waiting = nil }
+            return listening.waiting
         }
+        guard let end = waiting else { return }
+        let watch = watch()
         let thread = Thread {
             while !Bell.waitForRing(watch, end) { handler() }
             close(end)
@@ -58,10 +76,7 @@ final class Bell: Sendable {
 
     /// Calls no handler any more. One that is running may go on.
     func end() {
-        listening.withLock { listening in
-            if let listening { close(listening) }
-            listening = nil
-        }
+        listening.withLock { $0.end() }
     }
 
     /// Waits for a ring, but not for ever.

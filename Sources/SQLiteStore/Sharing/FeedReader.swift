@@ -47,13 +47,7 @@ final class FeedReader {
     ) throws(DataSourceError) -> R {
         try step(0, "BEGIN")
         defer { connection.rollBack() }
-        let statement = try connection.statement(1, SharedTables.selectFeedSQL)
-        guard statement.step() == SQLITE_ROW else {
-            sqlite3_reset(statement.handle)
-            throw SharedTables.damaged(connection)
-        }
-        let feed = SharedTables.Feed(statement.handle)
-        sqlite3_reset(statement.handle)
+        let feed = try SharedTables.feed(connection.statement(1, SharedTables.selectFeedSQL), connection)
         var found: UInt32 = 0
         sqlite3_file_control(connection.handle, "main", SQLITE_FCNTL_DATA_VERSION, &found)
         // Somebody has written, and it was none of the members.
@@ -91,11 +85,12 @@ final class FeedReader {
             2,
             """
             SELECT "position", "member", "unknown", CASE WHEN "member" = ?2 THEN NULL ELSE "changes" END FROM "_changes" \
-            WHERE "position" > ?1 ORDER BY "position" LIMIT \(FeedReader.pageSize)
+            WHERE "position" > ?1 AND "position" <= ?3 ORDER BY "position" LIMIT \(FeedReader.pageSize)
             """)
         defer { statement.clear() }
         sqlite3_bind_int64(statement.handle, 1, start)
         sqlite3_bind_int64(statement.handle, 2, own)
+        sqlite3_bind_int64(statement.handle, 3, feed.position)
         var byteCount = 0
         while byteCount < FeedReader.pageBytes {
             let code = statement.step()

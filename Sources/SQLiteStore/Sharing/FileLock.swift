@@ -76,8 +76,13 @@ extension StoreFiles {
 
     /// Opens a file that lies beside a shared store, or makes it.
     func openShared(_ path: String) throws(DataSourceError) -> Int32 {
-        let (descriptor, error) = calls.openOrMake(path, mode: mode)
+        // Those that are there may be of a store that was, with other permissions.
+        let wanted = try state(main).map { $0.st_mode & 0o777 } ?? mode
+        let (descriptor, error) = calls.openOrMake(path, mode: wanted)
         guard error == 0 else { throw DataSourceError(systemError: error, path: path, while: "opening") }
+        var found = stat()
+        // Only the owner can change them, and nothing but locks and hints is in the files.
+        if fstat(descriptor, &found) == 0, found.st_mode & 0o777 != wanted { _ = fchmod(descriptor, wanted) }
         return descriptor
     }
 }

@@ -4,17 +4,18 @@ internal import RowStore
 /// Reading the desk from the store, and writing what has changed.
 extension LeaseDesk {
     /// - Parameter version: How often the leases have changed. It grows with each change, and so do the tickets' numbers.
+    /// - Throws: `storeCorrupt` for what no member has written.
     init(_ connection: Connection, version: Int64) throws(DataSourceError) {
         var leases: [String: Lease] = [:]
         for row in try connection.values(
             "SELECT \"entity\", \"holder\", \"epoch\", \"source\", \"since\" FROM \"_leases\"")
         {
-            guard case .text(let entity) = row[0], case .integer(let epoch) = row[2], case .text(let source) = row[3],
-                case .integer(let since) = row[4]
-            else { continue }
-            var holder: Int64?
-            if case .integer(let number) = row[1] { holder = number }
-            leases[entity] = Lease(holder: holder, epoch: epoch, source: source, since: since)
+            guard case .text(let entity) = row[0], let epoch = SharedTables.number(row[2]),
+                case .text(let source) = row[3], let since = SharedTables.number(row[4]),
+                row[1] == .null || SharedTables.number(row[1]) != nil
+            else { throw SharedTables.damaged(connection) }
+            leases[entity] = Lease(
+                holder: SharedTables.number(row[1]), epoch: epoch, source: source, since: since)
         }
         var tickets: [Ticket] = []
         for row in try connection.values(
@@ -22,10 +23,10 @@ extension LeaseDesk {
             SELECT "number", "member", "entities", "source", "since", "answered" FROM "_tickets" ORDER BY "number"
             """)
         {
-            guard case .integer(let number) = row[0], case .integer(let member) = row[1],
-                case .text(let entities) = row[2], case .text(let source) = row[3], case .integer(let since) = row[4],
-                case .text(let answered) = row[5]
-            else { continue }
+            guard let number = SharedTables.number(row[0]), let member = SharedTables.number(row[1]),
+                case .text(let entities) = row[2], case .text(let source) = row[3],
+                let since = SharedTables.number(row[4]), case .text(let answered) = row[5]
+            else { throw SharedTables.damaged(connection) }
             tickets.append(
                 Ticket(
                     number: number, member: member, entities: LeaseDesk.names(entities), source: source, since: since,

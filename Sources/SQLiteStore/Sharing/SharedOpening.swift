@@ -74,7 +74,7 @@ extension StoreOpening {
     /// Opens a store that others have open. Nothing of it is changed.
     ///
     /// - Throws: `storeInUse`, which names the others, if it would have to be.
-    fileprivate func runBeside(_ bell: Bell) throws(DataSourceError) -> Result {
+    func runBeside(_ bell: Bell) throws(DataSourceError) -> Result {
         guard try files.mainExists() else { throw DataSourceError(storeMoved: files.main) }
         let connection = try connect()
         do throws(DataSourceError) {

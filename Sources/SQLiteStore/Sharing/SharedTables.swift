@@ -42,13 +42,41 @@ enum SharedTables {
         var leases: Int64
         var members: Int64
 
-        init(_ statement: OpaquePointer) {
+        fileprivate init(_ statement: OpaquePointer) {
             position = sqlite3_column_int64(statement, 0)
             lowest = sqlite3_column_int64(statement, 1)
             writes = sqlite3_column_int64(statement, 2)
             leases = sqlite3_column_int64(statement, 3)
             members = sqlite3_column_int64(statement, 4)
         }
+
+        /// Whether members can have counted so far. What is added to such numbers does not overflow.
+        fileprivate var isSound: Bool {
+            let all = UInt64(bitPattern: position | lowest | writes | leases | members)
+            return all <= UInt64(SharedTables.numberLimit)
+        }
+    }
+
+    /// No number that members count or give is higher. All bits under it are ones.
+    private static let numberLimit = KeyBound.limit - 1
+
+    /// A number that members have counted or given; nil if it cannot be one.
+    static func number(_ value: RowValue) -> Int64? {
+        if case .integer(let number) = value, (0...numberLimit).contains(number) { number } else { nil }
+    }
+
+    /// The row of `_feed`.
+    ///
+    /// - Parameter statement: ``selectFeedSQL``.
+    /// - Throws: `storeCorrupt` if it is not there or no member has written it so.
+    static func feed(_ statement: Statement, _ connection: Connection) throws(DataSourceError) -> Feed {
+        let code = statement.step()
+        defer { sqlite3_reset(statement.handle) }
+        guard code == SQLITE_ROW || code == SQLITE_DONE else { throw connection.error(code, while: "reading") }
+        guard code == SQLITE_ROW else { throw damaged(connection) }
+        let feed = Feed(statement.handle)
+        guard feed.isSound else { throw damaged(connection) }
+        return feed
     }
 
     /// Makes the tables, or empties those that are there, and joins as the only member.
@@ -65,6 +93,7 @@ enum SharedTables {
         try connection.transaction { () throws(DataSourceError) in
             for (table, sql) in zip(names, createSQL) where !there.contains(table) { try connection.run(sql) }
             for table in names.dropFirst() { try connection.run("DELETE FROM \(table.quoted)") }
+            if number == nil { try repairFeed(connection) }
             try connection.run("INSERT OR IGNORE INTO \"_feed\" VALUES (1, 0, 1, 0, 0, \(number ?? 0))")
             try connection.run("UPDATE \"_feed\" SET \"lowest\" = \"position\" + 1, \"leases\" = \"leases\" + 1")
             joined = try join(connection, name, number)
@@ -73,16 +102,25 @@ enum SharedTables {
         return joined
     }
 
+    /// Forgets the row of `_feed` if no member has written it so. Nobody knows any of its numbers then.
+    private static func repairFeed(_ connection: Connection) throws(DataSourceError) {
+        do throws(DataSourceError) { _ = try feed(connection) } catch  where error.code == .storeCorrupt {
+            try connection.run("DELETE FROM \"_feed\"")
+        }
+    }
+
     /// Joins those who have the store open.
+    ///
+    /// - Parameter number: The member's own number, if it has one.
     static func join(
-        _ connection: Connection, as name: String, _ bell: Bell
+        _ connection: Connection, as name: String, number: Int64? = nil, _ bell: Bell
     ) throws(DataSourceError) -> (member: StoreMember, feed: Feed) {
         var joined: (StoreMember, Feed)?
         try connection.transaction { () throws(DataSourceError) in
             for member in try members(connection).dropLast(endedLimit) where !bell.isAlive(member.number) {
                 try connection.run("DELETE FROM \"_members\" WHERE \"number\" = \(member.number)")
             }
-            joined = try join(connection, name, nil)
+            joined = try join(connection, name, number)
         }
         guard let joined else { throw SQLiteStore.closed }
         return joined
@@ -107,9 +145,7 @@ enum SharedTables {
     }
 
     static func feed(_ connection: Connection) throws(DataSourceError) -> Feed {
-        let statement = try connection.prepare(selectFeedSQL)
-        guard statement.step() == SQLITE_ROW else { throw damaged(connection) }
-        return Feed(statement.handle)
+        try feed(connection.prepare(selectFeedSQL), connection)
     }
 
     static func damaged(_ connection: Connection) -> DataSourceError {
@@ -123,7 +159,7 @@ enum SharedTables {
     static func members(_ connection: Connection) throws(DataSourceError) -> [StoreMember] {
         try connection.values("SELECT \"number\", \"process\", \"name\" FROM \"_members\" ORDER BY 1").compactMap {
             row in
-            guard case .integer(let number) = row[0], case .integer(let process) = row[1], case .text(let name) = row[2]
+            guard let number = number(row[0]), case .integer(let process) = row[1], case .text(let name) = row[2]
             else { return nil }
             return StoreMember(number: number, processID: Int32(truncatingIfNeeded: process), name: name)
         }

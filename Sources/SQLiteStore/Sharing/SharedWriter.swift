@@ -24,6 +24,8 @@ final class SharedWriter {
     /// What was noted since old saves were last forgotten. A member looks with its first save: it may make few.
     private var notedSaves = SharedWriter.saveLimit / 4
     private var notedBytes = 0
+    /// Whether the transaction that is under way has noted a save.
+    private var hasNoted = false
 
     /// The most saves and bytes that are kept for members who are behind, beside what was noted since the last look.
     static let saveLimit = 4096
@@ -42,12 +44,17 @@ final class SharedWriter {
         encoding = ChangeEncoding(schema.layout)
     }
 
-    /// That of a store which was reset and is open anew.
+    /// That of a store which was reset, or could not be, and is open anew.
+    ///
+    /// - Parameter isAlone: Whether nobody else has it open.
     convenience init(
-        rejoining connection: Connection, _ schema: StoreSchema, _ access: SharedAccess
+        rejoining connection: Connection, _ schema: StoreSchema, _ access: SharedAccess, isAlone: Bool
     ) throws(DataSourceError) {
+        let (name, number) = (access.member.name, access.member.number)
         let joined = try access.turn.holding { () throws(DataSourceError) in
-            try SharedTables.prepare(connection, as: access.member.name, number: access.member.number)
+            try isAlone
+                ? SharedTables.prepare(connection, as: name, number: number)
+                : SharedTables.join(connection, as: name, number: number, access.bell)
         }
         self.init(connection, schema, access, joined.feed)
     }
@@ -60,10 +67,9 @@ final class SharedWriter {
     ///
     /// - Returns: Whether a member has written since this one's last transaction.
     func begin() throws(DataSourceError) -> Bool {
+        hasNoted = false
         let statement = try connection.statement(schema.firstFreeStatement + 7, SharedTables.selectFeedSQL)
-        defer { sqlite3_reset(statement.handle) }
-        guard statement.step() == SQLITE_ROW else { throw SharedTables.damaged(connection) }
-        feed = SharedTables.Feed(statement.handle)
+        feed = try SharedTables.feed(statement, connection)
         return feed.writes != knownWrites
     }
 
@@ -151,7 +157,10 @@ final class SharedWriter {
             if code == SQLITE_OK { code = statement.step() }
         }
         statement.clear()
+        // Nobody else gives positions: what is there was put there by another program.
+        if code & 0xFF == SQLITE_CONSTRAINT { throw SharedTables.damaged(connection) }
         guard code == SQLITE_DONE else { throw connection.error(code, while: "writing") }
+        hasNoted = true
         notedSaves += 1
         notedBytes += (words?.count ?? 0) * 8
     }
@@ -165,18 +174,21 @@ final class SharedWriter {
 
     /// Forgets saves that are old, or too many. Who has not taken them in reads anew.
     private func forgetOldSaves() throws(DataSourceError) {
-        guard notedSaves >= SharedWriter.saveLimit / 4 || notedBytes >= SharedWriter.sizeLimit / 4 else { return }
+        guard hasNoted, notedSaves >= SharedWriter.saveLimit / 4 || notedBytes >= SharedWriter.sizeLimit / 4 else {
+            return
+        }
         (notedSaves, notedBytes) = (0, 0)
         var bound = feed.position - Int64(SharedWriter.saveLimit)
         let tooLarge = try connection.values(
             """
-            SELECT max("position") FROM (SELECT "position", sum("size") OVER (ORDER BY "position" DESC) AS "total" \
+            SELECT max("position") FROM (SELECT "position", total("size") OVER (ORDER BY "position" DESC) AS "total" \
             FROM "_changes") WHERE "total" > \(SharedWriter.sizeLimit)
             """)
         if case .integer(let position)? = tooLarge.first?.first { bound = max(bound, position) }
         let tooOld = try connection.values(
             "SELECT max(\"position\") FROM \"_changes\" WHERE \"time\" < \(Int64(time(nil)) - SharedWriter.ageLimit)")
         if case .integer(let position)? = tooOld.first?.first { bound = max(bound, position) }
+        bound = min(bound, feed.position)
         guard bound >= feed.lowest else { return }
         try connection.run("DELETE FROM \"_changes\" WHERE \"position\" <= \(bound)")
         feed.lowest = bound + 1

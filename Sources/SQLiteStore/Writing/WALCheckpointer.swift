@@ -23,6 +23,8 @@ final class WALCheckpointer {
     private let reports: FailureReports
     /// Held while copying, if others write the store too.
     private let turn: FileLock?
+    /// The longest wait of other statements for a lock.
+    private let patience: Duration
     private var frames = 0
     private var copied = 0
     /// Why the last restart of the log did not get through.
@@ -41,9 +43,11 @@ final class WALCheckpointer {
 
     init(
         _ connection: Connection, _ counters: StoreCounters, _ limits: Limits, _ readers: ReaderPool,
-        _ reports: FailureReports, turn: FileLock? = nil
+        _ reports: FailureReports, turn: FileLock? = nil, patience: Duration
     ) {
         self.turn = turn
+        self.patience = patience
+        connection.setPatience(patience)
         self.limits = limits
         self.connection = connection
         self.counters = counters
@@ -91,7 +95,7 @@ final class WALCheckpointer {
         let before = readers.closeGate()
         sqlite3_busy_timeout(connection.handle, ReaderPool.gateWait)
         let code = copy(SQLITE_CHECKPOINT_RESTART)
-        sqlite3_busy_timeout(connection.handle, Connection.patience)
+        connection.setPatience(patience)
         let open = readers.openGate(before)
         obstacle = code == SQLITE_OK ? nil : Obstacle(reads: open, frames: frames)
         switch code {

@@ -27,12 +27,15 @@ final class Writer {
 
     /// How far ahead of the highest key the bound for new keys is set, so that few commits have to move it.
     static let keyReserve: Int64 = 1024
+    /// The longest wait for a transaction of another program, or of another process that shares the store.
+    private let patience: Duration
 
     init(
         _ connection: Connection, _ schema: StoreSchema, _ counters: StoreCounters, _ watch: FileWatch,
-        _ log: WALCheckpointer, _ sharing: SharedWriter? = nil
+        _ log: WALCheckpointer, _ sharing: SharedWriter? = nil, patience: Duration
     ) {
         self.sharing = sharing
+        self.patience = patience
         self.connection = connection
         self.schema = schema
         self.counters = counters
@@ -103,7 +106,7 @@ final class Writer {
         rowsWritten = 0
         highestKey = 0
         // Before it: what does not fit into memory goes to the log at once, and may begin it anew.
-        try sharing?.turn.take()
+        try sharing?.turn.take(patience: patience)
         defer { sharing?.turn.release() }
         try execute(schema.firstFreeStatement, "BEGIN IMMEDIATE")
         do throws(DataSourceError) {

@@ -3,6 +3,20 @@ import Foundation
 import Testing
 
 struct TerminationTests {
+    /// They stayed with the center when the container was gone.
+    @Test func noticesAreListenedToForAsLongAsTheObserverLives() {
+        let name = Notification.Name("termination of \(UUID())")
+        let count = Shared(0)
+        func post() { NotificationCenter.default.post(name: name, object: nil) }
+        var observer: AppStateObserver? = AppStateObserver([name]) { count.update { $0 += 1 } }
+        post()
+        #expect(count.value == 1)
+        withExtendedLifetime(observer) {}
+        observer = nil
+        post()
+        #expect(count.value == 1)
+    }
+
     /// Another program has the store locked, so a save stays pending; then the process is told to end.
     @Test(arguments: [SIGTERM, SIGINT, SIGHUP])
     @MainActor

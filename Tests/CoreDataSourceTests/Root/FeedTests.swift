@@ -29,6 +29,25 @@ struct FeedTests {
         #expect(entities(events) == [nil])
     }
 
+    /// Whoever takes nothing in for long must not keep everything.
+    @Test func theEventsThatAreKeptAreBoundedInBytes() {
+        var feed = Feed()
+        var row = RowSnapshot(columnCount: 1)
+        row.setValue(.text(String(repeating: "x", count: Feed.byteLimit / 4)), 0)
+        for number in 1...20 {
+            var changes = EntityChanges(entity: 1)
+            changes.inserted = [StoredRow(key: Int64(number), row: row)]
+            feed.append(.changes(ChangeSet(entities: [changes])))
+            #expect(feed.byteCount <= Feed.byteLimit)
+        }
+        #expect(feed.events(after: 19).count == 1)
+        #expect(entities(feed.events(after: 10)) == [nil])
+        var large = EntityChanges(entity: 2)
+        large.inserted = (1...5).map { StoredRow(key: $0, row: row) }
+        feed.append(.changes(ChangeSet(entities: [large])))
+        #expect(entities(feed.events(after: 20)) == [[2]])
+    }
+
     /// Of too many rows it only says which entities they are of.
     @Test func aLargeTakeBackIsToldByItsEntities() {
         var feed = Feed()

@@ -27,6 +27,31 @@ struct PendingRowsTests {
         #expect(container.stack.root.examinedPendingRows - before <= 20 * 10)
     }
 
+    /// A snapshot is a copy of all pending rows, and the next save copied them one by one: 0.3 ms with 10,000, 8 ms with 100,000.
+    @Test func aSaveAfterASnapshotCopiesFewPendingRows() async throws {
+        let (container, store) = PersistentContainer.faulty(configuration: .init(registeredObjectByteLimit: 0))
+        let senders = try container.dataSource(SenderDataSource.self)
+        let release = store.holdCommits()
+        for start in stride(from: 0, to: 10_000, by: 500) {
+            let items = (start..<start + 500).map { ItemData(key: "k\($0)", number: Int64($0)) }
+            try await senders.add(items, waitFor: .main)
+        }
+        let layout = try #require(container.stack.layout.entity(named: "Sender"))
+        #expect(container.stack.root.pendingRowsCopied(layout.index) <= 1_024)
+        #expect(container.stack.root.pendingRowsCopied(layout.index) > 0)
+        let counts = try await container.read { context in
+            let before = try context.count(Sender.self)
+            try waitForSave(of: senders)
+            return (before, try context.count(Sender.self))
+        }
+        #expect(counts.0 == 10_000)
+        #expect(counts.1 == 10_000)
+        #expect(try senders.count(Sender.self) == 10_001)
+        release()
+        try await container.flush()
+        #expect(try senders.count(Sender.self) == 10_001)
+    }
+
     /// One large save is looked up as fast, and was read row by row.
     @Test func aLargeSaveIsLookedUpByKeyAndValue() async throws {
         let (container, store) = PersistentContainer.faulty(configuration: .init(registeredObjectByteLimit: 0))
@@ -252,4 +277,14 @@ struct PendingRowsTests {
             }
         }
     }
+}
+
+/// Makes a save in the middle of a read.
+private func waitForSave(of senders: SenderDataSource) throws {
+    let isSaved = Gate()
+    Task.detached {
+        _ = try? await senders.add(ItemData(key: "late", number: 0), waitFor: .main)
+        isSaved.open()
+    }
+    isSaved.wait()
 }

@@ -140,6 +140,21 @@ struct LeaseTests {
         try await container.close()
     }
 
+    /// Another process may be making such rows at this moment: it has the right to, and `add` does not take it.
+    @Test(arguments: SharedPlace.Kind.all)
+    func aHookThatReachesFurtherIsRefusedBeforeThereAreSuchRows(kind: SharedPlace.Kind) async throws {
+        try await withTwo(kind) { one, other in
+            let reaching = try one.dataSource(ReachingDataSource.self)
+            try await reaching.add(["a"])
+            let error = await #expect(throws: DataSourceError.self) { try await reaching.add(["delete"]) }
+            #expect(error?.code == .entityNotOwned)
+            #expect(error?.message.contains("perform(in:)") ?? false)
+            #expect(try reaching.count(GroupEntity.self) == 1)
+            try await reaching.perform { try $0.delete(GroupEntity.self, where: nil) }
+            #expect(try reaching.count(GroupEntity.self) == 0)
+        }
+    }
+
     @Test(arguments: SharedPlace.Kind.all)
     func manyWritersTakeTurns(kind: SharedPlace.Kind) async throws {
         try await withTwo(kind) { one, other in

@@ -18,6 +18,7 @@ final class FaultyStore: PersistentStore {
     private let wasReset = Guarded<(@Sendable () -> Void)?>(nil)
     private let onMain = Guarded(false)
     private let groups = Guarded<[[Int64]]>([])
+    private let newsFailure = Guarded<DataSourceError?>(nil)
 
     let longestValue: Int
 
@@ -42,6 +43,18 @@ final class FaultyStore: PersistentStore {
 
     /// Makes the next commit fail.
     func failOnce(with error: DataSourceError) { nextFailure.withLock { $0 = error } }
+
+    /// Makes every look at what others have saved fail until it is told otherwise.
+    func failNews(with error: DataSourceError?) { newsFailure.withLock { $0 = error } }
+
+    /// What there is for a store that others have open too. It calls nobody when others have written.
+    var sharing: (any StoreSharing)? {
+        base.sharing.map { sharing in FaultySharing(base: sharing) { self.newsFailure.withLock { $0 } } }
+    }
+
+    var canBeWrittenOutside: Bool { base.canBeWrittenOutside }
+
+    func noticeOutsideWrites() -> Bool { base.noticeOutsideWrites() }
 
     /// Makes every read fail until it is told otherwise.
     func failReads(with error: DataSourceError?) { readFailure.withLock { $0 = error } }
@@ -121,6 +134,8 @@ final class FaultyStore: PersistentStore {
         let base: any StoreReader
         let note: (RowQuery) -> Void
 
+        var position: Int64 { base.position }
+
         func forEachRow(_ query: RowQuery, _ body: (StoredRow) -> Void) throws(DataSourceError) {
             note(query)
             try base.forEachRow(query, body)
@@ -161,6 +176,38 @@ final class FaultyStore: PersistentStore {
     func closeIfIdle() -> Bool {
         close()
         return true
+    }
+}
+
+/// What there is for a shared store, of which looks at what others have saved can fail.
+private struct FaultySharing: StoreSharing {
+    let base: any StoreSharing
+    let newsFailure: @Sendable () -> DataSourceError?
+
+    var member: StoreMember { base.member }
+    var firstPosition: Int64 { base.firstPosition }
+    var leaseTimes: LeaseTimes { base.leaseTimes }
+    func listen(_ handler: @escaping @Sendable () -> Void) {}
+
+    func reserveKeys(_ count: Int64) throws(DataSourceError) -> Range<Int64> { try base.reserveKeys(count) }
+
+    func news(after position: Int64) throws(DataSourceError) -> SharedNews {
+        if let error = newsFailure() { throw error }
+        return try base.news(after: position)
+    }
+
+    func leases() throws(DataSourceError) -> LeaseTable { try base.leases() }
+
+    func takeLeases(
+        _ entities: [Int], for source: String
+    ) throws(DataSourceError) -> (ticket: Int64?, table: LeaseTable) {
+        try base.takeLeases(entities, for: source)
+    }
+
+    func releaseLeases(_ entities: [Int]) throws(DataSourceError) -> LeaseTable { try base.releaseLeases(entities) }
+
+    func settleLeases(answered: [Int64], withdrawn: Int64?) throws(DataSourceError) -> LeaseTable {
+        try base.settleLeases(answered: answered, withdrawn: withdrawn)
     }
 }
 

@@ -51,6 +51,12 @@ protocol RecordKeeper: DataSource<RecordData> {
     nonisolated func follow(_ body: @Sendable ([RecordData]) -> Void) async
     /// The same, as its private context has them.
     nonisolated func kept() async throws -> [RecordData]
+    /// The same, as any context has them.
+    nonisolated func records(in context: ManagedObjectContext) throws -> [RecordData]
+    /// Puts a record in the middle of a batch.
+    nonisolated func put(_ data: RecordData, in context: PrivateContext) throws
+    /// The same as a batch that blocks its caller.
+    nonisolated func putAndWait(_ values: [RecordData]) throws
 }
 
 extension RecordDataSource: RecordKeeper {
@@ -110,6 +116,18 @@ extension RecordDataSource: RecordKeeper {
 
     nonisolated func kept() async throws -> [RecordData] {
         try await perform { try $0.fetch(Object.self).map(\.data) }
+    }
+
+    nonisolated func records(in context: ManagedObjectContext) throws -> [RecordData] {
+        try context.fetch(Object.self).map(\.data)
+    }
+
+    nonisolated func put(_ data: RecordData, in context: PrivateContext) throws { _ = try onAdd(data, in: context) }
+
+    nonisolated func putAndWait(_ values: [RecordData]) throws {
+        try performAndWait { context in
+            for value in values { try self.put(value, in: context) }
+        }
     }
 }
 

@@ -26,7 +26,7 @@ enum Suite: String, CaseIterable {
         let (size, seed) = (arguments.size, arguments.seed)
         switch self {
         case .kill: try await KillSuite(size, seed, findings).run()
-        case .powerCut: try PowerCutSuite(size, seed, findings).run()
+        case .powerCut: PowerCutSuite(size, seed, findings).run()
         case .faults: try await FaultSuite(size, seed, findings).run()
         case .outsideWrites: try await OutsideWritesSuite(size, seed, findings).run()
         case .processes: try await ProcessesSuite(size, seed, findings).run()

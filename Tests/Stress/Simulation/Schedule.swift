@@ -4,12 +4,20 @@ import RowStore
 import Synchronization
 import TestSupport
 
-/// One order of events: six tasks that save, and one that resets, closes, drops, discards and cancels.
+/// One order of events: six tasks that save, in each third one also two that save over two data sources, and one that resets,
+/// closes, drops, discards and cancels.
 struct Schedule {
     private let seed: UInt64
     private let world: ScheduleWorld
 
     private static let clientCount = 6
+    private static let pairCount = 2
+
+    /// What a task knows of its own records at its end.
+    private enum Known: Sendable {
+        case states(Int, PossibleStates)
+        case pair(PairClient)
+    }
 
     init(seed: UInt64, _ findings: Findings) {
         self.seed = seed
@@ -38,22 +46,29 @@ struct Schedule {
     private static func run(_ world: ScheduleWorld, _ seed: UInt64) async {
         await world.open()
         let clients = (0..<clientCount).map { ScheduleClient($0, world, seed: seed) }
-        let results = await withTaskGroup(of: (Int, PossibleStates)?.self) { group in
+        let known = await withTaskGroup(of: Known?.self) { group in
             for client in clients {
                 group.addTask {
                     var client = client
-                    return (client.number, await client.run(saves: 8))
+                    return .states(client.number, await client.run(saves: 8))
+                }
+            }
+            for number in 0..<(world.hasPairs ? pairCount : 0) {
+                group.addTask {
+                    var client = PairClient(number + Int(seed / 3 % 3), world, seed: seed)
+                    await client.run(saves: 6)
+                    return .pair(client)
                 }
             }
             group.addTask {
                 await disturb(world, SeededRandom(seed: seed).branch(1))
                 return nil
             }
-            var results: [Int: PossibleStates] = [:]
-            for await case let (number, states)? in group { results[number] = states }
-            return results
+            var known: [Known] = []
+            for await case let one? in group { known.append(one) }
+            return known
         }
-        await check(world, clients, results)
+        await check(world, clients, known)
     }
 
     private static func disturb(_ world: ScheduleWorld, _ random: SeededRandom) async {
@@ -96,7 +111,7 @@ struct Schedule {
 
     /// Everybody has ended: now nothing fails, and what is shown is what is stored.
     private static func check(
-        _ world: ScheduleWorld, _ clients: [ScheduleClient], _ results: [Int: PossibleStates]
+        _ world: ScheduleWorld, _ clients: [ScheduleClient], _ known: [Known]
     ) async {
         world.note("check", "flushes")
         world.disk.heal()
@@ -107,14 +122,23 @@ struct Schedule {
             if world.simulation.random(below: 4) == 0 { await waitForRetries(opened.container, world) }
             // The first one may be told of an attempt that failed before.
             do { try await opened.container.flush() } catch { try await opened.container.flush() }
-            var states = results
+            var states: [Int: PossibleStates] = [:]
+            var pairs: [PairClient] = []
+            for one in known {
+                switch one {
+                case .states(let number, let own): states[number] = own
+                case .pair(let client): pairs.append(client)
+                }
+            }
             try await look(opened, clients, &states, world)
+            for place in pairs.indices { try await pairs[place].look(opened) }
             world.note("check", "closes and opens again")
             _ = world.take(cancelsLists: false)
             try await opened.container.close()
             await world.open()
             guard let next = world.current else { return }
             try await look(next, clients, &states, world)
+            for place in pairs.indices { try await pairs[place].look(next) }
             _ = world.take(cancelsLists: false)
             try await next.container.close()
         } catch {

@@ -11,7 +11,7 @@ struct ScheduleClient: Sendable {
     private var random: SeededRandom
 
     /// What calls may throw. Nothing of such a call is left, but for `outcomeUnknown`.
-    private static let expected: Set<DataSourceError.Code> = [
+    static let expected: Set<DataSourceError.Code> = [
         .diskFull, .storeBusy, .storeUnreadable, .uniquenessViolated, .saveTakenBack, .storeReset, .storeClosed,
         .storeUnavailable, .pendingDiscarded, .outcomeUnknown,
     ]
@@ -27,7 +27,7 @@ struct ScheduleClient: Sendable {
     mutating func run(saves: Int64) async -> PossibleStates {
         var states = PossibleStates()
         for save in 1...saves {
-            guard let opened = await currentContainer() else { break }
+            guard let opened = await world.currentContainer(for: name) else { break }
             await self.save(ledger.operation(save, on: states.any), opened, &states)
             if states.count > 6 || random.next(below: 3) == 0 {
                 if let opened = world.current { await look(opened, &states) }
@@ -40,27 +40,21 @@ struct ScheduleClient: Sendable {
 
     private var name: String { "task \(number)" }
 
-    private func currentContainer() async -> ScheduleWorld.Opened? {
-        world.note(name, "waits for a container")
-        for _ in 0..<50_000 {
-            if let opened = world.current { return opened }
-            await world.simulation.pause()
-        }
-        world.violation("no container was opened again", .hangs)
-        return nil
-    }
-
     private mutating func save(
         _ operation: Operation, _ opened: ScheduleWorld.Opened, _ states: inout PossibleStates
     ) async {
         let keeper = opened.keepers[number % opened.keepers.count]
-        let form = random.next(below: 4)
+        let form = random.next(below: 5)
         world.note(name, "\(operation), form \(form)")
         do {
             switch operation.kind {
             case .write(let put, let remove) where remove.isEmpty && form == 0:
                 try await callBack(keeper, operation.values(put))
                 states.note(operation, .stored, world.disk.moment)
+            case .write(let put, let remove) where remove.isEmpty && form == 4:
+                let isStored = try await block(keeper, operation.values(put))
+                states.note(
+                    operation, isStored || operation.level == .store ? .stored : .shown, world.disk.moment)
             default:
                 if form == 1 {
                     try await world.cancellable(number) { try await keeper.run(operation) }
@@ -88,15 +82,40 @@ struct ScheduleClient: Sendable {
         }
     }
 
-    /// Looks at its records on main, or in the private context.
+    /// Saves while main is blocked, where that can be; main shows it at once.
+    ///
+    /// - Returns: Whether it was so. If not, it was saved in the usual way.
+    @MainActor
+    private func block(_ keeper: any RecordKeeper, _ values: [RecordData]) async throws -> Bool {
+        guard world.simulation.mayBlock else {
+            try await keeper.put(values)
+            return true
+        }
+        world.note(name, "blocks main")
+        let resets = world.disk.moment.resetsBegun
+        try keeper.putAndWait(values)
+        world.findings.count(.blocked)
+        let shown = Set(try keeper.shown())
+        if world.disk.moment.resetsBegun == resets, !shown.isSuperset(of: values) {
+            world.violation("main does not show a save for which it was blocked", .stale)
+        }
+        return true
+    }
+
+    /// Looks at its records on main, in the private context, or in a read.
     mutating func look(_ opened: ScheduleWorld.Opened, _ states: inout PossibleStates) async {
         let keeper = opened.keepers[number % opened.keepers.count]
-        let isOnMain = random.next(below: 2) == 0
-        world.note(name, "looks \(isOnMain ? "on main" : "in its context")")
+        let place = ["main", "the context", "a read"][random.next(below: 3)]
+        world.note(name, "looks in \(place)")
         let before = world.disk.moment
         do {
-            let records = isOnMain ? try await keeper.shown() : try await keeper.kept()
-            expect(records, since: before, isOnMain ? "main" : "the context", &states)
+            let records =
+                switch place {
+                case "main": try await keeper.shown()
+                case "the context": try await keeper.kept()
+                default: try await world.read(opened)[number % opened.keepers.count]
+                }
+            expect(records, since: before, place, &states)
         } catch {
             let code = (error as? DataSourceError)?.code
             if code.map(ScheduleClient.expected.contains) != true { world.violation("a look threw \(error)") }

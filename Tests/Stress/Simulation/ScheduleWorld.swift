@@ -23,11 +23,14 @@ final class ScheduleWorld: Sendable {
     /// What the list of each data source shows, and how often that has changed.
     private let shown = Mutex<[Int: (version: Int, records: [RecordData])]>([:])
     private let seed: UInt64
+    /// Whether saves over two data sources are made too. Private contexts work one after the other then.
+    let hasPairs: Bool
 
     init(seed: UInt64, _ findings: Findings) {
         self.seed = seed
         self.findings = findings
-        simulation = Simulation(seed: seed)
+        hasPairs = seed.isMultiple(of: 3)
+        simulation = Simulation(seed: seed, keepsPrivateQueuesApart: hasPairs)
         disk = SimulatedDisk(ModelLayout(.stress), simulation)
     }
 
@@ -50,6 +53,17 @@ final class ScheduleWorld: Sendable {
     // MARK: The container
 
     var current: Opened? { opened.withLock { $0 } }
+
+    /// The container, as soon as there is one.
+    func currentContainer(for part: String) async -> Opened? {
+        note(part, "waits for a container")
+        for _ in 0..<50_000 {
+            if let opened = current { return opened }
+            await simulation.pause()
+        }
+        violation("no container was opened again", .hangs)
+        return nil
+    }
 
     /// Opens the store, once whoever had it has closed it.
     func open() async {
@@ -123,6 +137,21 @@ final class ScheduleWorld: Sendable {
         }
         if cancelsLists { for list in lists { list.cancel() } }
         return taken
+    }
+
+    // MARK: Reads
+
+    /// The records of all data sources in one state, which is the same when it is looked at again.
+    func read(_ opened: Opened) async throws -> [[RecordData]] {
+        let keepers = opened.keepers
+        let (first, second) = try await opened.container.read { context in
+            let first = try keepers.map { try $0.records(in: context) }
+            Simulation.interleave()
+            return (first, try keepers.map { try $0.records(in: context) })
+        }
+        findings.count(.reads)
+        if first.map({ Set($0) }) != second.map({ Set($0) }) { violation("a read sees two states", .stale) }
+        return first
     }
 
     // MARK: Saves

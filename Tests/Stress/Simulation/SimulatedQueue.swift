@@ -7,6 +7,8 @@ extension Simulation {
             SimulatedQueue(self, isPrivate)
         } after: { delay, work in
             self.after(delay, work)
+        } makeSignal: {
+            SimulatedSignal(self)
         }
     }
 }
@@ -25,13 +27,25 @@ private final class SimulatedQueue: WorkQueue {
 
     func sync<R>(_ work: () throws -> R) rethrows -> R {
         precondition(!simulation.isBusy(number), "A queue waits for itself.")
-        simulation.drain(number)
-        return try work()
+        return try simulation.runAndWait(on: number, work)
     }
 
     func checkIsCurrent() {
         precondition(simulation.isBusy(number), "Code runs on another queue than it has to.")
     }
+}
+
+/// What a blocked call waits for. Everybody else goes on meanwhile.
+private final class SimulatedSignal: WorkSignal {
+    private let simulation: Simulation
+    private let isGiven = Flag()
+
+    init(_ simulation: Simulation) {
+        self.simulation = simulation
+    }
+
+    func signal() { isGiven.clear() }
+    func wait() { simulation.wait { !self.isGiven.isSet } }
 }
 
 /// The main actor of the simulation that runs.

@@ -9,16 +9,21 @@ import TestSupport
 /// the global executor, the next timer. Where a thread would wait for a disk, others are run meanwhile. So whatever order is
 /// found to be wrong can be had again. Time is virtual: it passes a little with each step, and where only timers are left.
 ///
-/// What it cannot show: two threads inside of the same function at once (that is for the thread sanitizer), the blocking
-/// forms, for which there would have to be a second thread, and `Task.yield()` and `Task.sleep`, which the runtime keeps to
-/// itself; nothing here calls them.
+/// A call that blocks main, or waits for a second queue, runs the others itself until it may go on. So it is made only where
+/// nothing waits that it could be waiting for: see ``mayBlock`` and `keepsPrivateQueuesApart`.
+///
+/// What it cannot show: two threads inside of the same function at once (that is for the thread sanitizer), and `Task.yield()`
+/// and `Task.sleep`, which the runtime keeps to itself; nothing here calls them.
 final class Simulation: Sendable {
     private let state: Mutex<State>
     /// The one that takes the jobs of tasks.
     private static let current = Mutex<Simulation?>(nil)
 
-    init(seed: UInt64) {
-        state = Mutex(State(random: SeededRandom(seed: seed)))
+    /// - Parameter keepsPrivateQueuesApart: Whether no private context works in the middle of another one's work. Work that
+    ///   takes a second queue finds it free then.
+    init(seed: UInt64, keepsPrivateQueuesApart: Bool = false) {
+        state = Mutex(
+            State(random: SeededRandom(seed: seed), keepsPrivateQueuesApart: keepsPrivateQueuesApart))
     }
 
     enum Ending: Sendable {
@@ -169,11 +174,36 @@ final class Simulation: Sendable {
         state.withLock { $0.queues[queue].waiting.append(work) }
     }
 
-    /// Runs what waits in a queue, up to now.
-    func drain(_ queue: Int) {
-        while let work = state.withLock({ state in
-            state.queues[queue].waiting.isEmpty ? nil : state.queues[queue].waiting.removeFirst()
-        }) { work() }
+    /// Runs what waits in a queue, up to now, and then the work.
+    func runAndWait<R>(on queue: Int, _ work: () throws -> R) rethrows -> R {
+        let count = state.withLock { state in
+            state.queues[queue].isBusy = true
+            state.running.append(queue)
+            return state.queues[queue].waiting.count
+        }
+        defer {
+            state.withLock { state in
+                state.running.removeLast()
+                state.queues[queue].isBusy = false
+            }
+        }
+        for _ in 0..<count {
+            let next = state.withLock { $0.queues[queue].waiting.removeFirst() }
+            next()
+        }
+        return try work()
+    }
+
+    /// Whether what runs now may block: nothing else has begun that could not go on meanwhile.
+    var mayBlock: Bool { state.withLock { $0.running.count == 1 && $0.depth == 0 } }
+
+    /// Runs others until the condition holds.
+    func wait(until isDone: () -> Bool) {
+        while !isDone() {
+            guard stepCount <= Simulation.stepLimit, step() else {
+                preconditionFailure("A blocked call waits for ever: \(summary)")
+            }
+        }
     }
 
     func isBusy(_ queue: Int) -> Bool { state.withLock { $0.queues[queue].isBusy } }

@@ -37,12 +37,15 @@ extension Simulation {
         /// How many of those have a lock that private contexts take.
         var lockCount = 0
         private(set) var trace: UInt64 = 0xCBF2_9CE4_8422_2325
+        /// Whether no private context works in the middle of another one's work.
+        private let keepsPrivateQueuesApart: Bool
 
         /// In milliseconds of the simulation. A schedule is some thousand steps, and callers wait for ten seconds at most.
         private static let longestStep = 30
 
-        init(random: SeededRandom) {
+        init(random: SeededRandom, keepsPrivateQueuesApart: Bool) {
             self.random = random
+            self.keepsPrivateQueuesApart = keepsPrivateQueuesApart
         }
 
         mutating func mix(_ number: UInt64) { trace = (trace ^ number) &* 0x100_0000_01B3 }
@@ -50,8 +53,10 @@ extension Simulation {
         /// What is run next; nil if there is nothing.
         mutating func choose() -> Choice? {
             let isMainReady = !main.isEmpty && !isMainBusy
+            let holdsPrivate =
+                lockCount > 0 || keepsPrivateQueuesApart && queues.contains { $0.isPrivate && $0.isBusy }
             let ready = queues.indices.filter {
-                !queues[$0].waiting.isEmpty && !queues[$0].isBusy && !(lockCount > 0 && queues[$0].isPrivate)
+                !queues[$0].waiting.isEmpty && !queues[$0].isBusy && !(holdsPrivate && queues[$0].isPrivate)
             }
             // Several tasks are as likely as one of them alone and all queues together.
             let taskWeight = min(global.count + paused.count, 3)

@@ -3,8 +3,8 @@ import TestSupport
 
 /// Seeded orders of saves, cancels, resets, closes and drops of containers, on one thread: the same seed gives the same order.
 ///
-/// The executor of tasks, the main actor, the queues, the clock and the store are the simulation's. What it cannot order it
-/// does not run: the forms that block a thread, and the threads of SQLite. Nothing in a schedule depends on the time.
+/// The executor of tasks, the main actor, the queues, the clock, what blocked calls wait for and the store are the simulation's.
+/// What it cannot order it does not run: the threads of SQLite. Nothing in a schedule depends on the time.
 @MainActor
 struct ScheduleSuite {
     private let count: Int

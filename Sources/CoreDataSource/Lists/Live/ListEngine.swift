@@ -20,7 +20,7 @@ final class ListEngine {
     private let hub: ListHub
     /// Everything up to this save has been looked at.
     private var asOf: Int64
-    private var pending: [ChangeSet] = []
+    private var pending: [Kept] = []
     /// Whether work is being done off the main actor.
     private(set) var isWorking = false
     /// Whether that work is to read rows, or to put those together that were read.
@@ -36,6 +36,13 @@ final class ListEngine {
     /// Whether nothing is followed any more.
     private var isFinished = false
     private var subscribers: [Subscriber] = []
+
+    /// A save that the state does not take into account yet.
+    private struct Kept {
+        let changes: ChangeSet
+        /// How much memory it takes, if it has to wait for work that is being done.
+        let byteCount: Int
+    }
 
     private struct Subscriber {
         weak var object: (any ListSubscriber)?
@@ -89,17 +96,30 @@ final class ListEngine {
         if query.requeriesStore {
             reload(.save)
             if reading?.kind == .save { reading?.note(concerning, ofEntities: query.watched) }
-        } else {
-            pending += concerning
+        } else if reading == nil {
+            keep(concerning)
         }
         noteNews()
     }
+
+    /// Keeps saves until the work that is being done has ended. Past a bound all of them are forgotten, and the rows read.
+    private func keep(_ saves: [ChangeSet]) {
+        for changes in saves {
+            pending.append(Kept(changes: changes, byteCount: isWorking ? changes.byteCount : 0))
+        }
+        if pendingByteCount > hub.stack.root.unmergedByteLimit { reload(.backlog) }
+    }
+
+    /// How much memory the saves take that have to wait, in bytes.
+    var pendingByteCount: Int { pending.reduce(0) { $0 + $1.byteCount } }
 
     /// Reloads the rows.
     func reload(_ kind: ListReason.Kind) {
         // Whoever waits for the first rows, or for those after a reset, is to be told so.
         let isKept = reading.map { $0.kind == .initial || $0.kind == .reset || $0.kind == kind } ?? false
         if !isKept { reading = ListReason(kind, requeriesStore: query.requeriesStore) }
+        // What is read is newer than all of them.
+        pending = []
         noteNews()
     }
 
@@ -128,10 +148,10 @@ final class ListEngine {
             start(work(reading, .read(hub.stack.root, hub.stack.layout)))
             return false
         }
-        pending.removeAll { $0.number <= asOf }
+        pending.removeAll { $0.changes.number <= asOf }
         if pending.isEmpty { return false }
         let isEverySaveWanted = subscribers.contains { $0.object?.wantsEverySave ?? false }
-        let saves = isEverySaveWanted ? [pending.removeFirst()] : pending
+        let saves = isEverySaveWanted ? [pending.removeFirst().changes] : pending.map(\.changes)
         if !isEverySaveWanted { pending = [] }
         let reason = ListReason(saves.allSatisfy(\.isTakeBack) ? .takenBack : .save)
         if query.followsRelatedRows {
@@ -211,8 +231,8 @@ final class ListEngine {
         if reading != nil { return }
         // The store was reset, and the rows on one side may be of the old one.
         if hub.stack.root.generation != generation { return reload(.save) }
-        let newer = pending.filter { $0.number <= tail.asOf }
-        pending.removeAll { $0.number <= tail.asOf }
+        let newer = pending.map(\.changes).filter { $0.number <= tail.asOf }
+        pending.removeAll { $0.changes.number <= tail.asOf }
         perform(work(short.reason, .join(short, tail, newer)))
     }
 

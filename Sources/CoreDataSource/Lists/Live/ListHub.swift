@@ -30,6 +30,9 @@ final class ListHub {
     /// How many queries are followed.
     var count: Int { engines.count { $0.engine != nil } }
 
+    /// How much memory the saves take that wait for work off the main actor, in bytes.
+    var keptBytes: Int { engines.reduce(0) { $0 + ($1.engine?.pendingByteCount ?? 0) } }
+
     /// Whether no list has to be notified of saves.
     var isEmpty: Bool { !engines.contains { $0.engine != nil } }
 

@@ -67,6 +67,9 @@ extension MainTier {
     /// How many queries lists follow; those of one query share one.
     package var followedQueryCount: Int { lists.count }
 
+    /// How much memory the saves take that lists keep until their work off the main actor has ended, in bytes.
+    package var keptListBytes: Int { lists.keptBytes }
+
     /// Has all lists read their rows from the store.
     package func reloadLists() {
         lists.reload(.backlog)

@@ -2,26 +2,36 @@ package import RowStore
 
 /// What happened to rows that the context which owns them did not do itself, for all contexts to take in before they go on.
 ///
-/// It keeps a bounded number of events. For older ones the answer is that nothing is known.
+/// It keeps a bounded number of events, and of bytes. For older ones the answer is that nothing is known.
 package struct Feed: Sendable {
     /// How many events there have been.
     package private(set) var position: Int64 = 0
     /// The newest events.
-    private var events: [FeedEvent] = []
+    private var events: [(event: FeedEvent, byteCount: Int)] = []
+    /// How much memory they take, in bytes.
+    package private(set) var byteCount = 0
     /// The position after the last event that took saves back, by their origin.
     private var takeBacks: [Int: Int64] = [:]
 
     /// The most events that are kept.
     package static let limit = 64
+    /// How much memory events may take, in bytes. Of a larger one it only says which entities it is about.
+    package static let byteLimit = 16 << 20
     /// The most rows of one event; of more it only says which entities they are of.
     package static let rowLimit = 4096
 
     package init() {}
 
     package mutating func append(_ event: FeedEvent) {
+        var (event, bytes) = (event, 0)
+        if case .changes(let changes) = event {
+            bytes = changes.byteCount
+            if bytes > Feed.byteLimit { (event, bytes) = (.unknown(Set(changes.entities.map(\.entity))), 0) }
+        }
         position += 1
-        if events.count == Feed.limit { events.removeFirst() }
-        events.append(event)
+        events.append((event, bytes))
+        byteCount += bytes
+        while events.count > Feed.limit || byteCount > Feed.byteLimit { byteCount -= events.removeFirst().byteCount }
     }
 
     /// Adds what undoes saves.
@@ -42,7 +52,7 @@ package struct Feed: Sendable {
     /// The events after a position.
     package func events(after start: Int64) -> [FeedEvent] {
         let count = Int(position - start)
-        return count <= events.count ? events.suffix(count) : [.unknown(nil)]
+        return count <= events.count ? events.suffix(count).map(\.event) : [.unknown(nil)]
     }
 
     /// Whether saves of an origin were taken back after a position.

@@ -38,11 +38,12 @@ package final class LeaseKeeper: Sendable {
         let end = ContinuousClock.now + sharing.leaseTimes.patience
         var taken: [LeaseEpoch]?
         while taken == nil {
+            let generation = generation
             let (ticket, table) = try sharing.takeLeases(entities.entities, for: source)
             let wait = LeaseWait(entities.entities, ticket: ticket)
             state.withLock { state in
                 state.add(wait)
-                state.take(table, own: sharing.member.number)
+                state.take(table, own: sharing.member.number, asked: generation)
             }
             handOverSoon()
             try waitFor(wait, until: end)
@@ -74,14 +75,20 @@ package final class LeaseKeeper: Sendable {
             var failure: DataSourceError?
             if ContinuousClock.now >= end { failure = ownedElsewhere(wait.entities) }
             do throws(DataSourceError) {
-                if failure == nil { take(try sharing.settleLeases(answered: [], withdrawn: nil)) }
+                if failure == nil {
+                    try take { () throws(DataSourceError) in
+                        try sharing.settleLeases(answered: [], withdrawn: nil)
+                    }
+                }
             } catch  where error.code == .storeClosed {
                 failure = error
             } catch {}
             guard let failure, state.withLock({ $0.remove(wait) }) else { continue }
             // Where that fails, the ticket stays until it is served, and what it is given is handed on.
-            if let ticket = wait.ticket, let table = try? sharing.settleLeases(answered: [], withdrawn: ticket) {
-                take(table)
+            if let ticket = wait.ticket {
+                _ = try? take { () throws(DataSourceError) in
+                    try sharing.settleLeases(answered: [], withdrawn: ticket)
+                }
             }
             throw failure
         }
@@ -108,13 +115,20 @@ package final class LeaseKeeper: Sendable {
         guard state.withLock({ $0.table.version < version }) else { return }
         queue.async { [weak self] in
             guard let self, self.state.withLock({ $0.table.version < version }) else { return }
-            if let table = try? self.sharing.leases() { self.take(table) }
+            _ = try? self.current()
         }
     }
 
-    private func take(_ table: LeaseTable) {
-        state.withLock { $0.take(table, own: sharing.member.number) }
+    private var generation: Int { state.withLock { $0.generation } }
+
+    /// Asks the store, and takes what it says.
+    @discardableResult
+    private func take(_ ask: () throws(DataSourceError) -> LeaseTable) throws(DataSourceError) -> LeaseTable {
+        let generation = generation
+        let table = try ask()
+        state.withLock { $0.take(table, own: sharing.member.number, asked: generation) }
         handOverSoon()
+        return table
     }
 
     /// The store was reset: nobody has anything.
@@ -122,9 +136,7 @@ package final class LeaseKeeper: Sendable {
 
     /// Who has what, as the store says it.
     func current() throws(DataSourceError) -> LeaseTable {
-        let table = try sharing.leases()
-        take(table)
-        return table
+        try take { () throws(DataSourceError) in try sharing.leases() }
     }
 
     // MARK: Handing over
@@ -148,8 +160,7 @@ package final class LeaseKeeper: Sendable {
         var delay = isPending ? LeaseKeeper.retryDelay : .zero
         if !released.isEmpty {
             do throws(DataSourceError) {
-                let table = try sharing.releaseLeases(released)
-                state.withLock { $0.take(table, own: sharing.member.number) }
+                try take { () throws(DataSourceError) in try sharing.releaseLeases(released) }
             } catch {
                 state.withLock { $0.keep(released) }
                 delay = LeaseKeeper.retryDelay
@@ -163,8 +174,8 @@ package final class LeaseKeeper: Sendable {
     private static let retryDelay = Duration.milliseconds(100)
 
     private func answer(_ tickets: [Int64]) {
-        if let table = try? sharing.settleLeases(answered: tickets, withdrawn: nil) {
-            state.withLock { $0.take(table, own: sharing.member.number) }
+        _ = try? take { () throws(DataSourceError) in
+            try sharing.settleLeases(answered: tickets, withdrawn: nil)
         }
     }
 

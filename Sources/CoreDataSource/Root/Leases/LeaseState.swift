@@ -1,10 +1,12 @@
 internal import Dispatch
-internal import RowStore
+package import RowStore
 
 /// Which leases a container has, who uses them, and who waits for them: a value that decides, and does nothing.
-struct LeaseState {
+package struct LeaseState {
     /// What the store said last.
     private(set) var table = LeaseTable(version: -1, leases: [], tickets: [])
+    /// How often the store was reset. What it said before says nothing of the new one.
+    package private(set) var generation = 0
     private var held: [Int: Held] = [:]
     /// The entities that other containers wait for.
     private var asked: Set<Int> = []
@@ -27,10 +29,12 @@ struct LeaseState {
         var isLeaving = false
     }
 
+    package init() {}
+
     // MARK: Batches
 
     /// Lets a batch use leases, if they are all here and nobody else waits for one.
-    mutating func use(_ entities: [Int]) -> [LeaseEpoch]? {
+    package mutating func use(_ entities: [Int]) -> [LeaseEpoch]? {
         for entity in entities {
             guard let lease = held[entity], !lease.isLeaving, !asked.contains(entity) else { return nil }
         }
@@ -97,9 +101,11 @@ struct LeaseState {
 
     // MARK: Following
 
-    /// Takes what the store says, unless it is known that it has said something newer.
-    mutating func take(_ table: LeaseTable, own: Int64) {
-        guard table.version >= self.table.version else { return serve() }
+    /// Takes what the store says, unless it is known that it has said something newer, or was reset since it was asked.
+    ///
+    /// - Parameter asked: The generation when the store was asked.
+    package mutating func take(_ table: LeaseTable, own: Int64, asked generation: Int) {
+        guard generation == self.generation, table.version >= self.table.version else { return serve() }
         self.table = table
         let now = ContinuousClock.now
         var held: [Int: Held] = [:]
@@ -119,7 +125,8 @@ struct LeaseState {
     }
 
     /// The store was reset.
-    mutating func forget() {
+    package mutating func forget() {
+        generation += 1
         table = LeaseTable(version: -1, leases: [], tickets: [])
         (held, asked, unanswered) = ([:], [], [:])
         for wait in waits { wait.end(nil) }

@@ -101,7 +101,7 @@ struct PendingRows {
     func view(_ entity: Int, after number: Int64) -> PendingView {
         examined.add(count(entity))
         return PendingView(
-            entity: entity, start: number, rows: tables[entity]?.rows ?? [:],
+            entity: entity, start: number, rows: tables[entity]?.rows ?? PartitionedRows(),
             blocks: blocks.filter { $0.number > number && !$0.isEmpty(entity) })
     }
 
@@ -114,20 +114,27 @@ struct PendingRows {
             if let table = tables[entity] { keys += table.sources(lookup.link, of: end) }
             for block in blocks { keys += block.sources(entity, lookup.link, of: end) }
         }
-        var rows: [Int64: PendingRow] = [:]
-        for key in keys { rows[key] = row(entity, key, after: number) }
+        var rows = PartitionedRows<Int64, PendingRow>()
+        for key in keys {
+            if let row = row(entity, key, after: number) { rows.updateValue(row, forKey: key) }
+        }
         return PendingView(entity: entity, start: number, rows: rows, blocks: [])
     }
 
     /// Whether saves after that number left any row of an entity. It looks at rows until it finds one.
     func hasRow(_ entity: Int, after number: Int64) -> Bool {
-        for (key, row) in tables[entity]?.rows ?? [:] where row.row != nil {
-            if self.row(entity, key, after: number)?.row != nil { return true }
+        if let table = tables[entity] {
+            for (key, row) in table.rows.all where row.row != nil {
+                if self.row(entity, key, after: number)?.row != nil { return true }
+            }
         }
         return blocks.contains { block in
             block.keys(entity).contains { row(entity, $0, after: number)?.row != nil }
         }
     }
+
+    /// The most rows of an entity that a save copies for each that it adds, after a snapshot was taken.
+    func largestPartCount(_ entity: Int) -> Int { tables[entity]?.rows.largestPartCount ?? 0 }
 
     private func count(_ entity: Int) -> Int {
         blocks.reduce(tables[entity]?.rows.count ?? 0) { $0 + $1.count(entity) }
@@ -151,11 +158,11 @@ package final class PendingCounter: Sendable {
 struct PendingView: NewerRows {
     fileprivate let entity: Int
     fileprivate let start: Int64
-    fileprivate let rows: [Int64: PendingRow]
+    fileprivate let rows: PartitionedRows<Int64, PendingRow>
     /// The oldest first.
     fileprivate let blocks: [PendingBlock]
 
-    var isEmpty: Bool { blocks.isEmpty && !rows.values.contains { $0.number > start } }
+    var isEmpty: Bool { blocks.isEmpty && !rows.all.contains { $0.value.number > start } }
 
     func replaces(_ key: Int64) -> Bool {
         if let row = rows[key], row.number > start { return true }
@@ -163,7 +170,7 @@ struct PendingView: NewerRows {
     }
 
     func forEachRow(_ body: (Int64, RowSnapshot) throws(DataSourceError) -> Void) throws(DataSourceError) {
-        for (key, row) in rows where row.number > start && !isReplaced(key, after: row.number) {
+        for (key, row) in rows.all where row.number > start && !isReplaced(key, after: row.number) {
             if let row = row.row { try body(key, row) }
         }
         for (place, block) in blocks.enumerated() {

@@ -3,23 +3,23 @@ internal import RowStore
 /// The rows that small saves left of one entity, by key, by unique values and by where they lead to.
 struct PendingTable {
     let layout: EntityLayout
-    private(set) var rows: [Int64: PendingRow] = [:]
+    private(set) var rows = PartitionedRows<Int64, PendingRow>()
     /// The keys of the rows with those values, by the hash of the values; for each constraint.
-    private var unique: [[UInt64: PendingKeys]]
+    private var unique: [PartitionedRows<UInt64, PendingKeys>]
     /// The keys of the rows that lead to a row, by its key; for each column of links.
-    private var sources: [[Int64: PendingKeys]]
+    private var sources: [PartitionedRows<Int64, PendingKeys>]
 
     init(_ layout: EntityLayout) {
         self.layout = layout
-        unique = Array(repeating: [:], count: layout.constraints.count)
-        sources = Array(repeating: [:], count: layout.linkColumns.count)
+        unique = Array(repeating: PartitionedRows(), count: layout.constraints.count)
+        sources = Array(repeating: PartitionedRows(), count: layout.linkColumns.count)
     }
 
     /// Takes what a save left of a row, unless a newer save has left something else.
     mutating func put(_ key: Int64, _ row: PendingRow) {
         if let older = rows.updateValue(row, forKey: key) {
             guard older.number <= row.number else {
-                rows[key] = older
+                rows.updateValue(older, forKey: key)
                 return
             }
             if let old = older.row { removeValues(of: old, key) }
@@ -27,11 +27,11 @@ struct PendingTable {
         guard let new = row.row else { return }
         for (constraint, columns) in layout.constraints.enumerated() {
             if let hash = new.uniqueHash(columns, layout) {
-                unique[constraint][hash, default: .one(key)].insert(key)
+                unique[constraint].change(hash, initial: .one(key)) { $0.insert(key) }
             }
         }
         for (link, column) in layout.linkColumns.enumerated() where !new.isNull(column) {
-            sources[link][new.integer(column), default: .one(key)].insert(key)
+            sources[link].change(new.integer(column), initial: .one(key)) { $0.insert(key) }
         }
     }
 
@@ -44,11 +44,10 @@ struct PendingTable {
     private mutating func removeValues(of row: RowSnapshot, _ key: Int64) {
         for (constraint, columns) in layout.constraints.enumerated() {
             guard let hash = row.uniqueHash(columns, layout) else { continue }
-            if unique[constraint][hash]?.remove(key) == true { unique[constraint][hash] = nil }
+            unique[constraint].removeIf(hash) { $0.remove(key) }
         }
         for (link, column) in layout.linkColumns.enumerated() where !row.isNull(column) {
-            let end = row.integer(column)
-            if sources[link][end]?.remove(key) == true { sources[link][end] = nil }
+            sources[link].removeIf(row.integer(column)) { $0.remove(key) }
         }
     }
 
@@ -60,7 +59,7 @@ struct PendingTable {
 }
 
 /// Keys of rows: nearly always one for unique values, and any number for links.
-private enum PendingKeys {
+private enum PendingKeys: Sendable {
     case one(Int64)
     case several(Set<Int64>)
 

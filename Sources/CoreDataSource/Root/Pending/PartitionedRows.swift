@@ -1,0 +1,80 @@
+/// Values by key, in parts: whoever changes one while somebody else has a copy copies the part that the key is in, not all.
+///
+/// A snapshot of the pending rows is such a copy. Parts are split as they grow, so that few keys cost no more than in one
+/// dictionary.
+package struct PartitionedRows<Key: FixedWidthInteger & Sendable, Value: Sendable>: Sendable {
+    private var parts: [[Key: Value]] = [[:]]
+    package private(set) var count = 0
+
+    /// The most values of a part, on average.
+    package static var partLimit: Int { 256 }
+    /// The most parts.
+    private static var mostParts: Int { 4096 }
+
+    package init() {}
+
+    package var isEmpty: Bool { count == 0 }
+
+    /// All of them, in any order.
+    package var all: some Sequence<(key: Key, value: Value)> { parts.lazy.joined() }
+
+    package subscript(key: Key) -> Value? { parts[part(of: key)][key] }
+
+    /// Sets a value.
+    ///
+    /// - Returns: The one that was there.
+    @discardableResult
+    package mutating func updateValue(_ value: Value, forKey key: Key) -> Value? {
+        let old = parts[part(of: key)].updateValue(value, forKey: key)
+        if old == nil { grow() }
+        return old
+    }
+
+    @discardableResult
+    package mutating func removeValue(forKey key: Key) -> Value? {
+        let old = parts[part(of: key)].removeValue(forKey: key)
+        if old != nil { count -= 1 }
+        return old
+    }
+
+    /// Changes a value in its place.
+    ///
+    /// - Parameter initial: What is there if nothing was.
+    package mutating func change(_ key: Key, initial: @autoclosure () -> Value, _ body: (inout Value) -> Void) {
+        let place = part(of: key)
+        let before = parts[place].count
+        body(&parts[place][key, default: initial()])
+        if parts[place].count > before { grow() }
+    }
+
+    /// Changes a value in its place, if there is one.
+    ///
+    /// - Parameter body: Says whether it goes.
+    package mutating func removeIf(_ key: Key, _ body: (inout Value) -> Bool) {
+        let place = part(of: key)
+        guard let index = parts[place].index(forKey: key) else { return }
+        guard body(&parts[place].values[index]) else { return }
+        parts[place].remove(at: index)
+        count -= 1
+    }
+
+    // MARK: Parts
+
+    /// How many values the largest part has.
+    package var largestPartCount: Int { parts.lazy.map(\.count).max() ?? 0 }
+
+    private func part(of key: Key) -> Int {
+        if parts.count == 1 { return 0 }
+        // Keys follow each other, and hashes are anything: the upper bits of the product depend on all bits of both.
+        let mixed = UInt64(truncatingIfNeeded: key) &* 0x9E37_79B9_7F4A_7C15
+        return Int(truncatingIfNeeded: mixed >> 40) & (parts.count - 1)
+    }
+
+    private mutating func grow() {
+        count += 1
+        guard count > parts.count * Self.partLimit, parts.count < Self.mostParts else { return }
+        let old = parts
+        parts = Array(repeating: [:], count: old.count * 4)
+        for (key, value) in old.lazy.joined() { parts[part(of: key)][key] = value }
+    }
+}

@@ -1,0 +1,61 @@
+import CoreDataSource
+import RowStore
+import TestSupport
+import Testing
+
+/// Saves that come while a list works off the main actor.
+@MainActor
+struct ListBacklogTests: ItemListSuite {
+    /// They were kept without a bound while the store was slow to answer.
+    @Test func savesThatWaitForAListAreBoundedInBytes() async throws {
+        let (container, store) = PersistentContainer.faulty(configuration: .init(mainBacklogByteLimit: 100_000))
+        let senders = try container.dataSource(SenderDataSource.self)
+        try await senders.add(items(0..<200))
+        let delegate = try register(senders, "list")
+        let read = store.holdNextRead()
+        container.mainTier.reloadLists()
+        for await _ in read.arrived {}
+        var most = 0
+        for step in 1...30 {
+            try senders.performAndWait { context in
+                for sender in try context.fetch(Sender.self) { sender.number = Int64(step) }
+            }
+            // Main takes the save in, and the list is told of it.
+            #expect(try senders.count(Sender.self, where: \.number == Int64(step)) == 200)
+            container.mainTier.merge()
+            most = max(most, container.mainTier.keptListBytes)
+        }
+        #expect(most > 0)
+        #expect(most <= 100_000)
+        read.release()
+        await container.mainTier.listsAreSettled()
+        #expect(listed(senders, "list") == (try fetched(senders)))
+        #expect(senders.lastUpdateReason(dataKey: "list")?.kind == .backlog)
+        try await senders.add(ItemData(key: "k0", number: 77), waitFor: .main)
+        #expect(listed(senders, "list") == (try fetched(senders)))
+        #expect(delegate.complaints == [])
+    }
+
+    /// Below the bound nothing is read anew.
+    @Test func fewSavesThatWaitForAListAreMerged() async throws {
+        let (container, store) = PersistentContainer.faulty()
+        let senders = try container.dataSource(SenderDataSource.self)
+        try await senders.add(items(0..<20))
+        let delegate = try register(senders, "list")
+        let read = store.holdNextRead()
+        container.mainTier.reloadLists()
+        for await _ in read.arrived {}
+        for step in 1...5 {
+            try senders.performAndWait { context in
+                for sender in try context.fetch(Sender.self) { sender.number = Int64(step) }
+            }
+        }
+        container.mainTier.merge()
+        #expect(container.mainTier.keptListBytes > 0)
+        read.release()
+        await container.mainTier.listsAreSettled()
+        #expect(listed(senders, "list") == (try fetched(senders)))
+        #expect(container.mainTier.keptListBytes == 0)
+        #expect(delegate.complaints == [])
+    }
+}

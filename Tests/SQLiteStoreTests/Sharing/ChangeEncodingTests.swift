@@ -1,0 +1,41 @@
+import Foundation
+import RowStore
+import SQLiteStore
+import StoreTestModel
+import Testing
+
+/// Saves as other processes get them.
+struct ChangeEncodingTests {
+    private var mostMemory: Int {
+        var usage = rusage()
+        // RUSAGE_SELF, which is of another type on each platform.
+        _ = getrusage(0, &usage)
+        #if canImport(Darwin)
+            return Int(usage.ru_maxrss)
+        #else
+            return Int(usage.ru_maxrss) * 1024
+        #endif
+    }
+
+    private func save(_ count: Int, _ bytes: Int) -> ChangeSet {
+        let row = TestModel.row(.null, .null, .text(String(repeating: "x", count: bytes)))
+        return .of(insert: (1...Int64(count)).map { StoredRow(key: $0, row: row) })
+    }
+
+    @Test func whatIsEncodedIsRead() throws {
+        let encoding = ChangeEncoding(TestModel.layout)
+        let words = try #require(encoding.words(save(100, 1000)))
+        let read = try #require(words.withUnsafeBufferPointer(encoding.changes))
+        #expect(read.entities.first?.inserted.count == 100)
+        #expect(read.entities.first?.inserted.last?.row.text(TestModel.text).count == 1000)
+    }
+
+    /// All rows were copied before they were found to be too large: 4 GB here.
+    @Test func whatIsTooLargeIsNotCopied() {
+        let changes = save(4096, 1 << 20)
+        let before = mostMemory
+        #expect(ChangeEncoding(TestModel.layout).words(changes) == nil)
+        #expect(mostMemory - before < 1 << 30)
+        #expect(ChangeEncoding(TestModel.layout).words(save(1, 5 << 20)) == nil)
+    }
+}
