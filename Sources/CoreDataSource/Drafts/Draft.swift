@@ -107,7 +107,7 @@ public final class Draft<Object: ManagedObject> {
     /// - Complexity: O(n) in the edited objects.
     public func redo() { open?.redo() }
 
-    /// Lets all edits of the body be one step.
+    /// Lets all edits of the body be one step. If it throws, none of them is left.
     ///
     /// ```swift
     /// draft.undoGroup {
@@ -164,7 +164,8 @@ public final class Draft<Object: ManagedObject> {
     /// What both the draft and others have changed, to different values, is a conflict. It is looked for inside the save, where
     /// nobody else can change anything. What is to be saved is checked after the merge, by all rules of the model.
     ///
-    /// When it throws, nothing was saved, and the draft is as it was. What is edited while it waits stays an edit of the draft.
+    /// When it throws, nothing was saved, and the draft is as it was. What is edited or undone while it waits stays an edit of
+    /// the draft.
     ///
     /// - Parameters:
     ///   - resolution: What to do about conflicts.
@@ -187,8 +188,15 @@ public final class Draft<Object: ManagedObject> {
             tiers = try difference.owners(context.stack)
         }
         guard !tiers.isEmpty else { return DraftReport(save: SaveReport(), merged: [], conflicts: []) }
-        let saved = try await PrivateTier.perform(in: tiers, waitFor: level) { contexts in
-            try DraftMerge.run(difference, resolution, in: contexts)
+        open?.beginSave(difference)
+        let saved: SavedWork<DraftMerge.Outcome>
+        do {
+            saved = try await PrivateTier.perform(in: tiers, waitFor: level) { contexts in
+                try DraftMerge.run(difference, resolution, in: contexts)
+            }
+        } catch {
+            open?.abandonSave()
+            throw error
         }
         open?.rebase(difference)
         return DraftReport(save: saved.report, merged: saved.result.merged, conflicts: saved.result.conflicts)
