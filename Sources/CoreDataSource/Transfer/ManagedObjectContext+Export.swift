@@ -21,7 +21,7 @@ extension ManagedObjectContext {
     /// ```
     ///
     /// A relationship is followed from every object that has it, on and on, also from those to which another one led. Edits that
-    /// are not saved yet are exported as they are. Transient and derived attributes are left out.
+    /// are not saved yet are exported as they are. On main, and in ``PersistentContainer/read(_:)``, all of it is of one moment. Transient and derived attributes are left out.
     ///
     /// - Parameters:
     ///   - following: Key paths to relationships, of any class.
@@ -36,11 +36,13 @@ extension ManagedObjectContext {
         _ request: FetchRequest<Object>, following: [AnyKeyPath] = [], keys: [String: String] = [:],
         links: GraphLinks = .exported
     ) throws -> ObjectGraph {
-        var export = try GraphExport(self, keys, links)
-        let paths = try following.map { keyPath throws(DataSourceError) in try TransferPath(keyPath, stack.layout) }
-        try export.add(fetch(request), following: paths)
-        let family = try stack.layout.entities[entity(of: Object.self)].concreteFamily
-        return try checked(export.graph(Set(family)))
+        try inOneState { context in
+            var export = try GraphExport(context, keys, links)
+            let paths = try following.map { keyPath throws(DataSourceError) in try TransferPath(keyPath, stack.layout) }
+            try export.add(context.fetch(request), following: paths)
+            let family = try stack.layout.entities[context.entity(of: Object.self)].concreteFamily
+            return try export.graph(Set(family))
+        }
     }
 
     /// All objects of some entities and their sub-entities as a graph.
@@ -52,15 +54,25 @@ extension ManagedObjectContext {
     public func exportGraph(
         of types: [ManagedObject.Type], keys: [String: String] = [:], links: GraphLinks = .exported
     ) throws -> ObjectGraph {
-        var export = try GraphExport(self, keys, links)
-        var entities: Set<Int> = []
-        for type in types {
-            for entity in try stack.layout.entities[entity(of: type)].concreteFamily
-            where entities.insert(entity).inserted {
-                try export.add(allObjects(ofEntity: entity), following: [])
+        try inOneState { context in
+            var export = try GraphExport(context, keys, links)
+            var entities: Set<Int> = []
+            for type in types {
+                for entity in try stack.layout.entities[context.entity(of: type)].concreteFamily
+                where entities.insert(entity).inserted {
+                    try export.add(context.allObjects(ofEntity: entity), following: [])
+                }
             }
+            return try export.graph(entities)
         }
-        return try checked(export.graph(entities))
+    }
+
+    /// Exports on main from a snapshot, so that no save that comes in meanwhile is seen by half.
+    private func inOneState(_ body: (ManagedObjectContext) throws -> ObjectGraph) throws -> ObjectGraph {
+        guard self is MainContext else { return try checked(body) }
+        return try stack.root.withSnapshot { snapshot throws(DataSourceError) in
+            Result { try ReadContext(stack, .snapshot(snapshot)).checked(body) }
+        }.get()
     }
 
     private func allObjects(ofEntity entity: Int) throws -> [ManagedObject] {
@@ -70,7 +82,8 @@ extension ManagedObjectContext {
     }
 
     /// Throws what could not be read of a relationship.
-    private func checked(_ graph: ObjectGraph) throws -> ObjectGraph {
+    private func checked(_ body: (ManagedObjectContext) throws -> ObjectGraph) throws -> ObjectGraph {
+        let graph = try body(self)
         if let refusal { throw refusal }
         return graph
     }
