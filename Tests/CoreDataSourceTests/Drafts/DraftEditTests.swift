@@ -164,7 +164,9 @@ import Testing
         let author = try #require(letter.author)
         #expect(try author.letters.sorted(by: [order]).map(\.key) == ["a", "b"])
         #expect(
-            try author.letters.sorted(by: [FetchOrder("labels.@count", isAscending: false)]).map(\.key) == ["a", "b"])
+            try author.letters.sorted(by: [FetchOrder<Letter>("labels.@count", isAscending: false)]).map(\.key) == [
+                "a", "b",
+            ])
     }
 }
 

@@ -54,7 +54,8 @@ extension DraftContext {
     private func present(
         _ object: ManagedObject, _ row: DraftDifference.Row, _ binding: EntityBinding
     ) -> ManagedObject? {
-        guard row.state == .inserted, object.state == .gone else { return object }
+        guard object.state == .gone else { return object }
+        guard row.state == .inserted else { return nil }
         let newer = binding.objects[object.key]
         if newer?.hasChanges == true { return nil }
         (newer ?? object).state = .deleted
