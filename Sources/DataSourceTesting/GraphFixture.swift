@@ -76,7 +76,13 @@ public struct GraphFixture: Sendable {
     /// - Throws: As ``container()``; what reading throws.
     public func difference(from container: PersistentContainer) async throws -> String? {
         let expected = try await self.container()
-        let wanted = try await contents(of: expected)
+        let wanted: ObjectGraph
+        do {
+            wanted = try await contents(of: expected)
+        } catch {
+            try? await expected.close()
+            throw error
+        }
         try await expected.close()
         return try await contents(of: container).difference(from: wanted)
     }

@@ -59,10 +59,10 @@ extension ManagedObjectContext {
         return (try Join(ContextView(context: self), query.budget).rows(query, family), asOf)
     }
 
-    /// The entities of which this batch has deleted objects.
+    /// The entities of which objects were deleted while links of this context still lead to them.
     var withGoneObjects: Set<Int> {
-        guard self is EditingContext else { return [] }
-        return Set(bindings.indices.filter { editor(ofEntity: $0).bindings[$0].hasDeletions })
+        guard editing != .not else { return [] }
+        return Set(bindings.indices.filter(mayHaveGoneObjects))
     }
 
     /// Whether anything was edited that the query reads.

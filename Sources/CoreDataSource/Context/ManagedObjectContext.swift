@@ -117,6 +117,9 @@ public class ManagedObjectContext {
     /// The context that has an entity's objects as they are now: another one if its edits are saved with those of this one.
     func editor(ofEntity entity: Int) -> ManagedObjectContext { self }
 
+    /// Whether links of this context may lead to objects of an entity that were deleted: delete rules are applied by the save.
+    func mayHaveGoneObjects(_ entity: Int) -> Bool { editor(ofEntity: entity).bindings[entity].hasDeletions }
+
     /// A relationship could not be followed, which no accessor can throw.
     func noteReadFailure(_ error: any Error) {
         let error =

@@ -16,6 +16,7 @@ extension AnyDataSource {
         precondition(
             object.context === main,
             "An object of another context was passed to draft(of:). Look it up on main by its objectID first.")
+        mainTier.prepareToFetch()
         if object.isDeleted {
             throw DataSourceError(
                 .objectGone, "\(object.objectID) has been deleted, so there is nothing to edit. Insert a new object.",

@@ -107,7 +107,7 @@ public final class Draft<Object: ManagedObject> {
     /// - Complexity: O(n) in the edited objects.
     public func redo() { open?.redo() }
 
-    /// Makes all edits of the body one step.
+    /// Makes all edits of the body one step. If it throws, none of them is left.
     ///
     /// ```swift
     /// draft.undoGroup {
@@ -164,7 +164,7 @@ public final class Draft<Object: ManagedObject> {
     /// A conflict is a value that both the draft and others have changed, to different values. The save looks for conflicts
     /// where nobody else can change anything. After the merge, all rules of the model are checked.
     ///
-    /// When it throws, nothing was saved, and the draft is as it was. Edits that are made while it waits stay edits of the
+    /// When it throws, nothing was saved, and the draft is as it was. Edits that are made or undone while it waits stay so in the
     /// draft.
     ///
     /// - Parameters:
@@ -188,8 +188,15 @@ public final class Draft<Object: ManagedObject> {
             tiers = try difference.owners(context.stack)
         }
         guard !tiers.isEmpty else { return DraftReport(save: SaveReport(), merged: [], conflicts: []) }
-        let saved = try await PrivateTier.perform(in: tiers, waitFor: level) { contexts in
-            try DraftMerge.run(difference, resolution, in: contexts)
+        open?.beginSave(difference)
+        let saved: SavedWork<DraftMerge.Outcome>
+        do {
+            saved = try await PrivateTier.perform(in: tiers, waitFor: level) { contexts in
+                try DraftMerge.run(difference, resolution, in: contexts)
+            }
+        } catch {
+            open?.abandonSave()
+            throw error
         }
         open?.rebase(difference)
         return DraftReport(save: saved.report, merged: saved.result.merged, conflicts: saved.result.conflicts)

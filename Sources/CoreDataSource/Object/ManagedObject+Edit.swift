@@ -3,15 +3,13 @@ internal import RowStore
 /// Every edit goes through here: setting the value that is there already is no edit.
 extension ManagedObject {
     final func setNull(_ column: Int) {
-        if row.isNull(column) { return }
-        willEdit(column)
+        if row.isNull(column) || !mayEdit(column) { return }
         row.setNull(column)
         didEdit(column)
     }
 
     final func setWord(_ word: UInt64, _ column: Int) {
-        if !row.isNull(column) && row.word(column) == word { return }
-        willEdit(column)
+        if !row.isNull(column) && row.word(column) == word || !mayEdit(column) { return }
         row.setWord(word, column)
         didEdit(column)
     }
@@ -19,42 +17,46 @@ extension ManagedObject {
     /// Sets a real; negative zero becomes zero, as in SQLite. What is not a number cannot be stored: the save will throw.
     final func setReal(_ value: Double, _ column: Int) {
         if value.isNaN {
-            willEdit(column)
-            context?.refuseNaN(self, column)
+            if mayEdit(column) { context?.refuseNaN(self, column) }
             return
         }
         setWord(value == 0 ? 0 : value.bitPattern, column)
     }
 
     final func setBytes(_ bytes: UnsafeRawBufferPointer, _ column: Int) {
-        if row.holds(bytes, column: column) { return }
-        willEdit(column)
+        if row.holds(bytes, column: column) || !mayEdit(column) { return }
         row.setBytes(bytes, column)
         didEdit(column)
     }
 
     final func setValue(_ value: RowValue, _ column: Int) {
-        if row.holds(value, column: column) { return }
-        willEdit(column)
+        if row.holds(value, column: column) || !mayEdit(column) { return }
         row.setValue(value, column)
         didEdit(column)
     }
 
-    private func willEdit(_ column: Int) {
+    /// Notes that a value is about to be set.
+    ///
+    /// - Returns: False for a deleted object, which keeps its values; the save throws.
+    private func mayEdit(_ column: Int) -> Bool {
         precondition(
             editing != .not,
             "\(layout.name).\(layout.columns[column].name) was set on an object of the main context, which is for reading. Edit it in a hook or in perform { } of its data source."
         )
-        if editing == .inDraft { draft.willChange(self) }
         switch state {
-        case .inserted, .edited: break
-        case .saved:
+        case .inserted, .edited, .saved: break
+        case .deleted, .gone:
+            if editing == .inDraft { draft.checkInBatch() }
+            context?.refuseEditOfDeleted(self, column)
+            return false
+        }
+        if editing == .inDraft { draft.willChange(self) }
+        if state == .saved {
             context?.willEdit(self)
             saved = row
             state = .edited
-        case .deleted, .gone:
-            context?.refuseEditOfDeleted(self, column)
         }
+        return true
     }
 
     /// The context of an object of a draft.

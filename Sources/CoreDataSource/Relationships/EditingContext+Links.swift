@@ -1,9 +1,12 @@
 internal import RowStore
 
 extension ManagedObject {
-    /// Sets where a column leads to.
+    /// Sets where a column leads to. A link that is there already is no change.
     final func setLink(_ column: LinkColumn, _ other: ManagedObject?, position: Int64? = nil) {
         let before = row.isNull(column.key) ? nil : row.integer(column.key)
+        let leadsThere =
+            if let other { row.end(column, [other.layout.index])?.key == other.key } else { before == nil }
+        if leadsThere && position == nil { return }
         setValue(other.map { .integer($0.key) } ?? .null, column.key)
         if let entity = column.entity { setValue(other.map { .integer(Int64($0.layout.index)) } ?? .null, entity) }
         if let place = column.position { setValue(position.map { .integer($0) } ?? .null, place) }

@@ -35,11 +35,34 @@ extension EditingContext {
                 }
             }
         }
-        for owner in owners.sorted(by: { ($0.end.key, $0.name) < ($1.end.key, $1.name) }) {
-            if let failure = try countFailure(owner) { failures.append(failure) }
-            if failures.count >= 100 { break }
+        let sorted = owners.sorted { ($0.end.key, $0.name) < ($1.end.key, $1.name) }
+        for start in stride(from: 0, to: sorted.count, by: FetchGroup.window) where failures.count < 100 {
+            let part = sorted[start..<min(start + FetchGroup.window, sorted.count)]
+            try readEnds(of: part)
+            for owner in part where failures.count < 100 {
+                if let failure = try countFailure(owner) { failures.append(failure) }
+            }
         }
         return failures
+    }
+
+    /// Reads together what is about to be counted.
+    private func readEnds(of owners: ArraySlice<Owner>) throws {
+        try reading { () throws(DataSourceError) in
+            try readObjects(owners.map(\.end))
+            let groups = Dictionary(grouping: owners) {
+                Owner(end: LinkEnd(entity: $0.end.entity, key: 0), name: $0.name)
+            }
+            for (group, owners) in groups.sorted(by: {
+                ($0.key.end.entity, $0.key.name) < ($1.key.end.entity, $1.key.name)
+            }) {
+                let context = editor(ofEntity: group.end.entity)
+                guard let index = context.bindings[group.end.entity].layout.relationship(named: group.name) else {
+                    continue
+                }
+                try context.readEnds(of: owners.compactMap { known($0.end) ?? nil }, at: index) { _ in }
+            }
+        }
     }
 
     /// What is wrong with the relationships of one object.
@@ -66,9 +89,11 @@ extension EditingContext {
 
     private func countFailure(_ owner: Owner) throws -> DataSourceError? {
         let context = editor(ofEntity: owner.end.entity)
-        let object = try context.reading { () throws(DataSourceError) in
-            try context.find(entity: owner.end.entity, key: owner.end.key)
-        }
+        let object =
+            try known(owner.end)
+            ?? context.reading { () throws(DataSourceError) in
+                try context.find(entity: owner.end.entity, key: owner.end.key)
+            }
         guard let object, !object.isDeleted, let index = object.layout.relationship(named: owner.name) else {
             return nil
         }

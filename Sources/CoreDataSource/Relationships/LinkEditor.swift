@@ -60,29 +60,33 @@ struct LinkEditor {
 
     // MARK: To-many
 
-    func insert(_ other: ManagedObject) {
-        guard isAllowed(other) else { return }
-        editing { () throws in
-            switch relationship.storage {
-            case .inverseColumn(let column): try point(other, column, to: object)
-            case .pairs(let pairs): try insert(other, pairs, position: nil)
-            case .column, .none: break
-            }
-        }
+    func insert(_ objects: [ManagedObject]) {
+        guard objects.allSatisfy(isAllowed) else { return }
+        editing { () throws in for other in objects { try add(other) } }
     }
 
     func remove(_ other: ManagedObject) {
         // A deleted object goes from every relationship by itself.
         guard !other.isDeleted, isAllowed(other) else { return }
-        editing { () throws in
-            switch relationship.storage {
-            case .inverseColumn(let column):
-                if other.row.end(column, [object.layout.index])?.key == object.key { other.setLink(column, nil) }
-            case .pairs(let pairs):
-                try context.unlink(object, other, pairs)
-                if relationship.isSymmetric { try context.unlink(other, object, pairs) }
-            case .column, .none: break
-            }
+        editing { () throws in try take(other) }
+    }
+
+    private func add(_ other: ManagedObject) throws {
+        switch relationship.storage {
+        case .inverseColumn(let column): try point(other, column, to: object)
+        case .pairs(let pairs): try insert(other, pairs, position: nil)
+        case .column, .none: break
+        }
+    }
+
+    private func take(_ other: ManagedObject) throws {
+        switch relationship.storage {
+        case .inverseColumn(let column):
+            if other.row.end(column, [object.layout.index])?.key == object.key { other.setLink(column, nil) }
+        case .pairs(let pairs):
+            try context.unlink(object, other, pairs)
+            if relationship.isSymmetric { try context.unlink(other, object, pairs) }
+        case .column, .none: break
         }
     }
 
@@ -93,10 +97,10 @@ struct LinkEditor {
         guard objects.allSatisfy(isAllowed) else { return }
         editing { () throws in
             let before = try context.relatedObjects(of: object, at: index)
-            for other in before where !seen.contains(other.key) { remove(other) }
+            for other in before where !seen.contains(other.key) { try take(other) }
             guard relationship.description.isOrdered else {
                 let known = Set(before.map(\.key))
-                for other in objects where !known.contains(other.key) { insert(other) }
+                for other in objects where !known.contains(other.key) { try add(other) }
                 return
             }
             try arrange(objects, before)

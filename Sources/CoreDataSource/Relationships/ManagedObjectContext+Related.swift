@@ -41,6 +41,19 @@ extension ManagedObjectContext {
 
     /// Where a to-many relationship leads to, without objects.
     func ends(of object: ManagedObject, at index: Int) throws -> [LinkEnd] {
+        let ends = try linkedEnds(of: object, at: index)
+        let relationship = object.layout.relationships[index]
+        // Other links go with the rows that are deleted.
+        guard editing != .not, case .pairs = relationship.storage,
+            relationship.destinationFamily.contains(where: mayHaveGoneObjects)
+        else { return ends }
+        let unknown = ends.filter { known($0) == nil }
+        if !unknown.isEmpty { try following { () throws(DataSourceError) in try readObjects(unknown) } }
+        return ends.filter { (known($0) ?? nil) != nil }
+    }
+
+    /// The same, with links that lead to what was deleted and is not saved yet.
+    private func linkedEnds(of object: ManagedObject, at index: Int) throws -> [LinkEnd] {
         let key = RelatedCache.Key(entity: object.layout.index, relationship: index)
         if let known = related[key, object.key] { return known }
         return try following { () throws(DataSourceError) in
@@ -133,6 +146,20 @@ extension ManagedObjectContext {
             return try readDestinations(of: objects, column, relationship)
         }
         let key = RelatedCache.Key(entity: first.layout.index, relationship: index)
+        try readEnds(of: objects, at: index) { part throws(DataSourceError) in
+            try readObjects(part.lazy.flatMap { self.related[key, $0.key] ?? [] }, for: first.group)
+        }
+    }
+
+    /// Reads where a to-many relationship of objects of one entity leads to, of as many objects at once as can be.
+    ///
+    /// - Parameter body: Takes the objects that were read together.
+    func readEnds(
+        of objects: [ManagedObject], at index: Int,
+        _ body: (ArraySlice<ManagedObject>) throws(DataSourceError) -> Void
+    ) throws(DataSourceError) {
+        guard let first = objects.first else { return }
+        let key = RelatedCache.Key(entity: first.layout.index, relationship: index)
         var window = FetchGroup.window
         var start = 0
         while start < objects.count {
@@ -142,7 +169,7 @@ extension ManagedObjectContext {
                 continue
             }
             start += part.count
-            try readObjects(part.lazy.flatMap { self.related[key, $0.key] ?? [] }, for: first.group)
+            try body(part)
         }
     }
 

@@ -50,7 +50,7 @@ public struct RelatedObjects<Object: ManagedObject> {
         let objects: [Object] = owner.relatedList(at: index)
         guard let context = owner.context, !objects.isEmpty else { return objects }
         let layout = context.stack.layout.entities[owner.layout.relationships[index].destination]
-        let resolver = PredicateResolver(layout, in: context.stack.layout)
+        let resolver = PredicateResolver(layout, in: context.stack.layout, withGoneObjects: context.withGoneObjects)
         let sort = try order.map { try $0.resolved(resolver) }
         let rows = try context.filled(objects.map { StoredRow(key: $0.key, row: $0.row) }, resolver.joins.columns)
         return rows.indices.sorted { rows[$0].precedes(rows[$1], by: sort, layout) }.map { objects[$0] }
@@ -61,12 +61,10 @@ public struct RelatedObjects<Object: ManagedObject> {
     /// Adds an object. Does nothing if it is there already.
     ///
     /// If the other side is to-one, the object leaves the one it belonged to.
-    public func insert(_ object: Object) { owner.linking(index)?.insert(object) }
+    public func insert(_ object: Object) { owner.linking(index)?.insert([object]) }
 
     /// Adds objects.
-    public func insert(contentsOf objects: some Sequence<Object>) {
-        for object in objects { insert(object) }
-    }
+    public func insert(contentsOf objects: some Sequence<Object>) { owner.linking(index)?.insert(Array(objects)) }
 
     /// Takes an object out; it is not deleted.
     public func remove(_ object: Object) { owner.linking(index)?.remove(object) }

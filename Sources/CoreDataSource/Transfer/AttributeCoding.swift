@@ -139,8 +139,8 @@ enum AttributeCoding {
 
     // MARK: Parts
 
-    private static let textTag = "json"
-    private static let bytesTag = "base64"
+    private static let textTag: JSONName = "json"
+    private static let bytesTag: JSONName = "base64"
 
     /// Whether it looks like a transformable's value that is carried as its text.
     private static func isTagged(_ value: JSONValue) -> Bool {

@@ -10,6 +10,8 @@ struct GraphExport {
     /// By entity, in the order in which they were met.
     private var objects: [Int: [ManagedObject]] = [:]
     private var met: Set<Int64> = []
+    /// By the destinations of relationships: the keys that two of the exported objects have.
+    private var doubles: [Int: Set<JSONValue>] = [:]
 
     init(_ context: ManagedObjectContext, _ keys: [String: String], _ links: GraphLinks) throws {
         self.context = context
@@ -45,38 +47,37 @@ struct GraphExport {
     // MARK: The graph
 
     /// - Parameter entities: Those that are in it even without objects.
-    func graph(_ entities: Set<Int>) throws -> ObjectGraph {
-        var records: [String: [[String: JSONValue]]] = [:]
+    mutating func graph(_ entities: Set<Int>) throws -> ObjectGraph {
+        var records: [String: [[JSONName: JSONValue]]] = [:]
         for entity in entities { records[layout.entities[entity].name] = [] }
         for (entity, objects) in objects {
             let layout = layout.entities[entity]
             let fields = TransferField.fields(of: layout, self.layout.model)
             FetchGroup.gather(objects)
-            var made: [(order: JSONValue, record: [String: JSONValue])] = []
+            var made: [(order: JSONValue, record: [JSONName: JSONValue])] = []
             for (index, object) in objects.enumerated() {
                 try checkCancellation(index)
                 let record = try record(object, fields)
                 made.append((try key(of: object) ?? .string(JSONValue.object(record).text), record))
             }
             made.sort { $0.order < $1.order }
-            if keys[layout] != nil, zip(made, made.dropFirst()).contains(where: { $0.order == $1.order }) {
-                throw DataSourceError(
-                    .invalidGraph,
-                    "Two objects of \(layout.name) have the same key and cannot be told apart. Choose an attribute that is unique: keys: [\"\(layout.name)\": ...].",
-                    entityName: layout.name)
+            if let column = keys[layout],
+                let double = zip(made, made.dropFirst()).first(where: { $0.order == $1.order })
+            {
+                throw TransferKeys.isDouble(layout.name, double.0.order, layout, column)
             }
             records[layout.name] = made.map(\.record)
         }
         return ObjectGraph(records)
     }
 
-    private func record(_ object: ManagedObject, _ fields: [TransferField]) throws -> [String: JSONValue] {
-        var record: [String: JSONValue] = [:]
+    private mutating func record(_ object: ManagedObject, _ fields: [TransferField]) throws -> [JSONName: JSONValue] {
+        var record: [JSONName: JSONValue] = [:]
         for field in fields {
             if case .relationship(let index) = field.kind {
-                if let value = try self.links(of: object, index) { record[field.name] = value }
+                if let value = try self.links(of: object, index) { record[JSONName(field.name)] = value }
             } else if let value = try attribute(object, field.kind) {
-                record[field.name] = value
+                record[JSONName(field.name)] = value
             }
         }
         return record
@@ -87,9 +88,9 @@ struct GraphExport {
         case .attribute(let column, let attribute):
             return try AttributeCoding.json(object.row, column, attribute, object.layout)
         case .composite(let leaves):
-            var members: [String: JSONValue] = [:]
+            var members: [JSONName: JSONValue] = [:]
             for leaf in leaves {
-                if let value = try attribute(object, leaf.kind) { members[leaf.name] = value }
+                if let value = try attribute(object, leaf.kind) { members[JSONName(leaf.name)] = value }
             }
             return members.values.allSatisfy { $0 == .null } ? .null : .object(members)
         case .relationship, .excluded: return nil
@@ -112,7 +113,7 @@ struct GraphExport {
     }
 
     /// The keys of the objects that a relationship leads to; nil if the graph does not say where.
-    private func links(of object: ManagedObject, _ index: Int) throws -> JSONValue? {
+    private mutating func links(of object: ManagedObject, _ index: Int) throws -> JSONValue? {
         let relationship = object.layout.relationships[index]
         guard relationship.isExported else { return nil }
         let related = try context.relatedObjects(of: object, at: index)
@@ -121,11 +122,34 @@ struct GraphExport {
             if !related.isEmpty { return nil }
             return relationship.isToMany ? .array([]) : .null
         }
-        let column = try keys.destination(relationship, layout, "\(object.layout.name).\(relationship.name)")
+        let place = "\(object.layout.name).\(relationship.name)"
+        let column = try keys.destination(relationship, layout, place)
         var keys = try shown.map { try key(of: $0, column) }
+        let doubles = try doubleKeys(relationship, column)
+        if let double = keys.first(where: doubles.contains) {
+            throw TransferKeys.isDouble(place, double, layout.entities[relationship.destination], column)
+        }
         guard relationship.isToMany else { return keys[0] }
         if !relationship.description.isOrdered { keys.sort() }
         return .array(keys)
+    }
+}
+
+extension GraphExport {
+    /// The keys that two of the exported objects have to which a relationship may lead.
+    private mutating func doubleKeys(_ relationship: RelationshipLayout, _ column: Int) throws -> Set<JSONValue> {
+        let destination = layout.entities[relationship.destination]
+        if TransferKeys.isUnique(column, destination) { return [] }
+        if let known = doubles[relationship.destination] { return known }
+        var (once, twice) = (Set<JSONValue>(), Set<JSONValue>())
+        for entity in relationship.destinationFamily {
+            for object in objects[entity] ?? [] {
+                let key = try key(of: object, column)
+                if !once.insert(key).inserted { twice.insert(key) }
+            }
+        }
+        doubles[relationship.destination] = twice
+        return twice
     }
 }
 

@@ -9,10 +9,10 @@ struct GraphImport {
     private let layout: ModelLayout
     private let keys: TransferKeys
     /// The properties of each entity that was met, by name.
-    private var fields: [Int: [String: TransferField]] = [:]
+    private var fields: [Int: [JSONName: TransferField]] = [:]
     private var links = GraphImportLinks()
     /// Objects of one entity that wait to be looked up together.
-    private var waiting: [(index: Int, record: [String: JSONValue])] = []
+    private var waiting: [(index: Int, record: [JSONName: JSONValue])] = []
     private var waitingEntity = ""
     /// The objects that the graph has already been about.
     private var met: Set<Int64> = []
@@ -26,7 +26,7 @@ struct GraphImport {
     }
 
     /// Takes the next object.
-    mutating func add(_ entity: String, _ index: Int, _ record: [String: JSONValue]) throws {
+    mutating func add(_ entity: String, _ index: Int, _ record: [JSONName: JSONValue]) throws {
         if entity != waitingEntity || waiting.count == GraphImport.lookedUpAtOnce { try makeWaiting() }
         waitingEntity = entity
         waiting.append((index, record))
@@ -68,10 +68,10 @@ struct GraphImport {
         let fields =
             self.fields[entity.index]
             ?? Dictionary(
-                TransferField.fields(of: entity, layout.model).map { ($0.name, $0) }
+                TransferField.fields(of: entity, layout.model).map { (JSONName($0.name), $0) }
             ) { first, _ in first }
         self.fields[entity.index] = fields
-        var named: [(place: String, key: RowValue?, record: [String: JSONValue])] = []
+        var named: [(place: String, key: RowValue?, record: [JSONName: JSONValue])] = []
         for (index, record) in waiting {
             let place = "\(entity.name)[\(index)]"
             named.append((place, try key(of: record, entity, place), record))
@@ -82,6 +82,7 @@ struct GraphImport {
                     try context.preload(context.bindings[concrete], column, named.lazy.compactMap(\.key))
                 }
             }
+            try checkNotDouble(named.map { ($0.place, $0.key) }, column, entity, context)
         }
         for (index, (place, key, record)) in named.enumerated() {
             try checkCancellation(index)
@@ -89,23 +90,23 @@ struct GraphImport {
             for (name, value) in record.sorted(by: { $0.key < $1.key }) {
                 guard let field = fields[name] else {
                     throw DataSourceError(
-                        .unknownAttribute, "\(place) has a \"\(name)\", which \(entity.name) does not have.",
-                        entityName: entity.name, attributeName: name)
+                        .unknownAttribute, "\(place) has a \"\(name.text)\", which \(entity.name) does not have.",
+                        entityName: entity.name, attributeName: name.text)
                 }
-                try set(field, of: object, to: value, "\(place).\(name)")
+                try set(field, of: object, to: value, "\(place).\(name.text)")
             }
         }
     }
 
     /// The value of an object's key; nil for an entity without one.
     private func key(
-        of record: [String: JSONValue], _ entity: EntityLayout, _ place: String
+        of record: [JSONName: JSONValue], _ entity: EntityLayout, _ place: String
     ) throws(DataSourceError) -> RowValue? {
         guard let column = keys[entity], let attribute = entity.columns[column].attribute else { return nil }
         var json: JSONValue? = .object(record)
         // The leaf of a composite has a name of several parts.
         for part in entity.columns[column].name.split(separator: ".") {
-            if case .object(let members) = json { json = members[String(part)] } else { json = nil }
+            if case .object(let members) = json { json = members[JSONName(String(part))] } else { json = nil }
         }
         guard let json, json != .null else {
             throw DataSourceError(
@@ -117,6 +118,19 @@ struct GraphImport {
             throw wrongType("\(place).\(entity.columns[column].name)", attribute, entity)
         }
         return value
+    }
+
+    /// Throws if a stored object that would be changed is one of two with the same key, which nothing has kept apart.
+    private func checkNotDouble(
+        _ named: [(place: String, key: RowValue?)], _ column: Int, _ entity: EntityLayout, _ context: PrivateContext
+    ) throws {
+        guard !TransferKeys.isUnique(column, entity), let attribute = entity.columns[column].attribute,
+            let double = try context.double(of: named.compactMap(\.key), column, in: [entity.index])
+        else { return }
+        let value = double.row.value(column, entity.columns[column].storage)
+        let place = named.first { $0.key == value }?.place ?? entity.name
+        throw TransferKeys.isDouble(
+            place, try AttributeCoding.json(double.row, column, attribute, entity), entity, column)
     }
 
     /// The entities whose objects share the keys of an entity's.
@@ -166,12 +180,12 @@ struct GraphImport {
                 return
             }
             for (name, value) in members.sorted(by: { $0.key < $1.key }) {
-                guard let leaf = leaves.first(where: { $0.name == name }) else {
+                guard let leaf = leaves.first(where: { JSONName($0.name) == name }) else {
                     throw DataSourceError(
-                        .unknownAttribute, "\(place) has a \"\(name)\", which the composite does not have.",
-                        entityName: object.layout.name, attributeName: name)
+                        .unknownAttribute, "\(place) has a \"\(name.text)\", which the composite does not have.",
+                        entityName: object.layout.name, attributeName: name.text)
                 }
-                try set(leaf, of: object, to: value, "\(place).\(name)")
+                try set(leaf, of: object, to: value, "\(place).\(name.text)")
             }
         case .relationship(let index):
             try links.add(object, index, json, place)

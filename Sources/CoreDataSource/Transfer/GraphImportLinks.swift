@@ -51,6 +51,7 @@ struct GraphImportLinks {
             let named = links.first { !$0.keys.isEmpty }
             let column = try named.map { try keys.destination(relationship, layout, $0.place) } ?? 0
             try preload(links, relationship, column, context)
+            if named != nil { try checkNotDouble(links, relationship, column, layout, context) }
             FetchGroup.gather(links.map(\.object))
             var ends: [(link: Link, ends: [Int64])] = []
             // An end that may have one source only could be named by two.
@@ -112,6 +113,24 @@ struct GraphImportLinks {
                 try editor.preload(editor.bindings[entity], column, values)
             }
         }
+    }
+
+    /// Throws if a link leads to one of two objects with the same key, which nothing has kept apart.
+    private func checkNotDouble(
+        _ links: [Link], _ relationship: RelationshipLayout, _ column: Int, _ layout: ModelLayout,
+        _ context: PrivateContext
+    ) throws {
+        let destination = layout.entities[relationship.destination]
+        guard !TransferKeys.isUnique(column, destination), let attribute = destination.columns[column].attribute else {
+            return
+        }
+        let values = Set(links.lazy.flatMap(\.keys).compactMap { value($0, relationship, column, context) })
+        guard let double = try context.double(of: Array(values), column, in: relationship.destinationFamily) else {
+            return
+        }
+        let json = try AttributeCoding.json(double.row, column, attribute, double.layout)
+        let place = links.first { $0.keys.contains(json) }?.place ?? relationship.name
+        throw TransferKeys.isDouble(place, json, destination, column)
     }
 
     /// Throws unless the links are as the graph says now that all are set.

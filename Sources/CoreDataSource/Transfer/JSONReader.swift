@@ -29,8 +29,9 @@ struct JSONReader {
         guard depth < JSONReader.depthLimit else { throw fault("arrays and objects are too deep inside each other") }
         switch try peekToken() {
         case UInt8(ascii: "{"):
-            var members: [String: JSONValue] = [:]
+            var members: [JSONName: JSONValue] = [:]
             try forEachMember { name, reader in
+                let name = JSONName(name)
                 guard members[name] == nil else { throw reader.fault("a name comes twice in one object") }
                 members[name] = try reader.value(depth + 1)
             }

@@ -15,7 +15,7 @@ extension JSONValue: Codable {
         if let elements = try? [JSONValue](from: decoder) {
             self = .array(elements)
         } else {
-            self = .object(try [String: JSONValue](from: decoder))
+            self = .object(try [JSONName: JSONValue](from: decoder))
         }
     }
 

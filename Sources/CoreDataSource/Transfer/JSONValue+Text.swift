@@ -25,9 +25,9 @@ extension JSONValue {
                 element.write(to: &text, indent: indent)
             }
         case .object(let members):
-            let sorted = members.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
+            let sorted = members.sorted { $0.key < $1.key }
             JSONValue.write(sorted, "{", "}", to: &text, indent) { member, text, indent in
-                JSONValue.write(member.key, to: &text)
+                JSONValue.write(member.key.text, to: &text)
                 text += indent == nil ? ":" : ": "
                 member.value.write(to: &text, indent: indent)
             }

@@ -11,7 +11,7 @@ enum JSONValue: Sendable, Hashable {
     case digits(String)
     case string(String)
     case array([JSONValue])
-    case object([String: JSONValue])
+    case object([JSONName: JSONValue])
 
     /// A number as JSON writes it.
     init(number text: String) {
@@ -68,6 +68,36 @@ enum JSONValue: Sendable, Hashable {
         case .real(let value): "\(value)"
         case .digits(let text): text
         default: nil
+        }
+    }
+}
+
+extension JSONValue {
+    /// Strings are equal byte by byte, as in a store, not by canonical equivalence.
+    static func == (one: JSONValue, other: JSONValue) -> Bool {
+        switch (one, other) {
+        case (.null, .null): true
+        case (.bool(let one), .bool(let other)): one == other
+        case (.integer(let one), .integer(let other)): one == other
+        case (.real(let one), .real(let other)): one == other
+        case (.digits(let one), .digits(let other)): one == other
+        case (.string(let one), .string(let other)): JSONName(one) == JSONName(other)
+        case (.array(let one), .array(let other)): one == other
+        case (.object(let one), .object(let other)): one == other
+        default: false
+        }
+    }
+
+    func hash(into hasher: inout Hasher) {
+        switch self {
+        case .null: hasher.combine(0)
+        case .bool(let value): hasher.combine(value)
+        case .integer(let value): hasher.combine(value)
+        case .real(let value): hasher.combine(value)
+        case .digits(let text): hasher.combine(text)
+        case .string(let text): hasher.combine(JSONName(text))
+        case .array(let elements): hasher.combine(elements)
+        case .object(let members): hasher.combine(members)
         }
     }
 }

@@ -21,7 +21,8 @@ extension ManagedObjectContext {
     /// ```
     ///
     /// A chosen relationship is followed from every object, also from those that were reached by another one. Edits that are
-    /// not saved yet are exported as well. Transient and derived attributes are left out.
+    /// not saved yet are exported as well. On main, and in ``PersistentContainer/read(_:)``, all of it is of one moment.
+    /// Transient and derived attributes are left out.
     ///
     /// - Parameters:
     ///   - request: The objects to begin with.
@@ -37,11 +38,13 @@ extension ManagedObjectContext {
         _ request: FetchRequest<Object>, following: [AnyKeyPath] = [], keys: [String: String] = [:],
         links: GraphLinks = .exported
     ) throws -> ObjectGraph {
-        var export = try GraphExport(self, keys, links)
-        let paths = try following.map { keyPath throws(DataSourceError) in try TransferPath(keyPath, stack.layout) }
-        try export.add(fetch(request), following: paths)
-        let family = try stack.layout.entities[entity(of: Object.self)].concreteFamily
-        return try checked(export.graph(Set(family)))
+        try inOneState { context in
+            var export = try GraphExport(context, keys, links)
+            let paths = try following.map { keyPath throws(DataSourceError) in try TransferPath(keyPath, stack.layout) }
+            try export.add(context.fetch(request), following: paths)
+            let family = try stack.layout.entities[context.entity(of: Object.self)].concreteFamily
+            return try export.graph(Set(family))
+        }
     }
 
     /// All objects of some entities and their sub-entities as a graph.
@@ -54,15 +57,25 @@ extension ManagedObjectContext {
     public func exportGraph(
         of types: [ManagedObject.Type], keys: [String: String] = [:], links: GraphLinks = .exported
     ) throws -> ObjectGraph {
-        var export = try GraphExport(self, keys, links)
-        var entities: Set<Int> = []
-        for type in types {
-            for entity in try stack.layout.entities[entity(of: type)].concreteFamily
-            where entities.insert(entity).inserted {
-                try export.add(allObjects(ofEntity: entity), following: [])
+        try inOneState { context in
+            var export = try GraphExport(context, keys, links)
+            var entities: Set<Int> = []
+            for type in types {
+                for entity in try stack.layout.entities[context.entity(of: type)].concreteFamily
+                where entities.insert(entity).inserted {
+                    try export.add(context.allObjects(ofEntity: entity), following: [])
+                }
             }
+            return try export.graph(entities)
         }
-        return try checked(export.graph(entities))
+    }
+
+    /// Exports on main from a snapshot, so that no save that comes in meanwhile is seen by half.
+    private func inOneState(_ body: (ManagedObjectContext) throws -> ObjectGraph) throws -> ObjectGraph {
+        guard self is MainContext else { return try checked(body) }
+        return try stack.root.withSnapshot { snapshot throws(DataSourceError) in
+            Result { try ReadContext(stack, .snapshot(snapshot)).checked(body) }
+        }.get()
     }
 
     private func allObjects(ofEntity entity: Int) throws -> [ManagedObject] {
@@ -72,7 +85,8 @@ extension ManagedObjectContext {
     }
 
     /// Throws what could not be read of a relationship.
-    private func checked(_ graph: ObjectGraph) throws -> ObjectGraph {
+    private func checked(_ body: (ManagedObjectContext) throws -> ObjectGraph) throws -> ObjectGraph {
+        let graph = try body(self)
         if let refusal { throw refusal }
         return graph
     }

@@ -6,7 +6,7 @@ extension ObjectGraph {
             for (index, (one, other)) in zip(found, wanted).enumerated() where one != other {
                 for name in Set(one.keys).union(other.keys).sorted() where one[name] != other[name] {
                     let texts = [one[name], other[name]].map { $0?.text ?? "absent" }
-                    return "\(entity)[\(index)].\(name) is \(texts[0]) instead of \(texts[1])"
+                    return "\(entity)[\(index)].\(name.text) is \(texts[0]) instead of \(texts[1])"
                 }
             }
             if found.count != wanted.count {

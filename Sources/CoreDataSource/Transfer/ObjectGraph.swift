@@ -28,7 +28,7 @@ internal import RowStore
 /// of one value is one changed line.
 public struct ObjectGraph: Sendable, Hashable {
     /// The objects by entity, each by the names of its properties.
-    private(set) var records: [String: [[String: JSONValue]]] = [:]
+    private(set) var records: [String: [[JSONName: JSONValue]]] = [:]
 
     /// A graph without objects.
     public init() {}
@@ -45,7 +45,7 @@ public struct ObjectGraph: Sendable, Hashable {
         }
     }
 
-    init(_ records: [String: [[String: JSONValue]]]) {
+    init(_ records: [String: [[JSONName: JSONValue]]]) {
         self.records = records
     }
 
@@ -58,12 +58,15 @@ public struct ObjectGraph: Sendable, Hashable {
     /// How many objects of an entity there are, those of sub-entities not counted.
     public func objectCount(ofEntity name: String) -> Int { records[name]?.count ?? 0 }
 
-    private var value: JSONValue { .object(records.mapValues { .array($0.map { .object($0) }) }) }
+    private var value: JSONValue {
+        let lists = records.map { (JSONName($0), JSONValue.array($1.map { .object($0) })) }
+        return .object(Dictionary(lists) { first, _ in first })
+    }
 }
 
 extension ObjectGraph: Codable {
     public init(from decoder: any Decoder) throws {
-        records = try [String: [[String: JSONValue]]](from: decoder)
+        records = try [String: [[JSONName: JSONValue]]](from: decoder)
     }
 
     public func encode(to encoder: any Encoder) throws { try records.encode(to: encoder) }
@@ -83,7 +86,7 @@ extension JSONReader {
     ///   - body: Takes each object with the name of its entity and its place among those of it.
     ///   - list: Takes the name of each entity before its objects.
     mutating func forEachRecord(
-        _ body: (String, Int, [String: JSONValue]) throws -> Void, list: (String) throws -> Void = { _ in }
+        _ body: (String, Int, [JSONName: JSONValue]) throws -> Void, list: (String) throws -> Void = { _ in }
     ) throws {
         var names: Set<String> = []
         try forEachMember { name, reader in

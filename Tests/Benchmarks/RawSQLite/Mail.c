@@ -165,7 +165,7 @@ int64_t raw_mail_newest(raw_store *store) {
     fetch_threads(store, &mail);
     sqlite3_stmt *count = NULL, *newest = NULL;
     raw_prepare(store, &count, "SELECT count(*) FROM MailMessage WHERE thread = ?1");
-    raw_prepare(store, &newest, MESSAGE " WHERE thread = ?1 ORDER BY date DESC, _key LIMIT 1");
+    raw_prepare(store, &newest, "SELECT max(date) FROM MailMessage WHERE thread = ?1");
     int64_t sum = 0;
     for (size_t index = 0; index < mail.thread_count; index++) {
         sqlite3_bind_int64(count, 1, mail.threads[index]->key);
@@ -174,9 +174,7 @@ int64_t raw_mail_newest(raw_store *store) {
         sqlite3_reset(count);
         sqlite3_bind_int64(newest, 1, mail.threads[index]->key);
         raw_check(store, sqlite3_step(newest), SQLITE_ROW);
-        mail_message *message = read_message(newest);
-        sum += (int64_t)message->date;
-        free(message);
+        sum += (int64_t)sqlite3_column_double(newest, 0);
         sqlite3_reset(newest);
         free(mail.threads[index]);
     }
@@ -192,6 +190,24 @@ void raw_mail_free(raw_mail *mail) {
     free(mail->messages);
     free(mail->threads);
     free(mail);
+}
+
+void raw_mail_list(raw_store *store) {
+    sqlite3_stmt *statement = NULL;
+    raw_prepare(store, &statement,
+        "SELECT m._key, m.date, m.size, m.isRead, m.uid, m.subject, m.preview, m.thread FROM MailMessage AS m "
+        "LEFT JOIN MailThread AS t ON t._key = m.thread ORDER BY t.title, m._key");
+    raw_mail mail = {0};
+    size_t capacity = 0;
+    int code;
+    while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
+        mail.messages = append(mail.messages, mail.message_count, &capacity);
+        mail.messages[mail.message_count++] = read_message(statement);
+    }
+    raw_check(store, code, SQLITE_DONE);
+    sqlite3_finalize(statement);
+    for (size_t index = 0; index < mail.message_count; index++) free(mail.messages[index]);
+    free(mail.messages);
 }
 
 // Deleting

@@ -8,7 +8,7 @@ final class FaultyStore: PersistentStore {
     private let base: any PersistentStore
     private let failure = Guarded<DataSourceError?>(nil)
     private let nextFailure = Guarded<DataSourceError?>(nil)
-    private let readFailure = Guarded<DataSourceError?>(nil)
+    private let readFailure = Guarded<(error: DataSourceError, reads: Int)?>(nil)
     private let gate = Guarded<DispatchSemaphore?>(nil)
     private let readGate = Guarded<(arrived: AsyncStream<Void>.Continuation, semaphore: DispatchSemaphore)?>(nil)
     private let arrival = Guarded<AsyncStream<Void>.Continuation?>(nil)
@@ -56,8 +56,10 @@ final class FaultyStore: PersistentStore {
 
     func noticeOutsideWrites() -> Bool { base.noticeOutsideWrites() }
 
-    /// Makes every read fail until it is told otherwise.
-    func failReads(with error: DataSourceError?) { readFailure.withLock { $0 = error } }
+    /// Makes every read fail until it is told otherwise, after so many that do not.
+    func failReads(with error: DataSourceError?, after reads: Int = 0) {
+        readFailure.withLock { $0 = error.map { ($0, reads) } }
+    }
 
     /// Makes the next read wait until the closure that is returned is called; the stream ends when the read is there.
     func holdNextRead() -> (arrived: AsyncStream<Void>, release: @Sendable () -> Void) {
@@ -117,7 +119,11 @@ final class FaultyStore: PersistentStore {
         }
         held?.arrived.finish()
         held?.semaphore.wait()
-        if let error = readFailure.withLock({ $0 }) { throw error }
+        let failure = readFailure.withLock { failure in
+            failure?.reads -= 1
+            return failure.flatMap { $0.reads < 0 ? $0.error : nil }
+        }
+        if let failure { throw failure }
         let result = try base.read(isolation) { reader throws(DataSourceError) in
             try body(NotingReader(base: reader) { query in self.queries.withLock { $0.append(query) } })
         }

@@ -4,6 +4,9 @@ internal import RowStore
 extension DraftContext {
     func follow(_ changes: EntityChanges, asOf number: Int64) {
         let binding = bindings[changes.entity]
+        if !changes.deleted.isEmpty, !changed.isEmpty || !journal.isEmpty {
+            entitiesWithGoneObjects.insert(changes.entity)
+        }
         if binding.objects.count == 0 { return }
         for change in changes.updated { take(change.row, change.key, binding, asOf: number) }
         for change in changes.deleted { take(nil, change.key, binding, asOf: number) }
@@ -17,18 +20,19 @@ extension DraftContext {
     ) {
         guard let object = binding.objects[key], isReload ? number >= object.asOf : number > object.asOf else { return }
         switch object.state {
-        case .saved:
+        case .saved where saving[key] == nil:
             object.asOf = number
             if let row { object.row = row } else { object.state = .gone }
             place(object, binding, key)
-        case .edited, .deleted: missed[key] = .some(row)
+        case .saved, .edited, .deleted: missed[key] = .some(row)
         case .inserted, .gone: break
         }
     }
 
     /// Lets an object that is not edited any more be as others have left it.
     func catchUp(_ object: ManagedObject) {
-        guard object.state == .saved, let row = missed.removeValue(forKey: object.key) else { return }
+        guard object.state == .saved, saving[object.key] == nil, let row = missed.removeValue(forKey: object.key)
+        else { return }
         if let row { object.row = row } else { object.state = .gone }
     }
 
@@ -47,6 +51,7 @@ extension DraftContext {
     func reload() {
         guard mustReload else { return }
         related.removeAll()
+        if !changed.isEmpty || !journal.isEmpty { entitiesWithGoneObjects = Set(bindings.indices) }
         for binding in bindings where binding.objects.count > 0 {
             binding.removeUnreferenced()
             let keys = binding.objects.objects.map(\.key)

@@ -2,11 +2,28 @@ internal import RowStore
 
 /// Going on after a save.
 extension DraftContext {
+    /// The difference is about to be saved.
+    func beginSave(_ difference: DraftDifference) {
+        let keys = Set(difference.rows.map(\.end.key))
+        for object in changed where keys.contains(object.key) { saving[object.key] = object }
+    }
+
+    /// Nothing was saved: what is not edited any more is as others have left it.
+    func abandonSave() {
+        let objects = saving.values
+        saving = [:]
+        for object in objects where object.state == .saved {
+            catchUp(object)
+            place(object, bindings[object.layout.index], object.key)
+        }
+    }
+
     /// Bases what was saved on the newest rows. What was edited since the difference was taken stays an edit.
     func rebase(_ saved: DraftDifference) {
         journal.removeAll()
         related.removeAll()
-        let edited = Dictionary(changed.map { ($0.key, $0) }) { first, _ in first }
+        let objects = saving
+        saving = [:]
         var rebased: [ManagedObject] = []
         for (entity, rows) in Dictionary(grouping: saved.rows, by: \.end.entity) {
             let binding = bindings[entity]
@@ -16,8 +33,7 @@ extension DraftContext {
             for row in rows {
                 // If the store cannot be read now, it has what was saved.
                 let newest = found.map { $0[row.end.key] } ?? (row.state == .deleted ? nil : row.row)
-                let known = edited[row.end.key] ?? binding.objects[row.end.key]
-                guard let object = known ?? withdrawn(row, binding) else { continue }
+                guard let object = objects[row.end.key].flatMap({ present($0, row, binding) }) else { continue }
                 rebase(object, row, on: newest)
                 object.asOf = max(object.asOf, read?.asOf ?? 0)
                 missed[object.key] = nil
@@ -26,25 +42,41 @@ extension DraftContext {
             }
         }
         noteEdits(rebased)
+        if changed.isEmpty { entitiesWithGoneObjects = [] }
         rebaseOrders()
         sweep()
     }
 
-    /// An object that the save has inserted, and that was taken out of the draft meanwhile: it has to be deleted.
-    private func withdrawn(_ row: DraftDifference.Row, _ binding: EntityBinding) -> ManagedObject? {
+    /// The object of a row that was saved. One that the save has inserted, and that was taken out of the draft meanwhile, is to
+    /// be deleted.
+    ///
+    /// - Returns: Nil if the draft has read it again since, and goes on with that.
+    private func present(
+        _ object: ManagedObject, _ row: DraftDifference.Row, _ binding: EntityBinding
+    ) -> ManagedObject? {
+        guard object.state == .gone else { return object }
         guard row.state == .inserted else { return nil }
-        return register(StoredRow(key: row.end.key, row: row.row), binding, .deleted, asOf: 0)
+        let newer = binding.objects[object.key]
+        if newer?.hasChanges == true { return nil }
+        (newer ?? object).state = .deleted
+        return newer ?? object
     }
 
     private func rebase(_ object: ManagedObject, _ saved: DraftDifference.Row, on newest: RowSnapshot?) {
         guard let newest else {
             object.saved = nil
-            object.state = .gone
+            // A deletion that was taken back after it was saved: the object is to be there again.
+            object.state = saved.state == .deleted && !object.isDeleted ? .inserted : .gone
             return
         }
         var row = newest
-        for (column, description) in object.layout.columns.enumerated()
-        where !object.row.isEqual(to: saved.row, column: column, storage: description.storage) {
+        for (column, description) in object.layout.columns.enumerated() {
+            func isEqual(_ one: RowSnapshot, _ other: RowSnapshot) -> Bool {
+                one.isEqual(to: other, column: column, storage: description.storage)
+            }
+            if isEqual(object.row, saved.row) { continue }
+            // An edit that was taken back and that the save has not made either.
+            if isEqual(object.row, saved.base), !isEqual(newest, saved.row) { continue }
             row.setValue(object.row.value(column, description.storage), column)
         }
         let isDeleted = object.isDeleted && saved.state != .deleted

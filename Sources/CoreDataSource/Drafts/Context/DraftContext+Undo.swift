@@ -17,6 +17,18 @@ extension DraftContext {
     /// - Returns: What lets them be as they are now.
     private func restore(_ step: UndoJournal.Step) -> UndoJournal.Step {
         let opposite = step.mapValues { UndoJournal.Moment($0.object) }
+        put(step)
+        // What was refused went with the step.
+        _ = takeRefusal()
+        return opposite
+    }
+
+    /// Lets an edit that could not be finished leave nothing.
+    func takeBack(_ step: UndoJournal.Step) {
+        if !step.isEmpty { put(step) }
+    }
+
+    private func put(_ step: UndoJournal.Step) {
         for (key, moment) in step {
             let object = moment.object
             object.row = moment.row
@@ -25,11 +37,8 @@ extension DraftContext {
             catchUp(object)
             place(object, bindings[object.layout.index], key)
         }
-        // What was refused went with the step.
-        _ = takeRefusal()
         related.removeAll()
         noteEdits(step.values.map(\.object))
-        return opposite
     }
 
     /// Registers an object that is there, and no other.

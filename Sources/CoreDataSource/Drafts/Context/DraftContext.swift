@@ -12,6 +12,11 @@ public final class DraftContext: EditingContext {
     private(set) var orders: [OrderedRelationship: [LinkEnd]] = [:]
     /// What others have made of the rows of edited objects, by key; nil for a row that is gone.
     var missed: [Int64: RowSnapshot?] = [:]
+    /// The objects whose edits are being saved, by key. Until it is known what became of the save they keep their rows, so that
+    /// what is taken back meanwhile can be told from what is not.
+    var saving: [Int64: ManagedObject] = [:]
+    /// The entities of which others have deleted objects since the draft has edits: its links may lead to them still.
+    var entitiesWithGoneObjects: Set<Int> = []
     /// Whether registered objects have to be read again, which has not been possible so far.
     var mustReload = false
     private var hasEnded = false
@@ -99,8 +104,14 @@ public final class DraftContext: EditingContext {
 
     override func editingTogether<R, Failure>(_ body: () throws(Failure) -> R) throws(Failure) -> R {
         journal.beginGroup()
-        defer { journal.endGroup() }
-        return try body()
+        do throws(Failure) {
+            let result = try body()
+            journal.endGroup()
+            return result
+        } catch {
+            takeBack(journal.abandonGroup())
+            throw error
+        }
     }
 
     override func insert(entity: Int, column: Int, value: RowValue) throws(DataSourceError) -> ManagedObject {
@@ -123,6 +134,10 @@ public final class DraftContext: EditingContext {
 
     // MARK: Reading
 
+    override func mayHaveGoneObjects(_ entity: Int) -> Bool {
+        super.mayHaveGoneObjects(entity) || entitiesWithGoneObjects.contains(entity)
+    }
+
     override func willRead(registersObjects: Bool) {
         // An edit of several objects goes on with those that it has begun with.
         if !journal.isInGroup {
@@ -138,6 +153,10 @@ public final class DraftContext: EditingContext {
     }
 
     override func didRead() {}
+
+    override func refresh(_ object: ManagedObject, _ row: RowSnapshot, asOf number: Int64) {
+        if saving[object.key] == nil { super.refresh(object, row, asOf: number) }
+    }
 
     /// Forgets the objects that nobody holds and that have no edits.
     func sweep() {

@@ -22,39 +22,42 @@ struct UndoJournal {
 
     private var done: [Step] = []
     private var undone: [Step] = []
-    /// How many groups are open, one in the other.
-    private var depth = 0
-    /// Whether the open group has its step.
-    private var hasStep = false
+    /// What the open groups have changed so far, each one inside of the one before it.
+    private var open: [Step] = []
     /// The most steps that are kept.
     var limit = 100 {
         didSet { trim() }
     }
 
-    var isInGroup: Bool { depth > 0 }
-    var canUndo: Bool { depth == 0 && !done.isEmpty }
-    var canRedo: Bool { depth == 0 && !undone.isEmpty }
+    var isEmpty: Bool { done.isEmpty && undone.isEmpty && open.isEmpty }
+    var isInGroup: Bool { !open.isEmpty }
+    var canUndo: Bool { open.isEmpty && !done.isEmpty }
+    var canRedo: Bool { open.isEmpty && !undone.isEmpty }
 
     /// Notes that an object is about to change.
     mutating func note(_ moment: Moment) {
-        if !undone.isEmpty { undone = [] }
-        if depth == 0 || !hasStep || done.isEmpty {
-            done.append([:])
-            hasStep = depth > 0
-        }
-        if done[done.count - 1][moment.object.key] == nil { done[done.count - 1][moment.object.key] = moment }
-        // A group may be all that is kept.
-        if depth == 0 { trim() }
+        guard let innermost = open.indices.last else { return append([moment.object.key: moment]) }
+        if open[innermost][moment.object.key] == nil { open[innermost][moment.object.key] = moment }
     }
 
-    mutating func beginGroup() {
-        if depth == 0 { hasStep = false }
-        depth += 1
-    }
+    mutating func beginGroup() { open.append([:]) }
 
+    /// Ends the innermost group. What it has changed belongs to the one around it; without one it is a step.
     mutating func endGroup() {
-        depth -= 1
-        if depth == 0 { trim() }
+        guard let group = open.popLast(), !group.isEmpty else { return }
+        guard let outer = open.indices.last else { return append(group) }
+        open[outer].merge(group) { first, _ in first }
+    }
+
+    /// Ends the innermost group, which is to leave nothing.
+    ///
+    /// - Returns: What lets the objects be as they were before it.
+    mutating func abandonGroup() -> Step { open.popLast() ?? [:] }
+
+    private mutating func append(_ step: Step) {
+        undone = []
+        done.append(step)
+        trim()
     }
 
     /// The last step, which is one to redo as soon as its opposite is pushed.
@@ -69,7 +72,7 @@ struct UndoJournal {
     mutating func removeAll() {
         done = []
         undone = []
-        hasStep = false
+        open = []
     }
 
     private mutating func trim() {

@@ -78,6 +78,6 @@ extension AnyDataSource {
     /// Why a list changed last: which saves of which data sources, what they changed, and what it cost; and whether the list
     /// queries the store after each save.
     public func lastUpdateReason(dataKey: String) -> ListReason? {
-        boundList(dataKey)?.engine.lastUpdateReason
+        boundList(dataKey).map { mainTier.explained($0.engine.lastUpdateReason, $0.engine.query) }
     }
 }

@@ -40,7 +40,12 @@ final class BoundList: ListSubscriber {
         shown.index(path).map { object(at: $0) }
     }
 
-    var allObjects: [ManagedObject] { (0..<shown.count).map { object(at: $0) } }
+    /// What one of them leads to is read for all of them.
+    var allObjects: [ManagedObject] {
+        let objects = (0..<shown.count).map { object(at: $0) }
+        FetchGroup.gather(objects)
+        return objects
+    }
 
     private func object(at index: Int) -> ManagedObject {
         main.object(shown.rows[index], asOf: shown.asOf, isBehind: isBehind)

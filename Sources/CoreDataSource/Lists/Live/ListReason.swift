@@ -46,6 +46,10 @@ public struct ListReason: Sendable {
     public var microseconds = 0.0
     /// Whether the update was computed off the main actor, because it was large.
     public var ranOffMain = false
+    /// The relationships of the list's objects that main has read for one object at a time so far, and how often: each time
+    /// is a statement. What ``AnyDataSource/allObjects(dataKey:as:)`` or a fetch has returned together is read together. It is
+    /// empty for ``ListUpdate/reason``, which can be read anywhere.
+    public internal(set) var readOneByOne: [String: Int] = [:]
     /// What went wrong, for ``Kind/failure``.
     public var failure: DataSourceError?
 
@@ -150,6 +154,10 @@ extension ListReason: CustomStringConvertible {
         if ranOffMain { text += " off the main actor" }
         if didReadStore { text += ", read from the store" }
         if requeriesStore { text += ", asks the store after each save" }
+        if !readOneByOne.isEmpty {
+            let names = readOneByOne.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value) times" }
+            text += ", read one by one: \(names.joined(separator: ", "))"
+        }
         return failure.map { "\(text): \($0.message)" } ?? text
     }
 }

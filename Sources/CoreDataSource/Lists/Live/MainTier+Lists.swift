@@ -64,6 +64,13 @@ extension MainTier {
             })
     }
 
+    /// Why a list changed, and which relationships of its objects are read one by one.
+    func explained(_ reason: ListReason, _ query: ListQuery) -> ListReason {
+        var reason = reason
+        reason.readOneByOne = context.relationshipsReadOneByOne(query.family)
+        return reason
+    }
+
     /// How many queries lists follow; those of one query share one.
     package var followedQueryCount: Int { lists.count }
 

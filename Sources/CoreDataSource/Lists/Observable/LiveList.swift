@@ -21,8 +21,9 @@ public final class LiveList<Object: ManagedObject> {
     /// What changed from the last snapshot to this one; empty at first.
     public private(set) var difference = ListDifference()
     /// What made the list change last.
-    public private(set) var lastUpdateReason: ListReason
+    public var lastUpdateReason: ListReason { main.explained(reason, engine.query) }
 
+    private var reason: ListReason
     @ObservationIgnored private let main: MainTier
     @ObservationIgnored private var engine: ListEngine
     @ObservationIgnored private let link = Link()
@@ -35,9 +36,9 @@ public final class LiveList<Object: ManagedObject> {
         self.main = main
         engine = try main.lists.engine(key, query)
         snapshot = ListSnapshot(state: engine.state, reader: main.detachedObjects)
-        lastUpdateReason = engine.lastUpdateReason
+        reason = engine.lastUpdateReason
         link.onReport = { [weak self] in self?.take($0) }
-        link.onOther = { [weak self] in self?.lastUpdateReason = $0 }
+        link.onOther = { [weak self] in self?.reason = $0 }
         follow(engine)
     }
 
@@ -107,7 +108,7 @@ public final class LiveList<Object: ManagedObject> {
 
     private func show(_ difference: RowDifference, _ old: ListState, _ new: ListState, _ reason: ListReason) {
         self.difference = ListDifference(difference, from: old, to: new, main.stack.layout)
-        lastUpdateReason = reason
+        self.reason = reason
         snapshot = ListSnapshot(state: new, reader: snapshot.reader)
     }
 

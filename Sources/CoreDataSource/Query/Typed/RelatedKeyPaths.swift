@@ -83,10 +83,11 @@ enum RelatedKeyPaths {
             let value = type(of: keyPath).valueType
             if let destination = value as? any OptionalObject.Type {
                 ways.append(Way(keyPath: keyPath, names: path, destination: destination))
-            } else if let objects = value as? any RelatedCollection.Type,
-                let count = keyPath.appending(path: objects.counting)
-            {
-                names[Name(count)] = path + ["@count"]
+            } else if let objects = value as? any RelatedCollection.Type {
+                for (aggregate, own) in objects.aggregates {
+                    guard let longer = keyPath.appending(path: aggregate) else { continue }
+                    names[Name(longer)] = path + own
+                }
             }
         }
     }
@@ -108,6 +109,8 @@ protocol RelatedCollection {
     static var object: ManagedObject.Type { get }
     static var counting: AnyKeyPath { get }
     static var emptiness: AnyKeyPath { get }
+    /// What is calculated of the objects.
+    static var aggregates: [(keyPath: AnyKeyPath, names: [String])] { get }
 }
 
 extension RelatedObjects: RelatedCollection {
@@ -117,6 +120,7 @@ extension RelatedObjects: RelatedCollection {
 }
 
 extension Array: RelatedCollection where Element: ManagedObject {
+    static var aggregates: [(keyPath: AnyKeyPath, names: [String])] { [(counting, ["@count"])] }
     static var object: ManagedObject.Type { Element.self }
     static var counting: AnyKeyPath { \Self.count }
     static var emptiness: AnyKeyPath { \Self.isEmpty }

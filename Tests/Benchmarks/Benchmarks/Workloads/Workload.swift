@@ -52,6 +52,7 @@ struct Workload: Sendable {
         Workload(id: "W18") { bench, _ in [try await bench.fetchingRelated()] },
         Workload(id: "W19") { bench, _ in [try await bench.countingRelated()] },
         Workload(id: "W20") { bench, _ in [try await bench.deletingRelated()] },
+        Workload(id: "W21") { bench, _ in [try await bench.reordering()] },
         Workload(id: "W22-1") { bench, _ in [try await bench.savingShared(1, aim: "2.0")] },
         Workload(id: "W22-100") { bench, _ in [try await bench.savingShared(100, aim: "1.5")] },
         Workload(id: "W22-1000") { bench, _ in [try await bench.savingShared(1000, aim: "1.5")] },

@@ -77,6 +77,8 @@ int64_t raw_mail_sum(const raw_mail *mail);
 void raw_mail_free(raw_mail *mail);
 // Counts the messages of each thread and reads the newest; gives the sum of the counts and dates.
 int64_t raw_mail_newest(raw_store *store);
+// Reads all messages in the order of their threads' titles.
+void raw_mail_list(raw_store *store);
 // Deletes the first threads with their messages, in one transaction.
 void raw_mail_delete(raw_store *store, size_t threads);
 

@@ -23,7 +23,7 @@ struct MailEditor {
     private mutating func text() -> String { ["", "a", "b", "ab", "B", "é", "e\u{301}", "10", "9"][below(9)] }
 
     /// Inserts, edits, links and deletes a few objects.
-    mutating func edit(_ context: PrivateContext, count: Int) throws {
+    mutating func edit(_ context: EditingContext, count: Int) throws {
         for _ in 0..<count {
             switch below(12) {
             case 0: try context.insert(MailThread.self).title = below(4) == 0 ? nil : text()
@@ -38,7 +38,7 @@ struct MailEditor {
         }
     }
 
-    private mutating func delete(_ context: PrivateContext) throws {
+    private mutating func delete(_ context: EditingContext) throws {
         switch below(4) {
         case 0: if let thread = any(try context.fetch(MailThread.self)) { context.delete(thread) }
         case 1: if let person = any(try context.fetch(MailPerson.self)) { context.delete(person) }
@@ -47,7 +47,7 @@ struct MailEditor {
         }
     }
 
-    private mutating func change(_ context: PrivateContext) throws {
+    private mutating func change(_ context: EditingContext) throws {
         let (people, threads) = (try context.fetch(MailPerson.self), try context.fetch(MailThread.self))
         let messages = try context.fetch(MailMessage.self)
         switch below(4) {

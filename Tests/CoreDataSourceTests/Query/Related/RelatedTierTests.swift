@@ -46,10 +46,19 @@ struct RelatedTierTests {
                 try Self.ask(mail.main, seed &+ 1, 10, "on main")
                 try await container.read { try Self.ask($0, seed &+ 2, 10, "in a snapshot") }
                 try await mail.perform { try Self.ask($0, seed &+ 3, 10, "in a batch without edits") }
-                asked += 40
+                try askInDraft(mail, seed)
+                asked += 50
             }
             try await container.close()
         }
+    }
+
+    private func askInDraft(_ mail: MailDataSource, _ seed: UInt64) throws {
+        let draft = try mail.draft(inserting: MailTag.self)
+        var editor = MailEditor(random: SeededRandom(seed: seed &+ 4))
+        try editor.edit(draft.context, count: 12)
+        try Self.ask(draft.context, seed &+ 5, 10, "in a draft")
+        draft.discard()
     }
 
     private nonisolated static func ask(

@@ -1,0 +1,151 @@
+import CoreDataSource
+import TestSupport
+import Testing
+
+/// What is undone, and what others save, while a save of the draft is under way.
+@MainActor @Suite struct DraftSaveTests {
+    @Test func anEditThatIsUndoneDuringItsSaveStaysUndone() async throws {
+        try await withGraph { container, source in
+            try await source.perform { context in
+                let letter = try context.letter("a")
+                letter.subject = "old"
+                letter.topic = try context.topic("t")
+            }
+            let draft = try source.draft(of: container.main.knownLetter("a"))
+            draft.undoGroup {
+                draft.object.subject = "new"
+                draft.object.topic = nil
+            }
+            let report = try await save(draft, source) {
+                draft.undo()
+            } others: {
+                try $0.letter("a").key = "b"
+            }
+            #expect(report.save == SaveReport(updated: 1))
+            let saved = try container.main.knownLetter("b")
+            #expect(saved.subject == "new" && saved.topic == nil)
+            #expect(draft.object.subject == "old" && draft.object.topic?.key == "t" && draft.object.key == "b")
+            #expect(draft.hasChanges)
+            let second = try await draft.save()
+            #expect(second.save == SaveReport(updated: 1) && second.merged.isEmpty && second.conflicts.isEmpty)
+            #expect(saved.subject == "old" && saved.topic?.key == "t" && saved.key == "b")
+            #expect(!draft.hasChanges)
+        }
+    }
+
+    @Test func anUndoneEditIsReadAgainDuringItsSave() async throws {
+        try await withGraph { container, source in
+            try await source.perform { try $0.letter("a").subject = "old" }
+            let draft = try source.draft(of: container.main.knownLetter("a"))
+            draft.object.subject = "new"
+            let gate = Gate()
+            let report = try await save(draft, source) {
+                draft.undo()
+                gate.open()
+            } others: { _ in
+                gate.wait()
+            }
+            #expect(report.save == SaveReport(updated: 1))
+            #expect(try draft.context.fetch(Letter.self).map(\.subject) == ["old"])
+        }
+    }
+
+    @Test func aDeletionThatIsUndoneDuringItsSaveIsMadeGood() async throws {
+        try await withGraph { container, source in
+            try await source.perform { context in
+                let letter = try context.letter("a")
+                letter.subject = "old"
+                letter.topic = try context.topic("t")
+                letter.labels.insert(try context.label("l"))
+            }
+            let id = try container.main.knownLetter("a").objectID
+            let draft = try source.draft(of: container.main.knownTopic("t"))
+            let letter = try draft.context.knownLetter("a")
+            letter.labels.removeAll()
+            try draft.context.delete(letter)
+            let report = try await save(draft, source) {
+                draft.undo()
+                draft.undo()
+            }
+            #expect(report.save.deleted == 1)
+            #expect(try container.main.count(Letter.self) == 0)
+            #expect(!letter.isDeleted && letter.topic === draft.object && draft.hasChanges)
+            try await draft.save()
+            let restored = try container.main.knownLetter("a")
+            #expect(restored.objectID == id && restored.subject == "old" && restored.topic?.key == "t")
+            #expect(restored.labels.map(\.key) == ["l"])
+            #expect(!draft.hasChanges && letter.labels.count == 1)
+        }
+    }
+
+    @Test func whatIsUndoneDuringASaveThatFailsIsAsOthersHaveLeftIt() async throws {
+        try await withGraph { container, source in
+            try await source.perform { try $0.letter("a").subject = "old" }
+            let draft = try source.draft(of: container.main.knownLetter("a"))
+            draft.object.subject = "mine"
+            let error = await #expect(throws: DataSourceError.self) {
+                try await save(draft, source) {
+                    draft.undo()
+                } others: {
+                    try $0.letter("a").subject = "theirs"
+                }
+            }
+            #expect(error?.code == .draftConflict)
+            #expect(draft.object.subject == "theirs" && !draft.hasChanges)
+            #expect(try await draft.save().save == SaveReport())
+            #expect(try container.main.knownLetter("a").subject == "theirs")
+        }
+    }
+
+    @Test func whatIsUndoneAndWasNotSavedIsAsOthersHaveLeftIt() async throws {
+        try await withGraph { container, source in
+            try await source.perform { try $0.letter("a").subject = "old" }
+            let draft = try source.draft(of: container.main.knownLetter("a"))
+            draft.object.subject = "mine"
+            try await save(draft, source, resolving: .takeTheirs) {
+                draft.undo()
+            } others: {
+                try $0.letter("a").subject = "theirs"
+            }
+            #expect(draft.object.subject == "theirs" && !draft.hasChanges)
+        }
+    }
+
+    @Test func anObjectThatIsDeletedBeforeMainHasHeardOfItIsNotDrafted() async throws {
+        try await withGraph { container, source in
+            try await source.perform { _ = try $0.letter("a") }
+            let letter = try container.main.knownLetter("a")
+            let done = Gate()
+            Task.detached {
+                try await source.delete(Letter.self, where: nil)
+                done.open()
+            }
+            done.wait()
+            #expect(!letter.isDeleted)
+            let error = #expect(throws: DataSourceError.self) { try source.draft(of: letter) }
+            #expect(error?.code == .objectGone)
+            #expect(container.mainTier.drafts.isEmpty)
+        }
+    }
+
+    /// Saves the draft, and runs the bodies while it waits for its turn.
+    @discardableResult
+    private func save(
+        _ draft: Draft<some ManagedObject>, _ source: GraphDataSource, resolving resolution: DraftResolution = .fail,
+        _ body: () -> Void, others: @escaping @Sendable (PrivateContext) throws -> Void = { _ in }
+    ) async throws -> DraftReport {
+        let (gate, began) = (Gate(), Gate())
+        async let blocker: Void = source.perform { context in
+            began.open()
+            gate.wait()
+            try others(context)
+        }
+        await Task.detached { began.wait() }.value
+        let save = Task { try await draft.save(resolving: resolution) }
+        while !draft.isSaving { await Task.yield() }
+        body()
+        gate.open()
+        try await blocker
+        return try await save.value
+    }
+}
