@@ -24,7 +24,8 @@ private struct ServerStore: Sendable {
     let source: ContactSource
     let counters: PostgreSQLCounters
 
-    init(_ connection: String, _ synchronous: SynchronousLevel, registeredObjectByteLimit: Int = 64 << 20) async throws {
+    init(_ connection: String, _ synchronous: SynchronousLevel, registeredObjectByteLimit: Int = 64 << 20) async throws
+    {
         container = try await PersistentContainer(
             model: .contacts, store: .postgreSQL(connection, name: "contacts"),
             configuration: .init(
