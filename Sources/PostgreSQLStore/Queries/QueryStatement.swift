@@ -26,6 +26,9 @@ package struct QueryStatement: Sendable {
     package let query: RowQuery
     let layout: EntityLayout
 
+    /// The most rows that the server returns; nil for any number.
+    package var rowLimit: Int? { isCount ? 1 : hasWindow ? query.limit : nil }
+
     /// - Parameters:
     ///   - isCount: Whether the number of rows is asked for, without limit and offset, and not the rows.
     ///   - table: That of the query's entity.

@@ -19,6 +19,8 @@ final class Reader: @unchecked Sendable {
     private static let longestPage = 4096
     /// About how many bytes a page may have, as the page before tells.
     private static let pageBytes = 8 << 20
+    /// A statement with more parameters than these seldom comes back.
+    private static let keptParameters = 40
 
     init(
         _ options: PostgreSQLStore.Options, _ schema: PostgreSQLSchema, _ counters: PostgreSQLCounters
@@ -92,9 +94,13 @@ extension Reader: StatementReader {
     ) throws(DataSourceError) {
         counters.count(statements: 1)
         let parameters = statement.parameters.map { WireValue($0) }
-        if statement.isCount {
-            let found = try connection.rows(statement.sql, parameters)
-            _ = try goOn(StoredRow(key: found.integer(0, 0), row: RowSnapshot(columnCount: 0)))
+        // Few rows need no cursor, and so only one answer of the server.
+        if let most = statement.rowLimit, most <= Reader.firstPage {
+            let request = Request(statement.sql, parameters, isKept: parameters.count <= Reader.keptParameters)
+            let found = try connection.pipeline([request])[0]
+            for row in 0..<found.rowCount {
+                guard try goOn(found.row(row, of: statement)) else { return }
+            }
             return
         }
         // Many rows come page by page. The first page comes with the cursor itself.

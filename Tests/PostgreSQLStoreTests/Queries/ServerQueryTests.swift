@@ -65,6 +65,17 @@ struct ServerQueryTests {
         }
     }
 
+    @Test func aFewRowsAreOneStatement() throws {
+        try withRows { reader throws(DataSourceError) in
+            let page = RowQuery(
+                entity: TestModel.item, sort: [SortKey(column: TestModel.integer, isAscending: false)], limit: 3)
+            let before = statements.withLock { $0.count }
+            #expect(try reader.rows(page).map(\.key) == [10_000, 9_999, 9_998])
+            #expect(try reader.count(page) == 10_000)
+            #expect(statements.withLock { $0.count } == before + 2)
+        }
+    }
+
     @Test func rowsThatAreSortedHereComeInTheirWindow() throws {
         try withRows { reader throws(DataSourceError) in
             let query = RowQuery(
