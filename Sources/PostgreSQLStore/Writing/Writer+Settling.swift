@@ -42,11 +42,12 @@ extension Writer {
     func refuse(_ open: Unsettled) throws(DataSourceError) -> Bool {
         let connection = try connected()
         if open.serverProcess != connection.serverProcess {
-            // One's own processes can be ended. Another one may have got the number meanwhile, but not with that lock.
+            // One's own processes can be ended. This one waits for the rest of what was sent, and counts as active if it has
+            // some of it. Another one may have got the number meanwhile, but not with that lock.
             _ = try connection.rows(
                 """
                 SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = $1::bigint::integer \
-                AND usename = current_user AND datname = current_database() AND state LIKE 'idle in transaction%'
+                AND usename = current_user AND datname = current_database() AND state <> 'idle' AND wait_event = 'ClientRead'
                 """, [WireValue(Int64(open.serverProcess))])
         }
         let settled = try connection.rows(

@@ -90,7 +90,11 @@ final class Writer {
             let saves = group.filter { !$0.isEmpty }
             try transaction { (connection, number) throws(DataSourceError) in
                 var rows = RowWriter(connection, schema, first: [Request("BEGIN")])
-                for set in saves { try rows.write(set) }
+                for (place, set) in saves.enumerated() {
+                    // A later save of the group must not make room for an earlier one.
+                    if place > 0 { rows.check() }
+                    try rows.write(set)
+                }
                 let place = try place(rows.finish(placing(saves.count, number)), saves.count)
                 return Written(saves: saves, position: place.position, epochs: place.epochs)
             }
