@@ -41,7 +41,7 @@ struct SnapshotPromises {
     /// Each save writes its number into both rows.
     @Test(arguments: TestedStore.all, [ReadIsolation.statement, .snapshot])
     func aReadSeesWholeSavesOnly(kind: TestedStore, isolation: ReadIsolation) async throws {
-        let saves: Int64 = 1000
+        let saves: Int64 = 300
         try kind.withStore { store in
             try store.write([
                 .of(

@@ -27,7 +27,7 @@ extension DataSourceError {
                 "The server's user may not do that. It needs the right to create schemas in the database, and to read and "
                     + "write the tables of the store.", cause: cause)
         case "25006": self.init(.storeReadOnly, "The server only takes reads: it is a standby.", cause: cause)
-        case "3F000", "42P01", "42703", "42883", "42P17":
+        case "3F000", "42P01", "42703", "42804", "42883", "42P17", "23502":
             self.init(
                 .storeCorrupt,
                 "The tables of the store are not as this library made them: somebody has changed them by hand. Restore them.",

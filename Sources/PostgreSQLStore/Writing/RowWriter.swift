@@ -41,14 +41,21 @@ struct RowWriter {
         }
     }
 
+    private static let checks = ["SET CONSTRAINTS ALL IMMEDIATE", "SET CONSTRAINTS ALL DEFERRED"].map { Request($0) }
+
+    /// Lets the server check what is to be unique before it gets more rows.
+    mutating func check() {
+        if schema.hasConstraints { waiting += RowWriter.checks.map { Waiting(request: $0) } }
+    }
+
     /// Waits until the server has all rows, and has checked what is to be unique.
     ///
     /// - Parameter last: What is sent after that, for the same answer.
     /// - Returns: What those have answered.
     @discardableResult
     mutating func finish(_ last: [Request] = []) throws(DataSourceError) -> [QueryResult] {
-        let checks = ["SET CONSTRAINTS ALL IMMEDIATE", "SET CONSTRAINTS ALL DEFERRED"].map { Request($0) }
-        return try Array(flush(and: (schema.hasConstraints ? checks : []) + last).suffix(last.count))
+        check()
+        return try Array(flush(and: last).suffix(last.count))
     }
 
     private mutating func add(

@@ -10,7 +10,9 @@ extension Writer {
             "(SELECT least(coalesce(max(\(PostgreSQLTable.keyName.quoted)), 0), \(Int64.max - 1)) + 1 FROM \(name))"
         }
         let keys = schema.term(PostgreSQLSchema.keys)
-        let first = "greatest(next, 1\(highest.map { ", \($0)" }.joined()))"
+        // A bound that no store has given is damage, or the end of the keys while an object had the highest one.
+        let next = "CASE WHEN next > \(Int64(1) << 62) THEN 1 ELSE next END"
+        let first = "greatest(\(next), 1\(highest.map { ", \($0)" }.joined()))"
         return try reconnecting { (connection) throws(DataSourceError) in
             let results = try connection.pipeline([
                 Request("BEGIN"),

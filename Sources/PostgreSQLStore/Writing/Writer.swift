@@ -99,8 +99,7 @@ final class Writer {
         _ = try connection.rows(
             """
             SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = $1::bigint::integer \
-            AND backend_start::text = $2 AND usename = current_user AND (state LIKE 'idle in transaction%' \
-            OR state = 'active' AND wait_event = 'ClientRead')
+            AND backend_start::text = $2 AND usename = current_user AND state <> 'idle' AND wait_event = 'ClientRead'
             """, [WireValue(Int64(process.number)), WireValue(process.start)])
         abandoned = nil
     }
@@ -127,7 +126,11 @@ final class Writer {
             let saves = group.filter { !$0.isEmpty }
             try transaction { (connection, number) throws(DataSourceError) in
                 var rows = RowWriter(connection, schema, first: [Request("BEGIN")])
-                for set in saves { try rows.write(set) }
+                for (place, set) in saves.enumerated() {
+                    // A later save of the group must not make room for an earlier one.
+                    if place > 0 { rows.check() }
+                    try rows.write(set)
+                }
                 let place = try place(rows.finish(placing(saves.count, number)), saves.count)
                 return Written(saves: saves, position: place.position, epochs: place.epochs)
             }

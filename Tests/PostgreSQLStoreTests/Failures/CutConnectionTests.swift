@@ -8,10 +8,10 @@ import TestSupport
 import Testing
 
 /// The connection is cut at any statement of what a store does.
-@Suite(.enabled(if: PostgreSQLServer.isInstalled, Comment(rawValue: PostgreSQLServer.comment)))
+@Suite(.serialized, .enabled(if: PostgreSQLServer.isInstalled, Comment(rawValue: PostgreSQLServer.comment)))
 struct CutConnectionTests {
     private static let statements = [
-        "BEGIN", "INSERT INTO \"store 1\".\"Item\"", "SET CONSTRAINTS", "UPDATE \"store 1\".\"_members\" SET saved",
+        "BEGIN", "INSERT INTO \"store 1\".\"Item\"", "SET CONSTRAINTS", "UPDATE \"store 1\".\"_saves\" SET saved",
         "UPDATE \"store 1\".\"_feed\"", "SELECT entity, epoch", "INSERT INTO \"store 1\".\"_changes\"",
         "SELECT pg_notify", "COMMIT",
     ]

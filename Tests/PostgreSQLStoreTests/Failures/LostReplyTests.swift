@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// The server has committed or not, and its reply does not come.
-@Suite(.enabled(if: PostgreSQLServer.isInstalled, Comment(rawValue: PostgreSQLServer.comment)))
+@Suite(.serialized, .enabled(if: PostgreSQLServer.isInstalled, Comment(rawValue: PostgreSQLServer.comment)))
 struct LostReplyTests {
     @Test func aSaveWhoseReplyIsLostIsWrittenOnce() throws {
         let place = try FailurePlace()
@@ -53,7 +53,7 @@ struct LostReplyTests {
     }
 
     /// Whichever comes first, the answer is what is in the store.
-    @Test(arguments: 0..<20)
+    @Test(arguments: 0..<5)
     func aCommitAndTheQuestionForItAgree(round: Int) async throws {
         let place = try FailurePlace()
         let store = try place.open()

@@ -11,9 +11,9 @@ struct ChangeEncodingTests {
         // RUSAGE_SELF, which is of another type on each platform.
         _ = getrusage(0, &usage)
         #if canImport(Darwin)
-            return Int(usage.ru_maxrss)
+        return Int(usage.ru_maxrss)
         #else
-            return Int(usage.ru_maxrss) * 1024
+        return Int(usage.ru_maxrss) * 1024
         #endif
     }
 
