@@ -58,7 +58,11 @@ let package = Package(
 
         // Programs.
         .target(
-            name: "ModelResetCommands", dependencies: ["ModelReader", "SQLiteStore", "RowStore", "ManagedModel"]),
+            name: "ModelResetCommands",
+            dependencies: [
+                "ModelReader", "SQLiteStore", "RowStore", "ManagedModel",
+                .target(name: "PostgreSQLStore", condition: .when(traits: ["PostgreSQL"])),
+            ]),
         .executableTarget(name: "model-reset", dependencies: ["ModelResetCommands"]),
         .target(name: "DebianControl"),
         .executableTarget(
@@ -133,6 +137,7 @@ let package = Package(
             name: "ModelResetTests",
             dependencies: [
                 "ModelResetCommands", "TestSupport", "ModelReader", "SQLiteStore", "RowStore", "ManagedModel",
+                .target(name: "PostgreSQLStore", condition: .when(traits: ["PostgreSQL"])),
             ]),
         .testTarget(name: "PackageCatalogTests", dependencies: ["TestSupport", "CSQLite"]),
 

@@ -8,7 +8,9 @@ package enum ModelReset {
     /// Runs the command that the words name.
     ///
     /// **Isolation**: none. It blocks on the disk.
-    package static func run(_ words: [String]) -> Outcome {
+    ///
+    /// - Parameter print: Called with each part of the output of a command that goes on until the program is ended.
+    package static func run(_ words: [String], print: (Outcome) -> Void = { _ in }) -> Outcome {
         if words.contains("--help") || words.contains("-h") { return Outcome(output: Usage.text) }
         // Behind a command, --version is that of the model.
         if words.filter({ $0 != "--json" }) == ["--version"] {
@@ -18,7 +20,12 @@ package enum ModelReset {
         do {
             let command = try CommandName.command(for: words)
             let report = try command.run(&warnings)
-            return Outcome(report, asJSON: words.contains("--json"), warnings: warnings)
+            let outcome = Outcome(report, asJSON: words.contains("--json"), warnings: warnings)
+            guard let follow = report.follow else { return outcome }
+            print(outcome)
+            warnings = []
+            try follow { print(Outcome($0, asJSON: words.contains("--json"), warnings: [])) }
+            return Outcome(output: "")
         } catch {
             return Outcome(Failure(error), asJSON: words.contains("--json"), warnings: warnings)
         }

@@ -1,4 +1,5 @@
 import Foundation
+import RowStore
 import SQLiteStore
 import TestSupport
 import Testing
@@ -168,6 +169,24 @@ import Testing
         #expect(try await reset(["--if-needed", "--database-key", "2"]).status == 4)
         live.close()
         #expect(try rowCount() == 2)
+    }
+
+    @Test func aSharedStoreIsResetOnceNobodyHasItOpen() async throws {
+        let live = try Store.open(store, model: program.file(model), isShared: true)
+        try Store.fill(live, 2)
+        for words in [[], ["--dry-run"], ["--if-needed", "--database-key", "2"], ["--backup", "old"]] {
+            let outcome = try await reset(words)
+            #expect(outcome.status == 4)
+            #expect(outcome.errors.hasPrefix("model-reset: error: storeInUse: "))
+            #expect(outcome.errors.contains("\(live.member)"), "\(outcome.errors)")
+        }
+        live.close()
+        #expect(
+            try await reset().output
+                == "reset: the store was made for this model and this database key; 2 objects dropped\n")
+        let next = try Store.open(store, model: program.file(model), isShared: true)
+        defer { next.close() }
+        #expect(next.startup.reason == .current && next.firstPosition == 0)
     }
 
     @Test func theSameForPrograms() async throws {

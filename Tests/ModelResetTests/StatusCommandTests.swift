@@ -166,12 +166,39 @@ import Testing
         #expect(try program.files("shop") == before)
     }
 
-    @Test func aStoreInUseIsAnError() async throws {
+    @Test func aStoreThatIsOpenElsewhereIsLookedAt() async throws {
         let live = try Store.open(program.file("shop.sqlite"), model: program.file(model))
+        try Store.fill(live, 2)
+        let outcome = try await status()
+        #expect(outcome.status == 0, "\(outcome.errors)")
+        #expect(
+            outcome.output == """
+                open: the store was made for this model and this database key
+                it is open in another process, which does not share it
+
+                """)
+        #expect(try await status(databaseKey: "2").output.contains("; 2 objects would be dropped\nit is open in "))
+        // It was not in anybody's way, and left nothing behind.
+        try Store.fill(live, 0)
+        live.close()
+        #expect(Set(try program.files("shop.sqlite").keys) == ["shop.sqlite", "shop.sqlite.lock"])
+    }
+
+    @Test func whoSharesAStoreIsNamed() async throws {
+        let live = try Store.open(program.file("shop.sqlite"), model: program.file(model), isShared: true)
         defer { live.close() }
         let outcome = try await status()
-        #expect(outcome.status == 4)
-        #expect(outcome.errors.hasPrefix("model-reset: error: storeInUse: "))
+        #expect(outcome.status == 0, "\(outcome.errors)")
+        #expect(
+            outcome.output == """
+                open: the store was made for this model and this database key
+                it is open in \(live.member)
+
+                """)
+        let json = try await program.json("status", model, "--store", "shop.sqlite", "--database-key", "1")
+        #expect(json["open"] as? Bool == true)
+        let members = try #require(json["members"] as? [[String: Any]])
+        #expect(members.map { $0["process"] as? Int } == [Int(getpid())])
     }
 
     @Test func whatIsNoStoreIsAnErrorAndIsLeftAlone() async throws {

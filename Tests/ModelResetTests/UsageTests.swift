@@ -18,8 +18,14 @@ import Testing
     }
 
     @Test(arguments: [
-        ([], "the command is missing; the commands are hash, diff, status, reset, restore, check, diagram, init"),
-        (["hush"], "unknown command hush; the commands are hash, diff, status, reset, restore, check, diagram, init"),
+        (
+            [],
+            "the command is missing; the commands are hash, diff, status, inspect, reset, restore, check, diagram, init"
+        ),
+        (
+            ["hush"],
+            "unknown command hush; the commands are hash, diff, status, inspect, reset, restore, check, diagram, init"
+        ),
         (["hash"], "MODEL is missing"),
         (["diff", "a"], "NEW is missing"),
         (["hash", "a", "b"], "unexpected argument b"),
@@ -29,6 +35,10 @@ import Testing
         (["status", "a", "--database-key", "1"], "--store is missing"),
         (["reset", "a", "--store", "s"], "--database-key is missing"),
         (["check"], "MODEL is missing"),
+        (["inspect", "--follow"], "STORE is missing"),
+        (["inspect", "a", "--name", "b"], "--name is for a store on a server"),
+        (["inspect", "postgresql://localhost/app"], UsageTests.server),
+        (["status", "a", "--store", "postgresql://localhost/app", "--database-key", "1"], UsageTests.server),
         (["restore", "a"], "STORE is missing"),
         (["restore", "a", "b", "--backup"], "unknown option --backup"),
         (["diff", "a", "b", "c", "d"], "unexpected argument c"),
@@ -42,6 +52,15 @@ import Testing
         #expect(outcome.status == 2)
         #expect(outcome.output == "")
         #expect(outcome.errors == "model-reset: error: \(message)\nTry model-reset --help.\n")
+    }
+
+    /// What an address without a name is answered.
+    private static var server: String {
+        #if PostgreSQL
+        "--name is missing"
+        #else
+        "this program was built without servers; build it with --traits PostgreSQL"
+        #endif
     }
 
     @Test func theProgramSaysItsVersion() async throws {

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// A first update that is killed leaves nothing of a save, or all of it.

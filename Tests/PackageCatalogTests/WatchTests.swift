@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Following the catalog. Standard output is no terminal here, so each change is a line.

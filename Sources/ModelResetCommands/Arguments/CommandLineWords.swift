@@ -4,10 +4,14 @@
 struct CommandLineWords {
     private(set) var plain: [String] = []
     private var flags: Set<String> = []
-    private var values: [String: String] = [:]
+    private var values: [String: [String]] = [:]
 
+    /// - Parameter listNames: Those of the options with a value that may be there more than once.
     /// - Throws: A usage error for an option that is not among those of the command.
-    init(_ words: some Sequence<String>, flags flagNames: Set<String>, values valueNames: Set<String>) throws {
+    init(
+        _ words: some Sequence<String>, flags flagNames: Set<String>, values valueNames: Set<String>,
+        lists listNames: Set<String> = []
+    ) throws {
         var rest = Array(words)[...]
         while let word = rest.popFirst() {
             if word == "--" {
@@ -22,9 +26,10 @@ struct CommandLineWords {
                 guard let value = parts.count == 2 ? parts[1] : rest.popFirst() else {
                     throw UsageError("\(name) needs a value")
                 }
-                guard values.updateValue(value, forKey: name) == nil else {
+                guard values[name] == nil || listNames.contains(name) else {
                     throw UsageError("duplicate option \(name)")
                 }
+                values[name, default: []].append(value)
             } else if word.hasPrefix("-") {
                 throw UsageError("unknown option \(word)")
             } else {
@@ -35,10 +40,12 @@ struct CommandLineWords {
 
     func flag(_ name: String) -> Bool { flags.contains(name) }
 
-    func value(_ name: String) -> String? { values[name] }
+    func value(_ name: String) -> String? { values[name]?.first }
+
+    func list(_ name: String) -> [String] { values[name] ?? [] }
 
     func required(_ name: String) throws -> String {
-        guard let value = values[name] else { throw UsageError("\(name) is missing") }
+        guard let value = value(name) else { throw UsageError("\(name) is missing") }
         return value
     }
 

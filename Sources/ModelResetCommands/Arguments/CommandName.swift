@@ -6,7 +6,7 @@ protocol Command {
 }
 
 enum CommandName: String, CaseIterable {
-    case hash, diff, status, reset, restore, check, diagram
+    case hash, diff, status, inspect, reset, restore, check, diagram
     case initialize = "init"
 
     static func command(for words: [String]) throws -> any Command {
@@ -24,6 +24,7 @@ enum CommandName: String, CaseIterable {
         case .hash: HashCommand.self
         case .diff: DiffCommand.self
         case .status: StatusCommand.self
+        case .inspect: InspectCommand.self
         case .reset: ResetCommand.self
         case .restore: RestoreCommand.self
         case .check: CheckCommand.self

@@ -1,29 +1,23 @@
-internal import Foundation
 internal import ManagedModel
 internal import RowStore
-internal import SQLiteStore
 
 /// A store that the command line names, and what it should be made for.
 struct StoreArgument {
     var model: ModelArgument
-    var file: String
+    var place: StorePlace
     var databaseKey: String
 
-    static let valueNames: Set = ["--version", "--store", "--database-key"]
+    static let valueNames: Set = ["--version", "--store", "--name", "--database-key"]
 
     init(_ words: CommandLineWords) throws {
         model = ModelArgument(path: try words.plain("MODEL")[0], version: words.value("--version"))
-        file = try words.required("--store")
+        place = try StorePlace(words.required("--store"), name: words.value("--name"))
         databaseKey = try words.required("--database-key")
     }
 
-    /// What a container of an app would open the store with.
-    func options(_ warnings: inout [String]) throws -> SQLiteStore.Options {
-        let model = try model.read(&warnings)
-        let identity = StoreIdentity(
-            modelHash: model.hash.description, entityHashes: model.entityHashes.mapValues(\.description),
-            databaseKey: databaseKey)
-        return SQLiteStore.Options(url: URL(filePath: file), layout: ModelLayout(model), identity: identity)
+    /// The store as a container of an app would open it.
+    func target(_ warnings: inout [String]) throws -> any TargetStore {
+        place.store(try model.read(&warnings), databaseKey: databaseKey)
     }
 }
 

@@ -3,8 +3,9 @@ enum Usage {
         Usage: model-reset hash MODEL [--version NAME]
                model-reset diff OLD NEW
                model-reset diff BUNDLE OLD-VERSION NEW-VERSION
-               model-reset status MODEL --store FILE --database-key KEY [--version NAME]
-               model-reset reset MODEL --store FILE --database-key KEY [--version NAME]
+               model-reset status MODEL --store STORE --database-key KEY [--version NAME]
+               model-reset inspect STORE [--model MODEL]... [--follow]
+               model-reset reset MODEL --store STORE --database-key KEY [--version NAME]
                            [--if-needed] [--dry-run] [--backup FOLDER]
                model-reset restore BACKUP STORE [--force] [--dry-run]
                model-reset check MODEL... [--lock FILE] [--update]
@@ -12,27 +13,36 @@ enum Usage {
                model-reset init [NAME] [--entity ENTITY]
                model-reset --version
 
-        A store is made for one model and one database key, and is reset when either changes. This tool says when. It assumes the
-        default reset policy, .standard: another model sets the old store aside as a backup beside the new one; another key drops
-        it together with that backup.
+        A store is made for one model and one database key, and is reset when either changes. This tool says when. What
+        becomes of the old store is what the default reset policy, .standard, does: another model sets it aside as a backup beside the
+        store, another key drops it together with that backup. A store on a server is never reset by default: reset does it,
+        and with --if-needed sets the old one aside in another schema of the database.
 
           hash      prints the hash of the model's persisted shape
           diff      lists what differs between two models, and what a migration would keep and lose
-          status    says what the next start of an app would do with a store, and why; changes nothing
-          reset     replaces a store with an empty one
-          restore   replaces a store with a copy of a backup
-          check     compares models with their committed lock file, and explains changes as diff does
+          status    says what the next start of an app would do with a store, and why, and who has it open; changes nothing
+          inspect   shows a store that may be open elsewhere, and changes nothing: its entities and objects, who shares it, who
+                    may write what and who waits, and the newest saves, with each changed value before and after
+          reset     replaces a store with an empty one; nobody may have it open
+          restore   puts a copy of a backup in the place of a store
+          check     compares models with a lock file that is committed with them, and says what diff says
           diagram   draws the entities of a model, as SVG
           init      writes a first model, NAME.xcdatamodeld, with one entity and four attributes; overwrites nothing
 
           MODEL               a .xcdatamodeld bundle, or the .xcdatamodel of one version
           --version NAME      the version of the model; without it, the current one
-          --store FILE        the store; a store that an app has open is left alone
+          STORE               a file, or the address of a database, postgresql://USER@HOST/DATABASE, with --name;
+                              a program that is built with --traits PostgreSQL has the latter
+          --store STORE       the store
+          --name NAME         the name of the store in the database
           --database-key KEY  the app's label for the contents, as it gives it to its container
-          --if-needed         resets only if the next start would, and in the same way
+          --model MODEL       a model that inspect decodes saves with, beside the store's own copy of its model: an app
+                              that has attributes in another order writes them in that order
+          --follow            goes on with each new save as it comes, until it is ended; with --json each is a line
+          --if-needed         resets only what the next start would reset, and as it would
           --dry-run           says what would be done, and does nothing; exits with 1 if the store would be reset or
                               restored
-          --backup FOLDER     moves the old store there; FOLDER must be on the same file system
+          --backup FOLDER     moves the old store, which is a file, there; the folder must be on the same file system
           --force             replaces the store that is there
           --lock FILE         the lock file (default: Models/model.lock)
           --update            writes the lock file, and makes its folder

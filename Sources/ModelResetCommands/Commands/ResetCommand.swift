@@ -1,6 +1,5 @@
 internal import Foundation
 internal import RowStore
-internal import SQLiteStore
 
 /// Replaces a store by an empty one.
 struct ResetCommand: Command {
@@ -16,15 +15,20 @@ struct ResetCommand: Command {
         isIfNeeded = words.flag("--if-needed")
         isDryRun = words.flag("--dry-run")
         backupFolder = words.value("--backup").map { URL(filePath: $0, directoryHint: .isDirectory) }
+        if backupFolder != nil, !store.place.isFile { throw UsageError("--backup is for a store in a file") }
     }
 
     func run(_ warnings: inout [String]) throws -> Report {
-        let options = try store.options(&warnings)
-        var startup = isDryRun ? try SQLiteStore.forecast(options, countsRows: !isIfNeeded) : try reset(options)
+        let target = try store.target(&warnings)
+        var startup =
+            isDryRun
+            ? try target.forecast(countsRows: !isIfNeeded)
+            : try target.reset(onlyIfNeeded: isIfNeeded, backupFolder: backupFolder)
         startup.warnOfUncountedRows(&warnings)
         // Who names a folder keeps the old store, and whatever backups there are.
         if backupFolder != nil { startup.removedBackups = [] }
         let isReset = startup.isReset || (startup.reason == .current && !isIfNeeded)
+        if isReset, isDryRun { try target.occupants().requireNobody() }
         let json = JSON.object([
             ("reset", .flag(isReset && !isDryRun)), ("dryRun", .flag(isDryRun)), ("needed", .flag(startup.isReset)),
             ("reason", .string(startup.reason.name)), ("entities", .strings(startup.reason.entities)),
@@ -32,22 +36,10 @@ struct ResetCommand: Command {
             ("countFailure", .string(isReset ? startup.countFailure : nil)), ("backup", .string(startup.backup?.path)),
             ("removedBackups", .strings(isReset ? startup.removedBackups.map(\.path) : [])),
         ])
-        let isSetAside = isIfNeeded && options.resetPolicy.backupCount(startup.reason) != nil
+        let isSetAside = isIfNeeded && target.keepsBackup(startup.reason)
         return Report(
             [line(startup, isReset: isReset, isSetAside: isSetAside)], json,
             status: isReset && isDryRun ? .differs : .fine)
-    }
-
-    /// Opening a store does what is needed, as the default policy says; it makes one where there is none, which is not for this command to do.
-    private func reset(_ options: SQLiteStore.Options) throws -> StoreStartup {
-        guard isIfNeeded, backupFolder == nil else {
-            return try SQLiteStore.reset(options, onlyIfNeeded: isIfNeeded, backupFolder: backupFolder)
-        }
-        let forecast = try SQLiteStore.forecast(options)
-        guard forecast.isReset else { return forecast }
-        let store = try SQLiteStore.open(options)
-        store.close()
-        return store.startup
     }
 
     /// - Parameter isSetAside: Whether the next start would set the old store aside.
@@ -57,7 +49,8 @@ struct ResetCommand: Command {
             let place = backupFolder.map { "moved to \($0.path)" } ?? (isSetAside ? "set aside as a backup" : nil)
             return "would reset: \(startup.reason.sentence); \(startup.fate("would be ", keeping: place))"
         }
-        let fate = startup.fate(keeping: startup.backup.map { "moved to \($0.path)" })
+        let schema = isSetAside && !store.place.isFile ? "set aside in another schema" : nil
+        let fate = startup.fate(keeping: startup.backup.map { "moved to \($0.path)" } ?? schema)
         return "reset: \(startup.reason.sentence); \(fate)"
     }
 }

@@ -11,15 +11,18 @@ struct StatusCommand: Command {
     }
 
     func run(_ warnings: inout [String]) throws -> Report {
-        let options = try store.options(&warnings)
-        let startup = try SQLiteStore.forecast(options)
+        let target = try store.target(&warnings)
+        let startup = try target.forecast(countsRows: false)
         startup.warnOfUncountedRows(&warnings)
-        let migration = try SQLiteStore.migrationForecast(options)
-        let outlook = try SQLiteStore.outlook(options)
-        let isKept = startup.isReset && options.resetPolicy.backupCount(startup.reason) != nil
+        let migration = try target.migrationForecast()
+        let outlook = try target.outlook()
+        let occupants = try target.occupants()
+        let isReset = startup.isReset && target.isResetByDefault
+        let isKept = isReset && target.keepsBackup(startup.reason)
         let json = JSON.object([
-            ("action", .string(startup.action)), ("reason", .string(startup.reason.name)),
-            ("entities", .strings(startup.reason.entities)), ("rowsDropped", .number(startup.rowsDropped)),
+            ("action", .string(startup.isReset && !isReset ? "fail" : startup.action)),
+            ("reason", .string(startup.reason.name)), ("entities", .strings(startup.reason.entities)),
+            ("rowsDropped", .number(isReset ? startup.rowsDropped : 0)),
             ("countFailure", .string(startup.countFailure)),
             ("policy", .string("standard")), ("keepsBackup", .flag(isKept)),
             ("removedBackups", .strings(startup.removedBackups.map(\.path))), ("migration", migration?.json ?? .null),
@@ -28,13 +31,23 @@ struct StatusCommand: Command {
                 "danglingLinks",
                 .object((outlook?.danglingLinks ?? [:]).sorted { $0.key < $1.key }.map { ($0, .number($1)) })
             ),
+            ("open", .flag(occupants.isOpen)), ("members", occupants.json),
         ])
+        let first = isReset || !startup.isReset ? line(startup, isKept: isKept) : failureLine(startup)
+        return Report(
+            [first] + occupants.lines + (outlook?.lines ?? []) + (migration?.lines ?? []), json,
+            status: startup.isReset ? .differs : .fine)
+    }
+
+    private func line(_ startup: StoreStartup, isKept: Bool) -> String {
         let place = isKept ? "set aside as a backup" : nil
         let consequence = startup.isReset ? "; \(startup.fate("would be ", keeping: place))" : ""
-        return Report(
-            ["\(startup.action): \(startup.reason.sentence)\(consequence)"] + (outlook?.lines ?? [])
-                + (migration?.lines ?? []), json,
-            status: startup.isReset ? .differs : .fine)
+        return "\(startup.action): \(startup.reason.sentence)\(consequence)"
+    }
+
+    private func failureLine(_ startup: StoreStartup) -> String {
+        "fail: \(startup.reason.sentence); a store on a server is never reset by default, so that opening it throws "
+            + "modelChanged and its \(startup.rowsDropped.objects) stay"
     }
 }
 

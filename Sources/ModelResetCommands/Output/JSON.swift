@@ -2,6 +2,8 @@
 enum JSON {
     case string(String)
     case number(Int)
+    /// A string if JSON has no such number.
+    case real(Double)
     case flag(Bool)
     case null
     case list([JSON])
@@ -16,6 +18,7 @@ enum JSON {
         switch self {
         case .string(let text): JSON.quoted(text)
         case .number(let number): String(number)
+        case .real(let number): number.isFinite ? String(number) : JSON.quoted(String(number))
         case .flag(let flag): flag ? "true" : "false"
         case .null: "null"
         case .list(let values): "[" + values.map(\.text).joined(separator: ",") + "]"

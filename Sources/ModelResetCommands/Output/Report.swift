@@ -15,6 +15,8 @@ struct Report {
     var status: ExitStatus
     /// What could not be done, each a line.
     var errors: [String] = []
+    /// What goes on once the report was printed, until the program is ended. It calls the handler with more to print.
+    var follow: (((Report) -> Void) throws -> Void)?
 
     init(_ lines: [String], _ json: JSON, status: ExitStatus = .fine) {
         text = lines.map { $0 + "\n" }.joined()

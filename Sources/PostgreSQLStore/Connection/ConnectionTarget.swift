@@ -10,6 +10,9 @@ struct ConnectionTarget: Sendable {
     /// How long an answer may take.
     var patience: Duration
 
+    static let unreadableText =
+        "libpq cannot read the connection string. Write it as postgresql://user:password@host:5432/database, with %40 for an @ in the password, and with other special characters as % and two digits, too."
+
     var programName: String { ProcessInfo.processInfo.processName }
 
     /// - Throws: `invalidRequest` for what libpq cannot read. What it says of it may show parts of the password, so it is not
@@ -27,10 +30,7 @@ struct ConnectionTarget: Sendable {
             option = option?.advanced(by: 1)
         }
         if isReadable { return }
-        throw DataSourceError(
-            .invalidRequest,
-            "libpq cannot read the connection string. Write it as postgresql://user:password@host:5432/database, with %40 for an @ in the password, and with other special characters as % and two digits, too."
-        )
+        throw DataSourceError(.invalidRequest, ConnectionTarget.unreadableText)
     }
 }
 #endif

@@ -63,6 +63,9 @@ extension DataSourceError {
         } else if message.contains("too many c") {
             self.init(
                 .storeUnavailable, "The server has no connection left. Raise max_connections there.", cause: cause)
+        } else if message.contains("invalid integer value") || message.contains("invalid port number") {
+            // Without the cause, which may show a part of a password.
+            self.init(.invalidRequest, ConnectionTarget.unreadableText)
         } else if refusals.contains(where: { message.contains($0) }) {
             self.init(
                 .permissionDenied,

@@ -25,11 +25,15 @@ struct Registry {
         return try body()
     }
 
+    private func exists() throws(DataSourceError) -> Bool {
+        try connection.rows(
+            "SELECT to_regclass('\(Registry.stores)') IS NOT NULL AND to_regclass('\(Registry.backups)') IS NOT NULL"
+        ).isTrue(0, 0)
+    }
+
     /// Makes the registry if there is none.
     func prepare() throws(DataSourceError) {
-        let found = try connection.rows(
-            "SELECT to_regclass('\(Registry.stores)') IS NOT NULL AND to_regclass('\(Registry.backups)') IS NOT NULL")
-        if found.isTrue(0, 0) { return }
+        if try exists() { return }
         try connection.transaction { () throws(DataSourceError) in
             try connection.run("CREATE SCHEMA IF NOT EXISTS coredatasource")
             try connection.run(
@@ -49,6 +53,11 @@ struct Registry {
         let found = try connection.rows(
             "SELECT generation, schema FROM \(Registry.stores) WHERE name = $1", [WireValue(name)])
         return found.rowCount == 0 ? nil : Entry(generation: found.integer(0, 0), schema: found.text(0, 1))
+    }
+
+    /// The entry of a store, if there is a registry at all.
+    func existingEntry(_ name: String) throws(DataSourceError) -> Entry? {
+        try exists() ? try entry(name) : nil
     }
 
     func set(_ entry: Entry, _ name: String) throws(DataSourceError) {

@@ -80,7 +80,7 @@ struct StoreOpening {
         let old = try PostgreSQLSchema(options.layout, name: found.schema)
         // What would lose the rows of others is never done by default.
         let policy = options.resetPolicy.withoutMigration == .standard ? ResetPolicy.fail : options.resetPolicy
-        let rows = try metadataRows(connection, old)
+        let rows = try old.metadataRows(connection)
         let decision: StartupDecision
         do throws(DataSourceError) {
             decision = try StartupDecision(.metadata(rows), options.identity, policy)
@@ -111,19 +111,6 @@ struct StoreOpening {
     {
         let others = try Members(connection, schema).alive()
         return others.isEmpty ? nil : "it is open in " + others.map(\.description).joined(separator: ", ")
-    }
-
-    func metadataRows(
-        _ connection: Connection, _ schema: PostgreSQLSchema
-    ) throws(DataSourceError) -> [String: RowValue] {
-        let found = try connection.rows(
-            "SELECT name, number, text FROM \(schema.term(PostgreSQLSchema.metadata))")
-        var rows: [String: RowValue] = [:]
-        for row in 0..<found.rowCount {
-            rows[found.text(row, 0)] =
-                found.optionalInteger(row, 1).map { .integer($0) } ?? .text(found.text(row, 2))
-        }
-        return rows
     }
 
     /// How many objects a generation has, of whatever model.

@@ -20,17 +20,16 @@ final class Connection: @unchecked Sendable {
     private(set) lazy var limits = readLimits()
 
     /// - Parameters:
-    ///   - isUnchanging: Whether the file is taken for one that nobody changes. Then SQLite makes no log and no shared memory
-    ///     beside it, and ignores what is there.
+    ///   - files: What SQLite does with the log and the shared memory beside the file.
     ///   - vfs: The name of SQLite's way to the files; nil for the usual one.
     init(
-        path: String, isReader: Bool, isUnchanging: Bool = false, vfs: String? = nil
+        path: String, isReader: Bool, files: SideFiles = .made, vfs: String? = nil
     ) throws(DataSourceError) {
         var opened: OpaquePointer?
         let access = isReader ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE
-        let naming = isUnchanging ? SQLITE_OPEN_URI : 0
+        let naming = files == .made ? 0 : SQLITE_OPEN_URI
         let code = sqlite3_open_v2(
-            isUnchanging ? Connection.unchanging(path) : path, &opened,
+            Connection.address(path, files), &opened,
             access | naming | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_EXRESCODE, vfs)
         guard let handle = opened else {
             throw DataSourceError(
@@ -45,10 +44,21 @@ final class Connection: @unchecked Sendable {
         self.path = path
     }
 
-    /// The path as SQLite's own kind of address, in which `?`, `#` and `%` have a meaning.
-    private static func unchanging(_ path: String) -> String {
+    /// What SQLite does with the log and the shared memory beside a file.
+    enum SideFiles: String {
+        /// It makes them when it needs them.
+        case made = ""
+        /// It reads shared memory that is there, and makes none.
+        case asTheyAre = "?readonly_shm=1"
+        /// It ignores what is there, and takes the file for one that nobody changes.
+        case ignored = "?immutable=1"
+    }
+
+    /// The path, or SQLite's own kind of address, in which `?`, `#` and `%` have a meaning.
+    private static func address(_ path: String, _ files: SideFiles) -> String {
+        if files == .made { return path }
         let escapes: [Unicode.Scalar: String] = ["%": "%25", "?": "%3f", "#": "%23"]
-        return "file:" + path.unicodeScalars.map { escapes[$0] ?? String($0) }.joined() + "?immutable=1"
+        return "file:" + path.unicodeScalars.map { escapes[$0] ?? String($0) }.joined() + files.rawValue
     }
 
     deinit {

@@ -145,9 +145,13 @@ extension StoreFiles {
 }
 
 extension DataSourceError {
+    /// It names the others, if the store knows them.
     fileprivate init(storeInUse files: StoreFiles) {
+        let others = (try? files.occupants().members) ?? []
+        let names = others.isEmpty ? "" : ": " + others.map(\.description).joined(separator: ", ")
         self.init(
             .storeInUse,
-            "Another container or process has \(files.main) open. Close that one first, or share its container.")
+            "Another container or process has \(files.main) open\(names). Close that one first, or share its container."
+        )
     }
 }

@@ -22,7 +22,7 @@ struct ReadOnlyOpening {
         }
         let watch = try ReadOnlyWatch(files)
         let connection = try Connection(
-            path: files.main, isReader: true, isUnchanging: watch.isUnchanging, vfs: files.calls.sqliteVFS)
+            path: files.main, isReader: true, files: watch.isUnchanging ? .ignored : .made, vfs: files.calls.sqliteVFS)
         defer { connection.close() }
         try connection.configure()
         let probe = try StoreProbe(connection)
@@ -53,17 +53,10 @@ struct ReadOnlyOpening {
 /// Keeps those out who would write a store while it is only read, as far as that goes without making a file, and notices
 /// if somebody did.
 final class ReadOnlyWatch: Sendable {
-    private struct State: Equatable {
-        let identity: FileIdentity
-        let size: Int64
-        let seconds: Int
-        let nanoseconds: Int
-    }
-
     /// Whether the main file is the whole store. SQLite then needs neither a log nor shared memory, which it would make.
     let isUnchanging: Bool
     private let files: StoreFiles
-    private let main: State?
+    private let main: FileState?
     private let lock: SharedLock?
 
     /// - Throws: `storeInUse` if a container or process has the store open for writing.
@@ -94,17 +87,8 @@ final class ReadOnlyWatch: Sendable {
         }
     }
 
-    private static func state(of files: StoreFiles) throws(DataSourceError) -> State? {
-        try files.state(files.main).map { state in
-            #if canImport(Darwin)
-            let time = state.st_mtimespec
-            #else
-            let time = state.st_mtim
-            #endif
-            return State(
-                identity: FileIdentity(state), size: Int64(state.st_size), seconds: Int(time.tv_sec),
-                nanoseconds: Int(time.tv_nsec))
-        }
+    private static func state(of files: StoreFiles) throws(DataSourceError) -> FileState? {
+        try files.state(files.main).map { FileState($0) }
     }
 }
 

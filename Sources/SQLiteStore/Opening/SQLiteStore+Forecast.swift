@@ -2,7 +2,7 @@ internal import Foundation
 package import RowStore
 
 extension SQLiteStore {
-    /// What the next opening would come to, found out without changing a byte or making a file.
+    /// What the next opening would come to, found out without changing a byte or making a file. Others may have the store open.
     ///
     /// - Parameter countsRows: Whether it is about a reset of a store that would be kept too.
     /// - Returns: The reason, how many objects would be dropped, and which backups would be removed.
@@ -31,11 +31,7 @@ extension SQLiteStore {
         let schema = try StoreSchema(options.layout)
         let files = try StoreFiles(options.url, options.calls)
         guard try files.mainExists() else { return nil }
-        // Without a lock file nobody has the store open, and making one would be a change.
-        let lock = files.exists(files.lock) ? try LockFile(files) : nil
-        return try withExtendedLifetime(lock) { () throws(DataSourceError) in
-            try body(StoreForecast(files: files, schema: schema, options: options))
-        }
+        return try body(StoreForecast(files: files, schema: schema, options: options))
     }
 }
 
@@ -46,7 +42,7 @@ package enum MigrationForecast: Sendable, Equatable {
     case impossible(String)
 }
 
-/// Looks at a store that nobody else has open.
+/// Looks at a store, whoever has it open.
 struct StoreForecast {
     let files: StoreFiles
     let schema: StoreSchema
@@ -106,11 +102,8 @@ struct StoreForecast {
         guard access(files.main, R_OK | W_OK) == 0 else {
             throw DataSourceError(systemError: errno, path: files.main, while: "opening")
         }
-        let connection = try files.connectWithoutChange()
-        defer { connection.close(copyingLog: false) }
-        return try body(StoreProbe(connection))
+        return try files.look { (connection) throws(DataSourceError) in try body(StoreProbe(connection)) }
     }
-
 }
 
 extension StoreFiles {
@@ -119,7 +112,7 @@ extension StoreFiles {
     /// one.
     func connectWithoutChange() throws(DataSourceError) -> Connection {
         guard try hasLog() else {
-            let connection = try Connection(path: main, isReader: true, isUnchanging: true, vfs: calls.sqliteVFS)
+            let connection = try Connection(path: main, isReader: true, files: .ignored, vfs: calls.sqliteVFS)
             try connection.configure()
             return connection
         }

@@ -31,7 +31,7 @@ final class Reader: @unchecked Sendable {
     ) throws(DataSourceError) {
         guard try files.mainExists() else { throw DataSourceError(storeMoved: files.main) }
         connection = try Connection(
-            path: files.main, isReader: true, isUnchanging: isUnchanging, vfs: files.calls.sqliteVFS)
+            path: files.main, isReader: true, files: isUnchanging ? .ignored : .made, vfs: files.calls.sqliteVFS)
         try connection.configure()
         try connection.settleReader()
         connection.endsWithItsTask()

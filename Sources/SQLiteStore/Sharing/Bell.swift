@@ -182,6 +182,17 @@ final class Bell: Sendable {
         return (isLocked(descriptor, 1, 0), nil)
     }
 
+    /// Those of some members who have the store open, for those who only look.
+    static func alive(_ members: [StoreMember], _ files: StoreFiles) throws(DataSourceError) -> [StoreMember] {
+        guard !members.isEmpty, try files.state(files.bell) != nil else { return [] }
+        let descriptor = open(files.bell, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            throw DataSourceError(systemError: errno, path: files.bell, while: "opening")
+        }
+        defer { close(descriptor) }
+        return members.filter { isLocked(descriptor, $0.number, 1) }
+    }
+
     /// Ends what ``isAnyAlive(_:keepsOut:)`` has begun.
     static func letIn(_ descriptor: Int32) {
         // A process that is just being forked has the descriptor too, until it runs its program: closing is not enough.

@@ -20,6 +20,20 @@ final class Program {
             PackageFiles.products.appending(component: "model-reset").path, words, in: folder)
     }
 
+    /// Starts the program, which goes on until it is terminated; it is heard line by line.
+    func converse(_ words: String...) throws -> Conversation {
+        let (input, output) = (Pipe(), Pipe())
+        let process = Process()
+        process.executableURL = PackageFiles.products.appending(component: "model-reset")
+        process.arguments = words
+        process.currentDirectoryURL = folder
+        process.standardInput = input.fileHandleForReading
+        process.standardOutput = output
+        try process.run()
+        return Conversation(
+            process, input: input.fileHandleForWriting, output: output.fileHandleForReading, separator: "\n")
+    }
+
     /// What the program says as JSON.
     func json(_ words: String...) async throws -> [String: Any] {
         let text = try await run(words + ["--json"]).output

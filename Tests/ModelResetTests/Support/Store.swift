@@ -18,15 +18,47 @@ struct Store {
 
     /// Opens the store and keeps it open.
     static func open(
-        _ url: URL, model: URL, databaseKey: String = "1", resetPolicy: ResetPolicy = .fail
+        _ url: URL, model: URL, databaseKey: String = "1", resetPolicy: ResetPolicy = .fail, isShared: Bool = false
     ) throws -> SQLiteStore {
         let model = try ModelReader.read(model).model
         let identity = StoreIdentity(
             modelHash: model.hash.description, entityHashes: model.entityHashes.mapValues(\.description),
             databaseKey: databaseKey)
-        return try SQLiteStore.open(
-            SQLiteStore.Options(
-                url: url, layout: ModelLayout(model), identity: identity, resetPolicy: resetPolicy))
+        var options = SQLiteStore.Options(
+            url: url, layout: ModelLayout(model), identity: identity, resetPolicy: resetPolicy)
+        options.isShared = isShared
+        return try SQLiteStore.open(options)
+    }
+
+    /// Gives the object of that key another text in the first attribute.
+    static func rename(_ key: Int64, from old: String, to new: String, in store: some PersistentStore) throws {
+        var (previous, row) = (RowSnapshot(columnCount: 1), RowSnapshot(columnCount: 1))
+        previous.setValue(.text(old), 0)
+        row.setValue(.text(new), 0)
+        var columns = ColumnSet()
+        columns.insert(0)
+        var changes = EntityChanges(entity: 0)
+        changes.updated = [UpdatedRow(key: key, row: row, previous: previous, columns: columns)]
+        _ = try store.commit([ChangeSet(entities: [changes])])
+    }
+
+    static func delete(_ key: Int64, named name: String, in store: some PersistentStore) throws {
+        var row = RowSnapshot(columnCount: 1)
+        row.setValue(.text(name), 0)
+        var changes = EntityChanges(entity: 0)
+        changes.deleted = [StoredRow(key: key, row: row)]
+        _ = try store.commit([ChangeSet(entities: [changes])])
+    }
+
+    /// - Parameter columnCount: How many columns an object has, the first of which gets a text.
+    static func add(_ names: [Int64: String], to store: some PersistentStore, columnCount: Int = 1) throws {
+        var changes = EntityChanges(entity: 0)
+        for (key, name) in names.sorted(by: { $0.key < $1.key }) {
+            var row = RowSnapshot(columnCount: columnCount)
+            row.setValue(.text(name), 0)
+            changes.inserted.append(StoredRow(key: key, row: row))
+        }
+        _ = try store.commit([ChangeSet(entities: [changes])])
     }
 
     static func fill(_ store: SQLiteStore, _ rowCount: Int) throws {

@@ -75,13 +75,3 @@ struct CatalogProgram {
         try String(contentsOf: folder.appending(component: name), encoding: .utf8)
     }
 }
-
-extension Process {
-    /// Waits for the end of the process, without holding up a thread.
-    func end() async {
-        let ended = AsyncStream<Void>.makeStream()
-        terminationHandler = { _ in ended.continuation.finish() }
-        if !isRunning { ended.continuation.finish() }
-        for await _ in ended.stream {}
-    }
-}

@@ -1,5 +1,6 @@
 #if os(Linux)
 import Foundation
+import TestSupport
 
 /// A terminal of which this process is the other end: what a person would type and see.
 struct PseudoTerminal {

@@ -1,7 +1,7 @@
-import Foundation
+package import Foundation
 
 /// A program that is spoken to while it runs. Whoever listens waits for what it says.
-final class Conversation {
+package final class Conversation {
     private let process: Process
     private let input: FileHandle
     private var pieces: AsyncStream<String>.Iterator
@@ -9,19 +9,19 @@ final class Conversation {
     /// - Parameters:
     ///   - output: Where the program's standard output can be read.
     ///   - separator: What ends a piece of it.
-    init(_ process: Process, input: FileHandle, output: FileHandle, separator: String) {
+    package init(_ process: Process, input: FileHandle, output: FileHandle, separator: String) {
         self.process = process
         self.input = input
         pieces = Conversation.pieces(of: output, separator).makeAsyncIterator()
     }
 
-    func say(_ line: String) throws { try input.write(contentsOf: Data((line + "\n").utf8)) }
+    package func say(_ line: String) throws { try input.write(contentsOf: Data((line + "\n").utf8)) }
 
     /// The next piece of output, without its separator; nil after the last.
-    func hear() async -> String? { await pieces.next(isolation: #isolation) }
+    package func hear() async -> String? { await pieces.next(isolation: #isolation) }
 
     /// The pieces up to the first for which the test holds; all if there is none.
-    func hear(until isLast: (String) -> Bool) async -> [String] {
+    package func hear(until isLast: (String) -> Bool) async -> [String] {
         var heard: [String] = []
         while let piece = await pieces.next(isolation: #isolation) {
             heard.append(piece)
@@ -31,12 +31,19 @@ final class Conversation {
     }
 
     /// Ends the program's standard input, and returns its status.
-    func end() async throws -> Int32 {
+    package func end() async throws -> Int32 {
         try input.close()
         return await status()
     }
 
-    func status() async -> Int32 {
+    /// Ends a program that goes on until it is told.
+    package func terminate() async {
+        // A program that a test starts may have all other signals blocked.
+        kill(process.processIdentifier, SIGKILL)
+        await process.end()
+    }
+
+    package func status() async -> Int32 {
         await process.end()
         return process.terminationStatus
     }
@@ -63,19 +70,12 @@ final class Conversation {
     }
 }
 
-extension CatalogProgram {
-    /// Starts the program with pipes; it is heard line by line.
-    func converse(_ arguments: [String]) throws -> Conversation {
-        let (input, output) = (Pipe(), Pipe())
-        let process = try start(arguments, standardInput: input.fileHandleForReading, standardOutput: output)
-        return Conversation(
-            process, input: input.fileHandleForWriting, output: output.fileHandleForReading, separator: "\n")
-    }
-
-    /// Replaces the input as apt does: the new file is written aside, and renamed.
-    func replaceInput(_ packages: [ControlPackage]) throws {
-        let next = folder.appending(component: "next")
-        try Data(packages.text.utf8).write(to: next)
-        guard rename(next.path, input.path) == 0 else { throw CocoaError(.fileWriteUnknown) }
+extension Process {
+    /// Waits for the end of the process, without holding up a thread.
+    package func end() async {
+        let ended = AsyncStream<Void>.makeStream()
+        terminationHandler = { _ in ended.continuation.finish() }
+        if !isRunning { ended.continuation.finish() }
+        for await _ in ended.stream {}
     }
 }

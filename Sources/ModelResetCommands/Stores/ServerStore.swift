@@ -1,0 +1,30 @@
+#if PostgreSQL
+internal import Foundation
+internal import PostgreSQLStore
+internal import RowStore
+internal import SQLiteStore
+
+/// A store in a database on a server.
+struct ServerStore: TargetStore {
+    let options: PostgreSQLStore.Options
+    /// What would lose the rows of others is never done by default.
+    let isResetByDefault = false
+
+    func keepsBackup(_ reason: StoreStartup.Reason) -> Bool { options.resetPolicy.backupCount(reason) != nil }
+
+    func forecast(countsRows: Bool) throws -> StoreStartup {
+        try PostgreSQLStore.forecast(options, countsRows: countsRows).startup
+    }
+
+    func migrationForecast() -> MigrationForecast? { nil }
+    func outlook() -> StoreOutlook? { nil }
+    func occupants() throws -> StoreOccupants { try PostgreSQLStore.forecast(options).occupants }
+
+    /// Only if it is needed, the old store is set aside as that of a file would be.
+    func reset(onlyIfNeeded: Bool, backupFolder: URL?) throws -> StoreStartup {
+        var options = options
+        options.resetPolicy = onlyIfNeeded ? .standard : .discard
+        return try PostgreSQLStore.reset(options, onlyIfNeeded: onlyIfNeeded)
+    }
+}
+#endif

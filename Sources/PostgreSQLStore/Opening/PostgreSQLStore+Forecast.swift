@@ -1,0 +1,68 @@
+#if PostgreSQL
+internal import ManagedModel
+package import RowStore
+
+extension PostgreSQLStore {
+    /// What the store was made for, compared with the options, and who has it open. Nothing is changed, and a server that only
+    /// takes reads is as good.
+    ///
+    /// - Returns: As if the store were reset whenever it is another one: the reason, and how many objects it has then.
+    /// - Throws: What opening would throw, but not `modelChanged` or `storeInUse`.
+    package static func forecast(
+        _ options: Options, countsRows: Bool = false
+    ) throws(DataSourceError) -> (startup: StoreStartup, occupants: StoreOccupants) {
+        let connection = try Connection(options.target)
+        defer { connection.close() }
+        return try connection.look { () throws(DataSourceError) in
+            guard let entry = try Registry(connection: connection).existingEntry(options.name) else {
+                return (StoreStartup(reason: .firstLaunch), StoreOccupants(isOpen: false, members: []))
+            }
+            let schema = try PostgreSQLSchema(named: entry.schema)
+            let members = try Members(connection, schema).alive()
+            return (
+                try forecast(options, entry, connection, countsRows: countsRows),
+                StoreOccupants(isOpen: !members.isEmpty, members: members)
+            )
+        }
+    }
+
+    private static func forecast(
+        _ options: Options, _ entry: Registry.Entry, _ connection: Connection, countsRows: Bool
+    ) throws(DataSourceError) -> StoreStartup {
+        let rows = try PostgreSQLSchema(named: entry.schema).metadataRows(connection)
+        var startup = StoreStartup(reason: .current)
+        // The keys of data sources are known to the app alone.
+        if case .reset(let reason, _) = try StartupDecision(.metadata(rows), options.identity, .discard) {
+            startup.reason = reason
+        }
+        guard startup.isReset || countsRows else { return startup }
+        if let model = try Metadata(rows: rows).model() {
+            let schema = try PostgreSQLSchema(ModelLayout(model), name: entry.schema)
+            startup.rowsDropped = try schema.counts(connection).reduce(0) { $0 + $1.count }
+        } else {
+            startup.rowsDropped = try StoreOpening(options: options).count(connection, entry)
+        }
+        return startup
+    }
+
+    /// Puts an empty store in the place of one, for the model and database key of the options. Where there is no store, none
+    /// is made. The reset policy says whether the old one is set aside.
+    ///
+    /// - Parameter onlyIfNeeded: Whether a store that was made for this model and key is left alone.
+    /// - Throws: What ``open(_:)`` throws; `storeInUse`, which names them, if others have the store open.
+    package static func reset(_ options: Options, onlyIfNeeded: Bool = false) throws(DataSourceError) -> StoreStartup {
+        let connection = try Connection(options.target)
+        defer { connection.close() }
+        let registry = Registry(connection: connection)
+        return try registry.holdingGate { () throws(DataSourceError) in
+            guard let entry = try registry.existingEntry(options.name) else {
+                return StoreStartup(reason: .firstLaunch)
+            }
+            let startup = try forecast(options, entry, connection, countsRows: !onlyIfNeeded)
+            guard startup.isReset || !onlyIfNeeded else { return startup }
+            _ = try StoreOpening(options: options).replace(registry, entry, startup.reason)
+            return startup
+        }
+    }
+}
+#endif

@@ -1,0 +1,108 @@
+package import Foundation
+package import RowStore
+
+/// What tells whether a file was written.
+struct FileState: Equatable {
+    private let identity: FileIdentity
+    private let size: Int64
+    private let seconds: Int
+    private let nanoseconds: Int
+
+    init(_ state: stat) {
+        #if canImport(Darwin)
+        let time = state.st_mtimespec
+        #else
+        let time = state.st_mtim
+        #endif
+        identity = FileIdentity(state)
+        size = Int64(state.st_size)
+        seconds = Int(time.tv_sec)
+        nanoseconds = Int(time.tv_nsec)
+    }
+}
+
+/// Looking at a store that others may have open, or open meanwhile. Nobody is kept out, and no file is made or changed.
+extension StoreFiles {
+    private struct Look: Equatable {
+        let main: FileState
+        let hasLog: Bool
+        let hasSharedMemory: Bool
+    }
+
+    /// How often a look begins anew when the files change under it.
+    private static let lookLimit = 100
+
+    /// Runs the body with a connection that reads one state of the store.
+    ///
+    /// A file without a log is read as one that does not change. If it changed nevertheless, the body runs again.
+    ///
+    /// - Returns: Nil if there is no store.
+    /// - Throws: What the body throws; `storeBusy` if the file changes again and again.
+    func look<R>(_ body: (Connection) throws(DataSourceError) -> R) throws(DataSourceError) -> R? {
+        var failure = DataSourceError(
+            .storeBusy, "\(main) is opened and closed all the time. Try again once it is open or closed.")
+        for _ in 0..<StoreFiles.lookLimit {
+            guard let before = try state() else { return nil }
+            let result = Result { () throws(DataSourceError) in try read(before, body) }
+            let isSame = try state() == before
+            switch result {
+            case .success(let result): if isSame || before.hasLog { return result }
+            case .failure(let error):
+                if isSame { throw error }
+                failure = error
+            }
+        }
+        throw failure
+    }
+
+    private func state() throws(DataSourceError) -> Look? {
+        guard try mainExists(), let main = try state(main) else { return nil }
+        return Look(main: FileState(main), hasLog: try hasLog(), hasSharedMemory: try state(sharedMemory) != nil)
+    }
+
+    private func read<R>(
+        _ look: Look, _ body: (Connection) throws(DataSourceError) -> R
+    ) throws(DataSourceError) -> R {
+        // Those who have a log open have shared memory beside it.
+        let connection =
+            look.hasLog && look.hasSharedMemory
+            ? try Connection(path: main, isReader: true, files: .asTheyAre, vfs: calls.sqliteVFS)
+            : try connectWithoutChange()
+        defer { connection.close(copyingLog: false) }
+        if look.hasLog && look.hasSharedMemory { try connection.configure() }
+        try connection.run("BEGIN")
+        defer { connection.rollBack() }
+        return try body(connection)
+    }
+}
+
+extension StoreFiles {
+    /// Who has the store open.
+    func occupants() throws(DataSourceError) -> StoreOccupants {
+        let known = try look { (connection) throws(DataSourceError) in
+            try StoreProbe(connection).isShared ? try SharedTables.members(connection) : []
+        }
+        let alive = try Bell.alive(known ?? [], self)
+        if !alive.isEmpty { return StoreOccupants(isOpen: true, members: alive) }
+        if try Bell.isAnyAlive(self).0 { return StoreOccupants(isOpen: true, members: []) }
+        return StoreOccupants(isOpen: try isLocked(), members: [])
+    }
+
+    /// Whether a container has the store alone.
+    private func isLocked() throws(DataSourceError) -> Bool {
+        // Without shared memory nobody has it open, and a lock that is tried could be in the way of one who opens it.
+        guard try state(sharedMemory) != nil else { return false }
+        let (descriptor, error) = calls.lockForReading(lock)
+        guard error == 0 else { return error == EWOULDBLOCK }
+        flock(descriptor, LOCK_UN)
+        close(descriptor)
+        return false
+    }
+}
+
+extension SQLiteStore {
+    /// Who has a store open, here or in another process.
+    package static func occupants(_ url: URL) throws(DataSourceError) -> StoreOccupants {
+        try StoreFiles(url, .system).occupants()
+    }
+}

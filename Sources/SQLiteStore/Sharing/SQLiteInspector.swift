@@ -1,0 +1,103 @@
+package import Foundation
+package import ManagedModel
+package import RowStore
+
+/// Looks at a store that others may have open, and changes nothing.
+package struct SQLiteInspector: StoreInspector {
+    package let interval = Duration.milliseconds(100)
+    private let files: StoreFiles
+    private let models: [ManagedObjectModel]
+
+    /// The most saves that are read at once: each may have 4 MB.
+    private static let pageSize = 16
+
+    /// - Parameter models: For a store that has no copy of its model.
+    package init(_ url: URL, models: [ManagedObjectModel]) throws(DataSourceError) {
+        files = try StoreFiles(url, .system)
+        self.models = models
+    }
+
+    package func inspection(tail: Int) throws(DataSourceError) -> StoreInspection {
+        let found = try files.look { (connection) throws(DataSourceError) in
+            let probe = try StoreProbe(connection)
+            let metadata = try probe.found().metadata()
+            return StoreInspection(
+                metadata: metadata, counts: try counts(metadata, probe), feed: try feed(probe, tail: tail))
+        }
+        guard let found else { throw missing }
+        guard var feed = found.feed else { return found }
+        let alive = Set(try Bell.alive(feed.members.map(\.member), files))
+        feed.members = feed.members.map { ($0.member, alive.contains($0.member)) }
+        return StoreInspection(metadata: found.metadata, counts: found.counts, feed: feed)
+    }
+
+    package func saves(after position: Int64) throws(DataSourceError) -> NotedSaves? {
+        let found = try files.look { (connection) throws(DataSourceError) -> NotedSaves? in
+            let probe = try StoreProbe(connection)
+            guard probe.isShared else { return nil }
+            return NotedSaves(
+                storeID: try probe.found().metadata().storeID, position: try SharedTables.feed(connection).position,
+                saves: try saves(connection, after: position, limit: SQLiteInspector.pageSize),
+                members: try SharedTables.members(connection))
+        }
+        guard let found else { throw missing }
+        return found
+    }
+
+    private var missing: DataSourceError { DataSourceError(.notAFile, "There is no store at \(files.main).") }
+
+    private func counts(
+        _ metadata: Metadata, _ probe: StoreProbe
+    ) throws(DataSourceError) -> [(entity: String, count: Int)]? {
+        guard let model = metadata.model(among: models) else { return nil }
+        var counts: [(entity: String, count: Int)] = []
+        for table in try StoreSchema(model, format: metadata.format).tables {
+            guard let table, table.layout.links == nil else { continue }
+            let found = try probe.connection.values("SELECT count(*) FROM \(table.name.quoted)")
+            if case .integer(let count)? = found.first?.first { counts.append((table.layout.name, Int(count))) }
+        }
+        return counts
+    }
+
+    private func feed(_ probe: StoreProbe, tail: Int) throws(DataSourceError) -> StoreInspection.Feed? {
+        guard probe.isShared else { return nil }
+        let connection = probe.connection
+        let feed = try SharedTables.feed(connection)
+        return StoreInspection.Feed(
+            position: feed.position, lowest: feed.lowest,
+            members: try SharedTables.members(connection).map { ($0, false) },
+            desk: try LeaseDesk(connection, version: feed.leases), now: LeaseDesk.now,
+            saves: try saves(connection, after: feed.position - Int64(tail), limit: tail))
+    }
+
+    private func saves(
+        _ connection: Connection, after position: Int64, limit: Int
+    ) throws(DataSourceError) -> [NotedSave] {
+        let sql = """
+            SELECT "position", "member", "time", "unknown", "changes" FROM "_changes" WHERE "position" > ?1 \
+            ORDER BY "position" LIMIT ?2
+            """
+        return try connection.values(sql, [.integer(position), .integer(Int64(limit))]).compactMap { row in
+            guard case .integer(let position) = row[0], case .integer(let member) = row[1],
+                case .integer(let seconds) = row[2]
+            else { return nil }
+            var unknown: String?
+            var changes: [UInt8] = []
+            if case .text(let names) = row[3] { unknown = names }
+            if case .blob(let bytes) = row[4] { changes = bytes }
+            return changes.withUnsafeBytes { bytes in
+                NotedSave(
+                    position: position, member: member, time: Date(timeIntervalSince1970: TimeInterval(seconds)),
+                    unknown: unknown, changes: bytes)
+            }
+        }
+    }
+}
+
+extension StoreProbe {
+    /// Whether the store has the tables by which processes share it.
+    var isShared: Bool {
+        let names = Set(contents.map(\.name))
+        return SharedTables.names.allSatisfy(names.contains)
+    }
+}

@@ -1,0 +1,156 @@
+import Foundation
+import RowStore
+import SQLiteStore
+import TestSupport
+import Testing
+
+@Suite struct InspectCommandTests {
+    private let program: Program
+    private let model: String
+    private let store: URL
+
+    init() throws {
+        program = try Program()
+        model = try program.write(Shop.first)
+        store = program.file("shop.sqlite")
+    }
+
+    private func open(isShared: Bool = true) throws -> SQLiteStore {
+        try Store.open(store, model: program.file(model), isShared: isShared)
+    }
+
+    @Test func membersLeasesAndSavesOfALiveStoreAreShown() async throws {
+        let holder = try open()
+        let other = try open()
+        defer { holder.close() }
+        _ = try holder.takeLeases([0], for: "ItemDataSource")
+        _ = try other.takeLeases([0], for: "ToolDataSource")
+        try Store.add([1: "pen", 2: "ink"], to: holder)
+        try Store.rename(1, from: "pen", to: "a \"red\" pen", in: other)
+        try Store.delete(2, named: "ink", in: holder)
+        let outcome = try await program.run("inspect", "shop.sqlite")
+        #expect(outcome.status == 0, "\(outcome.errors)")
+        #expect(outcome.output.contains("\nit is open in \(holder.member), \(other.member)\n"))
+        #expect(
+            outcome.output.contains(
+                """
+                entities:
+                  Item: 1 object, of ItemDataSource
+                members:
+                  1: \(holder.member)
+                  2: \(other.member)
+                leases:
+                  Item: \(holder.member) for ItemDataSource, epoch 1, for
+                """), "\(outcome.output)")
+        #expect(outcome.output.contains("\(other.member) for ToolDataSource, wants Item, for "))
+        #expect(outcome.output.contains("feed: position 3, noted from 1 on\n"))
+        let lines = outcome.output.split(separator: "\n").map { $0.drop { $0 == " " } }
+        #expect(lines.contains(#"+ Item 1: name "pen""#) && lines.contains(#"+ Item 2: name "ink""#))
+        #expect(lines.contains(##"* Item 1: name "pen" -> "a \"red\" pen""##))
+        #expect(lines.contains(#"- Item 2: name "ink""#))
+
+        other.close()
+        let members = try await program.json("inspect", "shop.sqlite")["members"] as? [[String: Any]]
+        #expect(members?.map { $0["alive"] as? Bool } == [true, false])
+    }
+
+    @Test func theSameForPrograms() async throws {
+        let live = try open()
+        defer { live.close() }
+        _ = try live.takeLeases([0], for: "ItemDataSource")
+        try Store.add([1: "pen"], to: live)
+        try Store.rename(1, from: "pen", to: "ink", in: live)
+        let json = try await program.json("inspect", store.path)
+        #expect(json["store"] as? String == store.path)
+        #expect(json["open"] as? Bool == true)
+        let entities = try #require(json["entities"] as? [[String: Any]])
+        #expect(entities.map { $0["source"] as? String } == ["ItemDataSource"])
+        #expect(entities.map { $0["count"] as? Int } == [1])
+        let leases = try #require(json["leases"] as? [[String: Any]])
+        #expect(leases.map { $0["holder"] as? Int } == [Int(live.member.number)])
+        let feed = try #require(json["feed"] as? [String: Any])
+        #expect(feed["position"] as? Int == 2)
+        let saves = try #require(feed["saves"] as? [[String: Any]])
+        let changes = try #require(saves.last?["changes"] as? [[String: Any]])
+        #expect(changes.map { $0["change"] as? String } == ["updated"])
+        #expect(
+            changes.first?["attributes"] as? [[String: String]] == [["name": "name", "before": "pen", "after": "ink"]])
+    }
+
+    @Test func aClosedStoreIsLeftAsItIs() async throws {
+        let live = try open()
+        try Store.add([1: "pen"], to: live)
+        live.close()
+        let before = try program.files("shop")
+        let outcome = try await program.run("inspect", "shop.sqlite")
+        #expect(outcome.output.contains("\n  1: \(live.member), ended\n"))
+        #expect(try program.files("shop") == before)
+    }
+
+    /// Two things that a look must not do to a process that works with the store.
+    @Test(arguments: [false, true]) func nobodyIsKeptOutOrKeptFromTidyingUp(_ isShared: Bool) async throws {
+        let live = try open(isShared: isShared)
+        #expect(try await program.run("inspect", "shop.sqlite").status == 0)
+        try Store.add([1: "pen"], to: live)
+        #expect(try await program.run("inspect", "shop.sqlite").output.contains("Item: 1 object"))
+        live.close()
+        let next = try open(isShared: isShared)
+        next.close()
+        let names = try program.files("shop.sqlite").keys
+        #expect(!names.contains("shop.sqlite-wal") && !names.contains("shop.sqlite-shm"))
+    }
+
+    @Test func aStoreThatNobodySharesHasNoFeed() async throws {
+        let live = try open(isShared: false)
+        defer { live.close() }
+        try Store.fill(live, 3)
+        let outcome = try await program.run("inspect", "shop.sqlite")
+        #expect(outcome.status == 0, "\(outcome.errors)")
+        #expect(outcome.output.contains("\nit is open in another process, which does not share it\n"))
+        #expect(outcome.output.contains("\n  Item: 3 objects\nfeed: none, "))
+        #expect(try await program.json("inspect", "shop.sqlite")["feed"] is NSNull)
+        let following = try await program.run("inspect", "shop.sqlite", "--follow")
+        #expect(following.status == 4 && following.errors.contains("has no feed to follow"))
+    }
+
+    @Test func savesOfAnotherOrderOfAttributesNeedTheirModel() async throws {
+        let model = try program.write(
+            """
+            <entity name="Item"><attribute name="name" optional="YES" attributeType="String"/>
+            <attribute name="shown" optional="YES" transient="YES" attributeType="Boolean"/></entity>
+            """)
+        let live = try open()
+        defer { live.close() }
+        try Store.add([1: "pen"], to: live, columnCount: 2)
+        let without = try await program.run("inspect", "shop.sqlite")
+        #expect(without.status == 0 && without.output.contains("Item: 1 object"))
+        #expect(without.output.contains("its changes cannot be decoded"))
+        let with = try await program.run("inspect", "shop.sqlite", "--model", "Shop.xcdatamodeld", "--model", model)
+        #expect(with.output.contains(#"+ Item 1: name "pen""#), "\(with.output)\(with.errors)")
+    }
+
+    @Test func newSavesAreFollowedUntilItIsEnded() async throws {
+        let live = try open()
+        try Store.add([1: "pen"], to: live)
+        let following = try program.converse("inspect", "shop.sqlite", "--follow")
+        _ = await following.hear { $0 == #"    + Item 1: name "pen""# }
+        try Store.rename(1, from: "pen", to: "ink", in: live)
+        #expect(await following.hear()?.hasSuffix(" \(live.member)") == true)
+        #expect(await following.hear() == #"  * Item 1: name "pen" -> "ink""#)
+        _ = try live.reset {}
+        #expect(await following.hear { $0 == "the store was reset" }.last == "the store was reset")
+        try Store.add([2: "cap"], to: live)
+        #expect(await following.hear { $0 == #"  + Item 2: name "cap""# }.count == 2)
+        await following.terminate()
+        live.close()
+        let names = try program.files("shop.sqlite").keys
+        #expect(!names.contains("shop.sqlite-wal") && !names.contains("shop.sqlite-shm"))
+    }
+
+    @Test func whatIsNoStoreIsAnError() async throws {
+        #expect(try await program.run("inspect", "none.sqlite").errors.contains("notAFile: There is no store at "))
+        try Data("a photo of a shop".utf8).write(to: store)
+        let outcome = try await program.run("inspect", "shop.sqlite")
+        #expect(outcome.status == 4 && outcome.errors.hasPrefix("model-reset: error: notADatabase: "))
+    }
+}

@@ -1,0 +1,108 @@
+#if PostgreSQL
+import Foundation
+import ManagedModel
+import ModelReader
+import PostgreSQLStore
+import RowStore
+import TestSupport
+import Testing
+
+@Suite(.enabled(if: PostgreSQLServer.isInstalled, "\(PostgreSQLServer.comment)")) struct ServerStoreTests {
+    private let program: Program
+    private let model: String
+    private let connection: String
+
+    init() throws {
+        program = try Program()
+        model = try program.write(Shop.first)
+        let server = try PostgreSQLServer.shared
+        connection = server.connectionString(database: try server.makeDatabase())
+    }
+
+    private func open() throws -> PostgreSQLStore {
+        let model = try ModelReader.read(program.file(model)).model
+        let identity = StoreIdentity(
+            modelHash: model.hash.description, entityHashes: model.entityHashes.mapValues(\.description),
+            databaseKey: "1")
+        return try PostgreSQLStore.open(
+            PostgreSQLStore.Options(
+                connection: connection, name: "shop", layout: ModelLayout(model), identity: identity))
+    }
+
+    private func run(_ command: String, _ words: String...) async throws -> Subprocess {
+        try await program.run(
+            [command, model, "--store", connection, "--name", "shop", "--database-key", "1"] + words)
+    }
+
+    @Test func itsStatusNamesWhoHasItOpenAndChangesNothing() async throws {
+        #expect(try await run("status").output == "create: there is no store\n")
+        let store = try open()
+        try Store.add([1: "pen", 2: "ink"], to: store)
+        let outcome = try await run("status")
+        #expect(outcome.status == 0, "\(outcome.errors)")
+        #expect(
+            outcome.output == """
+                open: the store was made for this model and this database key
+                it is open in \(store.member)
+
+                """)
+        store.close()
+        try program.write(Shop.second)
+        let other = try await run("status")
+        #expect(other.status == 1)
+        #expect(
+            other.output == """
+                fail: the store was made for another model (Item); a store on a server is never reset by default, so that \
+                opening it throws modelChanged and its 2 objects stay
+
+                """)
+    }
+
+    @Test func itIsResetOnceNobodyHasItOpen() async throws {
+        let store = try open()
+        try Store.add([1: "pen", 2: "ink"], to: store)
+        for words in ["", "--dry-run"] {
+            let outcome = try await words.isEmpty ? run("reset") : run("reset", words)
+            #expect(outcome.status == 4)
+            #expect(outcome.errors.contains("storeInUse: ") && outcome.errors.contains("\(store.member)"))
+        }
+        store.close()
+        #expect(
+            try await run("reset", "--if-needed").output
+                == "nothing to reset: the store was made for this model and this database key\n")
+        #expect(
+            try await run("reset").output
+                == "reset: the store was made for this model and this database key; 2 objects dropped\n")
+        let next = try open()
+        #expect(next.startup.reason == .current)
+        try Store.add([1: "pen"], to: next)
+        next.close()
+        try program.write(Shop.second)
+        #expect(
+            try await run("reset", "--if-needed").output
+                == "reset: the store was made for another model (Item); 1 object set aside in another schema\n")
+        #expect(try await run("status").output == "open: the store was made for this model and this database key\n")
+        #expect(try await run("reset", "--backup", "old").status == 2)
+    }
+
+    @Test func itIsInspectedAndFollowed() async throws {
+        let store = try open()
+        defer { store.close() }
+        _ = try store.takeLeases([0], for: "ItemDataSource")
+        try Store.add([1: "pen"], to: store)
+        let following = try program.converse("inspect", connection, "--name", "shop", "--follow")
+        let heard = await following.hear { $0 == #"    + Item 1: name "pen""# }
+        #expect(heard.first?.hasPrefix("PostgreSQL store shop: format ") == true)
+        #expect(heard.contains("  Item: 1 object, of ItemDataSource"))
+        #expect(heard.contains("  1: \(store.member)"))
+        #expect(heard.contains { $0.hasPrefix("  Item: \(store.member) for ItemDataSource, epoch 1, for ") })
+        try Store.rename(1, from: "pen", to: "ink", in: store)
+        #expect(await following.hear()?.hasSuffix(" \(store.member)") == true)
+        #expect(await following.hear() == #"  * Item 1: name "pen" -> "ink""#)
+        await following.terminate()
+        let json = try await program.json("inspect", connection, "--name", "shop")
+        #expect((json["feed"] as? [String: Any])?["position"] as? Int == 2)
+        #expect(try await program.run("inspect", connection, "--name", "other").status == 4)
+    }
+}
+#endif
