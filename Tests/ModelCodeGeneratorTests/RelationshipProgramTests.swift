@@ -32,7 +32,7 @@ import Testing
         let library = PackageFiles.cases.appending(components: "Programs", "ExercisesRelationships.swift").path
         let run = try await RealLibrary.shared.value.run(
             files.keys.sorted().map { directory.url.appending(component: $0).path } + [library], in: directory.url)
-        #expect(run.status == 0 && run.output == "" && run.errors == "")
+        #expect(run.status == 0 && run.output == "" && run.errors == "", "\(run.output) \(run.errors)")
         if program.relationshipCount < all {
             print("\(url.lastPathComponent): \(program.relationshipCount) of \(all) relationships were exercised.")
         }

@@ -29,7 +29,10 @@ struct StoreOpening {
             let found = try registry.entry(options.name)
             let (entry, startup) = try decide(registry, found)
             let schema = try PostgreSQLSchema(options.layout, name: entry.schema)
-            if startup.reason == .current { try update(connection, schema) }
+            if startup.reason == .current {
+                try schema.checkTables(connection, options.name)
+                try update(connection, schema)
+            }
             try settleWriter(connection)
             let (membership, position) = try join(connection, schema)
             return Result(

@@ -8,8 +8,9 @@ struct PostgreSQLTable: Sendable {
     let name: String
     /// Without quotes and schema, as the server's errors have it.
     let bareName: String
-    /// The quoted name of each stored column, by its number.
+    /// The quoted name of each stored column, by its number, and the same without quotes.
     let columns: [Int: String]
+    let bareColumns: [Int: String]
     /// The stored columns, in the order in which all statements name them.
     let stored: [Int]
     let constraints: [Constraint]
@@ -51,6 +52,7 @@ struct PostgreSQLTable: Sendable {
         let columns = names.mapValues(\.quoted)
         let stored = layout.storedColumns
         self.columns = columns
+        bareColumns = names
         self.stored = stored
         constraints = layout.constraints.enumerated().filter { $1.allSatisfy { columns[$0] != nil } }.map {
             number, of in

@@ -8,7 +8,13 @@ struct RealLibrary: Sendable {
     /// Linked once for all tests.
     static let shared = Task { try await RealLibrary() }
 
+    #if PostgreSQL
+    private static let modules = ["ManagedModel", "RowStore", "SQLiteStore", "PostgreSQLStore", "CoreDataSource"]
+    private static let systemLibraries = ["-lsqlite3", "-lxxhash", "-lpq"]
+    #else
     private static let modules = ["ManagedModel", "RowStore", "SQLiteStore", "CoreDataSource"]
+    private static let systemLibraries = ["-lsqlite3", "-lxxhash"]
+    #endif
     private static let name = "BuiltCoreDataSource"
 
     private init() async throws {
@@ -24,7 +30,7 @@ struct RealLibrary: Sendable {
         }
         try await RealLibrary.compile(
             ["-emit-library", "-o", folder.appending(component: "lib\(RealLibrary.name).so").path] + objects
-                + ["-lsqlite3", "-lxxhash"])
+                + RealLibrary.systemLibraries)
     }
 
     /// Compiles the files to a program, as strictly as this package compiles itself, and runs it.
