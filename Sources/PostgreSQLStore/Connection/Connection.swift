@@ -106,9 +106,12 @@ final class Connection {
             "statement_timeout": "0", "idle_in_transaction_session_timeout": "0",
             "default_transaction_isolation": "'read committed'", "default_transaction_read_only": "off",
         ]
-        for (name, value) in settings.sorted(by: { $0.key < $1.key }) { try run("SET \(name) = \(value)") }
-        let process = try rows(
-            "SELECT pg_backend_pid(), backend_start::text FROM pg_stat_get_activity(pg_backend_pid())")
+        let process = try pipeline(
+            settings.sorted(by: { $0.key < $1.key }).map { Request("SET \($0) = \($1)", isKept: false) } + [
+                Request(
+                    "SELECT pg_backend_pid(), backend_start::text FROM pg_stat_get_activity(pg_backend_pid())",
+                    isKept: false)
+            ])[settings.count]
         serverProcessStart = process.rowCount == 1 ? process.text(0, 1) : ""
         guard process.integer(0, 0) == Int64(serverProcess) else {
             throw DataSourceError(

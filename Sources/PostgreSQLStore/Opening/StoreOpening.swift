@@ -56,14 +56,12 @@ struct StoreOpening {
     ///
     /// Whoever stops in the middle of a transaction, or whose network is gone, keeps others waiting for seconds only.
     func settleWriter(_ connection: Connection) throws(DataSourceError) {
-        for (name, value) in [
-            ("idle_in_transaction_session_timeout", 5000), ("tcp_keepalives_idle", 5), ("tcp_keepalives_interval", 2),
-            ("tcp_keepalives_count", 3), ("tcp_user_timeout", 10_000),
-        ] {
-            try connection.run("SET \(name) = \(value)")
-        }
-        try connection.run("SET synchronous_commit = \(options.synchronous == .full ? "on" : "off")")
-        try connection.run("SET coredatasource.member = 'on'")
+        let settings = [
+            "idle_in_transaction_session_timeout": "5000", "tcp_keepalives_idle": "5", "tcp_keepalives_interval": "2",
+            "tcp_keepalives_count": "3", "tcp_user_timeout": "10000", "coredatasource.member": "'on'",
+            "synchronous_commit": options.synchronous == .full ? "on" : "off",
+        ]
+        _ = try connection.pipeline(settings.map { Request("SET \($0) = \($1)", isKept: false) })
         connection.tracing = options.tracing
     }
 

@@ -77,16 +77,16 @@ struct CutConnectionTests {
                 while active.withLock({ $0 > 0 }) { cutSomething(place.proxy, &random) }
                 return
             }
-            for step in Int64(1)...40 {
+            for step in Int64(1)...20 {
                 let key = Int64(index) * 1000 + step
                 if let failure = saved(key, stores[index]) { failures.withLock { $0.append(failure) } }
             }
             active.withLock { $0 -= 1 }
         }
         #expect(failures.withLock { $0 } == [], "seed \(seed)")
-        #expect(try place.keys() == (0..<3).flatMap { index in (1...40).map { index * 1000 + $0 } }, "seed \(seed)")
+        #expect(try place.keys() == (0..<3).flatMap { index in (1...20).map { index * 1000 + $0 } }, "seed \(seed)")
         let reader = try place.open(isDirect: true)
-        #expect(try reader.position() == start + 120, "seed \(seed)")
+        #expect(try reader.position() == start + 60, "seed \(seed)")
         for store in stores + [reader] { store.close() }
     }
 
@@ -97,7 +97,8 @@ struct CutConnectionTests {
         case 1: _ = proxy.cutBefore(statement)
         default: _ = proxy.cutReply(to: statement)
         }
-        usleep(UInt32(random.next(below: 30_000)))
+        // Longer than a connection and a save take, most of the time.
+        usleep(UInt32(20_000 + random.next(below: 130_000)))
     }
 
     /// - Returns: What went wrong; nil once it is acknowledged.
