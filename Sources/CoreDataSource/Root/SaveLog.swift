@@ -47,8 +47,7 @@ package struct SaveLog {
     private var entries: [LoggedSave] = []
     /// Everything up to this number has left ``rows``.
     private var trimmedRows: Int64 = 0
-    /// Where the fetches began that are under way, the oldest first, and how many began there.
-    private var readers: [(start: Int64, count: Int)] = []
+    private var reads = OpenReads()
     private let layout: ModelLayout
     /// How many bytes main may be behind before it has to reload.
     private let unmergedByteLimit: Int
@@ -246,7 +245,7 @@ package struct SaveLog {
     /// The saves that main has not merged yet; it merges them now.
     package mutating func takeForMain() -> [ChangeSet] {
         guard let merged, merged < newest else { return [] }
-        let taken = saves(after: merged)
+        let taken = entries.suffix(Int(newest - merged)).map(\.changes)
         self.merged = newest
         unmergedByteCount = 0
         trim()
@@ -272,31 +271,20 @@ package struct SaveLog {
 
     /// A fetch begins: everything up to the number returned is surely in what it will read from the store.
     package mutating func beginRead() -> Int64 {
-        if let last = readers.last, last.start == committed {
-            readers[readers.count - 1].count += 1
-        } else {
-            readers.append((committed, 1))
-        }
+        reads.begin(at: committed)
         return committed
     }
 
     /// The fetch that began there has read the store, and has looked into ``rows`` for what it lacks.
     package mutating func endRead(from number: Int64) {
-        if let reader = readers.firstIndex(where: { $0.start == number }) {
-            readers[reader].count -= 1
-            if readers[reader].count == 0 { readers.remove(at: reader) }
-        }
+        reads.end(from: number)
         trim()
     }
 
     // MARK: The log
 
-    private func saves(after number: Int64) -> [ChangeSet] {
-        entries.suffix(Int(newest - number)).map(\.changes)
-    }
-
     private mutating func trim() {
-        let known = min(committed, readers.first?.start ?? newest)
+        let known = min(committed, reads.oldest ?? newest)
         if trimmedRows < known {
             for save in entries.suffix(Int(newest - trimmedRows)) where save.changes.number <= known {
                 if !save.isTakenBack, !save.changes.isTakeBack, !save.isForgotten { rows.remove(save.changes) }
