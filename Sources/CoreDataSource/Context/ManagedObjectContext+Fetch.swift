@@ -137,6 +137,9 @@ extension ManagedObjectContext {
             let query = plan.query.unlimited.of(entity: entity)
             if isRegistered(query) {
                 total += try countOfRegistered(query)
+            } else if editing == .inDraft, bindings[entity].hasEdits {
+                // Others may have changed the rows since they were edited here, so that only the rows themselves tell.
+                total += try readRows(query.keysOnly).rows.count
             } else {
                 // The store counts what is saved, as the edits were before.
                 total += try source.count(query, bindings[entity].layout)
@@ -148,6 +151,14 @@ extension ManagedObjectContext {
 }
 
 extension RowQuery {
+    /// The same rows in any order, without their values.
+    var keysOnly: RowQuery {
+        var query = self
+        query.isOrdered = false
+        query.columns = []
+        return query
+    }
+
     /// Whether the query is for every row of its entity.
     fileprivate var isWhole: Bool { predicate == .constant(true) && limit == nil && offset == 0 }
 }

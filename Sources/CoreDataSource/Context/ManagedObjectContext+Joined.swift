@@ -21,10 +21,7 @@ extension ManagedObjectContext {
     func countJoined(_ plan: FetchPlan) throws(DataSourceError) -> Int {
         let query = plan.query.unlimited
         if !hasEdits(query, plan.family), let count = try source.countJoined(query, plan.family) { return count }
-        var unordered = query
-        unordered.isOrdered = false
-        unordered.columns = []
-        return try joinedRows(unordered, plan.family).rows.count
+        return try joinedRows(query.keysOnly, plan.family).rows.count
     }
 
     private func joined(

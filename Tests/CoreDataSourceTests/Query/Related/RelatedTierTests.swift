@@ -46,18 +46,24 @@ struct RelatedTierTests {
                 try Self.ask(mail.main, seed &+ 1, 10, "on main")
                 try await container.read { try Self.ask($0, seed &+ 2, 10, "in a snapshot") }
                 try await mail.perform { try Self.ask($0, seed &+ 3, 10, "in a batch without edits") }
-                try askInDraft(mail, seed)
-                asked += 50
+                try await askInDraft(mail, seed)
+                asked += 60
             }
             try await container.close()
         }
     }
 
-    private func askInDraft(_ mail: MailDataSource, _ seed: UInt64) throws {
+    private func askInDraft(_ mail: MailDataSource, _ seed: UInt64) async throws {
         let draft = try mail.draft(inserting: MailTag.self)
         var editor = MailEditor(random: SeededRandom(seed: seed &+ 4))
         try editor.edit(draft.context, count: 12)
         try Self.ask(draft.context, seed &+ 5, 10, "in a draft")
+        try await mail.perform { context in
+            var editor = MailEditor(random: SeededRandom(seed: seed &+ 6))
+            try editor.edit(context, count: 12)
+        }
+        for _ in 0..<3 where draft.canUndo { draft.undo() }
+        try Self.ask(draft.context, seed &+ 7, 10, "in a draft beside which others have saved")
         draft.discard()
     }
 
