@@ -8,8 +8,7 @@ extension RootContext {
     /// - Throws: What the store throws.
     package func follow(to wanted: Int64? = nil) throws(DataSourceError) {
         guard let sharing = store.sharing, isBehind(wanted) else { return }
-        var leaseVersion: Int64?
-        try following.withLock { _ throws(DataSourceError) in
+        let known = try following.withLock { leaseVersion throws(DataSourceError) -> Int64? in
             // Somebody else may have done it meanwhile.
             while isBehind(wanted) {
                 let (position, generation) = state.withLock { ($0.followed, $0.log.generation) }
@@ -18,8 +17,9 @@ extension RootContext {
                 take(news, generation)
                 if !news.isMore { break }
             }
+            return leaseVersion
         }
-        if let leaseVersion { leases?.note(leaseVersion) }
+        if let known { leases?.note(known) }
     }
 
     private func isBehind(_ wanted: Int64?) -> Bool {

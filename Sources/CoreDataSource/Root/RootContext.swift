@@ -22,8 +22,9 @@ package final class RootContext: Sendable {
     let raiseKeys = Guarded<(@Sendable (_ firstFree: Int64) -> Void)?>(nil)
     /// The rights to write, in a store that others write too.
     package let leases: LeaseKeeper?
-    /// Held while news of other containers are read and put into the log, so that they keep their order.
-    let following = Guarded(())
+    /// The version of the leases of which the newest news told. It is held while news of other containers are read and put into
+    /// the log, so that they keep their order.
+    let following = Guarded<Int64?>(nil)
 
     package init(
         _ layout: ModelLayout, store: any PersistentStore, limits: RootLimits = RootLimits(),

@@ -3,7 +3,8 @@ internal import Foundation
 /// A value that one thread at a time can reach.
 ///
 /// It is `Synchronization.Mutex` in all but its lock. That one's contended path is in a library which the thread sanitizer
-/// cannot look into, so that it reports races where there are none; this one's lock it knows.
+/// cannot look into, so that it reports races where there are none; this one's lock it knows. The value must have a size: of
+/// one without, such as `Void`, the sanitizer takes another address for its place, and reports races there.
 package final class Guarded<Value>: @unchecked Sendable {
     // Guarded by: lock.
     private var value: Value
