@@ -50,7 +50,8 @@ extension Writer {
             _ = try connection.pipeline(requests)
             counters.count(rows: saves.reduce(0) { $0 + $1.rowCount })
         } catch {
-            if isCommitting, error.isLoss, !connection.isUsable {
+            // An answer that the server is going down says nothing of a commit that waited for another server.
+            if isCommitting, error.isLoss {
                 unsettled = Unsettled(number: number, saves: Set(saves.map(\.number)))
                 giveUpConnection()
                 if try settle(patience: opening.options.settlingPatience) { return }

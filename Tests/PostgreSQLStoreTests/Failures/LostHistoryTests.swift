@@ -1,0 +1,134 @@
+#if PostgreSQL
+import PostgreSQLStore
+import RowStore
+import StoreTestModel
+import TestSupport
+import Testing
+
+/// What a member knows of a server is not true any more: the server has gone back, or others have gone on without it.
+@Suite(
+    .enabled(if: PostgreSQLServer.isInstalled, "PostgreSQL is not installed; Scripts/prepare --postgresql installs it.")
+)
+struct LostHistoryTests {
+    /// Each save of its own calls it, too.
+    @Test func aMemberBeatsHoweverOftenItIsCalled() throws {
+        let place = try FailurePlace()
+        let store = try place.open(isDirect: true)
+        func seen() throws -> String? {
+            try place.run("SELECT seen FROM _members WHERE number = \(store.member.number)").first?[0]
+        }
+        let first = try seen()
+        let end = ContinuousClock.now + .seconds(20)
+        var key: Int64 = 0
+        var last = first
+        while last == first, ContinuousClock.now < end {
+            for _ in 0..<20 {
+                key += 1
+                try store.write([FailurePlace.save(key)])
+            }
+            last = try seen()
+        }
+        #expect(last != first)
+        store.close()
+    }
+
+    @Test func aServerThatHasLostItsNewestSavesIsReadAnew() throws {
+        let place = try FailurePlace()
+        let (store, other) = (try place.open(isDirect: true), try place.open(isDirect: true))
+        for key in Int64(1)...3 { try other.write([FailurePlace.save(key)]) }
+        let start = try store.news(after: store.firstPosition)
+        // As a standby is that had not heard of the last save.
+        try place.run(
+            """
+            SET coredatasource.member = 'on'; DELETE FROM "Item" WHERE _key = 3; \
+            DELETE FROM _changes WHERE position = \(start.position); UPDATE _feed SET position = position - 1
+            """)
+        for key in Int64(4)...5 { try other.write([FailurePlace.save(key)]) }
+        let news = try store.news(after: start.position)
+        #expect(news.position == start.position + 1)
+        #expect(news.events.count == 1)
+        guard case .unknown(nil)? = news.events.first else {
+            Issue.record("\(news.events)")
+            return
+        }
+        store.close()
+        other.close()
+    }
+
+    @Test func aMemberWhoseNumberWasGivenAgainIsToldSo() throws {
+        let place = try FailurePlace()
+        let store = try place.open(isDirect: true)
+        try store.write([FailurePlace.save(1)])
+        try place.run("UPDATE _members SET token = token / 2 + 1; DELETE FROM _saves")
+        #expect(code { try store.write([FailurePlace.save(2)]) } == .storeReset)
+        #expect(try place.keys() == [1])
+        store.close()
+    }
+
+    @Test func aConnectionThatWasCutWhileNobodyUsedItIsMadeAnew() throws {
+        let place = try FailurePlace()
+        let store = try place.open()
+        try store.write([FailurePlace.save(1)])
+        place.proxy.cutAll()
+        try store.write([FailurePlace.save(2)])
+        place.proxy.cutAll()
+        #expect(try store.reserveKeys(10).count == 10)
+        place.proxy.cutAll()
+        #expect(try store.takeLeases([TestModel.item], for: "s").ticket == nil)
+        place.proxy.cutAll()
+        #expect(try store.keys() == [1, 2])
+        store.close()
+    }
+
+    // MARK: Resets
+
+    @Test func whoWasAwayDuringAResetIsToldSo() throws {
+        let place = try FailurePlace()
+        let (store, other) = (try place.open(), try place.open(isDirect: true))
+        try store.write([FailurePlace.save(1)])
+        place.proxy.goAway()
+        // As if the time had passed.
+        try place.run("UPDATE _members SET seen = seen - interval '1 hour' WHERE number = \(store.member.number)")
+        #expect(try other.reset().rowsDropped == 1)
+        place.proxy.comeBack()
+        #expect(code { try store.write([FailurePlace.save(2)]) } == .storeReset)
+        #expect(code { _ = try store.count() } == .storeReset)
+        #expect(code { _ = try store.news(after: 0) } == .storeReset)
+        #expect(code { _ = try store.leases() } == .storeReset)
+        #expect(code { _ = try store.reserveKeys(1) } == .storeReset)
+        #expect(try other.count() == 0)
+        store.close()
+        other.close()
+    }
+
+    @Test func aResetWhoseReplyIsLostHasHappenedOnce() throws {
+        let place = try FailurePlace()
+        let store = try place.open()
+        try store.write([FailurePlace.save(1)])
+        _ = place.proxy.cutReply(to: "COMMIT")
+        #expect(try store.reset().rowsDropped == 1)
+        #expect(try store.count() == 0)
+        try store.write([FailurePlace.save(2)])
+        let other = try place.open(isDirect: true)
+        #expect(try other.keys() == [2])
+        store.close()
+        other.close()
+    }
+
+    @Test func aResetLeavesStoresOfSimilarNames() throws {
+        let place = try FailurePlace()
+        var similar = place.options(isDirect: true)
+        similar.name = "store backup"
+        let other = try PostgreSQLStore.open(similar)
+        try other.write([FailurePlace.save(7)])
+        let store = try place.open(isDirect: true)
+        for key in Int64(1)...2 {
+            try store.write([FailurePlace.save(key)])
+            _ = try store.reset()
+        }
+        #expect(try other.keys() == [7])
+        store.close()
+        other.close()
+    }
+}
+#endif
