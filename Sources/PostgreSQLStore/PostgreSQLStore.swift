@@ -189,6 +189,7 @@ package final class PostgreSQLStore: PersistentStore {
 }
 
 extension PostgreSQLStore: StoreSharing {
+    package var isRemote: Bool { true }
     package var sharing: (any StoreSharing)? { self }
 
     package var firstPosition: Int64 { state.withLock { $0.firstPosition } }

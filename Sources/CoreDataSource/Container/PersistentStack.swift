@@ -88,10 +88,8 @@ package final class PersistentStack: Sendable {
 
     func owner(ofEntity entity: Int) -> String? { owners.withLock { $0[entity] } }
 
-    /// Notes that objects are looked up by an attribute for which the store reads every row.
-    func noteLookup(_ layout: EntityLayout, _ column: Int, of owner: String?) {
-        guard let owner else { return }
-        let diagnostic = DataSourceDiagnostic(unindexed: column, layout)
+    /// Keeps a remark about a data source, unless it has been made.
+    func note(_ diagnostic: DataSourceDiagnostic, of owner: String) {
         noticed.withLock { noticed in
             let known = noticed[owner, default: []]
             if known.count < 64, !known.contains(diagnostic) { noticed[owner] = known + [diagnostic] }

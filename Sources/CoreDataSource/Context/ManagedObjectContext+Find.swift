@@ -23,7 +23,7 @@ extension ManagedObjectContext {
             if binding.isOwned {
                 if let object = binding.find(constraint, column, value) { return object }
                 if binding.holdsAllRows || binding.isAbsent(value, constraint) { continue }
-                if try registerAllIfFew(binding) {
+                if try registerAllIfFew(binding, column) {
                     if let object = binding.find(constraint, column, value) { return object }
                     continue
                 }
@@ -67,7 +67,7 @@ extension ManagedObjectContext {
             if binding.holdsAllRows || registered == .max || found.map({ $0.key <= registered }) ?? false {
                 return found
             }
-            if limit == 1, try registerAllIfFew(binding) { continue }
+            if limit == 1, try registerAllIfFew(binding, column) { continue }
             var predicate = RowPredicate.compare(column: column, .equal, value)
             if registered > .min { predicate = .and([predicate, .compareKey(.greater, registered)]) }
             let query = RowQuery(
@@ -107,16 +107,24 @@ extension ManagedObjectContext {
         let layout = bindings[entity].layout
         guard !layout.indexedColumns.contains(column), !bindings[entity].notedColumns.contains(column) else { return }
         bindings[entity].notedColumns.insert(column)
-        stack.noteLookup(layout, column, of: owner ?? stack.owner(ofEntity: entity))
+        note(DataSourceDiagnostic(unindexed: column, layout), entity)
+    }
+
+    private func note(_ diagnostic: DataSourceDiagnostic, _ entity: Int) {
+        if let owner = owner ?? stack.owner(ofEntity: entity) { stack.note(diagnostic, of: owner) }
     }
 
     /// Registers all rows of an entity, if look-ups keep missing and the rows are few enough to stay; an empty entity has
     /// all its rows registered from the start.
     ///
+    /// - Parameter column: The column by which the object is looked up.
     /// - Returns: Whether all rows are registered now.
-    private func registerAllIfFew(_ binding: EntityBinding) throws(DataSourceError) -> Bool {
+    private func registerAllIfFew(_ binding: EntityBinding, _ column: Int) throws(DataSourceError) -> Bool {
         let all = RowQuery(entity: binding.layout.index)
         binding.misses += 1
+        if binding.misses == 16, stack.root.store.isRemote {
+            note(DataSourceDiagnostic(roundTripsFor: column, binding.layout), binding.layout.index)
+        }
         if !binding.isEmptinessKnown {
             binding.isEmptinessKnown = true
             binding.holdsAllRows = try source.isEmpty(binding.layout)

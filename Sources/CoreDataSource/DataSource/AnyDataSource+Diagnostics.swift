@@ -17,7 +17,8 @@ extension AnyDataSource {
     /// at most 64.
     ///
     /// An attribute is listed when `findOrInsert` or `first(where:equals:)` looks for its values and it has neither a
-    /// uniqueness constraint nor a fetch index: the store then reads every row of the entity.
+    /// uniqueness constraint nor a fetch index: the store then reads every row of the entity. In a store on a server, it is
+    /// also listed when one batch has looked for 16 of its values, each by itself.
     public nonisolated var diagnostics: [DataSourceDiagnostic] { tier.stack.diagnostics(of: tier.owner) }
 }
 
@@ -28,5 +29,13 @@ extension DataSourceDiagnostic {
         attributeName = layout.columns[column].name
         message =
             "\(entityName).\(attributeName) is looked up by its value but has neither a uniqueness constraint nor a fetch index, so every row of \(entityName) is read. Add one of them to the model."
+    }
+
+    /// An attribute whose values are looked up one by one on a server.
+    init(roundTripsFor column: Int, _ layout: EntityLayout) {
+        entityName = layout.name
+        attributeName = layout.columns[column].name
+        message =
+            "\(entityName).\(attributeName) is looked up for one value at a time, and each time is a round trip to the server. Look all values of a batch up at once: call preload in prepare(_:in:), or subclass KeyedDataSource."
     }
 }

@@ -21,6 +21,7 @@ final class Connection {
     /// When that began, as the server writes it: numbers of processes come again.
     private(set) var serverProcessStart = ""
     var tracing: StatementTracing?
+    var counters: PostgreSQLCounters?
     /// Whether a transaction is open, as far as is known here.
     private(set) var isInTransaction = false
 
@@ -165,6 +166,7 @@ final class Connection {
         var expected: [Expected] = []
         for request in requests { try send(request, handle, &expected) }
         guard PQpipelineSync(handle) == 1 else { throw lost() }
+        counters?.count(roundTrips: 1)
         let (results, failure) = try receive(expected, handle)
         guard PQexitPipelineMode(handle) == 1 else { throw lost() }
         switch PQtransactionStatus(handle) {

@@ -28,6 +28,7 @@ final class Reader: @unchecked Sendable {
         self.options = options
         connection = try Connection(options.target)
         connection.tracing = options.tracing
+        connection.counters = counters
         self.schema = schema
         self.counters = counters
         tables = schema.queryTables

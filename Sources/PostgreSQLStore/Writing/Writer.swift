@@ -54,6 +54,7 @@ final class Writer {
         connection = opened.connection
         encoding = ChangeEncoding(opened.schema.layout)
         self.counters = counters
+        connection?.counters = counters
     }
 
     func close() {
@@ -78,6 +79,7 @@ final class Writer {
         if let connection, connection.isUsable { return connection }
         giveUpConnection()
         let made = try Connection(opening.options.target)
+        made.counters = counters
         try opening.settleWriter(made)
         try endAbandoned(made)
         connection = made
@@ -106,9 +108,15 @@ final class Writer {
 
     /// Runs the body with the connection, once more if that was lost.
     func reconnecting<R>(_ body: (Connection) throws(DataSourceError) -> R) throws(DataSourceError) -> R {
-        do throws(DataSourceError) { return try body(connected()) } catch {
+        func once() throws(DataSourceError) -> R {
+            let connection = try connected()
+            return try connection.ofGeneration(schema, opening.options.name) { () throws(DataSourceError) in
+                try body(connection)
+            }
+        }
+        do throws(DataSourceError) { return try once() } catch {
             guard error.isLoss || error.isConflict else { throw error }
-            return try body(connected())
+            return try once()
         }
     }
 

@@ -22,6 +22,9 @@ package protocol PersistentStore: Sendable {
     ///   takes no more change sets until it is opened again.
     func commit(_ group: [ChangeSet]) throws(DataSourceError) -> CommitOutcome
 
+    /// Whether each read is a round trip to another machine.
+    var isRemote: Bool { get }
+
     /// Whether another program can write to the store.
     var canBeWrittenOutside: Bool { get }
 
@@ -96,6 +99,7 @@ extension PersistentStore {
     package var sharing: (any StoreSharing)? { nil }
     package func reset() throws(DataSourceError) -> StoreStartup { try reset {} }
     package var isReadOnly: Bool { false }
+    package var isRemote: Bool { false }
     package var needsUpkeep: Bool { false }
     package func upkeep() {}
     package func willClose() {}

@@ -27,6 +27,7 @@ extension ManagedObjectContext {
         _ request: FetchRequest<Object>
     ) throws(DataSourceError) -> FetchExplanation {
         let plan = try plan(request)
+        let layout = bindings[plan.query.entity].layout
         var explanation = FetchExplanation(sql: [], steps: [], warnings: [])
         for entity in plan.family {
             let found = try stack.root.store.read(.statement) { reader throws(DataSourceError) in
@@ -35,6 +36,11 @@ extension ManagedObjectContext {
             if !found.text.isEmpty { explanation.sql.append(found.text) }
             explanation.steps += found.steps
             explanation.warnings += warnings(found.steps, plan, bindings[entity].layout)
+        }
+        if editing == .inBatch, stack.root.store.isRemote, let wanted = plan.query.predicate.wantedValues(layout),
+            wanted.values.count == 1
+        {
+            explanation.warnings.append(DataSourceDiagnostic(roundTripsFor: wanted.column, layout).message)
         }
         explainRelationships(request, plan.family, &explanation)
         if let reason = request.predicate?.needsObjects {

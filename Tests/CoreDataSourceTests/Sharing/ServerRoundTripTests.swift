@@ -1,0 +1,75 @@
+#if PostgreSQL
+import CoreDataSource
+import PostgreSQLStore
+import TestSupport
+import Testing
+
+private final class KeyedContacts: KeyedDataSource<ContactData, ContactEntity> {
+    override class var key: ObjectKey<ContactData, ContactEntity> { ObjectKey(\.uid, \.uid) }
+
+    override func update(_ contact: ContactEntity, from data: ContactData) {
+        contact.name = data.name
+        contact.phone = data.phone
+    }
+}
+
+/// How often those who wait for a server wait for it.
+@MainActor
+@Suite(
+    .enabled(if: PostgreSQLServer.isInstalled, "PostgreSQL is not installed; Scripts/prepare --postgresql installs it.")
+)
+struct ServerRoundTripTests {
+    private func counters(_ container: PersistentContainer) throws -> PostgreSQLCounters {
+        try #require(container.stack.root.store as? PostgreSQLStore).counters
+    }
+
+    /// How many round trips the call makes, with its commit.
+    private func roundTrips(_ container: PersistentContainer, _ body: () async throws -> Void) async throws -> Int {
+        let counters = try counters(container)
+        let before = counters.roundTrips
+        try await body()
+        return counters.roundTrips - before
+    }
+
+    /// At most one for each 1,000 values, and what one save of one value takes.
+    @Test func aSyncOfAKeyedDataSourceLooksItsValuesUpTogether() async throws {
+        let place = try SharedPlace(.postgreSQL)
+        let container = try place.open(configuration: .uncached)
+        let contacts = try container.dataSource(KeyedContacts.self)
+        try await contacts.sync(contactList(0..<10_000))
+        let one = try await roundTrips(container) { try await contacts.add(contactList(0..<1) { _ in "changed" }) }
+        let again = try await roundTrips(container) { try await contacts.sync(contactList(0..<10_000)) }
+        #expect(again <= 10 + one, "\(one) for one value")
+        let changed = try await roundTrips(container) {
+            let report = try await contacts.sync(contactList(100..<10_100) { $0 % 100 == 0 ? "new" : "name \($0)" })
+            #expect((report.inserted, report.deleted) == (100, 100))
+        }
+        #expect(changed <= 10 + one, "\(one) for one value")
+        #expect(contacts.diagnostics.isEmpty)
+        try await container.close()
+    }
+
+    /// A hook that looks for one value at a time is told so, and what to do.
+    @Test func lookingUpOneByOneIsReported() async throws {
+        let place = try SharedPlace(.postgreSQL)
+        let container = try place.open(configuration: .uncached)
+        let contacts = try container.dataSource(ContactDataSource.self)
+        try await contacts.add(contactList(0..<500))
+        let (one, some) = (
+            try await roundTrips(container) { try await contacts.add(contactList(0..<1)) },
+            try await roundTrips(container) { try await contacts.add(contactList(400..<410)) }
+        )
+        #expect(some > one)
+        #expect(contacts.diagnostics.isEmpty)
+        try await contacts.add(contactList(450..<500))
+        let remark = try #require(contacts.diagnostics.first)
+        #expect(remark.attributeName == "uid")
+        #expect(remark.message.contains("round trip"))
+        let request = FetchRequest(ContactEntity.self, where: \.uid == "uid-7")
+        let warnings = try await contacts.perform { try $0.explain(request).warnings }
+        #expect(warnings == [remark.message])
+        #expect(try contacts.main.explain(request).warnings == [])
+        try await container.close()
+    }
+}
+#endif
