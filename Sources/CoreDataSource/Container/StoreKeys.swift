@@ -67,8 +67,8 @@ package final class StoreKeys: Sendable {
 
     /// Keys are given above that one from now on, for another program has inserted rows.
     func raise(to firstFree: Int64) {
-        // In a shared store that is seen to whenever keys are reserved.
-        if sharing != nil { return }
+        // In a shared store they are above those of other programs whenever keys are reserved.
+        if sharing != nil { return forget() }
         var last = lastKey.load(ordering: .relaxed)
         while last < firstFree - 1 {
             let result = lastKey.compareExchange(expected: last, desired: firstFree - 1, ordering: .relaxed)
@@ -94,6 +94,20 @@ package final class StoreKeys: Sendable {
             lastKey.store(keys.lowerBound - 1, ordering: .releasing)
             keyLimit.store(keys.upperBound - 1, ordering: .releasing)
             return true
+        }
+    }
+
+    /// Gives no more of the keys that are reserved, for somebody else may give them too.
+    private func forget() {
+        reserve.withLock { reserve in
+            reserve.ahead = nil
+            let limit = keyLimit.load(ordering: .acquiring)
+            while true {
+                let last = lastKey.load(ordering: .acquiring)
+                let (isDone, _) = lastKey.compareExchange(
+                    expected: last, desired: max(last, limit), ordering: .acquiringAndReleasing)
+                if isDone { return }
+            }
         }
     }
 

@@ -96,7 +96,7 @@ struct PostgreSQLSchema: Sendable {
             """,
             """
             CREATE TABLE \(term(PostgreSQLSchema.saves)) (member bigint NOT NULL, token bigint NOT NULL, \
-            saved bigint NOT NULL, refused bigint NOT NULL, made timestamptz NOT NULL, PRIMARY KEY (member, token))
+            saved bigint NOT NULL, refused bigint NOT NULL, made timestamptz NOT NULL, keys bigint NOT NULL, PRIMARY KEY (member, token))
             """,
             "CREATE TABLE \(term(PostgreSQLSchema.metadata)) (name text PRIMARY KEY, number bigint, text text)",
             "CREATE TABLE \(term(PostgreSQLSchema.keys)) (id integer PRIMARY KEY CHECK (id = 1), next bigint NOT NULL)",

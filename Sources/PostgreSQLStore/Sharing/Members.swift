@@ -98,7 +98,8 @@ struct Members {
     /// Makes the row by which a lost answer is settled, if it is not there any more.
     func markSaves(_ membership: Membership) throws(DataSourceError) {
         _ = try connection.rows(
-            "INSERT INTO \(saves) VALUES ($1, $2, 0, 0, clock_timestamp()) ON CONFLICT DO NOTHING", membership.values)
+            "INSERT INTO \(saves) VALUES ($1, $2, 0, 0, clock_timestamp(), 0) ON CONFLICT DO NOTHING", membership.values
+        )
     }
 
     /// The member has closed the store.

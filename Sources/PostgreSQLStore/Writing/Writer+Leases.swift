@@ -25,10 +25,61 @@ extension Writer {
                     UPDATE \(keys) SET next = CASE WHEN first > \(Int64.max) - $1::bigint THEN \(Int64.max) \
                     ELSE first + $1::bigint END FROM old RETURNING first, next
                     """, [WireValue(count)]),
-                Request("COMMIT"),
+                // What it has reserved before must be known, or it would never be missed.
+                Request(
+                    """
+                    UPDATE \(schema.term(PostgreSQLSchema.saves)) SET keys = (SELECT next FROM \(keys)) \
+                    WHERE member = $1 AND token = $2 AND keys >= $3
+                    """, membership.values + [WireValue(self.keys.bound)]),
             ])
             guard results[3].rowCount == 1 else { throw DataSourceError(damagedSharing: opening.options.name) }
-            return results[3].integer(0, 0)..<max(results[3].integer(0, 0), results[3].integer(0, 1))
+            guard results[4].changedRows == 1 else {
+                try connection.run("ROLLBACK")
+                try rejoin()
+                throw DataSourceError(goneMemberOf: opening.options.name)
+            }
+            try connection.run("COMMIT")
+            let range = results[3].integer(0, 0)..<max(results[3].integer(0, 0), results[3].integer(0, 1))
+            self.keys.add(range)
+            return range
+        }
+    }
+
+    /// Makes sure that the server knows which keys this member has reserved. If it has forgotten, and has given others some of
+    /// them, what was inserted with these is refused.
+    func checkKeys(_ connection: Connection) throws(DataSourceError) {
+        if keys.bound == 0 { return }
+        let (saves, table) = (schema.term(PostgreSQLSchema.saves), schema.term(PostgreSQLSchema.keys))
+        let (areLost, known) = try connection.transaction { () throws(DataSourceError) in
+            try connection.run("SET LOCAL synchronous_commit = on")
+            let next = try connection.rows("SELECT next FROM \(table) FOR UPDATE")
+            let own = try connection.rows(
+                "SELECT keys FROM \(saves) WHERE member = $1 AND token = $2", membership.values)
+            guard next.rowCount == 1, own.rowCount == 1 else {
+                throw DataSourceError(damagedSharing: opening.options.name)
+            }
+            guard let start = keys.start(after: own.integer(0, 0)) else { return (false, own.integer(0, 0)) }
+            let bound = [WireValue(keys.bound)]
+            _ = try connection.rows("UPDATE \(table) SET next = $1 WHERE next < $1", bound)
+            _ = try connection.rows(
+                "UPDATE \(saves) SET keys = $3 WHERE member = $1 AND token = $2", membership.values + bound)
+            return (next.integer(0, 0) > start, own.integer(0, 0))
+        }
+        guard areLost else { return }
+        keys.lose(after: known)
+        // Whoever gives keys takes others then.
+        hasNews = true
+    }
+
+    /// - Throws: `leaseLost` if the save inserts rows by keys that somebody else may have.
+    func checkKeys(_ changes: ChangeSet) throws(DataSourceError) {
+        if !keys.hasLost { return }
+        for entity in changes.entities where entity.inserted.contains(where: { keys.isLost($0.key) }) {
+            throw DataSourceError(
+                .leaseLost,
+                "The server has lost its newest commits, and with them which keys this process may give. Saves that inserted "
+                    + "objects with these keys are refused. Save again.",
+                entityName: schema.layout.entities[entity.entity].name)
         }
     }
 

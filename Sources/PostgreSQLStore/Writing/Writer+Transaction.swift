@@ -21,8 +21,9 @@ extension Writer {
             do throws(DataSourceError) {
                 return try transactionOnce(body)
             } catch {
-                // Nothing of it was written. The connection may have been cut while nobody used it.
-                if error.isLoss, attempt == 1, unsettled == nil, connection?.isUsable != true { continue }
+                // Nothing of it was written. The connection may have been cut while nobody used it, or the server had forgotten
+                // this member.
+                if error.isLoss, attempt == 1, unsettled == nil, isForgotten || connection?.isUsable != true { continue }
                 guard error.isConflict, attempt < Writer.attempts else { throw error }
             }
         }
@@ -33,6 +34,7 @@ extension Writer {
     ) throws(DataSourceError) {
         let connection = try connected()
         transactionNumber += 1
+        isForgotten = false
         let number = transactionNumber
         var saves: [ChangeSet] = []
         var isCommitting = false
@@ -66,10 +68,11 @@ extension Writer {
     /// Those who come may have forgotten a member that was silent for long.
     ///
     /// - Throws: `storeReset` if it cannot go on.
-    private func rejoin() throws(DataSourceError) {
+    func rejoin() throws(DataSourceError) {
         guard let connection, connection.isUsable else { return }
         try Members(connection, schema).beat(membership)
         try Members(connection, schema).markSaves(membership)
+        try checkKeys(connection)
     }
 
     // MARK: Position and leases
@@ -80,8 +83,8 @@ extension Writer {
             Request(
                 """
                 UPDATE \(schema.term(PostgreSQLSchema.saves)) SET saved = $3, made = clock_timestamp() \
-                WHERE member = $1 AND token = $2 AND refused < $3
-                """, membership.values + [WireValue(number)]),
+                WHERE member = $1 AND token = $2 AND refused < $3 AND keys >= $4
+                """, membership.values + [WireValue(number), WireValue(keys.bound)]),
             Request(
                 "UPDATE \(schema.term(PostgreSQLSchema.feed)) SET position = position + $1 RETURNING position",
                 [WireValue(Int64(count))]),
@@ -93,7 +96,10 @@ extension Writer {
     func place(
         _ results: [QueryResult], _ count: Int
     ) throws(DataSourceError) -> (position: Int64, epochs: [Int: Int64]) {
-        guard results[0].changedRows == 1 else { throw DataSourceError(goneMemberOf: opening.options.name) }
+        guard results[0].changedRows == 1 else {
+            isForgotten = true
+            throw DataSourceError(goneMemberOf: opening.options.name)
+        }
         guard results[1].rowCount == 1 else { throw DataSourceError(damagedSharing: opening.options.name) }
         return (results[1].integer(0, 0) - Int64(count) + 1, epochs(results[2]))
     }
@@ -114,8 +120,9 @@ extension Writer {
         return epochs
     }
 
-    /// - Throws: `leaseLost` if somebody else has got a lease that the save was made under.
+    /// - Throws: `leaseLost` if somebody else has got a lease that the save was made under, or keys that it uses.
     func check(_ changes: ChangeSet, _ epochs: [Int: Int64]) throws(DataSourceError) {
+        try checkKeys(changes)
         guard let lost = changes.leases.first(where: { epochs[$0.entity] != $0.epoch }) else { return }
         let name = schema.layout.entities[lost.entity].name
         throw DataSourceError(

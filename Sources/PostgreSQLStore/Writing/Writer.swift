@@ -19,12 +19,15 @@ final class Writer {
     var abandoned: ServerProcess?
     /// The number of this member's newest transaction.
     var transactionNumber: Int64 = 0
+    /// Whether the newest transaction was refused because the server does not know this member, or not all of its keys.
+    var isForgotten = false
     /// A transaction of which nobody knows whether it was committed, and the server's process that had it.
     var unsettled: Unsettled?
     /// The saves of a transaction that was said to be unknown, and turned out to be committed.
     var landed: Set<Int64> = []
     /// Whether a transaction was given up as unknown, so that everybody has to read anew once it is settled.
     var hasNews = false
+    var keys = KeyReservations()
     /// What was noted since old saves were last forgotten. A member looks with its first save: it may make few.
     var notedSaves = Writer.saveLimit / 4
     var notedBytes: Int64 = 0

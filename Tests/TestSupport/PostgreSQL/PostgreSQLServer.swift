@@ -35,7 +35,17 @@ package final class PostgreSQLServer: Sendable {
     /// - Parameters:
     ///   - isDurable: Whether what is committed survives the loss of power too.
     ///   - settings: As in `postgresql.conf`.
-    package init(isDurable: Bool = false, settings: [String: String] = [:]) throws {
+    package convenience init(isDurable: Bool = false, settings: [String: String] = [:]) throws {
+        try self.init(isDurable: isDurable, settings: settings, standbyOf: nil)
+        try session().run("CREATE ROLE with_password")
+    }
+
+    /// Makes and starts a standby, which takes over what the primary commits, until ``promote()``.
+    package convenience init(standbyOf primary: PostgreSQLServer) throws {
+        try self.init(isDurable: false, settings: [:], standbyOf: primary.port)
+    }
+
+    private init(isDurable: Bool, settings: [String: String], standbyOf primaryPort: Int?) throws {
         guard let programs = PostgreSQLPrograms.installed else { throw Failure(PostgreSQLServer.comment) }
         var all = [
             "listen_addresses": "127.0.0.1", "fsync": isDurable ? "on" : "off", "max_connections": "200",
@@ -44,9 +54,8 @@ package final class PostgreSQLServer: Sendable {
         all.merge(settings) { $1 }
         port = try PostgreSQLServer.freePort()
         let arguments = all.sorted { $0.key < $1.key }.flatMap { ["-c", "\($0.key)=\($0.value)"] }
-        guardian = try ServerGuardian(programs, ["-p", "\(port)"] + arguments)
+        guardian = try ServerGuardian(programs, ["-p", "\(port)"] + arguments, standbyOf: primaryPort)
         try start()
-        try session().run("CREATE ROLE with_password")
     }
 
     /// Below those that the system gives to connections, so that none of them takes it while the server is away.
@@ -125,6 +134,27 @@ package final class PostgreSQLServer: Sendable {
             guardian.end("INT")
             process = nil
         }
+    }
+
+    /// Waits until a standby has what its primary has committed so far, and then lets it take over nothing more.
+    package func stopFollowing(_ primary: PostgreSQLServer) throws {
+        let end = try primary.session().run("SELECT pg_current_wal_insert_lsn()")[0][0] ?? ""
+        let session = try session()
+        try wait(session, "SELECT pg_last_wal_replay_lsn() >= '\(end)'::pg_lsn")
+        try session.run("ALTER SYSTEM SET primary_conninfo = ''")
+        try session.run("SELECT pg_reload_conf()")
+        try wait(session, "SELECT NOT EXISTS (SELECT FROM pg_stat_wal_receiver)")
+    }
+
+    /// Lets a standby be a primary server.
+    package func promote() throws { try session().run("SELECT pg_promote(true, 60)") }
+
+    private func wait(_ session: PostgreSQLSession, _ condition: String) throws {
+        for _ in 0..<3000 {
+            if try session.run(condition)[0][0] == "t" { return }
+            usleep(10_000)
+        }
+        throw Failure("The server has waited for half a minute for: \(condition)")
     }
 
     /// Halts all its processes, as if the machine had no time for them, until ``resume()``.

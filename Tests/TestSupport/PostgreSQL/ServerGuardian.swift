@@ -11,8 +11,10 @@ final class ServerGuardian: Sendable {
 
     /// Makes a server's files; it does not run yet.
     ///
-    /// - Parameter arguments: Those of `postgres`, besides the folder.
-    init(_ programs: PostgreSQLPrograms, _ arguments: [String]) throws {
+    /// - Parameters:
+    ///   - arguments: Those of `postgres`, besides the folder.
+    ///   - primaryPort: Where the server is of which this one is to be a standby; nil for one of its own.
+    init(_ programs: PostgreSQLPrograms, _ arguments: [String], standbyOf primaryPort: Int? = nil) throws {
         // The path of a socket has at most 107 bytes, so that the folder for temporary files may be too deep.
         var template = Array("/tmp/postgresql-XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else { throw PostgreSQLServer.Failure("No folder can be made in /tmp.") }
@@ -28,25 +30,31 @@ final class ServerGuardian: Sendable {
         process.currentDirectoryURL = URL(filePath: "/")
         let postgres = ["\(programs.folder)/postgres", "-D", "\(folder)/data", "-k", folder] + arguments
         process.arguments =
-            owner.prefix + ["/bin/sh", "-c", ServerGuardian.script, "guardian", folder, programs.folder] + postgres
+            owner.prefix + ["/bin/sh", "-c", ServerGuardian.script, "guardian", folder, programs.folder]
+            + [primaryPort.map { "\($0)" } ?? ""] + postgres
         process.standardInput = input
         process.standardOutput = output
         try process.run()
         (self.input, self.output) = (input.fileHandleForWriting, output.fileHandleForReading)
-        guard answer() == "ready" else { throw PostgreSQLServer.Failure("initdb failed: \(log)") }
+        guard answer() == "ready" else { throw PostgreSQLServer.Failure("The server's files were not made: \(log)") }
     }
 
     deinit { try? input.close() }
 
     /// Ends a server at once when it has no more reason to be: nothing that it wrote is needed.
     private static let script = """
-        folder=$1 programs=$2
-        shift 2
+        folder=$1 programs=$2 primary=$3
+        shift 3
         exec 2>>"$folder/log"
-        "$programs/initdb" -D "$folder/data" -U \(PostgreSQLServer.user) -A trust -E UTF8 --locale=C --no-sync \
-            --no-instructions >&2 || { echo failed; exit 1; }
-        { echo "host all +with_password all scram-sha-256"; cat "$folder/data/pg_hba.conf"; } >"$folder/hba"
-        mv "$folder/hba" "$folder/data/pg_hba.conf"
+        if [ -n "$primary" ]; then
+            "$programs/pg_basebackup" -D "$folder/data" -R -X stream -c fast --no-sync \
+                -d "host=127.0.0.1 port=$primary user=\(PostgreSQLServer.user)" >&2 || { echo failed; exit 1; }
+        else
+            "$programs/initdb" -D "$folder/data" -U \(PostgreSQLServer.user) -A trust -E UTF8 --locale=C --no-sync \
+                --no-instructions >&2 || { echo failed; exit 1; }
+            { echo "host all +with_password all scram-sha-256"; cat "$folder/data/pg_hba.conf"; } >"$folder/hba"
+            mv "$folder/hba" "$folder/data/pg_hba.conf"
+        fi
         mkfifo "$folder/alive"
         server=
         end() {

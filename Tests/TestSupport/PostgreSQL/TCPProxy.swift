@@ -12,15 +12,15 @@ package final class TCPProxy: Sendable {
         var isStalled = false
         var isAway = false
         var version: String?
+        var serverPort: Int
     }
 
-    let state = Watched(State())
-    private let serverPort: Int
+    let state: Watched<State>
     private let listener: Socket
 
     /// Takes connections, and makes one to the server for each.
     package init(to serverPort: Int) throws {
-        self.serverPort = serverPort
+        state = Watched(State(serverPort: serverPort))
         listener = try Socket(listeningAt: 0)
         Thread { [listener, weak self] in
             while let client = listener.accept(), let self { self.take(client) }
@@ -39,7 +39,7 @@ package final class TCPProxy: Sendable {
     package var connectionCount: Int { state.value.connectionCount }
 
     private func take(_ client: Socket) {
-        guard let server = try? Socket(connectingTo: serverPort) else { return client.cut() }
+        guard let server = try? Socket(connectingTo: state.value.serverPort) else { return client.cut() }
         let connection: ProxiedConnection? = state.change { state in
             if state.isAway { return nil }
             state.connectionCount += 1
@@ -69,6 +69,9 @@ package final class TCPProxy: Sendable {
     package func takeNoMore() { state.change { $0.isAway = true } }
 
     package func comeBack() { state.change { $0.isAway = false } }
+
+    /// Leads connections that are made from now on to another server.
+    package func lead(to serverPort: Int) { state.change { $0.serverPort = serverPort } }
 
     /// Forwards nothing in either direction until ``resume()``; connections stay open.
     package func stall() { state.change { $0.isStalled = true } }

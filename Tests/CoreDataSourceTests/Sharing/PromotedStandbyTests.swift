@@ -1,0 +1,96 @@
+#if PostgreSQL
+import CoreDataSource
+import PostgreSQLStore
+import RowStore
+import TestSupport
+import Testing
+
+/// A standby that lacks the newest commits takes the place of the server that had them.
+@MainActor
+@Suite(
+    .enabled(if: PostgreSQLServer.isInstalled, Comment(rawValue: PostgreSQLServer.comment)), .timeLimit(.minutes(3)))
+struct PromotedStandbyTests {
+    private let primary: PostgreSQLServer
+    private let standby: PostgreSQLServer
+    private let proxy: TCPProxy
+    private let database: String
+
+    init() throws {
+        primary = try PostgreSQLServer()
+        database = try primary.makeDatabase()
+        standby = try PostgreSQLServer(standbyOf: primary)
+        proxy = try TCPProxy(to: primary.port)
+    }
+
+    private func open() throws -> PersistentContainer {
+        let layout = ModelLayout(.contacts)
+        let connection = primary.connectionString(database: database, port: proxy.port)
+        let store = try PostgreSQLStore.open(
+            PostgreSQLStore.Options(
+                connection: connection, name: "store", layout: layout, identity: StoreIdentity(.contacts)))
+        return PersistentContainer(layout, store, store.startup, .init())
+    }
+
+    private func failOver() throws {
+        primary.kill()
+        try standby.promote()
+        proxy.lead(to: standby.port)
+    }
+
+    /// What the server has, as another program sees it.
+    private func rows(_ sql: String) throws -> [[String?]] {
+        let session = try standby.session(database: database)
+        try session.run("SET search_path = 'store 1'")
+        return try session.run(sql)
+    }
+
+    /// Tries again what was refused because of the change of servers.
+    private func add(_ values: [any Sendable], to source: DataSource<any Sendable>) async throws -> SaveReport {
+        var refusals: [DataSourceError.Code] = []
+        while true {
+            do { return try await source.add(values) } catch let error as DataSourceError {
+                refusals.append(error.code)
+                let isExpected = [.storeUnavailable, .leaseLost, .saveTakenBack].contains(error.code)
+                guard isExpected, refusals.count < 10 else { throw error }
+            }
+        }
+    }
+
+    @Test func everybodyReadsAnewAndNoKeyIsGivenTwice() async throws {
+        let (one, other) = (try open(), try open())
+        let contacts = try one.dataSource(ContactDataSource.self)
+        let groups = try other.dataSource(GroupDataSource.self)
+        let followed = try other.dataSource(ContactDataSource.self)
+        var updates = followed.updates(FetchRequest(ContactEntity.self, order: [.ascending(\.uid)])).makeAsyncIterator()
+        try await contacts.add(contactList(0..<3))
+        try await groups.add((0..<3).map { GroupData(gid: "\($0)", name: "") })
+
+        try standby.stopFollowing(primary)
+        // More than were reserved at first, so that reservations are lost too.
+        try await contacts.add(contactList(3..<6000))
+        try await groups.add((3..<6000).map { GroupData(gid: "\($0)", name: "") })
+        while let update = await updates.next(), update.snapshot.count < 6000 {}
+
+        try failOver()
+        // The list shows what is left before anybody saves.
+        while let update = await updates.next(), update.snapshot.count > 3 {}
+        #expect(try await add((20..<30).map { GroupData(gid: "\($0)", name: "") }, to: groups).inserted == 10)
+        // What this process had inserted before, and what is new.
+        #expect(try await add(contactList(0..<10), to: contacts).inserted == 7)
+        while let update = await updates.next(), update.snapshot.count < 10 {}
+        #expect(try contacts.fetch(ContactEntity.self).count == 10)
+        #expect(try rows("SELECT count(*) FROM \"ContactEntity\"") == [["10"]])
+        #expect(try rows("SELECT count(*) FROM \"GroupEntity\"") == [["13"]])
+        for _ in 0..<3 {
+            // Each of them uses up what it had reserved before.
+            let count = try groups.count(GroupEntity.self)
+            try await groups.add((6000 + count..<6000 + count + 5000).map { GroupData(gid: "\($0)", name: "") })
+            try await contacts.add(contactList(6000 + count..<6000 + count + 5000))
+        }
+        let all = "(SELECT _key FROM \"ContactEntity\" UNION ALL SELECT _key FROM \"GroupEntity\") rows"
+        #expect(try rows("SELECT count(*) - count(DISTINCT _key) FROM \(all)") == [["0"]])
+        try await other.close()
+        try await one.close()
+    }
+}
+#endif
