@@ -119,6 +119,7 @@ let package = Package(
             dependencies: [
                 "CoreDataSource", "SQLiteStore", "RowStore", "ManagedModel", "CSQLite", "CTaskHooks", "StoreFaults",
                 "StoreTestModel", "TestSupport",
+                .target(name: "PostgreSQLStore", condition: .when(traits: ["PostgreSQL"])),
             ], path: "Tests/Stress", plugins: ["ModelPlugin"]),
         .testTarget(name: "StressTests", dependencies: ["TestSupport"]),
         .testTarget(name: "MisuseTests", dependencies: ["CoreDataSource", "TestSupport"]),

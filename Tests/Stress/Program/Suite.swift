@@ -13,6 +13,8 @@ enum Suite: String, CaseIterable {
     case outsideWrites = "outside-writes"
     /// Several processes share a store, and are killed now and then.
     case processes
+    /// Several processes share a store on a PostgreSQL server that is killed, through connections that are cut.
+    case postgreSQL = "postgresql"
     /// Memory and the log stay bounded while main is blocked and readers overlap.
     case memory
     /// Tasks, cancels, resets, closes and drops in an order that a seed decides.
@@ -28,6 +30,12 @@ enum Suite: String, CaseIterable {
         case .faults: try await FaultSuite(size, seed, findings).run()
         case .outsideWrites: try await OutsideWritesSuite(size, seed, findings).run()
         case .processes: try await ProcessesSuite(size, seed, findings).run()
+        case .postgreSQL:
+            #if PostgreSQL
+            try await PostgreSQLSuite(size, seed, findings).run()
+            #else
+            say("  skipped: this program was built without the trait PostgreSQL")
+            #endif
         case .memory: try await MemorySuite(size, seed, findings).run()
         case .schedules: ScheduleSuite(arguments, findings).run()
         }

@@ -37,7 +37,7 @@ final class ProcessesSuite {
         let follower = try SQLiteStore.open(StressStore.sharedOptions(store.url))
         var replay = FeedReplay(ModelLayout(.stress), after: follower.firstPosition)
         var children: [SharingProcess] = []
-        for number in 0..<processCount { children.append(try await SharingProcess(store.url, number, findings)) }
+        for number in 0..<processCount { children.append(try await SharingProcess(.file(store.url), number, findings)) }
         for round in 1...rounds where findings.violations.count < 20 {
             let moment = "round \(round), seed \(seed)"
             watchdog.note("processes", moment)
@@ -57,7 +57,7 @@ final class ProcessesSuite {
                 try expectAcknowledged(store, children[killed].number, acknowledged, moment)
                 // Another number: what the killed one had begun may be there or not.
                 children[killed] = try await SharingProcess(
-                    store.url, processCount + round, findings)
+                    .file(store.url), processCount + round, findings)
             }
             try replay.takeIn(follower) { self.findings.violation("\($0), \(moment)") }
             try await check(store, children, replay, moment)
@@ -112,12 +112,12 @@ final class SharingProcess {
     private let answers: AsyncStream<String>
     private let counts: SharingCounts
 
-    init(_ url: URL, _ number: Int, _ findings: Findings) async throws {
+    init(_ place: SharedPlace, _ number: Int, _ findings: Findings) async throws {
         self.number = number
         let stream = AsyncStream<String>.makeStream()
         let counts = SharingCounts()
         self.counts = counts
-        child = try ChildProcess(["sharing", url.path, "\(number)"]) { line in
+        child = try ChildProcess(["sharing", place.description, "\(number)"]) { line in
             guard let line else { return stream.continuation.finish() }
             let words = line.split(separator: " ", maxSplits: 1)
             switch words.first {

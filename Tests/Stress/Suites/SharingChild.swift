@@ -12,14 +12,14 @@ import TestSupport
 /// `saved NUMBER`, of one that failed `failed ERROR`.
 @MainActor
 struct SharingChild {
-    private let url: URL
+    private let place: SharedPlace
     private let number: Int
 
     init(_ arguments: [String]) throws {
-        guard arguments.count == 2, let number = Int(arguments[1]) else {
+        guard arguments.count == 2, let place = SharedPlace(arguments[0]), let number = Int(arguments[1]) else {
             throw Suite.Misunderstood(arguments: arguments)
         }
-        url = URL(filePath: arguments[0])
+        self.place = place
         self.number = number
     }
 
@@ -27,10 +27,10 @@ struct SharingChild {
     nonisolated static func ownKey(_ number: Int) -> String { "own/\(number)" }
 
     func run() async throws {
-        let container = try StressStore.openShared(url)
+        let container = try place.open()
         let keepers = try container.keepers
         let lists = keepers.map { FollowedList($0) }
-        let file = try RecordFile(url)
+        let file = try place.reader()
         say("open")
         let lines = AsyncStream<String>.makeStream()
         Thread {
@@ -102,25 +102,30 @@ struct SharingChild {
     private nonisolated static func attempt(
         _ body: () async throws -> Void, onSuccess: () -> Void = {}
     ) async {
-        // On a machine with much else to do, another process may keep the file longer than a save waits for it.
+        // On a machine with much else to do, another process may keep the file longer than a save waits for it. A server
+        // may be away for a while; what it did not write is tried again.
         for attempt in 1... {
             do {
                 try await body()
                 return onSuccess()
-            } catch let error as DataSourceError where error.code == .storeBusy && attempt < 20 {
-                continue
+            } catch let error as DataSourceError where mayBeTriedAgain(error) && attempt < 200 {
+                try? await Task.sleep(for: .milliseconds(error.code == .storeBusy ? 0 : 20))
             } catch {
                 return say("failed \(error)")
             }
         }
     }
 
-    /// What does not show what the file has, five seconds after everybody has stopped.
+    private nonisolated static func mayBeTriedAgain(_ error: DataSourceError) -> Bool {
+        [.storeBusy, .storeUnavailable, .outcomeUnknown, .leaseLost, .saveTakenBack].contains(error.code)
+    }
+
+    /// What does not show what the file has, ten seconds after everybody has stopped.
     private func difference(
-        _ keepers: [any RecordKeeper], _ lists: [FollowedList], _ file: RecordFile
+        _ keepers: [any RecordKeeper], _ lists: [FollowedList], _ file: any RecordReader
     ) async throws -> String {
         var different = "nothing"
-        for _ in 0..<250 {
+        for _ in 0..<500 {
             let all = try keepers.indices.map { Set(try file.records($0)) }
             different = ""
             // Lists first: what else is asked looks into the file.
