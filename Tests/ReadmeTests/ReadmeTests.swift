@@ -61,7 +61,7 @@ struct ReadmeTests {
     /// A claim stands in the table of the article with the tests that prove it.
     @Test func theTestsThatTheGuaranteesNameExist() throws {
         let article = try text("Sources/CoreDataSource/CoreDataSource.docc/Guarantees.md")
-        let named = article.matches(of: /`([A-Za-z]+Tests)\/([A-Za-z]+)`/).map { ($0.output.1, $0.output.2) }
+        let named = article.matches(of: /`([A-Za-z]+(?:Tests|Promises))\/([A-Za-z]+)`/).map { ($0.output.1, $0.output.2) }
         try #require(named.count > 100)
         let sources = try testSources()
         for (suite, test) in named {
