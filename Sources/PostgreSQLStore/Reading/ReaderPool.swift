@@ -15,17 +15,12 @@ final class ReaderPool: Sendable {
         /// Another one for each schema, so that no reader of an old one is kept.
         var generation = 0
         var isClosed = false
-        /// Whether main reads. Only main sets it, so main finds it set only if it reads during a read.
-        var isMainReading = false
     }
 
     private let options: PostgreSQLStore.Options
     private let counters: PostgreSQLCounters
     private let state: Guarded<State>
-    private let permits = DispatchSemaphore(value: ReaderPool.limit)
-    private let mainPermit = DispatchSemaphore(value: 1)
-    /// Two that waited for all permits could each hold some of them for ever.
-    private let exclusive = DispatchSemaphore(value: 1)
+    private let permits = ReadPermits(limit: ReaderPool.limit)
 
     init(_ options: PostgreSQLStore.Options, _ schema: PostgreSQLSchema, _ counters: PostgreSQLCounters) {
         self.options = options
@@ -34,25 +29,15 @@ final class ReaderPool: Sendable {
     }
 
     func read<R>(_ body: (any StoreReader) throws(DataSourceError) -> R) throws(DataSourceError) -> R {
-        let permit = permit()
-        permit?.wait()
-        if permit === mainPermit { state.withLock { $0.isMainReading = true } }
-        defer {
-            if permit === mainPermit { state.withLock { $0.isMainReading = false } }
-            permit?.signal()
-        }
+        let use = permits.use
+        permits.wait(use)
+        defer { permits.signal(use) }
         let (reader, generation) = try begun()
         defer {
             reader.end()
             giveBack(reader, generation)
         }
         return try body(reader)
-    }
-
-    /// Nil for a read that main makes during another one: it ends before the one around it.
-    private func permit() -> DispatchSemaphore? {
-        guard MainQueue.isCurrent else { return permits }
-        return state.withLock { $0.isMainReading } ? nil : mainPermit
     }
 
     /// A reader whose state has begun. One whose connection was lost while nobody used it is replaced.
@@ -93,15 +78,7 @@ final class ReaderPool: Sendable {
 
     /// Lets nobody read while the body runs.
     func pause<R>(_ body: () throws(DataSourceError) -> R) throws(DataSourceError) -> R {
-        exclusive.wait()
-        for _ in 0..<ReaderPool.limit { permits.wait() }
-        mainPermit.wait()
-        defer {
-            for _ in 0..<ReaderPool.limit { permits.signal() }
-            mainPermit.signal()
-            exclusive.signal()
-        }
-        return try body()
+        try permits.pause(body)
     }
 
     /// Reads another generation from now on.

@@ -23,7 +23,9 @@ extension Writer {
             } catch {
                 // Nothing of it was written. The connection may have been cut while nobody used it, or the server had forgotten
                 // this member.
-                if error.isLoss, attempt == 1, unsettled == nil, isForgotten || connection?.isUsable != true { continue }
+                if error.isLoss, attempt == 1, unsettled == nil, isForgotten || connection?.isUsable != true {
+                    continue
+                }
                 guard error.isConflict, attempt < Writer.attempts else { throw error }
             }
         }
@@ -123,12 +125,7 @@ extension Writer {
     /// - Throws: `leaseLost` if somebody else has got a lease that the save was made under, or keys that it uses.
     func check(_ changes: ChangeSet, _ epochs: [Int: Int64]) throws(DataSourceError) {
         try checkKeys(changes)
-        guard let lost = changes.leases.first(where: { epochs[$0.entity] != $0.epoch }) else { return }
-        let name = schema.layout.entities[lost.entity].name
-        throw DataSourceError(
-            .leaseLost,
-            "This process was stopped, or did not answer, for so long that another process has taken \(name) over. Saves "
-                + "that were not in the store yet are refused. Save again.", entityName: name)
+        try changes.checkLeases(epochs, schema.layout)
     }
 
     // MARK: The feed

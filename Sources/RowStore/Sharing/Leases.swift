@@ -72,3 +72,18 @@ package struct LeaseTimes: Sendable {
 
     package init() {}
 }
+
+extension ChangeSet {
+    /// Makes sure that nobody else has got a lease since the save was made under it.
+    ///
+    /// - Parameter epochs: Those of the leases that the container has now, by entity.
+    /// - Throws: `leaseLost`.
+    package func checkLeases(_ epochs: [Int: Int64], _ layout: ModelLayout) throws(DataSourceError) {
+        guard let lost = leases.first(where: { epochs[$0.entity] != $0.epoch }) else { return }
+        let name = layout.entities[lost.entity].name
+        throw DataSourceError(
+            .leaseLost,
+            "This process was stopped, or did not answer, for so long that another process has taken \(name) over. Saves "
+                + "that were not in the store yet are refused. Save again.", entityName: name)
+    }
+}

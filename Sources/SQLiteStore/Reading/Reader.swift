@@ -5,18 +5,11 @@ internal import RowStore
 ///
 /// Guarded by: the pool, which gives it to one caller at a time.
 final class Reader: @unchecked Sendable {
-    enum Use {
-        case main
-        /// A read that main makes during another one.
-        case nested
-        case other
-    }
-
     let connection: Connection
     let schema: StoreSchema
     let counters: StoreCounters
     /// Whose read it is used for.
-    var use = Use.other
+    var use = ReadPermits.Use.other
     /// The number of the read that it is used for.
     var readNumber: UInt64 = 0
     /// Whether each read notes its position.

@@ -17,8 +17,6 @@ final class ReaderPool: Sendable {
         var idle: [Reader] = []
         /// Main's reader while main doesn't read.
         var idleMain: Reader?
-        /// Whether main has its own reader. Only main sets it, so main finds it set only if it reads during a read.
-        var isMainReading = false
         var isClosed = false
         /// The reads that are open, in the order in which they began.
         var open: [Read] = []
@@ -29,6 +27,12 @@ final class ReaderPool: Sendable {
         mutating func takeMain() -> Reader? {
             defer { idleMain = nil }
             return idleMain
+        }
+
+        /// All readers that nobody uses, main's among them.
+        mutating func takeIdle() -> [Reader] {
+            defer { idle = [] }
+            return idle + [takeMain()].compactMap(\.self)
         }
 
         mutating func begin(_ name: String?) -> UInt64 {
@@ -47,10 +51,7 @@ final class ReaderPool: Sendable {
     private let tracing: StatementTracing?
     private let state = Guarded(State())
     private let isGateClosed = Atomic(false)
-    private let permits = DispatchSemaphore(value: ReaderPool.limit)
-    private let mainPermit = DispatchSemaphore(value: 1)
-    /// Two that waited for all permits could each hold some of them for ever.
-    private let exclusive = DispatchSemaphore(value: 1)
+    private let permits = ReadPermits(limit: ReaderPool.limit)
 
     /// - Parameter isUnchanging: Whether nobody can write the file.
     init(
@@ -69,16 +70,12 @@ final class ReaderPool: Sendable {
     ///
     /// - Parameter prepare: Called when the caller may read, before it gets a reader. No reset is under way then.
     func take(_ prepare: () throws(DataSourceError) -> Void) throws(DataSourceError) -> Reader {
-        let isOnMain = MainQueue.isCurrent
-        // A read that main makes during another one needs no permit of its own: it ends before the one around it.
-        let isNested = isOnMain && state.withLock { $0.isMainReading }
-        let use: Reader.Use = isNested ? .nested : isOnMain ? .main : .other
-        if !isOnMain { waitAtGate() }
-        permit(use)?.wait()
-        let name = isOnMain ? "main" : ReaderName.current
+        let use = permits.use
+        if use == .other { waitAtGate() }
+        permits.wait(use)
+        let name = use == .other ? ReaderName.current : "main"
         let (idle, isClosed, number) = state.withLock { state in
-            state.isMainReading = state.isMainReading || use == .main
-            return (use == .main ? state.takeMain() : state.idle.popLast(), state.isClosed, state.begin(name))
+            (use == .main ? state.takeMain() : state.idle.popLast(), state.isClosed, state.begin(name))
         }
         do throws(DataSourceError) {
             guard !isClosed else { throw SQLiteStore.closed }
@@ -104,64 +101,37 @@ final class ReaderPool: Sendable {
         end(reader.readNumber, reader.use, reader)
     }
 
-    private func permit(_ use: Reader.Use) -> DispatchSemaphore? {
-        switch use {
-        case .main: mainPermit
-        case .nested: nil
-        case .other: permits
-        }
-    }
-
-    private func end(_ number: UInt64, _ use: Reader.Use, _ reader: Reader?) {
+    private func end(_ number: UInt64, _ use: ReadPermits.Use, _ reader: Reader?) {
         state.withLock { state in
             state.open.removeAll { $0.number == number }
             if use == .main {
                 state.idleMain = reader
-                state.isMainReading = false
             } else if let reader {
                 state.idle.append(reader)
             }
         }
-        permit(use)?.signal()
+        permits.signal(use)
     }
 
     /// Waits until all readers were given back, closes them, and lets nobody read while the body runs.
     ///
     /// Main reads on while others are waited for, however long they take.
     func pause<R>(_ body: () throws(DataSourceError) -> R) throws(DataSourceError) -> R {
-        exclusive.wait()
-        for _ in 0..<ReaderPool.limit { permits.wait() }
-        mainPermit.wait()
-        defer {
-            for _ in 0..<ReaderPool.limit { permits.signal() }
-            mainPermit.signal()
-            exclusive.signal()
+        try permits.pause { () throws(DataSourceError) in
+            for reader in state.withLock({ $0.takeIdle() }) { reader.close() }
+            return try body()
         }
-        let idle = state.withLock { state in
-            defer { state.idle = [] }
-            return state.idle + [state.takeMain()].compactMap(\.self)
-        }
-        for reader in idle { reader.close() }
-        return try body()
     }
 
     /// Closes all readers if none is in use. Nobody gets one any more then.
     func closeIfIdle() -> Bool {
-        guard exclusive.wait(timeout: .now()) == .success else { return false }
-        defer { exclusive.signal() }
-        guard mainPermit.wait(timeout: .now()) == .success else { return false }
-        defer { mainPermit.signal() }
-        var taken = 0
-        while taken < ReaderPool.limit, permits.wait(timeout: .now()) == .success { taken += 1 }
-        defer { for _ in 0..<taken { permits.signal() } }
-        guard taken == ReaderPool.limit else { return false }
-        let idle = state.withLock { state in
-            state.isClosed = true
-            defer { state.idle = [] }
-            return state.idle + [state.takeMain()].compactMap(\.self)
+        permits.pauseIfIdle {
+            let idle = state.withLock { state in
+                state.isClosed = true
+                return state.takeIdle()
+            }
+            for reader in idle { reader.close() }
         }
-        for reader in idle { reader.close() }
-        return true
     }
 
     /// Waits until all readers were given back, and closes them. Nobody gets one any more.

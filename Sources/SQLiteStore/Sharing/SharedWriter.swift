@@ -102,12 +102,7 @@ final class SharedWriter {
     func check(_ changes: ChangeSet) throws(DataSourceError) {
         if changes.leases.isEmpty { return }
         if epochsVersion != feed.leases { try readEpochs() }
-        guard let lost = changes.leases.first(where: { epochs[$0.entity] != $0.epoch }) else { return }
-        let name = schema.layout.entities[lost.entity].name
-        throw DataSourceError(
-            .leaseLost,
-            "This process was stopped, or did not answer, for so long that another process has taken \(name) over. Saves "
-                + "that were not in the store yet are refused. Save again.", entityName: name)
+        try changes.checkLeases(epochs, schema.layout)
     }
 
     private func readEpochs() throws(DataSourceError) {

@@ -26,19 +26,28 @@ struct SharedReopeningTests {
         }
     }
 
+    /// A store with an object, whose reset was tried while all calls for files failed from that one on.
+    ///
+    /// - Returns: Whether there were so many calls.
+    private func storeWhoseResetFailed(
+        _ folder: TemporaryFolder, at number: Int
+    ) throws -> (store: SQLiteStore, wasReached: Bool) {
+        let first = Shared(Int.max)
+        let faulty = try FaultyCalls { $0 >= first.value }
+        let store = try SQLiteStore.open(options(folder, faulty.calls))
+        try store.write([save(1)])
+        first.value = faulty.count + number
+        _ = code { _ = try store.reset() }
+        defer { first.value = .max }
+        return (store, faulty.count >= first.value)
+    }
+
     /// It was opened as if nobody else had it: the leases of those who had come meanwhile were gone, and so was the feed.
     @Test func whoeverHasOpenedItSinceKeepsLeasesAndFeed() throws {
         var timesBeside = 0
         for number in 1... {
             let folder = try TemporaryFolder()
-            let first = Shared(Int.max)
-            let faulty = try FaultyCalls { $0 >= first.value }
-            let store = try SQLiteStore.open(options(folder, faulty.calls))
-            try store.write([save(1)])
-            first.value = faulty.count + number
-            _ = code { _ = try store.reset() }
-            let wasReached = faulty.count >= first.value
-            first.value = .max
+            let (store, wasReached) = try storeWhoseResetFailed(folder, at: number)
             // Where the old files are gone, nobody gets in before there are new ones.
             if let other = try? SQLiteStore.open(options(folder)) {
                 let leases = try takeLeases(other)
@@ -67,14 +76,7 @@ struct SharedReopeningTests {
         var timesLost = 0
         for number in 1... {
             let folder = try TemporaryFolder()
-            let first = Shared(Int.max)
-            let faulty = try FaultyCalls { $0 >= first.value }
-            let store = try SQLiteStore.open(options(folder, faulty.calls))
-            try store.write([save(1)])
-            first.value = faulty.count + number
-            _ = code { _ = try store.reset() }
-            let wasReached = faulty.count >= first.value
-            first.value = .max
+            let (store, wasReached) = try storeWhoseResetFailed(folder, at: number)
             let gate = open(folder.store.path + ".gate", O_RDWR)
             try #require(flock(gate, LOCK_EX) == 0)
             let isLost = code { _ = try store.count() } == .storeBusy

@@ -24,7 +24,7 @@ final class PostgreSQLSuite {
         // The server is killed once a round.
         rounds = size.choose(2, 20)
         processCount = size.choose(3, 8)
-        saveCount = size.choose(15, 100)
+        saveCount = size.choose(15, 31)
         cutCount = size.choose(4, 5)
         self.seed = seed
         self.findings = findings
