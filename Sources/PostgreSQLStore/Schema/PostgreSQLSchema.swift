@@ -117,7 +117,9 @@ struct PostgreSQLSchema: Sendable {
             DECLARE found bigint;
             BEGIN
                 IF current_setting('coredatasource.member', true) = 'on' THEN RETURN NULL; END IF;
-                UPDATE \(term(PostgreSQLSchema.feed)) SET position = position + 1 RETURNING position INTO found;
+                UPDATE \(term(PostgreSQLSchema.feed)) SET position = position + 1, \
+                lowest = greatest(lowest, position + 2 - \(Writer.saveLimit)) RETURNING position INTO found;
+                DELETE FROM \(term(PostgreSQLSchema.changes)) WHERE position <= found - \(Writer.saveLimit);
                 INSERT INTO \(term(PostgreSQLSchema.changes)) VALUES (found, 0, clock_timestamp(), 0, TG_ARGV[0], NULL, DEFAULT);
                 PERFORM pg_notify(\(channel.quotedText), '');
                 RETURN NULL;

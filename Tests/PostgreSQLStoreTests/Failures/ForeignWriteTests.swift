@@ -1,0 +1,52 @@
+#if PostgreSQL
+import PostgreSQLStore
+import RowStore
+import StoreTestModel
+import TestSupport
+import Testing
+
+/// Another program writes to the tables of a store.
+@Suite(
+    .enabled(if: PostgreSQLServer.isInstalled, "PostgreSQL is not installed; Scripts/prepare --postgresql installs it.")
+)
+struct ForeignWriteTests {
+    /// What the news say is unknown: the names of entities, or all.
+    private func unknown(_ news: SharedNews) -> [Set<Int>?] {
+        news.events.compactMap { event in
+            if case .unknown(let entities) = event { .some(entities) } else { nil }
+        }
+    }
+
+    @Test func itIsToldAsAChangeOfUnknownContent() throws {
+        let place = try FailurePlace()
+        let store = try place.open(isDirect: true)
+        try store.write([FailurePlace.save(1)])
+        let start = try store.position()
+        try place.run("UPDATE \"Item\" SET _key = 5")
+        #expect(try unknown(store.news(after: start)) == [[TestModel.item]])
+        #expect(try store.keys() == [5])
+        try place.run("TRUNCATE \"Item\"")
+        #expect(try unknown(store.news(after: start + 1)) == [[TestModel.item]])
+        store.close()
+    }
+
+    /// Nobody has to save for it.
+    @Test func oldOnesAreForgotten() throws {
+        let place = try FailurePlace()
+        let store = try place.open(isDirect: true)
+        try store.write([FailurePlace.save(1)])
+        let start = try store.position()
+        try place.run(
+            "DO 'BEGIN FOR i IN 1..5000 LOOP UPDATE \"Item\" SET _key = 1; END LOOP; END'")
+        #expect(
+            try place.run("SELECT count(*), min(position) = (SELECT lowest FROM _feed) FROM _changes") == [
+                ["4096", "t"]
+            ])
+        let news = try store.news(after: start)
+        #expect(news.position == start + 5000)
+        #expect(unknown(news) == [nil])
+        #expect(try store.news(after: news.position).events.isEmpty)
+        store.close()
+    }
+}
+#endif
