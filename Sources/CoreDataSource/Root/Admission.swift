@@ -94,10 +94,12 @@ package final class Admission: Sendable {
         for waiter in admitted { waiter(.success(())) }
     }
 
-    /// So many bytes of saves wait for the store.
-    func notePending(_ bytes: Int) {
+    /// The bytes of saves that wait for the store have changed.
+    ///
+    /// - Parameter bytes: Says how many there are now. It is asked in turn: of two calls the later one has the newer answer.
+    func notePending(_ bytes: () -> Int) {
         let admitted = state.withLock { state in
-            state.pendingBytes = bytes
+            state.pendingBytes = bytes()
             return takeAdmitted(&state)
         }
         for waiter in admitted { waiter(.success(())) }

@@ -44,7 +44,7 @@ extension RootContext {
         let errors = result.map { outcome in
             Dictionary(outcome.refused.map { (group[$0.key].number, $0.value) }) { first, _ in first }
         }
-        let (reports, pending) = state.withLock { ($0.noteCommit(errors), $0.log.pendingByteCount) }
+        let reports = state.withLock { $0.noteCommit(errors) }
         if case .success(let errors) = errors, errors.values.contains(where: { $0.code == .leaseLost }) {
             didLoseLease()
         }
@@ -57,7 +57,7 @@ extension RootContext {
             isMoreWaiting = ended
             for (waiter, result) in told { waiter(result) }
         }
-        admission.notePending(pending)
+        notePending()
         for report in reports { failures.report(report) }
         if case .failure(let error) = result { retryLater(after: error) }
         if case .failure = result { return (false, isMoreWaiting ?? false) }
@@ -68,7 +68,7 @@ extension RootContext {
     func didTakeBack() {
         state.withLock { $0.readAgainAfterOutsideWrites() }
         wakeMainIfListening()
-        admission.notePending(state.withLock { $0.log.pendingByteCount })
+        notePending()
     }
 
     // MARK: Trying again

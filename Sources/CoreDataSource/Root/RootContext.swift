@@ -83,9 +83,9 @@ package final class RootContext: Sendable {
             if let refusal = state.refusal(save.changes.origin, basedOn: basis) { throw refusal }
             let number = state.log.append(save, block)
             state.noteBasis(of: number, basis)
-            return (number: number, isMainListening: state.log.merged != nil, pending: state.log.pendingByteCount)
+            return (number: number, isMainListening: state.log.merged != nil)
         }
-        admission.notePending(accepted.pending)
+        notePending()
         if accepted.isMainListening { wakeMain() }
         return accepted.number
     }
@@ -101,6 +101,8 @@ package final class RootContext: Sendable {
             state.feed.move(moved)
         }
     }
+
+    func notePending() { admission.notePending { state.withLock { $0.log.pendingByteCount } } }
 
     func wakeMainIfListening() {
         if state.withLock({ $0.log.merged != nil }) { wakeMain() }
