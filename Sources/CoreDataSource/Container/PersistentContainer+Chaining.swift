@@ -12,7 +12,8 @@
 extension PersistentContainer {
     /// Blocks until the work has run in the private context of the data source and its rows are in the store.
     ///
-    /// It may be called on the main thread. Calling it inside a private context is a programmer error and traps.
+    /// It may be called on the main thread. Calling it inside a private context or `read` is a programmer error
+    /// and traps.
     ///
     /// - Parameters:
     ///   - source: A data source of this container.

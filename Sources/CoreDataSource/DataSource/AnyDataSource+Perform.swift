@@ -16,8 +16,8 @@ extension AnyDataSource {
     /// Blocks the calling thread until the work has run and the rows are in the store.
     ///
     /// It may be called on the main thread: private contexts never wait for main. Fetches and objects of main show the save
-    /// when it returns, and lists do when the main actor is free. Calling it inside a private context is a programmer error
-    /// and traps.
+    /// when it returns, and lists do when the main actor is free. Calling it inside a private context or
+    /// `container.read` is a programmer error and traps.
     @discardableResult
     public nonisolated func performAndWait<Result: Sendable>(
         _ work: @Sendable (PrivateContext) throws -> Result

@@ -71,7 +71,7 @@ extension PrivateTier {
     ) throws -> SavedWork<Result> {
         precondition(
             !QueueExecutor.isAnyCurrent,
-            "performAndWait of \(owner) was called inside a private context, which could wait for itself. In a hook or perform { } use the context that it was given, and write to another data source afterwards."
+            "performAndWait of \(owner) was called inside a private context or container.read, which could wait for itself. In a hook or perform { } use the context that it was given, and write to another data source afterwards."
         )
         try stack.root.admission.enterAndWait(1)
         defer { if MainQueue.isCurrent { MainActor.assumeIsolated { stack.mainWaker.mergeObjects() } } }

@@ -7,7 +7,7 @@ actor ReadTier {
 
     init(_ stack: PersistentStack, number: Int) {
         self.stack = stack
-        executor = QueueExecutor(stack.root.scheduling.makeQueue("CoreDataSource.read.\(number)", false))
+        executor = QueueExecutor(stack.root.scheduling.makeQueue("CoreDataSource.read.\(number)", true))
     }
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }

@@ -26,7 +26,7 @@ package final class QueueExecutor: SerialExecutor {
         }
     }
 
-    /// Whether the calling code runs on the executor of any private context.
+    /// Whether the calling code runs on the executor of any private or reading context.
     package static var isAnyCurrent: Bool { DispatchWorkQueue.isPrivateQueueCurrent }
 
     /// Runs the work after everything that was enqueued before it, and waits for it. Never from this executor itself.

@@ -8,7 +8,7 @@ package struct WorkScheduling: Sendable {
     ///
     /// - Parameters:
     ///   - label: What debuggers show.
-    ///   - isPrivate: Whether the queue is that of a private context, in which nobody may wait for one.
+    ///   - isPrivate: Whether the queue is that of a private or reading context, in which nobody may wait for a private one.
     package var makeQueue: @Sendable (_ label: String, _ isPrivate: Bool) -> any WorkQueue
     /// Runs work once a time has passed.
     package var after: @Sendable (_ delay: Duration, _ work: @escaping @Sendable () -> Void) -> Void
@@ -77,7 +77,7 @@ final class DispatchWorkQueue: WorkQueue {
         queue.setSpecific(key: ReaderName.key, value: label)
     }
 
-    /// Whether the calling code runs on the queue of a private context.
+    /// Whether the calling code runs on the queue of a private or reading context.
     static var isPrivateQueueCurrent: Bool { DispatchQueue.getSpecific(key: privateQueue) != nil }
 
     func async(_ work: @escaping @Sendable () -> Void) { queue.async(execute: work) }

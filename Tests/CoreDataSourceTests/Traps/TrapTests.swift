@@ -35,7 +35,7 @@ struct TrapTests {
         }
         #expect(
             try #require(result).standardErrorText.contains(
-                "performAndWait of ContactDataSource was called inside a private context, which could wait for itself. In a hook or perform { } use the context that it was given, and write to another data source afterwards."
+                "performAndWait of ContactDataSource was called inside a private context or container.read, which could wait for itself. In a hook or perform { } use the context that it was given, and write to another data source afterwards."
             ))
     }
 
@@ -47,6 +47,18 @@ struct TrapTests {
         #expect(
             try #require(result).standardErrorText.contains(
                 "performAndWait of WaitingDataSource was called inside a private context"))
+    }
+
+    /// It would wait for a reset that waits for the read.
+    @Test func performAndWaitInsideAReadTraps() async throws {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let container = try await PersistentContainer(model: .contacts, store: .inMemory)
+            let contacts = try await container.dataSource(ContactDataSource.self)
+            try await container.read { _ in try contacts.performAndWait { _ in } }
+        }
+        #expect(
+            try #require(result).standardErrorText.contains(
+                "performAndWait of ContactDataSource was called inside a private context or container.read"))
     }
 
     /// Two data sources that wait for each other would hang.
