@@ -112,9 +112,13 @@ package final class MainTier {
     private func reload() throws(DataSourceError) {
         for binding in context.bindings {
             binding.objects.removeUnreferenced()
+            let keys = binding.objects.objects.map(\.key)
+            if keys.isEmpty { continue }
+            let (rows, asOf) = try stack.root.rows.rows(
+                entity: binding.layout.index, keys: keys, QueryBudget(isCancellable: false))
+            let found = Dictionary(rows.map { ($0.key, $0.row) }) { first, _ in first }
             for object in Array(binding.objects.objects) {
-                let (row, asOf) = try stack.root.rows.row(entity: binding.layout.index, key: object.key)
-                if let row {
+                if let row = found[object.key] {
                     object.row = row
                     object.asOf = asOf
                 } else {
