@@ -20,8 +20,17 @@ package final class StoreKeys: Sendable {
         /// How many keys are reserved next.
         var count = StoreKeys.firstCount
         /// Keys to go on with once the others are given.
-        var ahead: Range<Int64>?
+        var ahead: Reserved?
     }
+
+    private struct Reserved {
+        let keys: Range<Int64>
+        /// How often keys had been forgotten when these were asked for.
+        let generation: Int
+    }
+
+    /// How often the reserved keys were forgotten.
+    private let generation = Atomic(0)
 
     private static let firstCount: Int64 = 4096
     private static let largestCount: Int64 = 65_536
@@ -84,38 +93,50 @@ package final class StoreKeys: Sendable {
     /// - Returns: Whether there are any.
     private func refill() throws(DataSourceError) -> Bool {
         try reserve.withLock { (reserve) throws(DataSourceError) in
-            // Somebody else may have done it meanwhile.
-            if lastKey.load(ordering: .acquiring) < keyLimit.load(ordering: .acquiring) { return true }
-            let keys = if let ahead = reserve.ahead { ahead } else { try reserved(&reserve) }
-            reserve.ahead = nil
-            if keys.isEmpty { return false }
-            nextReservation.store(keys.lowerBound + Int64(keys.count / 2), ordering: .relaxed)
-            // In this order: nobody takes a key that lies between the old keys and the new ones.
-            lastKey.store(keys.lowerBound - 1, ordering: .releasing)
-            keyLimit.store(keys.upperBound - 1, ordering: .releasing)
-            return true
-        }
-    }
-
-    /// Gives no more of the keys that are reserved, for somebody else may give them too.
-    private func forget() {
-        reserve.withLock { reserve in
-            reserve.ahead = nil
-            let limit = keyLimit.load(ordering: .acquiring)
             while true {
-                let last = lastKey.load(ordering: .acquiring)
-                let (isDone, _) = lastKey.compareExchange(
-                    expected: last, desired: max(last, limit), ordering: .acquiringAndReleasing)
-                if isDone { return }
+                // Somebody else may have done it meanwhile.
+                if lastKey.load(ordering: .acquiring) < keyLimit.load(ordering: .acquiring) { return true }
+                let next = if let ahead = reserve.ahead { ahead } else { try reserved(&reserve) }
+                reserve.ahead = nil
+                if next.keys.isEmpty { return false }
+                guard isCurrent(next) else { continue }
+                let keys = next.keys
+                nextReservation.store(keys.lowerBound + Int64(keys.count / 2), ordering: .relaxed)
+                // In this order: nobody takes a key that lies between the old keys and the new ones.
+                lastKey.store(keys.lowerBound - 1, ordering: .releasing)
+                keyLimit.store(keys.upperBound - 1, ordering: .releasing)
+                if isCurrent(next) { return true }
+                skipToLimit()
             }
         }
     }
 
-    private func reserved(_ reserve: inout Reserve) throws(DataSourceError) -> Range<Int64> {
-        guard let sharing else { return 0..<0 }
+    private func isCurrent(_ reserved: Reserved) -> Bool {
+        reserved.generation == generation.load(ordering: .sequentiallyConsistent)
+    }
+
+    /// Gives no more of the keys that are reserved, for somebody else may give them too. It waits for nobody.
+    private func forget() {
+        generation.add(1, ordering: .sequentiallyConsistent)
+        skipToLimit()
+    }
+
+    private func skipToLimit() {
+        while true {
+            let last = lastKey.load(ordering: .acquiring)
+            let limit = max(last, keyLimit.load(ordering: .acquiring))
+            if lastKey.compareExchange(expected: last, desired: limit, ordering: .acquiringAndReleasing).exchanged {
+                return
+            }
+        }
+    }
+
+    private func reserved(_ reserve: inout Reserve) throws(DataSourceError) -> Reserved {
+        let generation = generation.load(ordering: .sequentiallyConsistent)
+        guard let sharing else { return Reserved(keys: 0..<0, generation: generation) }
         let keys = try sharing.reserveKeys(reserve.count)
         reserve.count = min(reserve.count * 2, StoreKeys.largestCount)
-        return keys
+        return Reserved(keys: keys, generation: generation)
     }
 
     private func reserveAhead() {

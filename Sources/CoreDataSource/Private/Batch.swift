@@ -30,8 +30,9 @@ struct Batch {
     func run<Result>(
         isAwaited: Bool, _ work: (PrivateContext) throws -> Result
     ) throws -> (result: Result, changes: ChangeSet, number: Int64) {
-        let epochs = try useLeases()
-        defer { stack.root.leases?.endUse(epochs) }
+        let use = try useLeases()
+        defer { if let use { stack.root.leases?.endUse(use) } }
+        let epochs = use?.epochs ?? []
         // Whoever had the leases may have saved; without that a hook would build on older rows.
         if leases != nil { try stack.root.follow() }
         begin()
@@ -70,8 +71,8 @@ struct Batch {
     }
 
     /// Waits until nobody else may change what the batch may change.
-    private func useLeases() throws(DataSourceError) -> [LeaseEpoch] {
-        guard let leases, let keeper = stack.root.leases else { return [] }
+    private func useLeases() throws(DataSourceError) -> LeaseUse? {
+        guard let leases, let keeper = stack.root.leases else { return nil }
         return try keeper.use(leases, for: source.name)
     }
 

@@ -15,6 +15,7 @@ extension RootContext {
                 let news = try sharing.news(after: position)
                 leaseVersion = news.leaseVersion
                 take(news, generation)
+                if news.isOtherHistory { leases?.doubt() }
                 if !news.isMore { break }
             }
             return leaseVersion
@@ -38,6 +39,9 @@ extension RootContext {
             for (event, block) in events { state.take(event, block) }
             state.followed = news.position
         }
+        // Another program may have used keys that are reserved here.
+        let mayBeForeign = news.events.contains { if case .unknown = $0 { true } else { false } }
+        if mayBeForeign { raiseKeys.withLock { $0 }?(store.firstFreeKey) }
         if news.foundOutsideWrites { didFindOutsideWrites() } else if !events.isEmpty { wakeMainIfListening() }
     }
 
@@ -51,6 +55,9 @@ extension RootContext {
     /// Saves were refused because another container has taken a lease over. Rows may be different from what they were before
     /// these saves, so that everybody reads them anew.
     func didLoseLease() {
+        // Before callers are told, so that the next try asks for the lease.
+        leases?.doubt()
+        _ = try? leases?.current()
         try? follow()
         state.withLock { $0.noteOutsideWrites() }
         wakeMainIfListening()

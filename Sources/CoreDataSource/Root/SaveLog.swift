@@ -156,7 +156,7 @@ package struct SaveLog {
         // Earlier saves of the same rows count again.
         for save in entries
         where (save.isMadeElsewhere || origins.contains(save.changes.origin)) && save.changes.number > trimmedRows {
-            if !save.isTakenBack, !save.changes.isTakeBack { rows.restore(save.changes) }
+            if !save.isTakenBack, !save.changes.isTakeBack, !save.isForgotten { rows.restore(save.changes) }
         }
         let undoing = append(LoggedSave(undoing: taken.map(\.changes)), nil)
         advance()

@@ -68,13 +68,18 @@ struct PostgreSQLSchema: Sendable {
 
     // MARK: Making it
 
+    /// Columns of numbers that members count: nobody can store one with which they could not count on.
+    private func numbers(_ names: String...) -> String {
+        names.map { "\($0) bigint NOT NULL CHECK (\($0) BETWEEN 0 AND \(Int64(1) << 62))" }.joined(separator: ", ")
+    }
+
     /// The statements that make everything, in order.
     var createSQL: [String] {
         var sql = [
             "CREATE SCHEMA \(name.quoted)",
             """
-            CREATE TABLE \(term(PostgreSQLSchema.feed)) (id integer PRIMARY KEY CHECK (id = 1), position bigint NOT NULL, \
-            lowest bigint NOT NULL, leases bigint NOT NULL, members bigint NOT NULL)
+            CREATE TABLE \(term(PostgreSQLSchema.feed)) (id integer PRIMARY KEY CHECK (id = 1), \
+            \(numbers("position", "lowest", "leases", "members")))
             """,
             """
             CREATE TABLE \(term(PostgreSQLSchema.changes)) (position bigint PRIMARY KEY, member bigint NOT NULL, \
@@ -83,12 +88,12 @@ struct PostgreSQLSchema: Sendable {
             """,
             "ALTER TABLE \(term(PostgreSQLSchema.changes)) ALTER COLUMN changes SET STORAGE EXTERNAL",
             """
-            CREATE TABLE \(term(PostgreSQLSchema.leases)) (entity text PRIMARY KEY, holder bigint, epoch bigint NOT NULL, \
-            source text NOT NULL, since bigint NOT NULL)
+            CREATE TABLE \(term(PostgreSQLSchema.leases)) (entity text PRIMARY KEY, holder bigint, \(numbers("epoch")), \
+            source text NOT NULL, \(numbers("since")))
             """,
             """
             CREATE TABLE \(term(PostgreSQLSchema.tickets)) (number bigint PRIMARY KEY, member bigint NOT NULL, \
-            entities text NOT NULL, source text NOT NULL, since bigint NOT NULL, answered text NOT NULL)
+            entities text NOT NULL, source text NOT NULL, \(numbers("since")), answered text NOT NULL)
             """,
             """
             CREATE TABLE \(term(PostgreSQLSchema.members)) (number bigint PRIMARY KEY, process integer NOT NULL, \

@@ -73,7 +73,12 @@ final class FeedReader {
         )
         var isOther = position < start
         if let last, last.position == start, !found.isNull(0, 8) { isOther = isOther || found.copy(0, 8) != last.token }
-        guard position != start || isOther else { return news }
+        news.isOtherHistory = isOther
+        guard position != start || isOther else {
+            // Until now nothing was known of the save that is there.
+            if last == nil, !found.isNull(0, 8) { last = (start, found.copy(0, 8)) }
+            return news
+        }
         guard !isOther, start &+ 1 >= lowest, !found.isNull(0, 3) else {
             last = nil
             news.position = position

@@ -107,7 +107,9 @@ final class Listener: Sendable {
     }
 
     private func beat(_ connection: Connection) throws(DataSourceError) {
-        try Members(connection, schema).beat(membership)
+        try connection.ofGeneration(schema, options.name) { () throws(DataSourceError) in
+            try Members(connection, schema).beat(membership)
+        }
     }
 
     /// Waits for a notification, but not longer than until the next beat, after which the store is looked at too.

@@ -65,11 +65,15 @@ struct Members {
 
     /// Forgets those who have ended long ago.
     func forgetOld() throws(DataSourceError) {
-        for (name, column, time) in [(table, "seen", Members.memory), (saves, "made", Members.memoryOfSaves)] {
+        // Who lives may make no save for longer than that.
+        let isGone = "(member, token) NOT IN (SELECT number, token FROM \(table))"
+        for (name, condition) in [
+            (table, "seen < clock_timestamp() - interval '\(Members.memory)'"),
+            (saves, "made < clock_timestamp() - interval '\(Members.memoryOfSaves)' AND \(isGone)"),
+        ] {
             try connection.run(
                 """
-                DELETE FROM \(name) WHERE ctid IN (SELECT ctid FROM \(name) \
-                WHERE \(column) < clock_timestamp() - interval '\(time)' FOR UPDATE SKIP LOCKED)
+                DELETE FROM \(name) WHERE ctid IN (SELECT ctid FROM \(name) WHERE \(condition) FOR UPDATE SKIP LOCKED)
                 """)
         }
     }
@@ -88,10 +92,7 @@ struct Members {
         do throws(DataSourceError) {
             try add(membership)
         } catch  where error.code == .uniquenessViolated {
-            throw DataSourceError(
-                .storeReset,
-                "The server has lost its newest commits, and with them that this process has the store open. Open it again."
-            )
+            throw DataSourceError(numberGivenAgain: ())
         }
     }
 
@@ -110,6 +111,16 @@ struct Members {
                 membership.values),
             Request("DELETE FROM \(saves) WHERE member = $1 AND token = $2", membership.values),
         ])
+    }
+}
+
+extension DataSourceError {
+    /// Somebody else is the member that this process was.
+    init(numberGivenAgain: Void) {
+        self.init(
+            .storeReset,
+            "The server has lost its newest commits, and with them that this process has the store open. Open it again."
+        )
     }
 }
 #endif

@@ -50,7 +50,7 @@ extension Writer {
     func checkKeys(_ connection: Connection) throws(DataSourceError) {
         if keys.bound == 0 { return }
         let (saves, table) = (schema.term(PostgreSQLSchema.saves), schema.term(PostgreSQLSchema.keys))
-        let (areLost, known) = try connection.transaction { () throws(DataSourceError) in
+        try connection.transaction { () throws(DataSourceError) in
             try connection.run("SET LOCAL synchronous_commit = on")
             let next = try connection.rows("SELECT next FROM \(table) FOR UPDATE")
             let own = try connection.rows(
@@ -58,17 +58,19 @@ extension Writer {
             guard next.rowCount == 1, own.rowCount == 1 else {
                 throw DataSourceError(damagedSharing: opening.options.name)
             }
-            guard let start = keys.start(after: own.integer(0, 0)) else { return (false, own.integer(0, 0)) }
+            let known = own.integer(0, 0)
+            guard let start = keys.start(after: known) else { return }
+            if next.integer(0, 0) > start {
+                // It stays so if the answer to the commit is lost: rather too many keys than one given twice.
+                keys.lose(after: known)
+                // Whoever gives keys takes others then.
+                hasNews = true
+            }
             let bound = [WireValue(keys.bound)]
             _ = try connection.rows("UPDATE \(table) SET next = $1 WHERE next < $1", bound)
             _ = try connection.rows(
                 "UPDATE \(saves) SET keys = $3 WHERE member = $1 AND token = $2", membership.values + bound)
-            return (next.integer(0, 0) > start, own.integer(0, 0))
         }
-        guard areLost else { return }
-        keys.lose(after: known)
-        // Whoever gives keys takes others then.
-        hasNews = true
     }
 
     /// - Throws: `leaseLost` if the save inserts rows by keys that somebody else may have.
@@ -83,12 +85,25 @@ extension Writer {
         }
     }
 
+    /// Nobody takes a lease over, or saves, before the transaction ends.
+    ///
+    /// - Throws: `storeReset` if somebody else has this member's number.
+    func lockFeed(_ connection: Connection) throws(DataSourceError) {
+        let found = try connection.rows(
+            """
+            SELECT EXISTS (SELECT FROM \(schema.term(PostgreSQLSchema.members)) WHERE number = $1 AND token <> $2)::integer::bigint \
+            FROM \(schema.term(PostgreSQLSchema.feed)) FOR UPDATE
+            """, membership.values)
+        guard found.rowCount == 1 else { throw DataSourceError(damagedSharing: opening.options.name) }
+        if found.isTrue(0, 0) { throw DataSourceError(numberGivenAgain: ()) }
+    }
+
     /// Changes the desk of leases in one transaction, and calls the others.
     func changeLeases(_ change: (inout LeaseDesk, LeaseFacts) -> Void) throws(DataSourceError) -> LeaseTable {
         try reconnecting { (connection) throws(DataSourceError) in
             try connection.transaction { () throws(DataSourceError) in
                 try connection.run("SET LOCAL synchronous_commit = on")
-                try connection.run("SELECT 1 FROM \(schema.term(PostgreSQLSchema.feed)) FOR UPDATE")
+                try lockFeed(connection)
                 let facts = try LeaseFacts(connection, schema)
                 var desk = facts.desk
                 change(&desk, facts)

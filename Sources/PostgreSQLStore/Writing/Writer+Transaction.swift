@@ -17,14 +17,23 @@ extension Writer {
     func transaction(
         _ body: (Connection, Int64) throws(DataSourceError) -> Written
     ) throws(DataSourceError) {
+        var (wasCut, wasForgotten) = (false, false)
         for attempt in 1... {
             do throws(DataSourceError) {
                 return try transactionOnce(body)
             } catch {
-                // Nothing of it was written. The connection may have been cut while nobody used it, or the server had forgotten
-                // this member.
-                if error.isLoss, attempt == 1, unsettled == nil, isForgotten || connection?.isUsable != true {
-                    continue
+                // Nothing of it was written.
+                if error.isLoss, unsettled == nil {
+                    // The server had forgotten this member, and knows it again.
+                    if isForgotten, !wasForgotten {
+                        wasForgotten = true
+                        continue
+                    }
+                    // The connection may have been cut while nobody used it.
+                    if connection?.isUsable != true, !wasCut {
+                        wasCut = true
+                        continue
+                    }
                 }
                 guard error.isConflict, attempt < Writer.attempts else { throw error }
             }

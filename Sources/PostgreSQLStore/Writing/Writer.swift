@@ -68,6 +68,7 @@ final class Writer {
 
     func leave(_ connection: Connection) throws(DataSourceError) {
         try connection.transaction { () throws(DataSourceError) in
+            try lockFeed(connection)
             try connection.run("UPDATE \(schema.term(PostgreSQLSchema.feed)) SET leases = leases + 1")
             _ = try connection.rows(
                 "UPDATE \(schema.term(PostgreSQLSchema.leases)) SET holder = NULL WHERE holder = $1",
@@ -128,7 +129,10 @@ final class Writer {
     // MARK: Saves
 
     func commit(_ group: [ChangeSet]) throws(DataSourceError) -> CommitOutcome {
-        try settle(patience: .zero)
+        do throws(DataSourceError) { try settle(patience: .zero) } catch {
+            // That it will never be known is news for everybody, but no reason to refuse what comes after it.
+            if unsettled != nil { throw error }
+        }
         // What was tried again after all is there already.
         let group = group.map { landed.contains($0.number) ? ChangeSet(landed: $0) : $0 }
         guard group.contains(where: { !$0.isEmpty }) else { return outcome([:]) }

@@ -79,6 +79,8 @@ package struct SharedNews: Sendable {
     package var foundOutsideWrites: Bool
     /// It is another one after each change of the leases.
     package var leaseVersion: Int64
+    /// Whether saves that were told of are not in the store any more, so that what was said of leases may be wrong, too.
+    package var isOtherHistory = false
 
     package init(
         position: Int64, events: [FeedEvent], isMore: Bool, foundOutsideWrites: Bool, leaseVersion: Int64

@@ -69,17 +69,20 @@ struct PromotedStandbyTests {
         // More than were reserved at first, so that reservations are lost too.
         try await contacts.add(contactList(3..<6000))
         try await groups.add((3..<6000).map { GroupData(gid: "\($0)", name: "") })
-        while let update = await updates.next(), update.snapshot.count < 6000 {}
+        // The right to write contacts is handed over, of which the standby never hears.
+        try await followed.add(contactList(6000..<6001))
+        while let update = await updates.next(), update.snapshot.count < 6001 {}
 
         try failOver()
         // The list shows what is left before anybody saves.
         while let update = await updates.next(), update.snapshot.count > 3 {}
         #expect(try await add((20..<30).map { GroupData(gid: "\($0)", name: "") }, to: groups).inserted == 10)
+        #expect(try await add(contactList(10..<11), to: followed).inserted == 1)
         // What this process had inserted before, and what is new.
         #expect(try await add(contactList(0..<10), to: contacts).inserted == 7)
-        while let update = await updates.next(), update.snapshot.count < 10 {}
-        #expect(try contacts.fetch(ContactEntity.self).count == 10)
-        #expect(try rows("SELECT count(*) FROM \"ContactEntity\"") == [["10"]])
+        while let update = await updates.next(), update.snapshot.count < 11 {}
+        #expect(try contacts.fetch(ContactEntity.self).count == 11)
+        #expect(try rows("SELECT count(*) FROM \"ContactEntity\"") == [["11"]])
         #expect(try rows("SELECT count(*) FROM \"GroupEntity\"") == [["13"]])
         for _ in 0..<3 {
             // Each of them uses up what it had reserved before.

@@ -33,12 +33,15 @@ package final class LeaseKeeper: Sendable {
     /// Takes the leases of entities for a batch, and waits for them if need be. Call ``endUse(_:)`` at its end.
     ///
     /// - Throws: `ownedElsewhere` if another container does not hand one over in time; what the store throws.
-    func use(_ entities: LeaseSet, for source: String) throws(DataSourceError) -> [LeaseEpoch] {
-        if let epochs = state.withLock({ $0.use(entities.entities) }) { return epochs }
+    func use(_ entities: LeaseSet, for source: String) throws(DataSourceError) -> LeaseUse {
+        if let use = state.withLock({ $0.use(entities.entities) }) { return use }
         let end = ContinuousClock.now + sharing.leaseTimes.patience
-        var taken: [LeaseEpoch]?
-        while taken == nil {
+        var isAnotherTry = false
+        while true {
             let generation = generation
+            // What is known here kept it from taking what the store has given.
+            if isAnotherTry { doubt() }
+            isAnotherTry = true
             let (ticket, table) = try sharing.takeLeases(entities.entities, for: source)
             let wait = LeaseWait(entities.entities, ticket: ticket)
             state.withLock { state in
@@ -47,23 +50,21 @@ package final class LeaseKeeper: Sendable {
             }
             handOverSoon()
             try waitFor(wait, until: end)
-            taken = wait.epochs
-            if taken == nil, ContinuousClock.now >= end { throw ownedElsewhere(entities.entities) }
+            if let use = wait.use {
+                // Whoever had them may have saved.
+                do throws(DataSourceError) { try owner.withLock { $0.root }?.follow() } catch {
+                    endUse(use)
+                    throw error
+                }
+                return use
+            }
+            if ContinuousClock.now >= end { throw ownedElsewhere(entities.entities) }
         }
-        let epochs = taken ?? []
-        // Whoever had them may have saved.
-        do throws(DataSourceError) {
-            try owner.withLock { $0.root }?.follow()
-        } catch {
-            endUse(epochs)
-            throw error
-        }
-        return epochs
     }
 
     /// The batch has ended.
-    func endUse(_ epochs: [LeaseEpoch]) {
-        if state.withLock({ $0.endUse(epochs) }) { handOverSoon() }
+    func endUse(_ use: LeaseUse) {
+        if state.withLock({ $0.endUse(use) }) { handOverSoon() }
     }
 
     /// The longest time between two looks at whether those who are waited for live.
@@ -133,6 +134,9 @@ package final class LeaseKeeper: Sendable {
 
     /// The store was reset: nobody has anything.
     func forget() { state.withLock { $0.forget() } }
+
+    /// What the store says next is true, whatever it has said before: it may have lost what it had said.
+    func doubt() { state.withLock { $0.doubt() } }
 
     /// Who has what, as the store says it.
     func current() throws(DataSourceError) -> LeaseTable {

@@ -34,28 +34,31 @@ package struct LeaseState {
     // MARK: Batches
 
     /// Lets a batch use leases, if they are all here and nobody else waits for one.
-    package mutating func use(_ entities: [Int]) -> [LeaseEpoch]? {
+    package mutating func use(_ entities: [Int]) -> LeaseUse? {
         for entity in entities {
             guard let lease = held[entity], !lease.isLeaving, !asked.contains(entity) else { return nil }
         }
         return begin(entities)
     }
 
-    private mutating func begin(_ entities: [Int]) -> [LeaseEpoch] {
-        entities.compactMap { entity in
+    private mutating func begin(_ entities: [Int]) -> LeaseUse {
+        let epochs = entities.compactMap { entity -> LeaseEpoch? in
             guard let epoch = held[entity]?.epoch else { return nil }
             held[entity]?.users += 1
             return LeaseEpoch(entity: entity, epoch: epoch)
         }
+        return LeaseUse(epochs: epochs, generation: generation)
     }
 
     /// A batch has ended.
     ///
     /// - Returns: Whether others wait for one of its leases.
-    mutating func endUse(_ epochs: [LeaseEpoch]) -> Bool {
+    package mutating func endUse(_ use: LeaseUse) -> Bool {
         var isAsked = false
+        // A store that was reset counts epochs from the beginning.
+        guard use.generation == generation else { return false }
         // A lease that was lost meanwhile and is here again is used by others.
-        for lease in epochs where held[lease.entity]?.epoch == lease.epoch {
+        for lease in use.epochs where held[lease.entity]?.epoch == lease.epoch {
             held[lease.entity]?.users -= 1
             if asked.contains(lease.entity) { isAsked = true }
         }
@@ -123,6 +126,9 @@ package struct LeaseState {
         self.unanswered = unanswered
         serve()
     }
+
+    /// The next table is taken, whatever its version is.
+    package mutating func doubt() { table = LeaseTable(version: -1, leases: table.leases, tickets: table.tickets) }
 
     /// The store was reset.
     package mutating func forget() {
@@ -195,6 +201,9 @@ package struct LeaseState {
         return given
     }
 
+    /// Whether no batch uses the lease of an entity. For tests.
+    package func isIdle(_ entity: Int) -> Bool { held[entity]?.users == 0 }
+
     /// Lets batches use leases that were about to be given away.
     mutating func keep(_ entities: [Int]) {
         for entity in entities { held[entity]?.isLeaving = false }
@@ -213,6 +222,18 @@ package struct LeaseState {
     }
 }
 
+/// The leases that a batch uses.
+package struct LeaseUse: Sendable, Hashable {
+    package let epochs: [LeaseEpoch]
+    /// How often the store had been reset.
+    package let generation: Int
+
+    package init(epochs: [LeaseEpoch], generation: Int) {
+        self.epochs = epochs
+        self.generation = generation
+    }
+}
+
 /// A batch that waits for leases.
 final class LeaseWait: Sendable {
     let entities: [Int]
@@ -220,7 +241,7 @@ final class LeaseWait: Sendable {
     let ticket: Int64?
     /// Signalled when it is decided.
     let arrived = DispatchSemaphore(value: 0)
-    private let taken = Guarded<[LeaseEpoch]?>(nil)
+    private let taken = Guarded<LeaseUse?>(nil)
 
     init(_ entities: [Int], ticket: Int64?) {
         self.entities = entities
@@ -228,10 +249,10 @@ final class LeaseWait: Sendable {
     }
 
     /// What it has got; nil if it has to ask again.
-    var epochs: [LeaseEpoch]? { taken.withLock { $0 } }
+    var use: LeaseUse? { taken.withLock { $0 } }
 
-    func end(_ epochs: [LeaseEpoch]?) {
-        taken.withLock { $0 = epochs }
+    func end(_ use: LeaseUse?) {
+        taken.withLock { $0 = use }
         arrived.signal()
     }
 }
