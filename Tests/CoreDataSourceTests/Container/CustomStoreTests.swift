@@ -49,7 +49,8 @@ struct CustomStoreTests {
         let report = try await contacts.sync(contactList(1..<8, name: { "new \($0)" }), entity: ContactEntity.self)
         #expect([report.inserted, report.updated, report.deleted] == [3, 4, 1])
         #expect(list.snapshot.map(\.uid) == ["uid-6", "uid-4", "uid-2"])
-        #expect(try container.main.count(ContactEntity.self, where: .beginsWith(\.name, "new")) == 7)
+        let renamed = try container.main.fetch(ContactEntity.self, where: .beginsWith(\.name, "new"))
+        #expect(renamed.count == 7)
         let groups = try container.dataSource(GroupDataSource.self)
         try await groups.add(GroupData(gid: "1", name: "Shu"))
         try await contacts.perform { context in
@@ -100,7 +101,8 @@ struct CustomStoreTests {
         #expect(text.contains("\"isFavorite\" : false"))
         try Data(text.replacing("name 0", with: "Guan Yu").utf8).write(to: file)
         let reopened = try await open(directory)
-        #expect(try reopened.main.fetch(ContactEntity.self, where: \.name == "Guan Yu").map(\.uid) == ["uid-0"])
+        let found = try reopened.main.fetch(ContactEntity.self, where: \.name == "Guan Yu")
+        #expect(found.map(\.uid) == ["uid-0"])
         try await reopened.close()
     }
 
