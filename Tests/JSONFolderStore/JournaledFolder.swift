@@ -34,7 +34,11 @@ struct JournaledFolder: Sendable {
         }
     }
 
-    func unlock() { _ = close(lock) }
+    /// A process that is just being started may still have a copy of the descriptor, so closing it is not enough.
+    func unlock() {
+        _ = flock(lock, LOCK_UN)
+        _ = close(lock)
+    }
 
     /// The files in the folders of this one, such as `ContactEntity/12.json`.
     func files() throws(DataSourceError) -> [String] {
