@@ -94,10 +94,12 @@ let package = Package(
                 "SQLiteStore", "RowStore", "ManagedModel", "ModelReader", "CSQLite", "StoreFaults", "StoreTestModel",
                 "TestSupport",
             ]),
+        .target(name: "JSONFolderStore", dependencies: ["CoreDataSource"], path: "Tests/JSONFolderStore"),
         .testTarget(
             name: "StorePromiseTests",
             dependencies: [
                 "SQLiteStore", "RowStore", "ManagedModel", "StoreFaults", "StoreTestModel", "TestSupport",
+                "JSONFolderStore",
                 .target(name: "PostgreSQLStore", condition: .when(traits: ["PostgreSQL"])),
             ]),
         .testTarget(
@@ -107,7 +109,7 @@ let package = Package(
             name: "CoreDataSourceTests",
             dependencies: [
                 "CoreDataSource", "DataSourceTesting", "ModelReader", "RowStore", "SQLiteStore", "ManagedModel",
-                "CSQLite", "StoreFaults", "TestSupport",
+                "CSQLite", "StoreFaults", "TestSupport", "JSONFolderStore",
                 .target(name: "PostgreSQLStore", condition: .when(traits: ["PostgreSQL"])),
             ],
             plugins: ["ModelPlugin"]),

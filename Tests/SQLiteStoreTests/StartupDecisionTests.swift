@@ -4,7 +4,7 @@ import StoreTestModel
 import Testing
 
 struct StartupDecisionTests {
-    private static let metadata = Metadata(
+    private static let metadata = StoreMetadata(
         identity: TestModel.identity(), storeID: "store", firstFreeKey: 9)
 
     @Test func noTablesMeanANewStore() throws {

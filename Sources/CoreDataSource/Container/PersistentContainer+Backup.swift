@@ -20,14 +20,14 @@ extension PersistentContainer {
     ///
     /// - Parameter url: The new file. Its folder must exist.
     /// - Throws: `fileExists` if there is a file already, or a log or a journal of that name; `storeUnreadable` if the store
-    ///   is in memory or on a server; what keeps pending saves from being written; `storeClosed`, `notAFile`,
+    ///   is in memory, on a server, or of the app's own; what keeps pending saves from being written; `storeClosed`, `notAFile`,
     ///   `permissionDenied`, `diskFull`, `storeCorrupt`, `storeUnreadable`; `CancellationError` if the task is cancelled.
     ///   Then there is no new file.
     public func backup(to url: URL) async throws {
         guard let store = stack.root.store as? SQLiteStore else {
             throw DataSourceError(
                 .storeUnreadable,
-                "The store is not a file: it is in memory or on a server. Back up a database with the tools of its server."
+                "The store is not an SQLite file. Back up a database with the tools of its server, and a store of the app's own as the app knows how."
             )
         }
         try await flush()

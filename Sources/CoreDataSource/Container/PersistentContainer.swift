@@ -1,10 +1,5 @@
 public import ManagedModel
 package import RowStore
-internal import SQLiteStore
-
-#if PostgreSQL
-internal import PostgreSQLStore
-#endif
 
 /// One store, the tiers above it, and the data sources of an app.
 ///
@@ -124,7 +119,8 @@ public final class PersistentContainer: Sendable {
     ///   - databaseKey: The app's own label for the contents, in clear; empty by default. Change it to have the store reset.
     ///   - configuration: How the container treats the store; each setting has its own default.
     /// - Throws: `unreadableModel`, `modelChanged`, `storeInUse`, `storeBusy`, `diskFull`, `permissionDenied`, `notAFile`,
-    ///   `notADatabase`, `foreignDatabase`, `storeCorrupt`, `newerFormat`, `storeUnreadable`; then no file has changed.
+    ///   `notADatabase`, `foreignDatabase`, `storeCorrupt`, `newerFormat`, `storeUnreadable`; then no file has changed. What
+    ///   opening a store of the app's own throws.
     @concurrent
     public convenience init(
         model: ManagedObjectModel, store location: StoreLocation, databaseKey: String = "",
@@ -139,7 +135,7 @@ public final class PersistentContainer: Sendable {
         let identity = StoreIdentity(
             modelHash: model.hash.description, entityHashes: model.entityHashes.mapValues(\.description),
             databaseKey: databaseKey, entityKeys: configuration.databaseKeys.entityKeys(layout))
-        let opened = try Self.open(location, layout, identity, configuration)
+        let opened = try location.open(layout, identity, configuration)
         self.init(layout, opened.store, opened.startup, configuration)
     }
 
@@ -162,40 +158,6 @@ public final class PersistentContainer: Sendable {
         sources = DataSourceDirectory()
         appState = AppStateObserver { [weak root] in try? root?.flushAndWait() }
         stack.connect(self)
-    }
-
-    private static func open(
-        _ location: StoreLocation, _ layout: ModelLayout, _ identity: StoreIdentity, _ configuration: Configuration
-    ) throws(DataSourceError) -> (store: any PersistentStore, startup: StoreStartup) {
-        let tracing = configuration.trace.map { StatementTracing(showsValues: configuration.tracesValues, $0) }
-        #if PostgreSQL
-        if let server = location.server {
-            if configuration.isReadOnly {
-                throw DataSourceError(
-                    .invalidRequest,
-                    "A store on a server cannot be opened for reading only. Leave isReadOnly out, and connect as a user with the right to write."
-                )
-            }
-            var options = PostgreSQLStore.Options(
-                connection: server.connection, name: server.name, layout: layout, identity: identity,
-                synchronous: configuration.synchronous, resetPolicy: configuration.resetPolicy)
-            options.tracing = tracing
-            let store = try PostgreSQLStore.open(options)
-            return (store, store.startup)
-        }
-        #endif
-        guard let url = location.url else {
-            return (InMemoryStore(layout), StoreStartup(reason: .firstLaunch))
-        }
-        var options = SQLiteStore.Options(
-            url: url, layout: layout, identity: identity, synchronous: configuration.synchronous,
-            resetPolicy: configuration.resetPolicy, migrationProgress: configuration.migrationProgress)
-        options.fileMode = configuration.fileMode
-        options.isReadOnly = configuration.isReadOnly
-        options.isShared = location.sharing == .processes
-        options.tracing = tracing
-        let store = try SQLiteStore.open(options)
-        return (store, store.startup)
     }
 
     // MARK: Data sources

@@ -3,6 +3,8 @@ public import Foundation
 /// Where a container keeps its rows.
 public struct StoreLocation: Sendable, Hashable {
     package let url: URL?
+    /// A store that the app brings.
+    package var custom: CustomLocation?
     #if PostgreSQL
     package var server: ServerLocation?
     #endif

@@ -26,7 +26,7 @@ struct ChangeReader {
 
     /// - Parameter models: Those that the user names. They come before the store's own copy, which lacks transient attributes
     ///   and the order of the others.
-    init(_ metadata: Metadata, _ models: [ManagedObjectModel]) {
+    init(_ metadata: StoreMetadata, _ models: [ManagedObjectModel]) {
         let own = metadata.model().map { [$0] } ?? []
         readers = (models + own).map { model in
             let layout = ModelLayout(model)

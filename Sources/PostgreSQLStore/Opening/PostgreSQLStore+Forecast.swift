@@ -36,7 +36,7 @@ extension PostgreSQLStore {
             startup.reason = reason
         }
         guard startup.isReset || countsRows else { return startup }
-        if let model = try Metadata(rows: rows).model() {
+        if let model = try StoreMetadata(rows: rows).model() {
             let schema = try PostgreSQLSchema(ModelLayout(model), name: entry.schema)
             startup.rowsDropped = try schema.counts(connection).reduce(0) { $0 + $1.count }
         } else {

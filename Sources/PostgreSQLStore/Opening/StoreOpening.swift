@@ -139,7 +139,7 @@ struct StoreOpening {
         let entry = try registry.next(after: old, options.name)
         let schema = try PostgreSQLSchema(options.layout, name: entry.schema)
         let connection = registry.connection
-        let metadata = Metadata(
+        let metadata = StoreMetadata(
             new: options.identity, firstFreeKey: firstFreeKey, modelText: options.layout.model.storedText)
         try connection.transaction { () throws(DataSourceError) in
             for sql in schema.createSQL { _ = try connection.pipeline([Request(sql, isKept: false)]) }
@@ -206,7 +206,7 @@ struct StoreOpening {
             _ = try connection.pipeline([Request(index.createSQL, isKept: false)])
         }
         let text = options.layout.model.storedText
-        try write(.text(text), Metadata.modelName, connection, schema)
+        try write(.text(text), StoreMetadata.modelName, connection, schema)
     }
 
     // MARK: Joining

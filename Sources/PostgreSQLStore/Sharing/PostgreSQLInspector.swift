@@ -23,7 +23,7 @@ package final class PostgreSQLInspector: StoreInspector {
 
     package func inspection(tail: Int) throws(DataSourceError) -> StoreInspection {
         try look { (connection, schema) throws(DataSourceError) in
-            let metadata = try Metadata(rows: schema.metadataRows(connection))
+            let metadata = try StoreMetadata(rows: schema.metadataRows(connection))
             let model = metadata.model(among: models)
             let tables = try model.map { (model) throws(DataSourceError) in
                 try PostgreSQLSchema(ModelLayout(model), name: schema.name)
@@ -42,7 +42,7 @@ package final class PostgreSQLInspector: StoreInspector {
     package func saves(after start: Int64) throws(DataSourceError) -> NotedSaves? {
         try look { (connection, schema) throws(DataSourceError) in
             NotedSaves(
-                storeID: try Metadata(rows: schema.metadataRows(connection)).storeID,
+                storeID: try StoreMetadata(rows: schema.metadataRows(connection)).storeID,
                 position: try position(connection, schema).position,
                 saves: try saves(connection, schema, after: start, limit: PostgreSQLInspector.pageSize),
                 members: try Members(connection, schema).all().map(\.member))

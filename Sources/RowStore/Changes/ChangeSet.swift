@@ -1,20 +1,24 @@
-/// What one save changes: immutable rows, shared by every tier it passes.
-package struct ChangeSet: Sendable {
+/// What one save changes: rows before and after, by entity.
+///
+/// Rows are immutable and shared, so a change set may be kept and copied at no cost.
+public struct ChangeSet: Sendable {
     /// At most one element an entity, in the order of the model.
-    package var entities: [EntityChanges]
-    /// The number of the save, counted from 1 in the order in which saves were made; 0 until it has one.
-    package var number: Int64 = 0
+    public var entities: [EntityChanges]
+    /// The number of the save in its container, counted from 1 in the order in which saves were made; 0 until it has one.
+    public var number: Int64 = 0
     /// Which saves this one may rest on: earlier ones of the same origin. Data sources that share a constraint have one
-    /// origin, so that a save that is refused takes back every later one of its origin.
-    package var origin = 0
+    /// origin. A store that refuses a save refuses every later one of its origin with `saveTakenBack`.
+    public var origin = 0
     /// Whether it undoes saves that were refused, so that no store has its rows to write.
     package var isTakeBack = false
-    /// The leases that it was made under; empty in a store that is not shared.
-    package var leases: [LeaseEpoch] = []
-    /// Who made it, if it was another container.
-    package var maker: StoreMember?
+    /// The leases that it was made under; empty in a store that is not shared. A shared store refuses it with `leaseLost` if
+    /// one of them is not in force any more.
+    public var leases: [LeaseEpoch] = []
+    /// Who made it, if it was another container of a shared store.
+    public var maker: StoreMember?
 
-    package init(entities: [EntityChanges]) {
+    /// Makes a change set, as the feed of a shared store does.
+    public init(entities: [EntityChanges]) {
         self.entities = entities
     }
 
@@ -45,47 +49,62 @@ package struct ChangeSet: Sendable {
 }
 
 /// What one save changes in the rows of one entity. A key is in one of the three lists at most.
-package struct EntityChanges: Sendable {
-    /// The entity's number in the ``ModelLayout``. It is never an abstract one.
-    package let entity: Int
-    package var inserted: [StoredRow] = []
-    package var updated: [UpdatedRow] = []
+///
+/// Rows may take over and exchange unique values, so take all old rows out before the new ones come.
+public struct EntityChanges: Sendable {
+    /// The entity's place in ``ModelLayout/entities``. It is never an abstract one.
+    public let entity: Int
+    /// New rows. Their keys are unused.
+    public var inserted: [StoredRow] = []
+    /// Rows that have other values now.
+    public var updated: [UpdatedRow] = []
     /// Columns in which all updated rows have the same values now, if they differ from before in no others. A store may
     /// write them at once.
     package var sharedColumns: ColumnSet?
-    /// With the row as it was.
-    package var deleted: [StoredRow] = []
+    /// Rows that are gone, as they were. Deleting one that the store does not have is no error.
+    public var deleted: [StoredRow] = []
 
-    package init(entity: Int) {
+    /// Makes one without changes.
+    ///
+    /// - Parameter entity: The entity's place in ``ModelLayout/entities``.
+    public init(entity: Int) {
         self.entity = entity
     }
 
-    package var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty }
+    /// Whether nothing changes.
+    public var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty }
     package var rowCount: Int { inserted.count + updated.count + deleted.count }
 }
 
 /// A row and its key.
-package struct StoredRow: Sendable {
-    package let key: Int64
-    package var row: RowSnapshot
+public struct StoredRow: Sendable {
+    /// The key. A container never gives one twice, whatever the entity.
+    public let key: Int64
+    /// The values.
+    public package(set) var row: RowSnapshot
     /// The joined columns of the query that found it; nil without any.
     package var joined: RowSnapshot?
 
-    package init(key: Int64, row: RowSnapshot) {
+    /// Puts a row and its key together.
+    public init(key: Int64, row: RowSnapshot) {
         self.key = key
         self.row = row
     }
 }
 
 /// A row that a save changed, before and after.
-package struct UpdatedRow: Sendable {
-    package let key: Int64
-    package let row: RowSnapshot
-    package let previous: RowSnapshot
-    /// The columns that differ; never empty.
-    package let columns: ColumnSet
+public struct UpdatedRow: Sendable {
+    /// The key.
+    public let key: Int64
+    /// The values as they are now.
+    public let row: RowSnapshot
+    /// The values as they were.
+    public let previous: RowSnapshot
+    /// The columns that differ; never empty. A store that others write too sets these alone.
+    public let columns: ColumnSet
 
-    package init(key: Int64, row: RowSnapshot, previous: RowSnapshot, columns: ColumnSet) {
+    /// Makes an update, as the feed of a shared store does.
+    public init(key: Int64, row: RowSnapshot, previous: RowSnapshot, columns: ColumnSet) {
         self.key = key
         self.row = row
         self.previous = previous

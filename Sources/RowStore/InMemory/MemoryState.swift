@@ -18,23 +18,54 @@ struct MemoryState: Sendable {
 
     /// Makes the changes of every change set, or none of a set that is refused.
     mutating func commit(_ group: [ChangeSet]) -> CommitOutcome {
+        let (outcome, highest, _) = apply(group)
+        firstFreeKey = bound(above: highest)
+        return outcome
+    }
+
+    /// Says what ``commit(_:)`` would do, and what the bound for keys would be then. Costs as much as the changes.
+    mutating func rehearse(_ group: [ChangeSet]) -> (outcome: CommitOutcome, firstFreeKey: Int64) {
+        let (outcome, highest, undos) = apply(group)
+        undo(undos[...])
+        return (outcome, bound(above: highest))
+    }
+
+    /// Puts in rows that were stored before.
+    mutating func load(_ rows: [StoredRow], _ entity: Int) throws(DataSourceError) {
+        guard let layout = tables[entity]?.layout else { throw DataSourceError.rowOfAbstractEntity }
+        for row in rows {
+            guard row.row.columnCount == layout.columns.count else {
+                throw DataSourceError(
+                    .storeCorrupt,
+                    "A stored object of \(layout.name) has \(row.row.columnCount) values instead of \(layout.columns.count).",
+                    entityName: layout.name)
+            }
+            try tables[entity]?.insert(row.key, row.row)
+        }
+        firstFreeKey = bound(above: rows.reduce(0) { max($0, $1.key) })
+    }
+
+    private func bound(above highest: Int64) -> Int64 {
+        if highest < firstFreeKey { return firstFreeKey }
+        return highest > Int64.max - InMemoryRows.keyReserve ? Int64.max : highest + InMemoryRows.keyReserve
+    }
+
+    private mutating func apply(_ group: [ChangeSet]) -> (CommitOutcome, highest: Int64, [Undo]) {
         var refusals = Refusals()
         var highest: Int64 = 0
+        var undos: [Undo] = []
         for (place, set) in group.enumerated() where !refusals.refusesDependent(set, at: place) {
-            var undos: [Undo] = []
+            let start = undos.count
             do throws(DataSourceError) {
                 for changes in set.entities { try apply(changes, &undos) }
                 highest = max(highest, set.highestInsertedKey)
             } catch {
-                undo(undos)
+                undo(undos[start...])
+                undos.removeSubrange(start...)
                 refusals.refuse(set, at: place, error)
             }
         }
-        if highest >= firstFreeKey {
-            firstFreeKey =
-                highest > Int64.max - InMemoryStore.keyReserve ? Int64.max : highest + InMemoryStore.keyReserve
-        }
-        return CommitOutcome(refused: refusals.errors)
+        return (CommitOutcome(refused: refusals.errors), highest, undos)
     }
 
     /// All old rows go before the new ones come, so rows may take over and exchange unique keys.
@@ -43,7 +74,7 @@ struct MemoryState: Sendable {
     ) throws(DataSourceError) {
         let entity = changes.entity
         guard tables[entity] != nil else {
-            throw DataSourceError(.abstractEntity, "An abstract entity cannot have objects.")
+            throw DataSourceError.rowOfAbstractEntity
         }
         for row in changes.deleted { remove(entity, row.key, &undos) }
         for row in changes.updated {
@@ -68,11 +99,16 @@ struct MemoryState: Sendable {
         undos.append(Undo(entity: entity, key: row.key, row: nil))
     }
 
-    private mutating func undo(_ undos: [Undo]) {
+    private mutating func undo(_ undos: ArraySlice<Undo>) {
         for undo in undos.reversed() {
             tables[undo.entity]?.remove(undo.key)
             // Each step back leads to a state that was there, so nothing can collide.
             if let row = undo.row { try? tables[undo.entity]?.insert(undo.key, row) }
         }
     }
+}
+
+extension DataSourceError {
+    fileprivate static let rowOfAbstractEntity = DataSourceError(
+        .abstractEntity, "An abstract entity cannot have objects.")
 }

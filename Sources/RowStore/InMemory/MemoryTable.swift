@@ -14,15 +14,7 @@ struct MemoryTable: Sendable {
 
     /// The rows that match, in order if it counts.
     func rows(_ query: RowQuery) throws(DataSourceError) -> [StoredRow] {
-        var found: [StoredRow] = []
-        for (key, row) in rows {
-            try query.budget.countRow()
-            guard try query.predicate.evaluate(row, key: key, layout, query.budget) else { continue }
-            found.append(StoredRow(key: key, row: row))
-        }
-        if query.isOrdered { found.sort { $0.precedes($1, by: query.sort, layout) } }
-        let rest = found.dropFirst(max(0, query.offset))
-        return Array(rest.prefix(max(0, query.limit ?? rest.count)))
+        try query.matches(rows.lazy.map { StoredRow(key: $0.key, row: $0.value) }, layout)
     }
 
     /// Takes a row out.

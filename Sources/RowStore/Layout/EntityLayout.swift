@@ -1,20 +1,26 @@
-package import ManagedModel
+public import ManagedModel
 
 /// Where each property of one entity's rows is: the model's columns with the way each is stored.
 ///
-/// Columns of a parent come first and in the same order, so an index means the same in every sub-entity.
-package final class EntityLayout: Sendable {
-    /// The entity's position in ``ModelLayout/entities``.
-    package let index: Int
-    package let name: String
-    package let isAbstract: Bool
-    package let columns: [ColumnLayout]
+/// Columns of a parent come first and in the same order, so an index means the same in every sub-entity. An attribute has the
+/// column of its name. A to-one relationship `group` has a column `group` with the key of the other row, and where they are
+/// needed `group.entity`, the place of the other row's entity, and `group.position`.
+public final class EntityLayout: Sendable {
+    /// The entity's place in ``ModelLayout/entities``.
+    public let index: Int
+    /// The entity's name; for the links of a many-to-many relationship `_Contact_groups`.
+    public let name: String
+    /// Whether it has no rows of its own.
+    public let isAbstract: Bool
+    /// What each value of a row is, in the order of the row.
+    public let columns: [ColumnLayout]
     /// How the values of each column are ordered: apart from the rest, for it is asked very often.
     package let orders: ContiguousArray<ColumnOrder>
     /// Indexes of the columns that the store keeps: all but transient ones.
     package let storedColumns: [Int]
-    /// Groups of columns that together must be unique, inherited ones first.
-    package let constraints: [[Int]]
+    /// Groups of columns that together must be unique among the rows of the entity, inherited ones first. Rows with a null in
+    /// one of these columns never collide.
+    public let constraints: [[Int]]
     /// Positions of the entities of this one's family that can have rows: itself unless abstract, and all below it.
     package let concreteFamily: [Int]
     /// The position of the entity that first declared each constraint: uniqueness holds in its whole family.
@@ -70,8 +76,8 @@ package final class EntityLayout: Sendable {
         self.indexesByName = Dictionary(columns.enumerated().map { ($1.name, $0) }) { first, _ in first }
     }
 
-    /// The index of the column of that name, or nil.
-    package func column(named name: String) -> Int? {
+    /// The place of the column of that name, or nil.
+    public func column(named name: String) -> Int? {
         indexesByName[name]
     }
 
@@ -88,12 +94,15 @@ package final class EntityLayout: Sendable {
 }
 
 /// One column of a row: its name, what it holds, and the rules of its attribute.
-package struct ColumnLayout: Sendable {
-    package let name: String
-    package let storage: ColumnStorage
-    package let isStored: Bool
-    /// Nil for the columns of a relationship.
-    package let attribute: AttributeDescription?
+public struct ColumnLayout: Sendable {
+    /// The name of the property, or for example `group.position` for what a link has besides its key.
+    public let name: String
+    /// What its values are.
+    public let storage: ColumnStorage
+    /// Whether a store keeps its values. If not, the attribute is transient: what is read back is null.
+    public let isStored: Bool
+    /// The attribute; nil for the columns of a relationship.
+    public let attribute: AttributeDescription?
     /// Whether it holds decimal numbers, as texts that are ordered by value.
     package let isDecimal: Bool
 
@@ -137,14 +146,18 @@ package struct ColumnOrder: Sendable {
 }
 
 /// The four ways in which a value is kept, in memory and in the store.
-package enum ColumnStorage: UInt8, Sendable {
+public enum ColumnStorage: UInt8, Sendable {
+    /// ``RowValue/integer(_:)``: integers, Booleans, and keys of other rows.
     case integer
+    /// ``RowValue/real(_:)``: floating-point numbers, and dates as seconds since 2001-01-01 UTC.
     case real
-    /// UTF-8.
+    /// ``RowValue/text(_:)``: strings, decimal numbers and URIs, in UTF-8.
     case text
+    /// ``RowValue/blob(_:)``: binary data, UUIDs, transformable and composite values.
     case blob
 
-    package init(_ type: AttributeType) {
+    /// The way in which values of an attribute of that type are kept.
+    public init(_ type: AttributeType) {
         switch type {
         case .integer16, .integer32, .integer64, .boolean, .objectID: self = .integer
         case .double, .float, .date: self = .real

@@ -1,18 +1,22 @@
-package import ManagedModel
+public import ManagedModel
 
 /// The layouts of all entities of a model, in the order of their names. A position in it is the entity's number.
 ///
-/// After them come layouts for links that have rows of their own: everything that is true of an entity's rows is true of
-/// them, but that they are no objects.
-package final class ModelLayout: Sendable {
-    package let model: ManagedObjectModel
-    package let entities: [EntityLayout]
+/// After them come layouts for links that have rows of their own, those of many-to-many relationships: everything that is true
+/// of an entity's rows is true of them, but that they are no objects.
+public final class ModelLayout: Sendable {
+    /// The model.
+    public let model: ManagedObjectModel
+    /// The layouts of entities, abstract ones among them, and then those of links.
+    public let entities: [EntityLayout]
     /// Notified of stored values that are not of their attribute's type.
     package let damage = DamagedValues()
     private let indexesByName: [String: Int]
 
-    /// - Parameter model: A model that was checked: its names are unique and its references lead somewhere.
-    package convenience init(_ model: ManagedObjectModel) {
+    /// Lays out a model.
+    ///
+    /// - Parameter model: A model that was checked (`validate()`): its names are unique and its references lead somewhere.
+    public convenience init(_ model: ManagedObjectModel) {
         self.init(model, format: ManagedObjectModel.storeFormat)
     }
 
@@ -24,8 +28,8 @@ package final class ModelLayout: Sendable {
         entities = builder.entities()
     }
 
-    /// The layout of the entity of that name, or nil.
-    package func entity(named name: String) -> EntityLayout? {
+    /// The layout of the entity of that name, or nil. Links have none by name.
+    public func entity(named name: String) -> EntityLayout? {
         indexesByName[name].map { entities[$0] }
     }
 }

@@ -11,13 +11,13 @@ package enum FoundStore: Sendable {
 /// What to do with the store that was found. Only a store whose metadata was read and differs is ever reset.
 package enum StartupDecision: Sendable, Equatable {
     case create
-    case proceed(Metadata)
+    case proceed(StoreMetadata)
     /// Drop everything. The fallback says why, if the policy was to keep what did not change.
     case reset(StoreStartup.Reason, fallback: String? = nil)
     /// Drop the rows of these entities; the others stay.
-    case resetEntities(Set<String>, StoreStartup.Reason, Metadata)
+    case resetEntities(Set<String>, StoreStartup.Reason, StoreMetadata)
     /// Carry the rows over, and where that is not possible, decide again without that.
-    case migrate(StoreStartup.Reason, Metadata)
+    case migrate(StoreStartup.Reason, StoreMetadata)
 
     /// - Throws: `foreignDatabase`, `newerFormat`, `storeCorrupt` or, if the policy is `.fail`, `modelChanged`.
     package init(
@@ -31,7 +31,7 @@ package enum StartupDecision: Sendable, Equatable {
                 .foreignDatabase,
                 "The file is a database that another program made. Choose another path, or move that file away.")
         case .metadata(let rows):
-            let metadata = try Metadata(rows: rows)
+            let metadata = try StoreMetadata(rows: rows)
             guard let reason = StoreStartup.Reason(metadata.identity, wanted) else {
                 self = .proceed(metadata)
                 return
@@ -53,7 +53,7 @@ package enum StartupDecision: Sendable, Equatable {
     }
 
     private init(
-        _ reason: StoreStartup.Reason, _ metadata: Metadata, _ wanted: StoreIdentity, _ policy: ResetPolicy
+        _ reason: StoreStartup.Reason, _ metadata: StoreMetadata, _ wanted: StoreIdentity, _ policy: ResetPolicy
     ) {
         if reason.isDatabaseKeyChanged {
             self = .reset(reason)

@@ -1,14 +1,15 @@
 /// How a store finds the rows of a query.
-package struct QueryExplanation: Sendable, Hashable {
+public struct QueryExplanation: Sendable, Hashable {
     /// The query in the store's own language, without its values; empty for a store that has none.
-    package var text: String
+    public var text: String
     /// What the store does, in its own words.
-    package var steps: [String]
+    public var steps: [String]
 
     /// The step of a store in memory, which has no indexes.
     package static let inMemory = "SCAN rows in memory"
 
-    package init(text: String, steps: [String]) {
+    /// Makes an explanation.
+    public init(text: String, steps: [String]) {
         self.text = text
         self.steps = steps
     }

@@ -1,9 +1,12 @@
 internal import ManagedModel
 
-/// Which rows, in what order.
-package struct RowQuery: Sendable, Hashable {
-    /// The entity's number. An abstract one has no rows of its own.
-    package var entity: Int
+/// Which rows of an entity, in what order.
+///
+/// What it asks for is not public. A store answers it with ``InMemoryRows``, or with ``rows(in:listing:)`` from all rows of
+/// the entities that it asks for.
+public struct RowQuery: Sendable, Hashable {
+    /// The entity's place in ``ModelLayout/entities``. An abstract one has no rows of its own.
+    public package(set) var entity: Int
     package var predicate: RowPredicate
     /// Rows that are equal by all keys come in the order of their row keys, that is, of their creation.
     package var sort: [SortKey]

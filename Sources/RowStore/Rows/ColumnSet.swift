@@ -1,14 +1,17 @@
-/// A set of column indexes.
-package struct ColumnSet: Sendable, Hashable {
+/// A set of columns, by their places in ``EntityLayout/columns``.
+public struct ColumnSet: Sendable, Hashable {
     private var low: UInt64 = 0
     /// Columns from 64 on, one word for each 64; empty for most entities.
     private var high: [UInt64] = []
 
-    package init() {}
+    /// Makes an empty set.
+    public init() {}
 
-    package var isEmpty: Bool { low == 0 && high.allSatisfy { $0 == 0 } }
+    /// Whether no column is in it.
+    public var isEmpty: Bool { low == 0 && high.allSatisfy { $0 == 0 } }
 
-    package func contains(_ column: Int) -> Bool {
+    /// Whether a column is in it.
+    public func contains(_ column: Int) -> Bool {
         if column < 64 { return low & (1 << UInt64(column)) != 0 }
         let word = column / 64 - 1
         return word < high.count && high[word] & (1 << UInt64(column % 64)) != 0
@@ -19,7 +22,8 @@ package struct ColumnSet: Sendable, Hashable {
         (low == 0 || test(0, low)) && high.indices.allSatisfy { high[$0] == 0 || test($0 + 1, high[$0]) }
     }
 
-    package mutating func insert(_ column: Int) {
+    /// Puts a column in.
+    public mutating func insert(_ column: Int) {
         if column < 64 {
             low |= 1 << UInt64(column)
             return

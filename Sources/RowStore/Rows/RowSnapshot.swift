@@ -2,13 +2,13 @@ package import Foundation
 
 /// The values of one row, packed into one buffer that all tiers share.
 ///
-/// A snapshot is a value: it can be read as long as it is held, and changing a copy leaves the others as they are.
-///
-/// The first word is the number of columns. Then comes one bit a column (set: not null), padded to whole words; then one
-/// word a column; then the bytes of texts and blobs, each padded to whole words.
-/// The word of an integer or real is its bits; that of a text or blob is where its bytes start (in words, upper half) and
-/// how many they are (lower half).
-package struct RowSnapshot: Sendable {
+/// A snapshot is a value: it can be read as long as it is held, and changing a copy leaves the others as they are. A store
+/// reads it with ``EntityLayout/values(of:)`` and makes it with ``EntityLayout/row(_:)``.
+public struct RowSnapshot: Sendable {
+    // The first word is the number of columns. Then comes one bit a column (set: not null), padded to whole words; then one
+    // word a column; then the bytes of texts and blobs, each padded to whole words.
+    // The word of an integer or real is its bits; that of a text or blob is where its bytes start (in words, upper half)
+    // and how many they are (lower half).
     @usableFromInline package var words: ContiguousArray<UInt64>
 
     /// A row of nulls.

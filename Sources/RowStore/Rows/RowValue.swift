@@ -1,15 +1,23 @@
-/// One value outside a row: what a predicate compares with, and what a unique key is made of.
-package enum RowValue: Sendable, Hashable {
+/// One value of a row, outside of it.
+///
+/// ``ColumnStorage/init(_:)`` says which one stands for the values of an attribute. Dates are seconds since 2001-01-01 UTC,
+/// UUIDs blobs of 16 bytes, decimal numbers and URIs texts; links are the keys of other rows.
+public enum RowValue: Sendable, Hashable {
+    /// No value. It fits every column.
     case null
+    /// A whole number, a Boolean (0 or 1) or the key of another row.
     case integer(Int64)
+    /// A floating-point number, never NaN.
     case real(Double)
+    /// A string.
     case text(String)
+    /// Bytes.
     case blob([UInt8])
 }
 
 extension RowValue {
     /// Text is equal byte by byte, as in the store, not by canonical equivalence as Swift strings are.
-    package static func == (one: RowValue, other: RowValue) -> Bool {
+    public static func == (one: RowValue, other: RowValue) -> Bool {
         switch (one, other) {
         case (.null, .null): true
         case (.integer(let one), .integer(let other)): one == other
@@ -20,7 +28,8 @@ extension RowValue {
         }
     }
 
-    package func hash(into hasher: inout Hasher) {
+    /// Hashes the bytes of a text.
+    public func hash(into hasher: inout Hasher) {
         switch self {
         case .null: hasher.combine(0)
         case .integer(let value): hasher.combine(value)
@@ -34,7 +43,7 @@ extension RowValue {
 extension RowValue {
     /// Whether a column of that storage can hold the value. Null fits everywhere; NaN, which no store keeps, nowhere.
     @inlinable
-    package func fits(_ storage: ColumnStorage) -> Bool {
+    public func fits(_ storage: ColumnStorage) -> Bool {
         switch (self, storage) {
         case (.null, _), (.integer, .integer), (.text, .text), (.blob, .blob): true
         case (.real(let value), .real): !value.isNaN

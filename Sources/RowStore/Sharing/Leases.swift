@@ -1,16 +1,18 @@
 /// Who may write which entities, and who waits to.
-package struct LeaseTable: Sendable {
+public struct LeaseTable: Sendable {
     /// The right to write the objects of an entity, until somebody else asks for it.
-    package struct Lease: Sendable {
-        /// The entity's number.
-        package let entity: Int
-        package let holder: StoreMember
+    public struct Lease: Sendable {
+        /// The entity's place in ``ModelLayout/entities``.
+        public let entity: Int
+        /// Who has it.
+        public let holder: StoreMember
         /// Another one whenever another container gets it.
-        package let epoch: Int64
+        public let epoch: Int64
         /// The data source it was taken for.
-        package let source: String
+        public let source: String
 
-        package init(entity: Int, holder: StoreMember, epoch: Int64, source: String) {
+        /// Makes a lease.
+        public init(entity: Int, holder: StoreMember, epoch: Int64, source: String) {
             self.entity = entity
             self.holder = holder
             self.epoch = epoch
@@ -19,16 +21,20 @@ package struct LeaseTable: Sendable {
     }
 
     /// Somebody who waits for leases, all of them at once.
-    package struct Ticket: Sendable {
+    public struct Ticket: Sendable {
         /// Lower ones come first.
-        package let number: Int64
-        package let member: StoreMember
-        package let entities: [Int]
-        package let source: String
+        public let number: Int64
+        /// Who waits.
+        public let member: StoreMember
+        /// The places of the entities in ``ModelLayout/entities``.
+        public let entities: [Int]
+        /// The data source that waits.
+        public let source: String
         /// Whether a holder has said that it knows of it.
-        package let isAnswered: Bool
+        public let isAnswered: Bool
 
-        package init(number: Int64, member: StoreMember, entities: [Int], source: String, isAnswered: Bool) {
+        /// Makes a ticket.
+        public init(number: Int64, member: StoreMember, entities: [Int], source: String, isAnswered: Bool) {
             self.number = number
             self.member = member
             self.entities = entities
@@ -38,12 +44,14 @@ package struct LeaseTable: Sendable {
     }
 
     /// It grows with each change.
-    package var version: Int64
-    package var leases: [Lease]
-    /// The oldest first.
-    package var tickets: [Ticket]
+    public var version: Int64
+    /// Those that somebody has.
+    public var leases: [Lease]
+    /// Those who wait, the oldest first.
+    public var tickets: [Ticket]
 
-    package init(version: Int64, leases: [Lease], tickets: [Ticket]) {
+    /// Makes a table.
+    public init(version: Int64, leases: [Lease], tickets: [Ticket]) {
         self.version = version
         self.leases = leases
         self.tickets = tickets
@@ -51,26 +59,31 @@ package struct LeaseTable: Sendable {
 }
 
 /// A lease as it was when a save was made.
-package struct LeaseEpoch: Sendable, Hashable {
-    package let entity: Int
-    package let epoch: Int64
+public struct LeaseEpoch: Sendable, Hashable {
+    /// The entity's place in ``ModelLayout/entities``.
+    public let entity: Int
+    /// ``LeaseTable/Lease/epoch`` when the save was made.
+    public let epoch: Int64
 
-    package init(entity: Int, epoch: Int64) {
+    /// Makes an epoch.
+    public init(entity: Int, epoch: Int64) {
         self.entity = entity
         self.epoch = epoch
     }
 }
 
 /// How long leases are kept and waited for.
-package struct LeaseTimes: Sendable {
-    /// The least time that a lease is kept once it was taken.
-    package var minimumHold: Duration = .milliseconds(5)
-    /// How long a batch waits for its leases.
-    package var patience: Duration = .seconds(10)
+public struct LeaseTimes: Sendable {
+    /// The least time that a lease is kept once it was taken. 5 milliseconds by default.
+    public var minimumHold: Duration = .milliseconds(5)
+    /// How long a batch waits for its leases. 10 seconds by default.
+    public var patience: Duration = .seconds(10)
     /// How long a holder that cannot hand a lease over yet may take to say so. After that it counts as stopped.
-    package var answer: Duration = .seconds(5)
+    /// 5 seconds by default.
+    public var answer: Duration = .seconds(5)
 
-    package init() {}
+    /// The usual times.
+    public init() {}
 }
 
 extension ChangeSet {

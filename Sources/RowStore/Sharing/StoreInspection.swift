@@ -3,13 +3,13 @@ package import ManagedModel
 
 /// What somebody who only looks sees of a store. All of it is of one state.
 package struct StoreInspection: Sendable {
-    package let metadata: Metadata
+    package let metadata: StoreMetadata
     /// How many objects there are of each concrete entity, in the order of their names; nil if no model says which they are.
     package let counts: [(entity: String, count: Int)]?
     /// Nil for a store that nobody has shared: its saves are noted nowhere.
     package let feed: Feed?
 
-    package init(metadata: Metadata, counts: [(entity: String, count: Int)]?, feed: Feed?) {
+    package init(metadata: StoreMetadata, counts: [(entity: String, count: Int)]?, feed: Feed?) {
         self.metadata = metadata
         self.counts = counts
         self.feed = feed
@@ -123,7 +123,7 @@ package struct StoreOccupants: Sendable {
     }
 }
 
-extension Metadata {
+extension StoreMetadata {
     /// The model that the store was made for: its own copy of it, or the one among others that has the store's hash.
     package func model(among others: [ManagedObjectModel] = []) -> ManagedObjectModel? {
         let own = modelText.flatMap { ManagedObjectModel(storedText: $0) }
@@ -133,9 +133,9 @@ extension Metadata {
 
 extension FoundStore {
     /// - Throws: `notADatabase` if there is nothing yet, `foreignDatabase`, or that it cannot be read.
-    package func metadata() throws(DataSourceError) -> Metadata {
+    package func metadata() throws(DataSourceError) -> StoreMetadata {
         switch self {
-        case .metadata(let rows): return try Metadata(rows: rows)
+        case .metadata(let rows): return try StoreMetadata(rows: rows)
         case .nothing:
             throw DataSourceError(.notADatabase, "No store was made there yet. Open it in the app first.")
         case .foreignTables:

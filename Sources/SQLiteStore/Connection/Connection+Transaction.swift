@@ -17,13 +17,13 @@ extension Connection {
         }
     }
 
-    func insert(_ metadata: Metadata) throws(DataSourceError) {
+    func insert(_ metadata: StoreMetadata) throws(DataSourceError) {
         try insert(metadata.rows)
     }
 
     /// Inserts rows of the metadata table.
     func insert(_ rows: [String: RowValue]) throws(DataSourceError) {
-        let statement = try prepare(Metadata.insertSQL)
+        let statement = try prepare(StoreMetadata.insertSQL)
         for (name, value) in rows {
             var code = statement.bind(.text(name), 1)
             if code == SQLITE_OK { code = statement.bind(value, 2) }

@@ -10,7 +10,7 @@ extension StoreMigration {
     /// - Throws: `notMigratable` if the rows are not as they would have to be, or what the disk says.
     func run(_ progress: ((MigrationProgress) -> Void)?) throws(DataSourceError) -> Outcome {
         let connection = probe.connection
-        var metadata = Metadata(
+        var metadata = StoreMetadata(
             identity: identity, storeID: found.storeID, firstFreeKey: found.firstFreeKey, modelText: schema.modelText)
         var carried = 0
         var dropped = 0
@@ -26,7 +26,7 @@ extension StoreMigration {
                 firstKey: metadata.firstFreeKey, MigrationMeter(totalRowCount: carried, report: progress))
             let (next, isOverflow) = metadata.firstFreeKey.addingReportingOverflow(keys)
             metadata.firstFreeKey = isOverflow ? .max : next
-            try connection.run(Metadata.deleteSQL)
+            try connection.run(StoreMetadata.deleteSQL)
             try connection.insert(metadata)
             // Nothing but what the next start accepts is committed.
             try StoreProbe(connection).check(schema)
@@ -49,7 +49,7 @@ extension StoreMigration {
 
         let copies = plan.entities.compactMap { RowCopy($0, self, lookups: lookups) }
         let keptJoins = schema.joins.filter(isKept)
-        let kept = Set(copies.filter(\.changesNothing).map(\.new.name) + keptJoins.map(\.name) + [Metadata.table])
+        let kept = Set(copies.filter(\.changesNothing).map(\.new.name) + keptJoins.map(\.name) + [StoreMetadata.table])
         let replaced = oldSchema.namedSQL.map(\.name).filter { !kept.contains($0) }
         var tableNames: [String: String] = [:]
         for name in replaced {

@@ -6,7 +6,7 @@ struct StoreMigration {
     let schema: StoreSchema
     let oldSchema: StoreSchema
     let probe: StoreProbe
-    let found: Metadata
+    let found: StoreMetadata
     let identity: StoreIdentity
     let plan: MigrationPlan
     /// The numbers of the entities that are carried over, the new by the old ones.
@@ -15,7 +15,7 @@ struct StoreMigration {
     let isUpgrade: Bool
 
     struct Outcome {
-        let metadata: Metadata
+        let metadata: StoreMetadata
         let report: MigrationReport
         let rowsDropped: Int
     }
@@ -31,7 +31,7 @@ struct StoreMigration {
     /// - Throws: `notMigratable` with the reason in words.
     ///   - oldModel: The model that the store was made for, where only the format changes.
     init(
-        schema: StoreSchema, probe: StoreProbe, found: Metadata, identity: StoreIdentity, dropsByKey: Bool = true,
+        schema: StoreSchema, probe: StoreProbe, found: StoreMetadata, identity: StoreIdentity, dropsByKey: Bool = true,
         oldModel: ManagedObjectModel? = nil
     ) throws(DataSourceError) {
         self.schema = schema
@@ -100,7 +100,7 @@ struct StoreMigration {
     }
 }
 
-extension Metadata {
+extension StoreMetadata {
     /// The model that the store was made for.
     ///
     /// - Throws: `notMigratable`.

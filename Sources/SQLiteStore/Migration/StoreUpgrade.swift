@@ -3,12 +3,12 @@ internal import RowStore
 
 /// Makes the tables of a store that an earlier release has written those of this one. Every row and every link stays.
 struct StoreUpgrade {
-    private let found: Metadata
+    private let found: StoreMetadata
     private let model: ManagedObjectModel
     private let probe: StoreProbe
 
     /// - Parameter model: The model that the store was made for.
-    init(_ found: Metadata, _ model: ManagedObjectModel, _ probe: StoreProbe) {
+    init(_ found: StoreMetadata, _ model: ManagedObjectModel, _ probe: StoreProbe) {
         self.found = found
         self.model = model
         self.probe = probe
@@ -18,7 +18,7 @@ struct StoreUpgrade {
     ///
     /// - Returns: What the store says of itself now, and a look at its tables.
     /// - Throws: `storeCorrupt` if the tables are not as that release made them, and what the disk says.
-    func run() throws(DataSourceError) -> (Metadata, StoreProbe) {
+    func run() throws(DataSourceError) -> (StoreMetadata, StoreProbe) {
         guard found.format < StoreSchema.format else { return (found, probe) }
         do throws(DataSourceError) {
             let migration = try StoreMigration(

@@ -5,13 +5,13 @@ internal import RowStore
 struct EntityReset {
     let schema: StoreSchema
     let probe: StoreProbe
-    let found: Metadata
+    let found: StoreMetadata
     let identity: StoreIdentity
     /// The entities whose tables are made anew, whatever is in them.
     let dropped: Set<String>
 
     struct Outcome {
-        let metadata: Metadata
+        let metadata: StoreMetadata
         let rowsDropped: Int
         let countFailure: String?
         /// Sorted.
@@ -24,10 +24,10 @@ struct EntityReset {
         let kept = schema.tables.compactMap { $0 }.filter(isKept) + reshaped
         let keptNames = Set(kept.map(\.layout.name))
         let joins = schema.joins.filter(isKept)
-        let stays = Set(kept.map(\.name) + joins.map(\.name) + [Metadata.table])
+        let stays = Set(kept.map(\.name) + joins.map(\.name) + [StoreMetadata.table])
         let goes = probe.contents.filter { $0.type == "table" && !stays.contains($0.name) }
         let (rowsDropped, countFailure) = try probe.droppedRows(in: goes.map(\.name))
-        let metadata = Metadata(
+        let metadata = StoreMetadata(
             identity: identity, storeID: found.storeID, firstFreeKey: found.firstFreeKey,
             modelText: schema.modelText)
         try connection.transaction { () throws(DataSourceError) in
@@ -41,7 +41,7 @@ struct EntityReset {
             for join in joins where !join.entities.isSubset(of: keptNames) { try dropDanglingLinks(join) }
             let indexes = try StoreProbe(connection).indexNames
             for sql in schema.indexChanges(indexes) { try connection.run(sql) }
-            try connection.run(Metadata.deleteSQL)
+            try connection.run(StoreMetadata.deleteSQL)
             try connection.insert(metadata)
         }
         let names = Set(identity.entityHashes.keys).union(found.identity.entityHashes.keys).filter { name in

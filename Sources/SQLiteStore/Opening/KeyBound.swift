@@ -19,16 +19,16 @@ package enum KeyBound {
 extension Connection {
     /// Compares the store's bound with the highest keys of its tables, and corrects it. Each table takes one look at the
     /// end of its tree.
-    func checkKeys(_ metadata: Metadata, _ schema: StoreSchema) throws(DataSourceError) -> Metadata {
+    func checkKeys(_ metadata: StoreMetadata, _ schema: StoreSchema) throws(DataSourceError) -> StoreMetadata {
         // Waits for a commit of a process that lost the lock in the middle of it. It makes no other.
         try transaction { () throws(DataSourceError) in }
-        guard case .integer(let stored) = try values(Metadata.selectFirstFreeKeySQL).first?.first else {
+        guard case .integer(let stored) = try values(StoreMetadata.selectFirstFreeKeySQL).first?.first else {
             return metadata
         }
         var metadata = metadata
         metadata.firstFreeKey = KeyBound.checked(stored, highestKey: try highestKey(schema))
         if metadata.firstFreeKey != stored {
-            _ = try values(Metadata.setFirstFreeKeySQL, [.integer(metadata.firstFreeKey)])
+            _ = try values(StoreMetadata.setFirstFreeKeySQL, [.integer(metadata.firstFreeKey)])
         }
         return metadata
     }

@@ -4,7 +4,7 @@ internal import RowStore
 /// Opens a store without making or changing a file.
 struct ReadOnlyOpening {
     struct Result {
-        let metadata: Metadata
+        let metadata: StoreMetadata
         let longestValue: Int
         let watch: ReadOnlyWatch
     }

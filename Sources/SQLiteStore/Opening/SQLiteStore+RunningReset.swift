@@ -57,7 +57,7 @@ extension SQLiteStore {
         _ connection: Connection, _ writer: inout WriterState
     ) -> (startup: StoreStartup, failure: DataSourceError?) {
         // Members of a shared store reserve keys in the store alone.
-        if case .integer(let stored)?? = try? connection.values(Metadata.selectFirstFreeKeySQL).first?.first {
+        if case .integer(let stored)?? = try? connection.values(StoreMetadata.selectFirstFreeKeySQL).first?.first {
             counters.firstFreeKey = max(counters.firstFreeKey, KeyBound.checked(stored, highestKey: 0))
         }
         var opening = StoreOpening(files: files, schema: schema, options: options)

@@ -6,7 +6,7 @@ struct StoreOpening {
     /// What an opened store works with.
     struct Result {
         let connection: Connection
-        let metadata: Metadata
+        let metadata: StoreMetadata
         var startup: StoreStartup
     }
 
@@ -96,7 +96,7 @@ struct StoreOpening {
     }
 
     private func migrate(
-        _ reason: StoreStartup.Reason, _ found: Metadata, _ probe: StoreProbe
+        _ reason: StoreStartup.Reason, _ found: StoreMetadata, _ probe: StoreProbe
     ) throws(DataSourceError) -> Result {
         let migration = try StoreMigration(schema: schema, probe: probe, found: found, identity: options.identity)
         try probe.connection.settleWriter(.full)
@@ -138,7 +138,7 @@ struct StoreOpening {
     }
 
     private func reset(
-        _ entities: Set<String>, _ reason: StoreStartup.Reason, _ found: Metadata, _ probe: StoreProbe,
+        _ entities: Set<String>, _ reason: StoreStartup.Reason, _ found: StoreMetadata, _ probe: StoreProbe,
         _ fallback: String?
     ) throws(DataSourceError) -> Result {
         let copy = try backup(reason)?.copy(probe.connection)
@@ -158,8 +158,8 @@ struct StoreOpening {
 
     /// Brings a store of which some tables stay to the format of this release.
     private func upgraded(
-        _ found: Metadata, _ reason: StoreStartup.Reason, _ probe: StoreProbe
-    ) throws(DataSourceError) -> (Metadata, StoreProbe) {
+        _ found: StoreMetadata, _ reason: StoreStartup.Reason, _ probe: StoreProbe
+    ) throws(DataSourceError) -> (StoreMetadata, StoreProbe) {
         guard reason.isModelChanged else { return try StoreUpgrade(found, schema.layout.model, probe).run() }
         // A store that does not name its model has no links that anybody has made.
         guard found.format < StoreSchema.format, found.modelText != nil else { return (found, probe) }
@@ -203,7 +203,7 @@ struct StoreOpening {
     /// Makes all tables and the metadata in one transaction: a start that is killed leaves an empty database.
     private func create(_ startup: StoreStartup, _ connection: Connection) throws(DataSourceError) -> Result {
         try connection.settleWriter(.full)
-        let metadata = Metadata(new: options.identity, firstFreeKey: firstFreeKey, modelText: schema.modelText)
+        let metadata = StoreMetadata(new: options.identity, firstFreeKey: firstFreeKey, modelText: schema.modelText)
         try connection.transaction { () throws(DataSourceError) in
             for sql in schema.createSQL + schema.indexChanges([]) { try connection.run(sql) }
             try connection.insert(metadata)
@@ -213,7 +213,7 @@ struct StoreOpening {
     }
 
     /// Writes what is not part of the hash and differs: indexes, and the model as the store keeps it.
-    private func update(_ metadata: Metadata, _ probe: StoreProbe) throws(DataSourceError) -> Result {
+    private func update(_ metadata: StoreMetadata, _ probe: StoreProbe) throws(DataSourceError) -> Result {
         var metadata = metadata
         let connection = probe.connection
         let changes = schema.indexChanges(probe.indexNames)
@@ -222,8 +222,8 @@ struct StoreOpening {
             try connection.transaction { () throws(DataSourceError) in
                 for sql in changes { try connection.run(sql) }
                 guard metadata.modelText != modelText else { return }
-                try connection.run(Metadata.deleteModelSQL)
-                try connection.insert([Metadata.modelName: .text(modelText)])
+                try connection.run(StoreMetadata.deleteModelSQL)
+                try connection.insert([StoreMetadata.modelName: .text(modelText)])
             }
         }
         metadata.modelText = modelText

@@ -19,14 +19,14 @@ struct StoreProbe {
     }
 
     func found() throws(DataSourceError) -> FoundStore {
-        guard contents.contains(where: { $0.type == "table" && $0.name == Metadata.table }) else {
+        guard contents.contains(where: { $0.type == "table" && $0.name == StoreMetadata.table }) else {
             return contents.isEmpty ? .nothing : .foreignTables
         }
-        guard hasColumn("name", in: Metadata.table), hasColumn("value", in: Metadata.table) else {
+        guard hasColumn("name", in: StoreMetadata.table), hasColumn("value", in: StoreMetadata.table) else {
             return .foreignTables
         }
         var rows: [String: RowValue] = [:]
-        for row in try connection.values(Metadata.selectSQL) {
+        for row in try connection.values(StoreMetadata.selectSQL) {
             if case .text(let name) = row[0] { rows[name] = row[1] }
         }
         return .metadata(rows)

@@ -114,9 +114,9 @@ struct StoreRestore {
     }
 
     private func check(_ probe: StoreProbe) throws(DataSourceError) {
-        let metadata: Metadata
+        let metadata: StoreMetadata
         switch try probe.found() {
-        case .metadata(let rows): metadata = try Metadata(rows: rows)
+        case .metadata(let rows): metadata = try StoreMetadata(rows: rows)
         case .nothing, .foreignTables:
             throw DataSourceError(
                 .foreignDatabase,

@@ -33,7 +33,7 @@ struct StoreSchema: Sendable {
     private init(_ layout: ModelLayout, format: Int64) throws(DataSourceError) {
         self.layout = layout
         self.format = format
-        var names = Names(reserved: [Metadata.table])
+        var names = Names(reserved: [StoreMetadata.table])
         var tables: [EntityTable?] = []
         var firstStatement = 0
         for entity in layout.entities {
@@ -85,7 +85,7 @@ struct StoreSchema: Sendable {
 
     /// The name and the SQL of every table, ours for metadata included.
     var namedSQL: [(name: String, sql: String)] {
-        [(Metadata.table, Metadata.createSQL)] + tables.compactMap { $0.map { ($0.name, $0.createSQL) } }
+        [(StoreMetadata.table, StoreMetadata.createSQL)] + tables.compactMap { $0.map { ($0.name, $0.createSQL) } }
             + (format == ManagedObjectModel.firstStoreFormat ? joins.map { ($0.name, $0.createSQL) } : [])
     }
 

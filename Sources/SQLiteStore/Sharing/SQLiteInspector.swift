@@ -47,7 +47,7 @@ package struct SQLiteInspector: StoreInspector {
     private var missing: DataSourceError { DataSourceError(.notAFile, "There is no store at \(files.main).") }
 
     private func counts(
-        _ metadata: Metadata, _ probe: StoreProbe
+        _ metadata: StoreMetadata, _ probe: StoreProbe
     ) throws(DataSourceError) -> [(entity: String, count: Int)]? {
         guard let model = metadata.model(among: models) else { return nil }
         var counts: [(entity: String, count: Int)] = []

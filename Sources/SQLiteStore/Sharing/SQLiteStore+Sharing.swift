@@ -89,12 +89,12 @@ extension Writer {
         var range: Range<Int64> = 0..<0
         try transaction { () throws(DataSourceError) in
             // One that is too high is mended when the store is opened alone: now others may have keys that no row shows.
-            guard case .integer(let stored)? = try connection.values(Metadata.selectFirstFreeKeySQL).first?.first,
+            guard case .integer(let stored)? = try connection.values(StoreMetadata.selectFirstFreeKeySQL).first?.first,
                 (1...KeyBound.limit).contains(stored)
             else { throw SharedTables.damaged(connection) }
             let start = KeyBound.checked(stored, highestKey: try connection.highestKey(schema))
             let end = start > Int64.max - count ? Int64.max : start + count
-            _ = try connection.values(Metadata.setFirstFreeKeySQL, [.integer(end)])
+            _ = try connection.values(StoreMetadata.setFirstFreeKeySQL, [.integer(end)])
             range = start..<end
         }
         return range

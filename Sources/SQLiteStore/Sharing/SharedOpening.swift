@@ -94,7 +94,7 @@ extension StoreOpening {
 
     private func unchanged(
         _ probe: StoreProbe, _ others: () throws(DataSourceError) -> [StoreMember]
-    ) throws(DataSourceError) -> Metadata {
+    ) throws(DataSourceError) -> StoreMetadata {
         let found = try probe.found()
         guard SharedTables.names.allSatisfy({ name in probe.contents.contains { $0.name == name } }) else {
             throw SharedTables.damaged(probe.connection)

@@ -33,7 +33,9 @@ extension Writer {
     private func overwriteFailedCommit() throws(DataSourceError) {
         let level = try connection.values("PRAGMA synchronous").first?.first
         try connection.set(pragma: "synchronous", to: 2)
-        try connection.transaction { () throws(DataSourceError) in try connection.run(Metadata.countFailedCommitSQL) }
+        try connection.transaction { () throws(DataSourceError) in
+            try connection.run(StoreMetadata.countFailedCommitSQL)
+        }
         if case .integer(let level)? = level { try connection.set(pragma: "synchronous", to: level) }
     }
 }

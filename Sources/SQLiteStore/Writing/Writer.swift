@@ -156,7 +156,7 @@ final class Writer {
         // Keys of a shared store were reserved before they were given.
         guard sharing == nil, highestKey >= bound else { return bound }
         let next = highestKey > Int64.max - Writer.keyReserve ? Int64.max : highestKey + Writer.keyReserve
-        try execute(schema.firstFreeStatement + 2, Metadata.setFirstFreeKeySQL, next)
+        try execute(schema.firstFreeStatement + 2, StoreMetadata.setFirstFreeKeySQL, next)
         return next
     }
 

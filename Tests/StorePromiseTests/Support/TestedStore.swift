@@ -1,4 +1,5 @@
 import Foundation
+import JSONFolderStore
 import ManagedModel
 import RowStore
 import SQLiteStore
@@ -38,8 +39,10 @@ struct TestedStore: Sendable, CustomTestStringConvertible {
     static let sharedSQLite = TestedStore(testDescription: "shared SQLite", isShared: true) { layout, times in
         try SQLitePlace(layout, times, isShared: true)
     }
+    /// One that an app could write.
+    static let jsonFolder = TestedStore(testDescription: "JSON folder") { layout, _ in try JSONFolderPlace(layout) }
 
-    static let all: [TestedStore] = [.memory, .sqlite, .sharedSQLite] + onServers
+    static let all: [TestedStore] = [.memory, .sqlite, .sharedSQLite, .jsonFolder] + onServers
     static let persistent = all.filter(\.isPersistent)
     static let shared = all.filter(\.isShared)
 
@@ -124,4 +127,20 @@ private struct SQLitePlace: StorePlace {
 
     func open() throws -> any PersistentStore { try SQLiteStore.open(options) }
     func verify() { #expect(integrity(of: options.url) == "ok") }
+}
+
+private struct JSONFolderPlace: StorePlace {
+    private let folder: TemporaryDirectory
+    private let options: StoreOptions
+    private var url: URL { folder.url.appending(component: "test") }
+
+    init(_ layout: ModelLayout) throws {
+        folder = try TemporaryDirectory()
+        options = StoreOptions(layout: layout, identity: TestModel.identity(), synchronous: .normal)
+    }
+
+    func open() throws -> any PersistentStore { try JSONFolderStore(url, options) }
+
+    /// Every file can be read.
+    func verify() throws { try JSONFolderStore(url, options).close() }
 }

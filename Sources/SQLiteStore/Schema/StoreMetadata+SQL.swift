@@ -1,7 +1,7 @@
 internal import RowStore
 
 /// The table in which a store describes itself.
-extension Metadata {
+extension StoreMetadata {
     static let table = "_metadata"
     static let createSQL = "CREATE TABLE \"_metadata\" (\"name\" TEXT PRIMARY KEY, \"value\") WITHOUT ROWID"
     static let selectSQL = "SELECT \"name\", \"value\" FROM \"_metadata\""

@@ -1,13 +1,16 @@
 internal import Foundation
 internal import ManagedModel
 
-/// What a store says of itself, in a table of its own.
-package struct Metadata: Sendable, Equatable {
+/// What a store keeps about itself beside its rows: for which model and keys it was made, and from where on keys are free.
+///
+/// ``StartupPlan/metadata`` makes it. Store it with the rows, as the `Codable` value that it is, and hand it to
+/// ``StoreOptions/plan(for:)`` when the store is opened again.
+public struct StoreMetadata: Sendable, Equatable {
     package var identity: StoreIdentity
     /// A number that no other store has.
     package var storeID: String
     /// The first key that no row ever had, or one above it.
-    package var firstFreeKey: Int64
+    public var firstFreeKey: Int64
     /// The model that the store was made for, as ``ManagedObjectModel/storedText``; nil in a store of an older release.
     package var modelText: String?
     /// The format of the tables: ``ManagedObjectModel/storeFormat`` in all that is written.
@@ -21,7 +24,7 @@ package struct Metadata: Sendable, Equatable {
     }
 
     /// That of a store with no rows.
-    package init(new identity: StoreIdentity, firstFreeKey: Int64 = 1, modelText: String) {
+    package init(new identity: StoreIdentity, firstFreeKey: Int64 = 1, modelText: String? = nil) {
         self.init(
             identity: identity, storeID: UUID().uuidString, firstFreeKey: firstFreeKey, modelText: modelText)
     }
@@ -37,9 +40,9 @@ package struct Metadata: Sendable, Equatable {
             "databaseKey": .text(identity.databaseKey), "storeID": .text(storeID),
             "firstFreeKey": .integer(firstFreeKey),
         ]
-        if let modelText { rows[Metadata.modelName] = .text(modelText) }
-        for (name, hash) in identity.entityHashes { rows[Metadata.entityPrefix + name] = .text(hash) }
-        for (name, key) in identity.entityKeys { rows[Metadata.keyPrefix + name] = .text(key) }
+        if let modelText { rows[StoreMetadata.modelName] = .text(modelText) }
+        for (name, hash) in identity.entityHashes { rows[StoreMetadata.entityPrefix + name] = .text(hash) }
+        for (name, key) in identity.entityKeys { rows[StoreMetadata.keyPrefix + name] = .text(key) }
         return rows
     }
 
@@ -61,11 +64,11 @@ package struct Metadata: Sendable, Equatable {
         }
         self.init(
             identity: StoreIdentity(
-                modelHash: modelHash, entityHashes: Metadata.texts(in: rows, after: Metadata.entityPrefix),
-                databaseKey: databaseKey, entityKeys: Metadata.texts(in: rows, after: Metadata.keyPrefix)),
+                modelHash: modelHash, entityHashes: StoreMetadata.texts(in: rows, after: StoreMetadata.entityPrefix),
+                databaseKey: databaseKey, entityKeys: StoreMetadata.texts(in: rows, after: StoreMetadata.keyPrefix)),
             storeID: storeID, firstFreeKey: firstFreeKey)
         self.format = format
-        if case .text(let text) = rows[Metadata.modelName] { modelText = text }
+        if case .text(let text) = rows[StoreMetadata.modelName] { modelText = text }
     }
 
     private static func texts(in rows: [String: RowValue], after prefix: String) -> [String: String] {
@@ -74,5 +77,43 @@ package struct Metadata: Sendable, Equatable {
             if case .text(let text) = value, let name = name.remainder(afterPrefix: prefix) { texts[name] = text }
         }
         return texts
+    }
+}
+
+extension StoreMetadata: Codable {
+    private struct Name: CodingKey {
+        let stringValue: String
+        var intValue: Int? { nil }
+
+        init(stringValue: String) { self.stringValue = stringValue }
+        init?(intValue: Int) { nil }
+    }
+
+    /// Reads what ``encode(to:)`` wrote.
+    ///
+    /// - Throws: `newerFormat`, or `storeCorrupt` if anything is missing; what the decoder throws.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: Name.self)
+        var rows: [String: RowValue] = [:]
+        for name in container.allKeys {
+            if let number = try? container.decode(Int64.self, forKey: name) {
+                rows[name.stringValue] = .integer(number)
+            } else {
+                rows[name.stringValue] = .text(try container.decode(String.self, forKey: name))
+            }
+        }
+        try self.init(rows: rows)
+    }
+
+    /// Writes a flat dictionary of strings and integers.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: Name.self)
+        for (name, value) in rows {
+            switch value {
+            case .integer(let number): try container.encode(number, forKey: Name(stringValue: name))
+            case .text(let text): try container.encode(text, forKey: Name(stringValue: name))
+            case .null, .real, .blob: continue
+            }
+        }
     }
 }

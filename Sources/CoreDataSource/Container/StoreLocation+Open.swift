@@ -1,0 +1,57 @@
+internal import RowStore
+internal import SQLiteStore
+
+#if PostgreSQL
+internal import PostgreSQLStore
+#endif
+
+extension StoreLocation {
+    /// Opens the store that is there, or makes it.
+    func open(
+        _ layout: ModelLayout, _ identity: StoreIdentity, _ configuration: PersistentContainer.Configuration
+    ) throws -> (store: any PersistentStore, startup: StoreStartup) {
+        if let custom {
+            let options = StoreOptions(
+                layout: layout, identity: identity, resetPolicy: configuration.resetPolicy,
+                synchronous: configuration.synchronous, fileMode: configuration.fileMode,
+                isReadOnly: configuration.isReadOnly)
+            return try custom.open(options)
+        }
+        let tracing = configuration.trace.map { StatementTracing(showsValues: configuration.tracesValues, $0) }
+        #if PostgreSQL
+        if let server { return try open(server, layout, identity, configuration, tracing) }
+        #endif
+        guard let url else {
+            return (InMemoryStore(layout), StoreStartup(reason: .firstLaunch))
+        }
+        var options = SQLiteStore.Options(
+            url: url, layout: layout, identity: identity, synchronous: configuration.synchronous,
+            resetPolicy: configuration.resetPolicy, migrationProgress: configuration.migrationProgress)
+        options.fileMode = configuration.fileMode
+        options.isReadOnly = configuration.isReadOnly
+        options.isShared = sharing == .processes
+        options.tracing = tracing
+        let store = try SQLiteStore.open(options)
+        return (store, store.startup)
+    }
+
+    #if PostgreSQL
+    private func open(
+        _ server: ServerLocation, _ layout: ModelLayout, _ identity: StoreIdentity,
+        _ configuration: PersistentContainer.Configuration, _ tracing: StatementTracing?
+    ) throws -> (store: any PersistentStore, startup: StoreStartup) {
+        if configuration.isReadOnly {
+            throw DataSourceError(
+                .invalidRequest,
+                "A store on a server cannot be opened for reading only. Leave isReadOnly out, and connect as a user with the right to write."
+            )
+        }
+        var options = PostgreSQLStore.Options(
+            connection: server.connection, name: server.name, layout: layout, identity: identity,
+            synchronous: configuration.synchronous, resetPolicy: configuration.resetPolicy)
+        options.tracing = tracing
+        let store = try PostgreSQLStore.open(options)
+        return (store, store.startup)
+    }
+    #endif
+}

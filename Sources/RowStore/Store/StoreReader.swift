@@ -1,0 +1,84 @@
+/// Reads committed rows. It is valid during the body of ``PersistentStore/read(_:_:)`` only.
+///
+/// A store that can only list rows answers with ``RowQuery/rows(in:listing:)``:
+///
+/// ```swift
+/// func forEachRow(_ query: RowQuery, _ body: (StoredRow) -> Void) throws(DataSourceError) {
+///     for row in try query.rows(in: layout, listing: listRows) { body(row) }
+/// }
+/// ```
+///
+/// **Isolation**: none. One thread at a time uses a reader.
+public protocol StoreReader {
+    /// The position of the newest save in the state that is read (``StoreSharing``); 0, the default, in a store that is not
+    /// shared.
+    var position: Int64 { get }
+
+    /// Hands over the rows that match, in the order of the query and within its limit, each as soon as it is read.
+    ///
+    /// - Parameters:
+    ///   - query: Which rows.
+    ///   - body: Called with each of them.
+    /// - Throws: `invalidPredicate` if a pattern takes too much work, `cancelled` if the task that asks was cancelled; what
+    ///   keeps the store from being read.
+    func forEachRow(_ query: RowQuery, _ body: (StoredRow) -> Void) throws(DataSourceError)
+
+    /// How many rows match; limit and offset do not count. By default all of them are read.
+    ///
+    /// - Parameter query: Which rows.
+    /// - Throws: What ``forEachRow(_:_:)`` throws.
+    func count(_ query: RowQuery) throws(DataSourceError) -> Int
+
+    /// How the rows of a query would be found, for people who ask why it takes its time. By default it says that rows are read
+    /// in memory.
+    ///
+    /// - Parameter query: Which rows.
+    func explain(_ query: RowQuery) throws(DataSourceError) -> QueryExplanation
+
+    /// The row of that key, or nil. By default the entity's rows are searched for it.
+    ///
+    /// - Parameters:
+    ///   - entity: The entity's place in ``ModelLayout/entities``.
+    ///   - key: The row's key.
+    func row(entity: Int, key: Int64) throws(DataSourceError) -> RowSnapshot?
+
+    /// The row whose columns of one uniqueness constraint hold the values, or nil. A null value matches nothing, and strings
+    /// match by their bytes. `RowQuery(_:constraint:values:)` asks the same.
+    ///
+    /// - Parameters:
+    ///   - entity: The entity's place in ``ModelLayout/entities``.
+    ///   - constraint: The constraint's place in ``EntityLayout/constraints``.
+    ///   - values: One for each of its columns.
+    func row(entity: Int, constraint: Int, values: [RowValue]) throws(DataSourceError) -> StoredRow?
+}
+
+extension StoreReader {
+    /// 0.
+    public var position: Int64 { 0 }
+
+    /// Reads all rows that match.
+    public func count(_ query: RowQuery) throws(DataSourceError) -> Int {
+        var query = query.unlimited
+        (query.sort, query.isOrdered) = ([], false)
+        var count = 0
+        try forEachRow(query) { _ in count += 1 }
+        return count
+    }
+
+    /// Says that rows are read in memory.
+    public func explain(_ query: RowQuery) throws(DataSourceError) -> QueryExplanation {
+        QueryExplanation(text: "", steps: [QueryExplanation.inMemory])
+    }
+
+    /// Searches the entity's rows.
+    public func row(entity: Int, key: Int64) throws(DataSourceError) -> RowSnapshot? {
+        try rows(RowQuery(entity: entity, predicate: .compareKey(.equal, key))).first?.row
+    }
+
+    /// The rows that match, in order.
+    package func rows(_ query: RowQuery) throws(DataSourceError) -> [StoredRow] {
+        var rows: [StoredRow] = []
+        try forEachRow(query) { rows.append($0) }
+        return rows
+    }
+}

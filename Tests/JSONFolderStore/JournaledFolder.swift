@@ -1,0 +1,142 @@
+import CoreDataSource
+import Foundation
+
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+/// Files of a folder that change together: all of them or none, whatever ends the process.
+///
+/// What is to change is written to a journal first. Once that has its name it counts, and is carried out; if the process
+/// ends before that is done, whoever opens the folder next does it again.
+struct JournaledFolder: Sendable {
+    private let url: URL
+    private let mode: mode_t
+    /// Whether a power cut must not lose anything either.
+    private let isSynchronous: Bool
+    private let lock: Int32
+    private let didStep: @Sendable () -> Void
+    private static let journal = "journal.json"
+
+    /// Makes the folder if there is none, and locks it.
+    init(_ url: URL, _ options: StoreOptions, _ didStep: @escaping @Sendable () -> Void) throws(DataSourceError) {
+        (self.url, self.didStep) = (url, didStep)
+        (mode, isSynchronous) = (mode_t(truncatingIfNeeded: options.fileMode), options.synchronous == .full)
+        if mkdir(url.path, 0o700) != 0, errno != EEXIST { throw DataSourceError(systemCallOn: url.path) }
+        let path = url.appending(path: "lock").path
+        lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, mode)
+        guard lock >= 0 else { throw DataSourceError(systemCallOn: path) }
+        guard flock(lock, LOCK_EX | LOCK_NB) == 0 else {
+            _ = close(lock)
+            throw DataSourceError(.storeInUse, "Another container or process has \(url.path) open. Close it first.")
+        }
+    }
+
+    /// A process that is just being started may still have a copy of the descriptor, so closing it is not enough.
+    func unlock() {
+        _ = flock(lock, LOCK_UN)
+        _ = close(lock)
+    }
+
+    /// The files in the folders of this one, such as `ContactEntity/12.json`.
+    func files() throws(DataSourceError) -> [String] {
+        let paths = try readable(url) { try FileManager.default.subpathsOfDirectory(atPath: url.path) }
+        return paths.filter { $0.contains("/") && $0.hasSuffix(".json") }.sorted()
+    }
+
+    /// What is in a file; nil if there is none.
+    func contents(_ file: String) throws(DataSourceError) -> Data? {
+        let url = url.appending(path: file)
+        return FileManager.default.fileExists(atPath: url.path) ? try readable(url) { try Data(contentsOf: url) } : nil
+    }
+
+    /// Writes files, and removes those without contents. When it throws, every file is as it was.
+    func change(_ files: [String: String?]) throws(DataSourceError) {
+        try finish()
+        let new = Self.journal + ".new"
+        try put(encoded(files), new)
+        try check(rename(path(new), path(Self.journal)), Self.journal)
+        do throws(DataSourceError) { try sync("") } catch {
+            // The disk may have the journal, so it has to go.
+            guard unlink(path(Self.journal)) == 0, (try? sync("")) != nil else {
+                throw DataSourceError(.outcomeUnknown, "The last save may be stored. Open the store again to find out.")
+            }
+            throw error
+        }
+        // It counts from here on. If it cannot be carried out now, the next change waits for it.
+        try? finish()
+    }
+
+    /// Carries out the journal, if there is one.
+    func finish() throws(DataSourceError) {
+        guard let journal = try contents(Self.journal) else { return }
+        let files = try decoded([String: String?].self, journal, Self.journal)
+        var folders: Set = [""]
+        for (file, contents) in files {
+            let folder = file.contains("/") ? String(file.prefix { $0 != "/" }) : ""
+            if folders.insert(folder).inserted, mkdir(path(folder), 0o700) != 0, errno != EEXIST {
+                throw DataSourceError(systemCallOn: path(folder))
+            }
+            if let contents { try put(contents, file) } else { try remove(file) }
+        }
+        for folder in folders { try sync(folder) }
+        try remove(Self.journal)
+        try sync("")
+    }
+
+    private func put(_ contents: String, _ file: String) throws(DataSourceError) {
+        let descriptor = open(path(file), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode)
+        try check(descriptor, file)
+        defer { _ = close(descriptor) }
+        var rest = Array(contents.utf8)[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+            try check(count < 0 ? -1 : 0, file)
+            rest = rest.dropFirst(count)
+            didStep()
+        }
+        if isSynchronous { try check(fsync(descriptor), file) }
+    }
+
+    private func remove(_ file: String) throws(DataSourceError) {
+        if unlink(path(file)) != 0, errno != ENOENT { throw DataSourceError(systemCallOn: path(file)) }
+        didStep()
+    }
+
+    /// Returns once the disk has the names of a folder's files.
+    private func sync(_ folder: String) throws(DataSourceError) {
+        didStep()
+        guard isSynchronous else { return }
+        let descriptor = open(path(folder), O_RDONLY | O_CLOEXEC)
+        try check(descriptor, folder)
+        defer { _ = close(descriptor) }
+        try check(fsync(descriptor), folder)
+    }
+
+    private func path(_ file: String) -> String { file.isEmpty ? url.path : url.appending(path: file).path }
+
+    private func check(_ result: Int32, _ file: String) throws(DataSourceError) {
+        if result < 0 { throw DataSourceError(systemCallOn: path(file)) }
+    }
+
+    private func readable<R>(_ url: URL, _ body: () throws -> R) throws(DataSourceError) -> R {
+        do { return try body() } catch {
+            throw DataSourceError(.storeUnreadable, "\(url.path) cannot be read.", cause: "\(error)")
+        }
+    }
+}
+
+extension DataSourceError {
+    /// For a system call that has just failed.
+    fileprivate init(systemCallOn path: String) {
+        let codes: [Int32: Code] = [
+            ENOSPC: .diskFull, EACCES: .permissionDenied, ENOENT: .notAFile, ENOTDIR: .notAFile,
+        ]
+        let number = errno
+        self.init(
+            codes[number] ?? .storeUnreadable, "\(path) cannot be read or written.",
+            cause: String(cString: strerror(number)))
+    }
+}
