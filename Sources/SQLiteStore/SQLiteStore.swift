@@ -244,6 +244,9 @@ package final class SQLiteStore: PersistentStore {
 
     deinit { ClosingStores.shared.remove(files.main, self) }
 
+    /// How many reads wait until the write-ahead log is emptied; nil while it is not being emptied. For tests.
+    package var waitingReadCount: Int? { readers.waitingCount }
+
     /// The value of a pragma on the writing connection. For tests.
     package func pragma(_ name: String) throws(DataSourceError) -> RowValue? {
         try writer.withLock { (writer) throws(DataSourceError) in

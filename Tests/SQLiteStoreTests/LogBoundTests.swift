@@ -148,6 +148,23 @@ struct LogBoundTests {
         try checkIntegrity(folder)
     }
 
+    @Test func newReadsWaitWhileTheLogIsBeingEmptied() throws {
+        let folder = try TemporaryFolder()
+        let emptying = ReadWhileEmptying()
+        let files = try FaultyCalls { _ in
+            emptying.look()
+            return false
+        }
+        let store = try SQLiteStore.open(options(folder, calls: files.calls))
+        emptying.store.withLock { $0 = store }
+        for key in Int64(1)...400 { try store.write([item(key)]) }
+        emptying.store.withLock { $0 = nil }
+        emptying.ended.wait()
+        #expect(emptying.hasWaited.value == 1)
+        store.close()
+        try checkIntegrity(folder)
+    }
+
     @Test func mainReadsWhileTheLogIsBeingEmptied() async throws {
         let folder = try TemporaryFolder()
         let store = try SQLiteStore.open(options(folder))
@@ -194,5 +211,32 @@ struct LogBoundTests {
         #expect(try store.count() == 501)
         store.close()
         try checkIntegrity(folder)
+    }
+}
+
+/// A read that is begun while the log is emptied for the first time.
+private final class ReadWhileEmptying: Sendable {
+    let store = Guarded<SQLiteStore?>(nil)
+    let hasWaited = Shared(0)
+    let ended = DispatchGroup()
+    private let hasBegun = Shared(0)
+    private let isMade = Guarded(false)
+
+    /// Called at each call for the files.
+    func look() {
+        guard let store = store.withLock({ $0 }), store.waitingReadCount != nil else { return }
+        let isFirst = isMade.withLock { isMade in
+            defer { isMade = true }
+            return !isMade
+        }
+        guard isFirst else { return }
+        ended.enter()
+        Thread.detachNewThread {
+            try? store.read(.snapshot) { (_) throws(DataSourceError) in self.hasBegun.value = 1 }
+            self.ended.leave()
+        }
+        // The log is not emptied before one of the two has happened.
+        while hasBegun.value == 0, store.waitingReadCount == 0 { sched_yield() }
+        if let count = store.waitingReadCount, count > 0 { hasWaited.value = 1 }
     }
 }

@@ -10,17 +10,17 @@ package final class FaultyCalls: Sendable {
         var count = 0
         /// The number of the first call that changes a name.
         var firstRemoval: Int?
-        let fails: @Sendable (Int) -> Bool
     }
 
-    private let state: Guarded<State>
+    private let state = Guarded(State())
     private let fault: Fault
+    private let fails: @Sendable (Int) -> Bool
     private let name = "faulty-\(UUID().uuidString)"
 
-    /// - Parameter fails: Whether the call of that number, counted from 1, is to fail.
+    /// - Parameter fails: Whether the call of that number, counted from 1, is to fail. It is called on the thread of the call.
     package init(_ fault: Fault = .io, fails: @escaping @Sendable (Int) -> Bool = { _ in false }) throws {
         self.fault = fault
-        state = Guarded(State(fails: fails))
+        self.fails = fails
         let code = faulty_vfs_register(
             name,
             { context, call in
@@ -50,10 +50,12 @@ package final class FaultyCalls: Sendable {
     }
 
     private func next() -> Bool {
-        state.withLock { state in
-            state.count += 1
-            return state.fails(state.count)
-        }
+        // Without the lock: it may wait for other calls.
+        fails(
+            state.withLock { state in
+                state.count += 1
+                return state.count
+            })
     }
 }
 

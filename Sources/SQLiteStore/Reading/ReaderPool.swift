@@ -195,6 +195,9 @@ extension ReaderPool {
         return open
     }
 
+    /// How many reads have waited since the gate was closed; nil while it is open.
+    var waitingCount: Int? { state.withLock { $0.gate?.count } }
+
     func isAnyOpen(_ reads: [Read]) -> Bool {
         state.withLock { state in reads.contains { read in state.open.contains { $0.number == read.number } } }
     }

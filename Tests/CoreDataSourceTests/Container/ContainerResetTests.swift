@@ -1,5 +1,6 @@
 import CoreDataSource
 import Foundation
+import RowStore
 import Testing
 
 /// Emptying the store while the app runs.
@@ -138,6 +139,26 @@ struct ContainerResetTests {
         #expect(store.committedGroups.isEmpty)
         try await senders.add(ItemData(key: "a", number: 1))
         #expect(store.committedGroups.count == 1)
+    }
+
+    /// What it writes would be in the new store.
+    @Test func aResetWaitsForTheCommitThatIsUnderWay() async throws {
+        let layout = ModelLayout(.chat)
+        let store = FaultyStore(layout)
+        let root = RootContext(layout, store: store) {}
+        let entity = try #require(layout.entity(named: "Sender"))
+        var changes = EntityChanges(entity: entity.index)
+        changes.inserted = [StoredRow(key: 1, row: RowSnapshot(columnCount: entity.columns.count))]
+        let number = try root.accept(ChangeSet(entities: [changes]))
+        let (arrived, goOn) = (store.commitArrives(), store.holdCommits())
+        let committed = Task.detached { try root.commitInPlace(number) }
+        for await _ in arrived {}
+        let reset = Task.detached { try await root.reset() }
+        for _ in 0..<1000 { await Task.yield() }
+        goOn()
+        _ = try await committed.value
+        _ = try await reset.value
+        #expect(try root.rows.rows(RowQuery(entity: entity.index), entity).rows.isEmpty)
     }
 
     @Test func savesThatTheDiskRefusedAreGone() async throws {

@@ -42,4 +42,19 @@ struct DiscardTests {
         #expect(try root.commitInPlace(next))
         await #expect(throws: DataSourceError.self) { try await root.committed(second) }
     }
+
+    /// It may be in the store, so nobody may be told that nothing is left of it.
+    @Test func aSaveThatIsBeingCommittedIsNotDiscarded() async throws {
+        let store = FaultyStore(ModelLayout(.chat))
+        let root = RootContext(ModelLayout(.chat), store: store) {}
+        let number = try root.accept(ChangeSet(entities: []))
+        let (arrived, goOn) = (store.commitArrives(), store.holdCommits())
+        let committed = Task.detached { try root.commitInPlace(number) }
+        for await _ in arrived {}
+        let discarded = Task.detached { await root.discardPending() }
+        for _ in 0..<1000 { await Task.yield() }
+        goOn()
+        #expect(try await committed.value)
+        #expect(await discarded.value == 0)
+    }
 }

@@ -130,6 +130,38 @@ struct PendingRowsTests {
         #expect(root.pendingSaveCount == 0)
     }
 
+    /// The store has the older row, and a newer save of the same row is still to be committed.
+    @Test func aCommittedSaveLeavesTheRowOfANewerOne() async throws {
+        let layout = ModelLayout(.chat)
+        let store = FaultyStore(layout)
+        let root = RootContext(layout, store: store) {}
+        let entity = try #require(layout.entity(named: "Sender"))
+        let key = try #require(entity.column(named: "key"))
+        var (old, new) = (
+            RowSnapshot(columnCount: entity.columns.count), RowSnapshot(columnCount: entity.columns.count)
+        )
+        old.setText("old", key)
+        new.setText("new", key)
+        var (insertion, update) = (EntityChanges(entity: entity.index), EntityChanges(entity: entity.index))
+        insertion.inserted = [StoredRow(key: 1, row: old)]
+        var columns = ColumnSet()
+        columns.insert(key)
+        update.updated = [UpdatedRow(key: 1, row: new, previous: old, columns: columns)]
+        let (arrived, goOn) = (store.commitArrives(), store.holdCommits())
+        let first = try root.accept(ChangeSet(entities: [insertion]))
+        root.commitSoon()
+        for await _ in arrived {}
+        _ = try root.accept(ChangeSet(entities: [update]))
+        let shown = Shared("")
+        // It is called before the next commit begins.
+        root.whenCommitted(first) { _ in
+            if let row = try? root.rows.row(entity: entity.index, key: 1).row { shown.value = row.text(key) }
+        }
+        goOn()
+        try await root.flush()
+        #expect(shown.value == "new")
+    }
+
     /// Pending rows that follow all that were read were taken for the next ones, where stored rows are between.
     @Test func aWindowHasTheStoredRowsThatComeBeforePendingOnes() throws {
         let layout = ModelLayout(.chat)
