@@ -27,7 +27,7 @@ extension PersistentContainer {
         guard let store = stack.root.store as? SQLiteStore else {
             throw DataSourceError(
                 .storeUnreadable,
-                "The store is not an SQLite file. Back up a database with the tools of its server, and a store of the app's own as the app knows how."
+                "The store is not an SQLite file: it is in memory, on a server, or of the app's own. Back up a database with the tools of its server, and a store of the app's own as the app knows how."
             )
         }
         try await flush()
