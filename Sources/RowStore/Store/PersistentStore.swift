@@ -116,6 +116,7 @@ extension PersistentStore {
     public var longestValue: Int { RowSnapshot.longestValue }
     /// False.
     public var isReadOnly: Bool { false }
+    /// False.
     public var isRemote: Bool { false }
     /// False.
     public var canBeWrittenOutside: Bool { false }
