@@ -113,17 +113,14 @@ package final class MainTier {
         for binding in context.bindings {
             binding.objects.removeUnreferenced()
             let keys = binding.objects.objects.map(\.key)
-            if keys.isEmpty { continue }
-            let (rows, asOf) = try stack.root.rows.rows(
-                entity: binding.layout.index, keys: keys, QueryBudget(isCancellable: false))
-            let found = Dictionary(rows.map { ($0.key, $0.row) }) { first, _ in first }
-            for object in Array(binding.objects.objects) {
-                if let row = found[object.key] {
+            try stack.root.rows.forEachRow(entity: binding.layout.index, keys: keys) { key, row, asOf in
+                guard let object = binding.objects[key] else { return }
+                if let row {
                     object.row = row
                     object.asOf = asOf
                 } else {
                     end(object)
-                    binding.objects.remove(object.key)
+                    binding.objects.remove(key)
                 }
             }
         }

@@ -39,9 +39,7 @@ extension RootContext {
             for (event, block) in events { state.take(event, block) }
             state.followed = news.position
         }
-        // Another program may have used keys that are reserved here.
-        let mayBeForeign = news.events.contains { if case .unknown = $0 { true } else { false } }
-        if mayBeForeign { raiseKeys.withLock { $0 }?(store.firstFreeKey) }
+        if news.foundOutsideRows { raiseKeys.withLock { $0 }?(store.firstFreeKey) }
         if news.foundOutsideWrites { didFindOutsideWrites() } else if !events.isEmpty { wakeMainIfListening() }
     }
 

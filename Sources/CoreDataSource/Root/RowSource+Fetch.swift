@@ -138,6 +138,20 @@ extension RowSource {
         )
     }
 
+    /// Reads the rows of any number of keys, a thousand at a time.
+    ///
+    /// - Parameter body: Gets each key, its row or nil, and the newest save that was taken into account.
+    func forEachRow(
+        entity: Int, keys: [Int64], _ body: (_ key: Int64, RowSnapshot?, _ asOf: Int64) -> Void
+    ) throws(DataSourceError) {
+        for start in stride(from: 0, to: keys.count, by: 1000) {
+            let part = Array(keys[start..<min(start + 1000, keys.count)])
+            let (rows, asOf) = try rows(entity: entity, keys: part, QueryBudget(isCancellable: false))
+            let found = Dictionary(rows.map { ($0.key, $0.row) }) { first, _ in first }
+            for key in part { body(key, found[key], asOf) }
+        }
+    }
+
     /// The row with those values in the columns of one uniqueness constraint, or nil.
     package func row(
         entity: Int, constraint: Int, values: [RowValue], _ layout: EntityLayout

@@ -83,6 +83,8 @@ final class FeedReader {
             last = nil
             news.position = position
             news.events = [.unknown(nil)]
+            // Nobody knows who made the saves that are not told.
+            news.foundOutsideRows = true
             return news
         }
         for row in 0..<found.rowCount {
@@ -91,6 +93,7 @@ final class FeedReader {
             if position != news.position &+ 1 { news.events.append(.unknown(nil)) }
             news.position = position
             let maker = found.integer(row, 4)
+            if maker == 0 { news.foundOutsideRows = true }
             if maker != own { news.events.append(try event(found, row, maker, connection)) }
         }
         last = (news.position, found.copy(found.rowCount - 1, 7))

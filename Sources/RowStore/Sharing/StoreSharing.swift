@@ -110,6 +110,8 @@ public struct SharedNews: Sendable {
     public var foundOutsideWrites: Bool
     /// It is another one after each change of the leases.
     public var leaseVersion: Int64
+    /// Whether a program that is no member may have inserted rows, by keys that are reserved. False unless it is set.
+    public var foundOutsideRows = false
     /// Whether saves that were told of are not in the store any more, so that what was said of leases may be wrong, too. False
     /// unless it is set.
     public var isOtherHistory = false

@@ -32,6 +32,24 @@ struct OutsideWritesTests {
             """)
     }
 
+    /// Each of them was read by a statement of its own; in one statement there may not be so many.
+    @Test func objectsThatAreShownAreReadAnewAThousandAtATime() async throws {
+        try await withContainer(.sqlite) { container, url in
+            let contacts = try container.dataSource(ContactDataSource.self)
+            try await contacts.add(contactList(0..<40_000))
+            let shown = try contacts.fetch(ContactEntity.self)
+            let raw = try RawConnection(url)
+            try raw.execute("UPDATE ContactEntity SET name = 'outside'")
+            try raw.execute("DELETE FROM ContactEntity WHERE uid = 'uid-7'")
+            let before = container.statementCount
+            container.stack.root.noticeOutsideWrites()
+            #expect(try contacts.main.first(ContactEntity.self, where: \.uid == "uid-8")?.name == "outside")
+            #expect(container.statementCount - before <= 50)
+            #expect(shown.filter { !$0.isDeleted }.count == 39_999)
+            #expect(shown.allSatisfy { $0.isDeleted || $0.name == "outside" })
+        }
+    }
+
     /// Every later insert failed, because its key was taken.
     @Test func insertsGoOnAboveAKeyThatAnotherProgramHasTaken() async throws {
         try await withSaved { container, contacts, raw in

@@ -56,4 +56,31 @@ struct SharedKeysTests {
         try await other.close()
         try await one.close()
     }
+
+    /// Each of the next inserts was refused, until the reserved keys were used up.
+    @Test(arguments: SharedPlace.Kind.all)
+    func keysThatAnotherProgramHasUsedAreSkipped(kind: SharedPlace.Kind) async throws {
+        let place = try SharedPlace(kind)
+        let container = try place.open()
+        let contacts = try container.dataSource(ContactDataSource.self)
+        let groups = try container.dataSource(GroupDataSource.self)
+        try await contacts.add(contactList(0..<1))
+        let layout = try #require(container.stack.layout.entity(named: "ContactEntity"))
+        let names = layout.storedColumns.map { "\"\(layout.columns[$0].name)\"" }
+        let values = names.map { $0 == "\"uid\"" ? "'outside ' || n" : $0 }
+        // The rows after the one of this process, which has reserved their keys.
+        try place.run(
+            """
+            WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 100) \
+            INSERT INTO "ContactEntity" ("_key", \(names.joined(separator: ", "))) \
+            SELECT "_key" + n, \(values.joined(separator: ", ")) FROM "ContactEntity", numbers
+            """)
+        #expect(try await contacts.add(contactList(1..<50)).inserted == 49)
+        #expect(try await groups.add([GroupData(gid: "1", name: "")]).inserted == 1)
+        #expect(try contacts.count(ContactEntity.self) == 150)
+        let taken = try contacts.fetch(ContactEntity.self).map(\.objectID.key)
+        let other = try #require(try groups.fetch(GroupEntity.self).first)
+        #expect(!taken.contains(other.objectID.key))
+        try await container.close()
+    }
 }

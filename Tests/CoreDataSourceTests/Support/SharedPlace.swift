@@ -29,23 +29,33 @@ final class SharedPlace: Sendable {
     let url: URL?
     /// The folder of the file.
     private let directory: TemporaryDirectory?
-    /// Where the server is.
+    /// Where the server is, and the database there.
     private let connection: String
+    private let database: String
 
     init(_ kind: Kind) throws {
         self.kind = kind
         switch kind {
         case .sqlite:
-            connection = ""
+            (connection, database) = ("", "")
             let made = try TemporaryDirectory()
             url = made.store
             directory = consume made
         case .postgreSQL:
             let server = try PostgreSQLServer.shared
-            connection = server.connectionString(database: try server.makeDatabase())
+            database = try server.makeDatabase()
+            connection = server.connectionString(database: database)
             url = nil
             directory = nil
         }
+    }
+
+    /// Runs SQL as another program does, in the schema of the store's first generation.
+    func run(_ sql: String) throws {
+        if let url { return try RawConnection(url).execute(sql) }
+        let session = try PostgreSQLServer.shared.session(database: database)
+        try session.run("SET search_path = 'store 1'")
+        try session.run(sql)
     }
 
     func open(

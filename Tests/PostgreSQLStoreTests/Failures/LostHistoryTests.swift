@@ -80,6 +80,31 @@ struct LostHistoryTests {
         store.close()
     }
 
+    /// It was forgotten that the keys were lost, and they were given though somebody else had them.
+    @Test func keysWhoseLossIsNotedWithoutAReplyStayLost() throws {
+        let place = try FailurePlace()
+        let store = try place.open()
+        let keys = try store.reserveKeys(100)
+        // As a server is that has not heard of it, and has given some of the keys to others since.
+        try place.run("UPDATE _saves SET keys = 0; UPDATE _keys SET next = \(keys.lowerBound + 50)")
+        _ = place.proxy.cutReply(to: "COMMIT")
+        let key = keys.lowerBound + 10
+        var refusals: [DataSourceError.Code] = []
+        for _ in 0..<5 where refusals.last != .leaseLost {
+            do {
+                refusals += try store.commit([FailurePlace.save(key)]).refused.values.map(\.code)
+            } catch {
+                refusals.append(error.code)
+            }
+        }
+        #expect(refusals.last == .leaseLost, "\(refusals)")
+        #expect(try place.keys() == [])
+        let next = try store.reserveKeys(1)
+        #expect(next.lowerBound >= keys.upperBound)
+        try store.write([FailurePlace.save(next.lowerBound)])
+        store.close()
+    }
+
     // MARK: Resets
 
     @Test func whoWasAwayDuringAResetIsToldSo() throws {

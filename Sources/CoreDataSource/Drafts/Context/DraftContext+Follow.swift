@@ -55,12 +55,13 @@ extension DraftContext {
         for binding in bindings where binding.objects.count > 0 {
             binding.removeUnreferenced()
             let keys = binding.objects.objects.map(\.key)
-            guard
-                let (rows, asOf) = try? source.rows(
-                    entity: binding.layout.index, keys: keys, QueryBudget(isCancellable: false))
-            else { return }
-            let found = Dictionary(rows.map { ($0.key, $0.row) }) { first, _ in first }
-            for key in keys { take(found[key], key, binding, asOf: asOf, isReload: true) }
+            do throws(DataSourceError) {
+                try source.forEachRow(entity: binding.layout.index, keys: keys) { key, row, asOf in
+                    take(row, key, binding, asOf: asOf, isReload: true)
+                }
+            } catch {
+                return
+            }
         }
         mustReload = false
     }
