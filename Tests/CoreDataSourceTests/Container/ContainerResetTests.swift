@@ -147,9 +147,7 @@ struct ContainerResetTests {
         let store = FaultyStore(layout)
         let root = RootContext(layout, store: store) {}
         let entity = try #require(layout.entity(named: "Sender"))
-        var changes = EntityChanges(entity: entity.index)
-        changes.inserted = [StoredRow(key: 1, row: RowSnapshot(columnCount: entity.columns.count))]
-        _ = try root.accept(ChangeSet(entities: [changes]))
+        _ = try root.accept(.inserting(1, entity))
         let (arrived, goOn) = (store.commitArrives(), store.holdCommits())
         // On the root's queue: a thread of tasks that is held may be the last one.
         root.commitSoon()

@@ -119,9 +119,7 @@ struct PendingRowsTests {
         let store = FaultyStore(layout)
         let root = RootContext(layout, store: store) {}
         let entity = try #require(layout.entity(named: "Sender"))
-        var changes = EntityChanges(entity: entity.index)
-        changes.inserted = [StoredRow(key: 1, row: RowSnapshot(columnCount: entity.columns.count))]
-        let save = ChangeSet(entities: [changes])
+        let save = ChangeSet.inserting(1, entity)
         store.afterNextRead {
             _ = try? root.accept(save)
             try? root.flushAndWait()

@@ -229,3 +229,12 @@ extension PersistentContainer {
 }
 
 let noRoom = DataSourceError(.diskFull, "There is no room left. Free some space and save again.")
+
+extension ChangeSet {
+    /// A save of one row that has no value.
+    static func inserting(_ key: Int64, _ entity: EntityLayout) -> ChangeSet {
+        var changes = EntityChanges(entity: entity.index)
+        changes.inserted = [StoredRow(key: key, row: RowSnapshot(columnCount: entity.columns.count))]
+        return ChangeSet(entities: [changes])
+    }
+}
