@@ -169,7 +169,9 @@ package final class SQLiteStore: PersistentStore {
     package var firstFreeKey: Int64 { counters.firstFreeKey }
 
     package func commit(_ group: [ChangeSet]) throws(DataSourceError) -> CommitOutcome {
-        try writer.withLock { (writer) throws(DataSourceError) in try openWriter(&writer).commit(group) }
+        try writer.withLock { (writer) throws(DataSourceError) in
+            try openWriter(&writer, keepsHeadStart: true).commit(group)
+        }
     }
 
     package var canBeWrittenOutside: Bool { true }
@@ -255,6 +257,24 @@ package final class SQLiteStore: PersistentStore {
     }
 
     static let closed = DataSourceError(.storeClosed, "The store was closed. Open it again before using it.")
+}
+
+extension SQLiteStore: HeadStartStore {
+    package func write(_ rows: NewRows, ahead headStart: HeadStart) -> Bool {
+        writer.withLock { $0.current?.write(rows, ahead: headStart) ?? false }
+    }
+
+    package func abandon(_ headStart: HeadStart) {
+        writer.withLock { writer in
+            guard let writer = writer.current, writer.ahead?.headStart === headStart else { return }
+            writer.abandonHeadStart()
+        }
+    }
+
+    /// How many rows are written of a save that is still being made. For tests.
+    package var rowsAhead: Int {
+        writer.withLock { $0.current?.ahead?.rows.values.reduce(0) { $0 + $1.count } ?? 0 }
+    }
 }
 
 extension SQLiteStore.Options {

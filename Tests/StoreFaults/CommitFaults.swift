@@ -105,7 +105,7 @@ package struct CommitFaults: Sendable {
 
     private func failure(of save: ChangeSet, _ store: SQLiteStore) -> DataSourceError.Code? {
         do throws(DataSourceError) {
-            try store.write([save])
+            try store.writeAhead(save)
             return nil
         } catch {
             return error.code

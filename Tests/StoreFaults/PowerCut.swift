@@ -98,7 +98,7 @@ package struct PowerCut: Sendable {
 
     private func failure(of save: ChangeSet, _ store: SQLiteStore) -> DataSourceError.Code? {
         do throws(DataSourceError) {
-            try store.write([save])
+            try store.writeAhead(save)
             return nil
         } catch {
             return error.code

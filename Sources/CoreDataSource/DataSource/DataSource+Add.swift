@@ -104,15 +104,15 @@ extension DataSource {
         try prepare(values, in: context)
         var objects: [ManagedObject?] = []
         objects.reserveCapacity(values.count)
-        for (index, value) in values.enumerated() {
+        for index in values.indices {
             try checkCancellation(index)
-            let object = try onAdd(checked: value, in: context)
+            let object = try onAdd(checked: values[index], in: context)
             try meet(object)
             objects.append(object)
         }
-        for (index, value) in values.enumerated() {
+        for index in values.indices {
             try checkCancellation(index)
-            if let object = objects[index], !object.isDeleted { try onLink(object, for: value, in: context) }
+            if let object = objects[index], !object.isDeleted { try onLink(object, for: values[index], in: context) }
         }
         return objects
     }

@@ -37,6 +37,8 @@ struct Batch {
         if leases != nil { try stack.root.follow() }
         begin()
         defer { end() }
+        context.ahead.begin(newestSave: stack.root.canWriteAhead ? stack.root.newestSave : nil)
+        defer { context.ahead.end() }
         do {
             let result = try work(context)
             try endSweeps()
@@ -87,6 +89,7 @@ struct Batch {
 
     /// Takes back all edits, and forgets what other data sources may change meanwhile.
     private func takeBack() {
+        if let headStart = context.ahead.taken { stack.root.abandon(headStart) }
         for context in [context] + others { context.rollback(isEnd: true) }
     }
 
@@ -136,10 +139,12 @@ struct Batch {
         _ isAwaited: Bool, _ epochs: [LeaseEpoch]
     ) throws(DataSourceError) -> (changes: ChangeSet, number: Int64) {
         var changes = try context.collectChanges()
+        changes.headStart = context.ahead.taken
         for other in others { changes.entities += try other.collectChanges().entities }
         guard !changes.isEmpty else {
             // What was only read may be of a store that is gone.
             try stack.root.checkNotReset(since: context.position)
+            if let headStart = changes.headStart { stack.root.abandon(headStart) }
             return (changes, 0)
         }
         if stack.root.leases != nil {

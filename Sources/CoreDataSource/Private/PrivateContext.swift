@@ -20,6 +20,8 @@ public final class PrivateContext: EditingContext {
     var sweeps = ChildSweeps()
     /// Whether delete rules are being applied, which may change rows that nobody owns.
     var isApplyingRules = false
+    /// Writes rows of the batch while it is still at work.
+    var ahead = BatchAhead()
     private var lastSyncMark: Int32 = 0
     /// Whether a uniqueness constraint holds for objects of this context together with those of another one.
     private(set) lazy var sharesConstraints = hasSharedConstraints()
@@ -53,6 +55,11 @@ public final class PrivateContext: EditingContext {
 
     override func willDelete(_ object: ManagedObject) {
         if !object.isDeleted, stack.graph.hasEffects[object.layout.index] { deletions.append(object) }
+    }
+
+    override func didInsert(_ object: ManagedObject) {
+        let binding = bindings[object.layout.index]
+        if binding.inserted.count & (BatchAhead.partSize - 1) == 0 { writeAhead(binding) }
     }
 
     override func forgetDeletions() {

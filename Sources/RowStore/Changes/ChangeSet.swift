@@ -17,6 +17,9 @@ public struct ChangeSet: Sendable {
     /// Who made it, if it was another container of a shared store.
     public var maker: StoreMember?
 
+    /// What may be written of it already.
+    package var headStart: HeadStart?
+
     /// Makes a change set, as the feed of a shared store does.
     public init(entities: [EntityChanges]) {
         self.entities = entities

@@ -5,6 +5,11 @@ internal import Darwin
 #endif
 
 extension RowSnapshot {
+    /// Whether both are copies of one row, neither of which was changed since.
+    package func isIdentical(to other: RowSnapshot) -> Bool {
+        words.withUnsafeBufferPointer { one in other.words.withUnsafeBufferPointer { one.baseAddress == $0.baseAddress } }
+    }
+
     /// Whether a column holds the same value in both rows.
     package func isEqual(to other: RowSnapshot, column: Int, storage: ColumnStorage) -> Bool {
         let null = isNull(column)

@@ -83,11 +83,17 @@ extension SQLiteStore {
 
     /// The writer; where a reset left none, the store is opened for it.
     ///
-    /// - Parameter holdsGate: Whether the caller keeps others from opening a shared store.
+    /// - Parameters:
+    ///   - holdsGate: Whether the caller keeps others from opening a shared store.
+    ///   - keepsHeadStart: Whether what was written ahead of a save may stay. It has to go before anything else is done.
     /// - Throws: `storeClosed`, or what keeps the store from being opened.
-    func openWriter(_ writer: inout WriterState, holdsGate: Bool = false) throws(DataSourceError) -> Writer {
+    func openWriter(
+        _ writer: inout WriterState, holdsGate: Bool = false, keepsHeadStart: Bool = false
+    ) throws(DataSourceError) -> Writer {
         switch writer {
-        case .open(let writer): return writer
+        case .open(let writer):
+            if !keepsHeadStart { writer.abandonHeadStart() }
+            return writer
         case .reading: throw DataSourceError.storeReadOnly
         case .closed: throw SQLiteStore.closed
         case .lost(let isEmptied):

@@ -44,6 +44,8 @@ struct OutsideWrites {
 extension Writer {
     /// Looks whether another program has written since the last commit, or since this was last asked.
     func noticeOutsideWrites() -> Bool {
+        // Nobody else can write while a transaction is open.
+        if ahead != nil { return outside.takeNews() }
         // A read transaction makes the connection look at the file.
         let isSeen =
             (try? execute(schema.firstFreeStatement + 6, "SELECT 1 FROM \"_metadata\" LIMIT 1", hasRow: true)) != nil

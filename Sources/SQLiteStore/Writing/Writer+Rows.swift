@@ -20,7 +20,7 @@ extension Writer {
         rowsWritten += changes.rowCount
     }
 
-    private func insert(_ rows: [StoredRow], _ table: EntityTable) throws(DataSourceError) {
+    func insert(_ rows: [StoredRow], _ table: EntityTable) throws(DataSourceError) {
         guard !rows.isEmpty else { return }
         let statement = try connection.statement(table.insertStatement, table.insertSQL)
         defer { statement.clear() }
@@ -32,7 +32,7 @@ extension Writer {
         statementsRun += rows.count
     }
 
-    private func delete(_ rows: [StoredRow], _ table: EntityTable) throws(DataSourceError) {
+    func delete(_ rows: [StoredRow], _ table: EntityTable) throws(DataSourceError) {
         guard !rows.isEmpty else { return }
         if rows.count > Writer.singleRows {
             return try run("DELETE FROM \(table.name.quoted)", rows.map(\.key), [], table)

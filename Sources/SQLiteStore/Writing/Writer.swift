@@ -24,6 +24,8 @@ final class Writer {
     var rowsWritten = 0
     /// The highest key that the transaction has inserted.
     var highestKey: Int64 = 0
+    /// What the open transaction has of a save that is still being made; nil where no transaction is open.
+    var ahead: RowsAhead?
 
     /// How far ahead of the highest key the bound for new keys is set, so that few commits have to move it.
     static let keyReserve: Int64 = 1024
@@ -52,30 +54,41 @@ final class Writer {
 
     /// Ends all work, and leaves the connection open.
     func end() {
+        abandonHeadStart()
         updates = []
         sharing?.end()
         log.end()
     }
 
+    /// Whether nobody knows what a commit that failed has left on the disk, so that no more can be written.
+    var isOutcomeUnknown: Bool { unknown != nil }
+
     func checkpointIfNeeded() {
-        log.checkpoint(above: log.limits.soft)
+        // No transaction may be open meanwhile.
+        if ahead == nil { log.checkpoint(above: log.limits.soft) }
     }
 
     func commit(_ group: [ChangeSet]) throws(DataSourceError) -> CommitOutcome {
         if let unknown { throw unknown }
         guard group.contains(where: { !$0.isEmpty }) else { return CommitOutcome() }
+        let isAhead = hasHeadStart(group)
+        if !isAhead { abandonHeadStart() }
         var refused: [Int: DataSourceError] = [:]
         do throws(DataSourceError) {
-            try transaction { () throws(DataSourceError) in
-                for set in group { try write(set) }
-            }
+            try commitTogether(group)
         } catch {
             guard error.isOfOneSave else { throw error }
-            refused = try group.count == 1 ? [0: error] : commitOneByOne(group)
+            refused = try group.count == 1 && !isAhead ? [0: error] : commitOneByOne(group)
         }
         // The rows are safe, whatever comes of this.
         log.checkpoint(above: log.limits.hard)
         return CommitOutcome(refused: refused, foundOutsideWrites: outside.takeNews())
+    }
+
+    private func commitTogether(_ group: [ChangeSet]) throws(DataSourceError) {
+        try transaction { () throws(DataSourceError) in
+            for set in group { try write(set) }
+        }
     }
 
     /// Writes what can be written of a group of which something cannot.
@@ -96,23 +109,19 @@ final class Writer {
 
     private func write(_ set: ChangeSet) throws(DataSourceError) {
         try sharing?.check(set)
-        for changes in set.entities { try write(changes) }
+        for changes in try rest(of: set) { try write(changes) }
         try sharing?.append(set)
     }
 
-    /// Runs the body in a transaction. If it throws, or cannot be committed, nothing of it has happened.
+    /// Runs the body in a transaction: in the one in which rows were written ahead, if there is one. If it throws, or cannot be
+    /// committed, nothing of it has happened, and of what was written ahead neither.
     func transaction(_ body: () throws(DataSourceError) -> Void) throws(DataSourceError) {
-        statementsRun = 0
-        rowsWritten = 0
-        highestKey = 0
         // Before it: what does not fit into memory goes to the log at once, and may begin it anew.
         try sharing?.turn.take(patience: patience)
         defer { sharing?.turn.release() }
-        try execute(schema.firstFreeStatement, "BEGIN IMMEDIATE")
+        if ahead == nil { try begin() }
+        defer { ahead = nil }
         do throws(DataSourceError) {
-            try watch.checkLock()
-            let isExplained = try sharing?.begin() ?? false
-            if outside.look(connection, isExplained: isExplained), sharing == nil { try raiseFirstFreeKey() }
             try body()
             let bound = try moveBound()
             try sharing?.finish()
@@ -127,6 +136,22 @@ final class Writer {
         sharing?.didCommit()
         sharing?.ring()
         counters.count(statements: statementsRun, rows: rowsWritten)
+    }
+
+    /// Begins a transaction, and looks at what others have done.
+    func begin() throws(DataSourceError) {
+        statementsRun = 0
+        rowsWritten = 0
+        highestKey = 0
+        try execute(schema.firstFreeStatement, "BEGIN IMMEDIATE")
+        do throws(DataSourceError) {
+            try watch.checkLock()
+            let isExplained = try sharing?.begin() ?? false
+            if outside.look(connection, isExplained: isExplained), sharing == nil { try raiseFirstFreeKey() }
+        } catch {
+            connection.rollBack()
+            throw error
+        }
     }
 
     /// Runs the body so that an error of one save takes back what the body did and nothing else.

@@ -1,0 +1,108 @@
+/// A store that can write new rows of a large save while the save is still being made.
+///
+/// It is an attempt that costs nobody anything: the rows are in an open transaction, which no reader sees. It ends with the commit of
+/// the save, and it is rolled back as soon as the store has anything else to do; then the save is written as a whole later.
+package protocol HeadStartStore: PersistentStore {
+    /// Writes rows of a save that is still being made.
+    ///
+    /// **Isolation**: called by one caller at a time for one save, while other saves may be committed.
+    ///
+    /// - Returns: Whether the rest may follow. If not, nothing of the save is written ahead.
+    func write(_ rows: NewRows, ahead headStart: HeadStart) -> Bool
+
+    /// Takes back what was written ahead of a save, if it is not in the store by now.
+    func abandon(_ headStart: HeadStart)
+}
+
+/// Rows of one entity that a save is going to insert.
+package struct NewRows: Sendable {
+    package let entity: Int
+    package let rows: [StoredRow]
+
+    package init(entity: Int, _ rows: [StoredRow]) {
+        self.entity = entity
+        self.rows = rows
+    }
+}
+
+/// The rows of one large save that are handed to the store before the save is made.
+package final class HeadStart: Sendable {
+    private struct State {
+        var waiting: [NewRows] = []
+        var isWriting = false
+        var hasBegun = false
+        var isOver = false
+        var isWatched = false
+        /// How many parts were taken.
+        var progress = 0
+        /// How many rows the store has written, and how many of them it had to write again.
+        var written = 0
+        var rewritten = 0
+    }
+
+    private let state = Guarded(State())
+
+    package init() {}
+
+    /// Whether no more rows are written ahead.
+    package var isOver: Bool { state.withLock { $0.isOver } }
+
+    /// Whether so many of the rows had to be written again that it was not worth it.
+    package var wasInVain: Bool { state.withLock { $0.rewritten * 8 > $0.written } }
+
+    /// Adds rows.
+    ///
+    /// - Returns: Whether somebody has to begin to take them.
+    package func add(_ rows: NewRows) -> Bool {
+        state.withLock { state in
+            if state.isOver { return false }
+            state.waiting.append(rows)
+            defer { state.isWriting = true }
+            return !state.isWriting
+        }
+    }
+
+    /// The next rows to write; nil if there are none, and then somebody has to begin again when more are added.
+    package func next() -> NewRows? {
+        state.withLock { state in
+            if state.waiting.isEmpty {
+                state.isWriting = false
+                return nil
+            }
+            state.progress += 1
+            return state.waiting.removeFirst()
+        }
+    }
+
+    /// Whether it begins now: it does so once.
+    package func begin() -> Bool {
+        state.withLock { state in
+            defer { state.hasBegun = true }
+            return !state.hasBegun
+        }
+    }
+
+    /// Forgets the rows that have not been taken, and takes no more.
+    package func end() {
+        state.withLock { state in
+            state.isOver = true
+            state.waiting = []
+        }
+    }
+
+    /// Notes how much of what was written ahead could stay.
+    package func note(written: Int, rewritten: Int) {
+        state.withLock { ($0.written, $0.rewritten) = (written, rewritten) }
+    }
+
+    /// Whether nobody watches yet whether it goes on; now somebody does.
+    package func watch() -> Bool {
+        state.withLock { state in
+            defer { state.isWatched = true }
+            return !state.isWatched
+        }
+    }
+
+    /// How many parts were taken so far.
+    package var progress: Int { state.withLock { $0.progress } }
+}

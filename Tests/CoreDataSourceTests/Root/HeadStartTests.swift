@@ -1,0 +1,209 @@
+import CoreDataSource
+import Foundation
+import RowStore
+import SQLiteStore
+import TestSupport
+import Testing
+
+/// Large saves, whose rows are written while their hooks still run.
+@MainActor
+struct HeadStartTests {
+    @Test func rowsOfALargeSaveAreWrittenWhileItsHooksRun() async throws {
+        try await withContainer { container, url in
+            let contacts = try container.dataSource(PausingSource.self)
+            let store = try #require(container.stack.root.store as? SQLiteStore)
+            try await contacts.add(
+                pausing(5_000) {
+                    container.stack.root.waitForRowsAhead()
+                    #expect(store.rowsAhead >= 4_000)
+                    // Nobody sees them.
+                    let count = try RawConnection(url).column("SELECT count(*) FROM ContactEntity")
+                    #expect(count == ["0"])
+                })
+            #expect(store.rowsAhead == 0)
+            #expect(try RawConnection(url).column("SELECT count(*) FROM ContactEntity") == ["5000"])
+            #expect(try contacts.count(ContactEntity.self) == 5_000)
+        }
+    }
+
+    /// Everybody else goes first: no other save waits for the end of the hooks.
+    @Test func theSaveOfAnotherDataSourceDoesNotWaitForTheHooks() async throws {
+        try await withContainer { container, url in
+            let contacts = try container.dataSource(PausingSource.self)
+            let groups = try container.dataSource(GroupDataSource.self)
+            let store = try #require(container.stack.root.store as? SQLiteStore)
+            let (isAhead, isGroupSaved) = (AsyncStream<Void>.makeStream(), Gate())
+            let values = pausing(5_000) {
+                container.stack.root.waitForRowsAhead()
+                #expect(store.rowsAhead > 0)
+                isAhead.continuation.finish()
+                isGroupSaved.wait()
+                #expect(store.rowsAhead == 0)
+            }
+            async let large = contacts.add(values)
+            for await _ in isAhead.stream {}
+            try await groups.add(GroupData(gid: "1", name: "one"))
+            #expect(try RawConnection(url).column("SELECT count(*) FROM GroupEntity") == ["1"])
+            isGroupSaved.open()
+            #expect(try await large.inserted == 5_000)
+            #expect(try RawConnection(url).column("SELECT count(*) FROM ContactEntity") == ["5000"])
+        }
+    }
+
+    @Test func aHookThatThrowsLeavesNothingAndNoTransaction() async throws {
+        try await withContainer { container, url in
+            let contacts = try container.dataSource(PausingSource.self)
+            let store = try #require(container.stack.root.store as? SQLiteStore)
+            await #expect(throws: Poison.self) {
+                try await contacts.add(
+                    pausing(5_000) {
+                        container.stack.root.waitForRowsAhead()
+                        #expect(store.rowsAhead > 0)
+                        throw Poison()
+                    })
+            }
+            #expect(store.rowsAhead == 0)
+            try RawConnection(url).execute("BEGIN IMMEDIATE; COMMIT")
+            #expect(try await contacts.add(pausing(2_000) {}).inserted == 2_000)
+        }
+    }
+
+    /// A save that is checked and found wrong, after its rows were written ahead.
+    @Test func aSaveThatBreaksARuleLeavesNothing() async throws {
+        try await withContainer { container, url in
+            let contacts = try container.dataSource(PausingSource.self)
+            let store = try #require(container.stack.root.store as? SQLiteStore)
+            let error = await #expect(throws: DataSourceError.self) {
+                try await contacts.perform { context in
+                    for number in 0..<3_000 {
+                        let contact = try context.insert(ContactEntity.self)
+                        (contact.uid, contact.name) = (number == 2_999 ? "1" : "\(number)", "name")
+                    }
+                }
+            }
+            #expect(error?.code == .uniquenessViolated)
+            #expect(store.rowsAhead == 0)
+            #expect(try RawConnection(url).column("SELECT count(*) FROM ContactEntity") == ["0"])
+        }
+    }
+
+    /// Nothing is written of a sync that is only planned.
+    @Test func aPlannedSyncWritesNothingAhead() async throws {
+        try await withContainer { container, _ in
+            let contacts = try container.dataSource(PausingSource.self)
+            let store = try #require(container.stack.root.store as? SQLiteStore)
+            let values = pausing(3_000) {
+                container.stack.root.waitForRowsAhead()
+                #expect(store.rowsAhead == 0)
+            }
+            #expect(try await contacts.planSync(values, entity: ContactEntity.self).inserted == 3_000)
+            #expect(try contacts.count(ContactEntity.self) == 0)
+        }
+    }
+
+    /// Other programs cannot write while the transaction is open, so it does not wait for a hook that takes its time.
+    @Test func aSaveThatStandsStillGivesTheStoreFree() async throws {
+        let directory = try TemporaryDirectory()
+        let url = directory.store
+        let layout = ModelLayout(.contacts)
+        let store = try SQLiteStore.open(
+            SQLiteStore.Options(
+                url: url, layout: layout, identity: StoreIdentity(modelHash: "1", entityHashes: [:], databaseKey: "1")))
+        let timers = ManualTimers()
+        let container = PersistentContainer(
+            layout, store, store.startup, .init(), scheduling: timers.scheduling)
+        let contacts = try container.dataSource(PausingSource.self)
+        try await contacts.add(
+            pausing(5_000) {
+                container.stack.root.waitForRowsAhead()
+                #expect(store.rowsAhead > 0)
+                // The first time it finds that rows have come since it was set.
+                for _ in 0..<3 where store.rowsAhead > 0 { timers.fire() }
+                #expect(store.rowsAhead == 0)
+                try RawConnection(url).execute("INSERT INTO GroupEntity (gid, name) VALUES ('2', 'other')")
+            })
+        #expect(try contacts.count(ContactEntity.self) == 5_000)
+        #expect(try container.main.count(GroupEntity.self) == 1)
+        try await container.close()
+        try expectIntact(url)
+    }
+
+    /// Objects that are edited once they are handed over, deleted again, or taken back.
+    @Test func whatBecomesOfTheRowsLaterIsWhatIsStored() async throws {
+        let seed = testSeed()
+        for number in UInt64(0)..<4 {
+            try await withContainer { container, url in
+                let contacts = try container.dataSource(PausingSource.self)
+                var expected: [String: String] = [:]
+                for round in 0..<4 {
+                    let before = expected
+                    let result = try? await contacts.perform { context in
+                        var random = SeededRandom(seed: seed &+ number * 100 &+ UInt64(round))
+                        return try editAtRandom(context, before, round, &random)
+                    }
+                    if let result { expected = result }
+                }
+                let found = try RawConnection(url).column("SELECT uid || '=' || name FROM ContactEntity")
+                #expect(found.sorted() == expected.map { "\($0)=\($1)" }.sorted(), "seed \(seed), \(number)")
+            }
+        }
+    }
+}
+
+/// Inserts, edits and deletes thousands of contacts, and goes back now and then, or throws.
+///
+/// - Returns: The names that are to be stored, by uid.
+private func editAtRandom(
+    _ context: PrivateContext, _ before: [String: String], _ round: Int, _ random: inout SeededRandom
+) throws -> [String: String] {
+    var names = before
+    var objects = try context.fetch(ContactEntity.self)
+    for step in 0..<(1_500 + random.next(below: 2_000)) {
+        switch random.next(below: 20) {
+        case 0 where !objects.isEmpty:
+            let object = objects.remove(at: random.next(below: objects.count))
+            names[object.uid] = nil
+            context.delete(object)
+        case 1 where !objects.isEmpty:
+            let object = objects[random.next(below: objects.count)]
+            object.name = String(repeating: "edited ", count: 1 + random.next(below: 20)) + "\(step)"
+            names[object.uid] = object.name
+        default:
+            let object = try context.insert(ContactEntity.self)
+            (object.uid, object.name) = ("\(round)-\(step)", "name \(step)")
+            names[object.uid] = object.name
+            objects.append(object)
+        }
+        if random.next(below: 3_000) == 0 {
+            context.rollback()
+            names = before
+            objects = try context.fetch(ContactEntity.self)
+        }
+        if random.next(below: 15_000) == 0 { throw Poison() }
+    }
+    return names
+}
+
+/// A contact, and what its hook does first.
+private struct PausingContact: Sendable {
+    var data: ContactData
+    var pause: (@Sendable () throws -> Void)?
+}
+
+/// Contacts of which the one before the last does something first.
+private func pausing(_ count: Int, _ pause: @escaping @Sendable () throws -> Void) -> [PausingContact] {
+    contactList(0..<count).enumerated().map { index, data in
+        PausingContact(data: data, pause: index == count - 2 ? pause : nil)
+    }
+}
+
+private final class PausingSource: DataSource<PausingContact> {
+    override class var entities: [ManagedObject.Type] { [ContactEntity.self] }
+
+    override func onAdd(_ value: PausingContact, in context: PrivateContext) throws -> ManagedObject? {
+        try value.pause?()
+        let contact = try context.findOrInsert(ContactEntity.self, where: \.uid, equals: value.data.uid)
+        (contact.name, contact.phone) = (value.data.name, value.data.phone)
+        return contact
+    }
+}
