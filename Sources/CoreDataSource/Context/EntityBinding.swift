@@ -182,7 +182,9 @@ final class EntityBinding {
     func find(_ constraint: Int, _ column: Int, _ value: RowValue) -> ManagedObject? {
         var hash = UniqueHash()
         hash.combine(value)
-        return uniqueIndexes[constraint].first(hash.value) { !$0.isDeleted && $0.row.holds(value, column: column) }
+        return uniqueIndexes[constraint].first(hash, in: objects) {
+            !$0.isDeleted && $0.row.holds(value, column: column)
+        }
     }
 
     /// A registered object, other than that one, with those values in the columns of a uniqueness constraint.
@@ -190,7 +192,7 @@ final class EntityBinding {
         var hash = UniqueHash()
         for value in values { hash.combine(value) }
         let columns = layout.constraints[constraint]
-        return uniqueIndexes[constraint].first(hash.value) { object in
+        return uniqueIndexes[constraint].first(hash, in: objects) { object in
             guard object !== other, !object.isDeleted else { return false }
             return columns.indices.allSatisfy { object.row.holds(values[$0], column: columns[$0]) }
         }
@@ -203,7 +205,7 @@ final class EntityBinding {
             if object.row.isNull(column) { return }
             hash.combine(object.row, column: column, storage: layout.columns[column].storage)
         }
-        uniqueIndexes[constraint].insert(hash.value, object)
+        uniqueIndexes[constraint].insert(hash, object.key)
     }
 
     /// Whether an index holds far more entries than there are objects, because values changed.

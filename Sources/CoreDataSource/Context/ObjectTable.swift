@@ -31,7 +31,7 @@ struct ObjectTable {
     /// Adds an object whose key is not in the table.
     mutating func insert(_ object: ManagedObject) {
         if (used + 1) * 3 > slots.count * 2 { reserve(max(1, count / 2)) }
-        place(Slot(key: object.key, object: object))
+        slots[free(object.key)] = Slot(key: object.key, object: object)
         count += 1
         used += 1
     }
@@ -75,17 +75,25 @@ struct ObjectTable {
     @inline(__always)
     private func next(_ slot: Int) -> Int { (slot + 1) & (slots.count - 1) }
 
-    private mutating func place(_ entry: consuming Slot) {
-        var slot = home(entry.key)
-        while !slots[slot].isFree { slot = next(slot) }
-        slots[slot] = entry
-    }
-
     /// Lets go of slots from which objects were removed.
     private mutating func rehash(to capacity: Int) {
-        let old = slots
+        var old = slots
         slots = Array(repeating: Slot(), count: capacity)
         used = count
-        for entry in old where entry.object != nil { place(entry) }
+        old.withUnsafeMutableBufferPointer { old in
+            // Moved, not copied: an object's count of references would change twice.
+            for index in old.indices where old[index].object != nil {
+                let slot = free(old[index].key)
+                swap(&slots[slot], &old[index])
+            }
+        }
+    }
+
+    /// The slot for an object that is not in the table.
+    @inline(__always)
+    private func free(_ key: Int64) -> Int {
+        var slot = home(key)
+        while !slots[slot].isFree { slot = next(slot) }
+        return slot
     }
 }

@@ -1,38 +1,44 @@
 internal import RowStore
 
-/// Where the objects with a unique value may be: hashes of values, and objects that had them.
+/// Where the objects with a unique value may be: hashes of values, and the keys of objects that had them.
 ///
-/// Every entry is a hint. Values change and edits are taken back while entries stay, so a look-up checks each candidate's
-/// row. What the index promises is the other direction: a registered object's present value is always among the entries.
+/// Every entry is a hint. Values change, objects are forgotten and edits are taken back while entries stay, so a look-up checks
+/// each candidate's row. What the index promises is the other direction: a registered object's present value is always among
+/// the entries.
 struct UniqueIndex {
     private struct Entry {
-        var hash: UInt64
-        var object: ManagedObject?
+        /// 0 where there is no entry.
+        var hash: UInt64 = 0
+        var key: Int64 = 0
     }
 
     private var slots: [Entry] = []
     private(set) var count = 0
 
-    /// The first candidate for a value that passes the test.
+    /// The first registered object for a value that passes the test.
     @inline(__always)
-    func first(_ hash: UInt64, where isMatch: (ManagedObject) -> Bool) -> ManagedObject? {
+    func first(
+        _ hash: UniqueHash, in objects: borrowing ObjectTable, where isMatch: (ManagedObject) -> Bool
+    ) -> ManagedObject? {
         guard count > 0 else { return nil }
-        var slot = Int(truncatingIfNeeded: hash) & (slots.count - 1)
-        while let object = slots[slot].object {
-            if slots[slot].hash == hash, isMatch(object) { return object }
-            slot = (slot + 1) & (slots.count - 1)
+        let hash = hash.nonzero
+        var slot = home(hash)
+        while slots[slot].hash != 0 {
+            if slots[slot].hash == hash, let object = objects[slots[slot].key], isMatch(object) { return object }
+            slot = next(slot)
         }
         return nil
     }
 
-    mutating func insert(_ hash: UInt64, _ object: ManagedObject) {
+    mutating func insert(_ hash: UniqueHash, _ key: Int64) {
         if (count + 1) * 3 > slots.count * 2 { grow() }
-        var slot = Int(truncatingIfNeeded: hash) & (slots.count - 1)
-        while let present = slots[slot].object {
-            if slots[slot].hash == hash && present === object { return }
-            slot = (slot + 1) & (slots.count - 1)
+        let hash = hash.nonzero
+        var slot = home(hash)
+        while slots[slot].hash != 0 {
+            if slots[slot].hash == hash && slots[slot].key == key { return }
+            slot = next(slot)
         }
-        slots[slot] = Entry(hash: hash, object: object)
+        slots[slot] = Entry(hash: hash, key: key)
         count += 1
     }
 
@@ -41,12 +47,18 @@ struct UniqueIndex {
         count = 0
     }
 
+    @inline(__always)
+    private func home(_ hash: UInt64) -> Int { Int(truncatingIfNeeded: hash) & (slots.count - 1) }
+
+    @inline(__always)
+    private func next(_ slot: Int) -> Int { (slot + 1) & (slots.count - 1) }
+
     private mutating func grow() {
         let old = slots
-        slots = Array(repeating: Entry(hash: 0, object: nil), count: max(16, old.count * 2))
-        for entry in old where entry.object != nil {
-            var slot = Int(truncatingIfNeeded: entry.hash) & (slots.count - 1)
-            while slots[slot].object != nil { slot = (slot + 1) & (slots.count - 1) }
+        slots = Array(repeating: Entry(), count: max(16, old.count * 2))
+        for entry in old where entry.hash != 0 {
+            var slot = home(entry.hash)
+            while slots[slot].hash != 0 { slot = next(slot) }
             slots[slot] = entry
         }
     }
@@ -54,7 +66,9 @@ struct UniqueIndex {
 
 /// Hashes the values of a unique key. Equal values have equal hashes whether they come from a row or from a caller.
 struct UniqueHash {
-    private(set) var value: UInt64 = 0xCBF2_9CE4_8422_2325
+    private var value: UInt64 = 0xCBF2_9CE4_8422_2325
+
+    fileprivate var nonzero: UInt64 { value | 1 << 63 }
 
     mutating func combine(_ word: UInt64) {
         value = (value ^ word) &* 0x9E37_79B9_7F4A_7C15

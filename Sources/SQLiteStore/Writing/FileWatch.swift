@@ -18,19 +18,15 @@ final class FileWatch {
         main = try? files.identity(files.main)
     }
 
-    /// Makes sure that nobody else is let in. Called while SQLite's write lock is held: whoever opens the store from here
-    /// on waits for it, and so finds what is about to be committed.
+    /// Makes sure that what is about to be committed is written to the store's files, and that nobody else has been let in. Called
+    /// while SQLite's write lock is held: whoever opens the store from here on waits for it, and so finds what is committed.
     ///
-    /// - Throws: `storeInUse` if the lock file is another one, which somebody else has locked; `storeMoved`.
-    func checkLock() throws(DataSourceError) {
+    /// - Throws: `storeMoved` if one of the files is not the one that was there before; `storeInUse` if the lock file is another
+    ///   one, which somebody else has locked.
+    func check() throws(DataSourceError) {
         // With its folder the lock file is gone too.
         try check(&main, files.main)
         try lock.check()
-    }
-
-    /// - Throws: `storeMoved` if one of the files is not the one that was there before.
-    func check() throws(DataSourceError) {
-        try check(&main, files.main)
         try check(&log, files.log)
     }
 

@@ -145,7 +145,6 @@ final class Writer {
         highestKey = 0
         try execute(schema.firstFreeStatement, "BEGIN IMMEDIATE")
         do throws(DataSourceError) {
-            try watch.checkLock()
             let isExplained = try sharing?.begin() ?? false
             if outside.look(connection, isExplained: isExplained), sharing == nil { try raiseFirstFreeKey() }
         } catch {
