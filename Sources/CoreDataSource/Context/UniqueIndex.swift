@@ -66,7 +66,7 @@ struct UniqueIndex {
 
 /// Hashes the values of a unique key. Equal values have equal hashes whether they come from a row or from a caller.
 struct UniqueHash {
-    private var value: UInt64 = 0xCBF2_9CE4_8422_2325
+    private(set) var value: UInt64 = 0xCBF2_9CE4_8422_2325
 
     fileprivate var nonzero: UInt64 { value | 1 << 63 }
 

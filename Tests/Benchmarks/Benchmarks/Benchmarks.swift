@@ -23,10 +23,20 @@ enum Benchmarks {
         #if DEBUG
         warn("This is a debug build: its ratios mean nothing. Use Scripts/benchmark.")
         #endif
-        let bench = try await Bench(options)
-        defer { bench.removeFolder() }
         print(Report.describeMachine())
         print(Table.header)
+        var outcomes: [Outcome] = []
+        for run in options.runs { outcomes += try await outcomesOf(run) }
+        if outcomes.isEmpty {
+            warn("No workload has such a name. There are: \(Workload.all.map(\.id).joined(separator: ", ")).")
+        }
+        if let file = options.json { try Report(outcomes).write(to: file) }
+        if let file = options.plot { try Plot(outcomes).write(to: file) }
+    }
+
+    private static func outcomesOf(_ options: Options) async throws -> [Outcome] {
+        let bench = try await Bench(options)
+        defer { bench.removeFolder() }
         var outcomes: [Outcome] = []
         var million: URL?
         for workload in Workload.all where options.includes(workload.id) {
@@ -36,10 +46,7 @@ enum Benchmarks {
                 outcomes.append(outcome)
             }
         }
-        if outcomes.isEmpty {
-            warn("No workload has such a name. There are: \(Workload.all.map(\.id).joined(separator: ", ")).")
-        }
-        if let file = options.json { try Report(outcomes).write(to: file) }
+        return outcomes
     }
 
     private static func end(_ message: String, code: Int32) {

@@ -11,10 +11,18 @@ struct Options: Sendable {
     var rounds = 7
     var filter: [String] = []
     var json: String?
+    /// The numbers of objects for which the cost of each is compared; none for a run with ``n``.
+    var scale: [Int] = []
+    /// Where the drawing goes.
+    var plot: String?
     /// For the process that is killed in the middle: the store it leaves a long log in.
     var logToMake: String?
 
-    static let usage = "usage: benchmarks [--quick] [--filter W1,W3] [--n 100000] [--json FILE]"
+    static let usage = """
+        usage: benchmarks [--quick] [--filter W1,W3] [--n 100000 | --scale 1000,10000,100000,1000000] [--json FILE] [--plot FILE]
+        """
+    /// What is measured at each scale where nothing else is asked for.
+    private static let scaledWorkloads = ["W1", "W2", "W5-registered", "W5-store", "W6-unread", "W6-read"]
 
     init?(_ arguments: [String]) {
         var arguments = arguments[...]
@@ -32,6 +40,12 @@ struct Options: Sendable {
             case "--json":
                 guard let file = arguments.popFirst() else { return nil }
                 json = file
+            case "--scale":
+                scale = arguments.popFirst()?.split(separator: ",").compactMap { Int($0) } ?? []
+                guard !scale.isEmpty, scale.allSatisfy({ $0 >= 1000 }) else { return nil }
+            case "--plot":
+                guard let file = arguments.popFirst() else { return nil }
+                plot = file
             case "--make-log":
                 guard let file = arguments.popFirst() else { return nil }
                 logToMake = file
@@ -39,10 +53,23 @@ struct Options: Sendable {
             }
         }
         n = wanted ?? n
+        if !scale.isEmpty && filter.isEmpty { filter = Options.scaledWorkloads }
+    }
+
+    /// One for each number of objects. Millions of them are measured three times.
+    var runs: [Options] {
+        if scale.isEmpty { return [self] }
+        return scale.sorted().map { n in
+            var options = self
+            options.n = n
+            if n >= 1_000_000 { options.rounds = min(3, rounds) }
+            return options
+        }
     }
 
     /// Whether the workload is wanted: `W3` stands for W3-sync and all others of its kind.
     func includes(_ id: String) -> Bool {
-        filter.isEmpty || filter.contains { $0 == id || id.hasPrefix($0 + "-") }
+        if !scale.isEmpty && filter == Options.scaledWorkloads { return filter.contains(id) }
+        return filter.isEmpty || filter.contains { $0 == id || id.hasPrefix($0 + "-") }
     }
 }
