@@ -32,6 +32,7 @@ struct HeadStartTests {
             // One a row, those that begin and end the transaction, and one for the bound of keys.
             #expect(store.counters.statementsRun - before <= 400 + 3)
             #expect(store.counters.statementsRun - before >= 400)
+            #expect(store.counters.rowsWritten == 400)
             #expect(!headStart.wasInVain)
         }
     }

@@ -62,7 +62,9 @@ extension Writer {
             written += rows.count
             wrong.append((table, rows))
         }
-        ahead?.headStart.note(written: written, rewritten: wrong.reduce(0) { $0 + $1.rows.count })
+        let rewritten = wrong.reduce(0) { $0 + $1.rows.count }
+        ahead?.headStart.note(written: written, rewritten: rewritten)
+        rowsWritten += written - rewritten
         for (table, rows) in wrong { try delete(rows, table) }
         return rest
     }
