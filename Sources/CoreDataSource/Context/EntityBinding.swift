@@ -12,6 +12,8 @@ final class EntityBinding {
     /// Whether the context may edit objects of this entity.
     let isOwned: Bool
 
+    /// What the objects know of their context, which sets it.
+    var home: ObjectHome
     var objects = ObjectTable()
     /// The bytes that registered objects of an owned entity take, each with the row with which it was last saved.
     var registeredBytes = 0
@@ -38,7 +40,9 @@ final class EntityBinding {
     /// Whether the batch has deleted an object, be it one that it had inserted.
     private(set) var hasDeletions = false
     /// The columns by which objects are looked up that need not be unique.
-    private(set) var valueIndexes: [ValueIndex] = []
+    private(set) var valueIndexes: [ValueIndex] = [] {
+        didSet { home.hasValueIndexes = !valueIndexes.isEmpty }
+    }
     /// How many rows were tested for their value in a column, to find out when an index is worth its cost.
     private var scannedRows: [Int: Int] = [:]
     /// Values of constraints of one column that no row had when this batch asked for them, by the constraint. A row that the
@@ -49,6 +53,7 @@ final class EntityBinding {
 
     init(_ layout: EntityLayout, _ type: ManagedObject.Type, _ rules: ValidationRules, isOwned: Bool) {
         self.layout = layout
+        home = ObjectHome(layout, in: nil, .not)
         self.type = type
         self.rules = rules
         self.isOwned = isOwned

@@ -55,6 +55,7 @@ public class ManagedObjectContext {
                 layout, stack.type(ofEntity: layout.index), ValidationRules(layout),
                 isOwned: ownedEntities.contains(layout.index))
         }
+        for binding in bindings { binding.home = ObjectHome(binding.layout, in: self, editing) }
     }
 
     /// How objects of this context may be edited.
@@ -226,9 +227,7 @@ public class ManagedObjectContext {
     private func seed(
         _ stored: StoredRow, _ binding: EntityBinding, _ state: ObjectState, asOf number: Int64
     ) -> ManagedObjectSeed {
-        ManagedObjectSeed(
-            layout: binding.layout, key: stored.key, row: stored.row, context: self, state: state,
-            editing: editing, asOf: number)
+        ManagedObjectSeed(home: binding.home, key: stored.key, row: stored.row, state: state, asOf: number)
     }
 
     @inline(__always)

@@ -111,8 +111,8 @@ private final class RowObject: ManagedObject {
     convenience init(_ layout: EntityLayout, _ context: ManagedObjectContext) {
         self.init(
             ManagedObjectSeed(
-                layout: layout, key: 0, row: RowSnapshot(columnCount: max(1, layout.columns.count)), context: context,
-                state: .gone, editing: .not, asOf: 0))
+                home: ObjectHome(layout, in: context, .not), key: 0,
+                row: RowSnapshot(columnCount: max(1, layout.columns.count)), state: .gone, asOf: 0))
     }
 
     override func noteDamage(_ column: Int) { damage = damage ?? column }

@@ -74,7 +74,7 @@ extension ManagedObject {
             checkedConstraint = -1
             context?.indexUniqueValue(of: self, column)
         }
-        if let context, context.hasValueIndexes { context.indexValue(of: self, column) }
+        if isIndexedByValues { context?.indexValue(of: self, column) }
     }
 
     /// The row as it was last saved.

@@ -11,17 +11,12 @@ internal import RowStore
 /// **Isolation**: that of its context. Objects of the main context are for reading; setting one of their attributes is a
 /// programmer error and traps.
 open class ManagedObject: CustomStringConvertible {
-    final let layout: EntityLayout
+    private final let home: ObjectHome
     final let key: Int64
-    /// The context that the object belongs to; nil once the container is gone, and for the object that ``ListRow`` makes for
-    /// one read.
-    public final weak let context: ManagedObjectContext?
     final var row: RowSnapshot
     /// The row as it was last saved, while the object has edits of a saved row.
     final var saved: RowSnapshot?
     final var state: ObjectState
-    /// How the object may be edited in its context.
-    final let editing: ObjectEditing
     /// The last save that ``row`` takes into account.
     final var asOf: Int64
     /// The sync that last met this object.
@@ -37,14 +32,24 @@ open class ManagedObject: CustomStringConvertible {
 
     /// Contexts make objects; an app asks them to.
     public required init(_ seed: borrowing ManagedObjectSeed) {
-        layout = seed.layout
+        home = seed.home
         key = seed.key
         row = seed.row
-        context = seed.context
         state = seed.state
-        editing = seed.editing
         asOf = seed.asOf
     }
+
+    /// The context that the object belongs to; nil once the container is gone, and for the object that ``ListRow`` makes for
+    /// one read.
+    public final var context: ManagedObjectContext? { home.context }
+
+    final var layout: EntityLayout { home.layout }
+
+    /// How the object may be edited in its context.
+    final var editing: ObjectEditing { home.editing }
+
+    /// Whether the context looks such objects up by values that need not be unique.
+    final var isIndexedByValues: Bool { home.hasValueIndexes }
 
     /// Reports that a stored value is none of its attribute's type, and reads as another.
     func noteDamage(_ column: Int) { layout.noteDamage(column) }
@@ -104,24 +109,12 @@ enum ObjectState: UInt8 {
     case gone
 }
 
-/// How an object may be edited.
-enum ObjectEditing: UInt8 {
-    /// It is for reading, as objects of main are.
-    case not
-    /// In a batch, which saves or takes back all edits.
-    case inBatch
-    /// In a draft, which can undo each edit.
-    case inDraft
-}
-
 /// What a context makes a ``ManagedObject`` from. Only contexts can make one, and nobody can keep it.
 public struct ManagedObjectSeed: ~Copyable {
-    let layout: EntityLayout
+    let home: ObjectHome
     let key: Int64
     let row: RowSnapshot
-    let context: ManagedObjectContext?
     let state: ObjectState
-    let editing: ObjectEditing
     let asOf: Int64
 }
 

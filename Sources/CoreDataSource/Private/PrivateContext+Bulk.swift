@@ -123,8 +123,7 @@ extension EntityBinding {
     fileprivate func lone(_ stored: StoredRow) -> ManagedObject {
         type.init(
             ManagedObjectSeed(
-                layout: layout, key: stored.key, row: stored.row, context: nil, state: .saved, editing: .inBatch,
-                asOf: 0))
+                home: ObjectHome(layout, in: nil, .inBatch), key: stored.key, row: stored.row, state: .saved, asOf: 0))
     }
 }
 

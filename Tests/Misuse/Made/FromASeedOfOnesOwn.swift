@@ -1,4 +1,4 @@
 // error: 'ManagedObjectSeed' initializer is inaccessible due to 'internal' protection level
 import CoreDataSource
 
-let makeSeed = ManagedObjectSeed.init(layout:key:row:context:state:editing:asOf:)
+let makeSeed = ManagedObjectSeed.init(home:key:row:state:asOf:)

@@ -142,8 +142,8 @@ struct DetachedObjects: Sendable {
     func object(_ row: ListedRow, _ state: ObjectState = .saved) -> ManagedObject {
         types[row.entity].init(
             ManagedObjectSeed(
-                layout: layout.entities[row.entity], key: row.key, row: row.row, context: nil, state: state,
-                editing: .not, asOf: 0))
+                home: ObjectHome(layout.entities[row.entity], in: nil, .not), key: row.key, row: row.row, state: state,
+                asOf: 0))
     }
 }
 
