@@ -14,10 +14,11 @@ final class EntityBinding {
 
     /// What the objects know of their context, which sets it.
     var home: ObjectHome
-    var objects = ObjectTable()
+    // Only this library's code runs during an access to the tables below, on the queue of the context, so accesses cannot overlap.
+    @exclusivity(unchecked) var objects = ObjectTable()
     /// The bytes that registered objects of an owned entity take, each with the row with which it was last saved.
     var registeredBytes = 0
-    var uniqueIndexes: [UniqueIndex]
+    @exclusivity(unchecked) var uniqueIndexes: [UniqueIndex]
     /// Whether every row of the entity is registered, so that the store need not be asked.
     var holdsAllRows = false
     /// Whether the store has been asked if it has any row, since the cache was last emptied.
@@ -28,7 +29,7 @@ final class EntityBinding {
     var spareWords = 16
 
     /// The objects that were inserted in this batch, those that were deleted again included.
-    private(set) var inserted: [ManagedObject] = []
+    @exclusivity(unchecked) private(set) var inserted: [ManagedObject] = []
     /// The objects that were edited or deleted in this batch and had been saved before.
     private(set) var touched: [ManagedObject] = []
     /// How many objects the batch has inserted, without those that it deleted again.

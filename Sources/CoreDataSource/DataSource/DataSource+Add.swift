@@ -104,11 +104,14 @@ extension DataSource {
         try prepare(values, in: context)
         var objects: [ManagedObject?] = []
         objects.reserveCapacity(values.count)
-        for index in values.indices {
-            try checkCancellation(index)
-            let object = try onAdd(checked: values[index], in: context)
-            try meet(object)
-            objects.append(object)
+        // Where they are, not copied: a copy of a value retains everything in it.
+        try values.withUnsafeBufferPointer { values in
+            for index in values.indices {
+                try checkCancellation(index)
+                let object = try onAdd(checked: values[index], in: context)
+                try meet(object)
+                objects.append(object)
+            }
         }
         for index in values.indices {
             try checkCancellation(index)

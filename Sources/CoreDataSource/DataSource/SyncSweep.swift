@@ -31,7 +31,7 @@ struct SyncSweep {
             report.ignored += 1
             return
         }
-        guard entity.concreteFamily.contains(object.layout.index) else {
+        guard object.layout === entity || entity.concreteFamily.contains(object.layout.index) else {
             throw DataSourceError(
                 .syncEntityMismatch,
                 "A sync of \(entity.name) got a \(object.layout.name) from onAdd(_:in:). Sync each entity with its own list.",

@@ -13,7 +13,8 @@ internal import RowStore
 open class ManagedObject: CustomStringConvertible {
     private final let home: ObjectHome
     final let key: Int64
-    final var row: RowSnapshot
+    // Only this library's code runs while the row is read or written, on the queue of the context, so accesses cannot overlap.
+    @exclusivity(unchecked) final var row: RowSnapshot
     /// The row as it was last saved, while the object has edits of a saved row.
     final var saved: RowSnapshot?
     final var state: ObjectState

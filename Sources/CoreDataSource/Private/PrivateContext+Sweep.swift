@@ -108,12 +108,12 @@ extension PrivateContext {
     ///   - kept: The keys of what sweeps of other data sources keep.
     @discardableResult
     func endSweeps(
-        _ met: [ManagedObject?] = [], _ call: SyncRules? = nil, sparing kept: Set<Int64> = []
+        _ met: @autoclosure () -> [ManagedObject?] = [], _ call: SyncRules? = nil, sparing kept: Set<Int64> = []
     ) throws -> SweepReport {
         var report = SweepReport()
         if sweeps.isEmpty { return report }
         var spared = sweeps.kept.union(kept)
-        for object in met { if let object { spared.insert(object.key) } }
+        for object in met() { if let object { spared.insert(object.key) } }
         let groups = sweeps.groups
         sweeps = ChildSweeps()
         for (group, sweeps) in groups {
