@@ -18,15 +18,18 @@ final class FileWatch {
         main = try? files.identity(files.main)
     }
 
-    /// Makes sure that what is about to be committed is written to the store's files, and that nobody else has been let in. Called
-    /// while SQLite's write lock is held: whoever opens the store from here on waits for it, and so finds what is committed.
+    /// Makes sure that the store's file is where it was, and that nobody else has been let in. Called while SQLite's write lock is
+    /// held: whoever opens the store from here on waits for it, and so finds what is about to be committed.
     ///
-    /// - Throws: `storeMoved` if one of the files is not the one that was there before; `storeInUse` if the lock file is another
-    ///   one, which somebody else has locked.
-    func check() throws(DataSourceError) {
+    /// - Throws: `storeInUse` if the lock file is another one, which somebody else has locked; `storeMoved`.
+    func checkLock() throws(DataSourceError) {
         // With its folder the lock file is gone too.
         try check(&main, files.main)
         try lock.check()
+    }
+
+    /// - Throws: `storeMoved` if the write-ahead log is not the one that was there before.
+    func checkLog() throws(DataSourceError) {
         try check(&log, files.log)
     }
 

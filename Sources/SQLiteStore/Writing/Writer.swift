@@ -125,7 +125,9 @@ final class Writer {
             try body()
             let bound = try moveBound()
             try sharing?.finish()
-            try watch.check()
+            // A transaction in which rows were written ahead has been open for a while.
+            if ahead != nil { try watch.checkLock() }
+            try watch.checkLog()
             try commitOrNote()
             counters.firstFreeKey = max(bound, counters.firstFreeKey)
         } catch {
@@ -145,6 +147,7 @@ final class Writer {
         highestKey = 0
         try execute(schema.firstFreeStatement, "BEGIN IMMEDIATE")
         do throws(DataSourceError) {
+            try watch.checkLock()
             let isExplained = try sharing?.begin() ?? false
             if outside.look(connection, isExplained: isExplained), sharing == nil { try raiseFirstFreeKey() }
         } catch {

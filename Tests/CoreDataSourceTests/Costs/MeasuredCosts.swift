@@ -36,7 +36,7 @@ private func costsOfSaves(_ counting: CountedStore, _ contacts: ContactDataSourc
                 (contact.uid, contact.name) = ("blocking", "name")
             }
         },
-        try await counting.cost("sync 1,000 with 10 changed") {
+        try await counting.cost("sync 1,000 for the first time") {
             try await contacts.sync(edited, entity: ContactEntity.self)
         },
         try await counting.cost("sync 1,000 again") { try await contacts.sync(edited, entity: ContactEntity.self) },
