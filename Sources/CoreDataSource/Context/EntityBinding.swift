@@ -18,7 +18,9 @@ final class EntityBinding {
     @exclusivity(unchecked) var objects = ObjectTable()
     /// The bytes that registered objects of an owned entity take, each with the row with which it was last saved.
     var registeredBytes = 0
-    @exclusivity(unchecked) var uniqueIndexes: [UniqueIndex]
+    @exclusivity(unchecked) private var uniqueIndexes: [UniqueIndex]
+    /// The keys of objects whose values are not in the unique indexes yet, by the constraint.
+    @exclusivity(unchecked) private var unindexed: [[Int64]]
     /// Whether every row of the entity is registered, so that the store need not be asked.
     var holdsAllRows = false
     /// Whether the store has been asked if it has any row, since the cache was last emptied.
@@ -61,6 +63,7 @@ final class EntityBinding {
         derivations = layout.columns.indices.compactMap { Derivation($0, layout) }
         template = rules.template(layout)
         uniqueIndexes = Array(repeating: UniqueIndex(), count: layout.constraints.count)
+        unindexed = Array(repeating: [], count: layout.constraints.count)
     }
 
     /// Takes a class for an entity for which the model names none.
@@ -138,7 +141,7 @@ final class EntityBinding {
 
     /// Forgets the objects that nobody holds and that have no edits. Indexes hold objects too, and are made anew.
     func removeUnreferenced() {
-        for constraint in uniqueIndexes.indices { uniqueIndexes[constraint].removeAll() }
+        forgetUniqueValues()
         valueIndexes.removeAll()
         objects.removeUnreferenced()
         for object in objects.objects { index(object) }
@@ -188,6 +191,7 @@ final class EntityBinding {
     func find(_ constraint: Int, _ column: Int, _ value: RowValue) -> ManagedObject? {
         var hash = UniqueHash()
         hash.combine(value)
+        settle(constraint)
         return uniqueIndexes[constraint].first(hash, in: objects) {
             !$0.isDeleted && $0.row.holds(value, column: column)
         }
@@ -198,13 +202,37 @@ final class EntityBinding {
         var hash = UniqueHash()
         for value in values { hash.combine(value) }
         let columns = layout.constraints[constraint]
+        settle(constraint)
         return uniqueIndexes[constraint].first(hash, in: objects) { object in
             guard object !== other, !object.isDeleted else { return false }
             return columns.indices.allSatisfy { object.row.holds(values[$0], column: columns[$0]) }
         }
     }
 
-    /// Notes the object's present values in the columns of a uniqueness constraint.
+    /// Notes that an object has new values in the columns of a uniqueness constraint. They are put into the index when somebody
+    /// looks one up: all new objects have the same default values for a moment, which would gather in one place of the index.
+    func indexLater(_ object: ManagedObject, _ constraint: Int) {
+        if unindexed[constraint].last == object.key { return }
+        unindexed[constraint].append(object.key)
+        if unindexed[constraint].count > 1024 { settle(constraint) }
+    }
+
+    private func settle(_ constraint: Int) {
+        if unindexed[constraint].isEmpty { return }
+        for key in unindexed[constraint] {
+            if let object = objects[key] { index(object, constraint) }
+        }
+        unindexed[constraint].removeAll(keepingCapacity: true)
+    }
+
+    private func forgetUniqueValues() {
+        for constraint in uniqueIndexes.indices {
+            uniqueIndexes[constraint].removeAll()
+            unindexed[constraint].removeAll()
+        }
+    }
+
+    /// Puts the object's present values in the columns of a uniqueness constraint into the index.
     func index(_ object: ManagedObject, _ constraint: Int) {
         var hash = UniqueHash()
         for column in layout.constraints[constraint] {
@@ -213,6 +241,9 @@ final class EntityBinding {
         }
         uniqueIndexes[constraint].insert(hash, object.key)
     }
+
+    /// How many entries were looked at to put values into the unique indexes. For tests.
+    var uniqueIndexLooks: Int { uniqueIndexes.reduce(0) { $0 + $1.looks } }
 
     /// Whether an index holds far more entries than there are objects, because values changed.
     var isIndexStale: Bool {
@@ -224,7 +255,7 @@ final class EntityBinding {
     func forgetObjects() {
         objects = ObjectTable()
         registeredBytes = 0
-        for constraint in uniqueIndexes.indices { uniqueIndexes[constraint].removeAll() }
+        forgetUniqueValues()
         valueIndexes.removeAll()
         scannedRows.removeAll()
         holdsAllRows = false

@@ -23,7 +23,7 @@ extension ManagedObjectContext {
         let binding = bindings[object.layout.index]
         for constraint in binding.layout.constraints.indices
         where binding.layout.constraints[constraint].contains(column) {
-            binding.index(object, constraint)
+            binding.indexLater(object, constraint)
         }
     }
 

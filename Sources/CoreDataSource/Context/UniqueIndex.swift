@@ -13,7 +13,13 @@ struct UniqueIndex {
     }
 
     private var slots: [Entry] = []
+    /// The keys of further entries with a hash that many have, so that they do not fill the places of others.
+    private var crowded: [UInt64: [Int64]] = [:]
     private(set) var count = 0
+    /// How many entries were looked at to add others. For tests.
+    private(set) var looks = 0
+    /// The most entries with one hash in the slots.
+    private static let crowd = 16
 
     /// The first registered object for a value that passes the test.
     @inline(__always)
@@ -27,6 +33,10 @@ struct UniqueIndex {
             if slots[slot].hash == hash, let object = objects[slots[slot].key], isMatch(object) { return object }
             slot = next(slot)
         }
+        if crowded.isEmpty { return nil }
+        for key in crowded[hash] ?? [] {
+            if let object = objects[key], isMatch(object) { return object }
+        }
         return nil
     }
 
@@ -34,8 +44,18 @@ struct UniqueIndex {
         if (count + 1) * 3 > slots.count * 2 { grow() }
         let hash = hash.nonzero
         var slot = home(hash)
+        var equal = 0
         while slots[slot].hash != 0 {
-            if slots[slot].hash == hash && slots[slot].key == key { return }
+            looks += 1
+            if slots[slot].hash == hash {
+                if slots[slot].key == key { return }
+                equal += 1
+                if equal == UniqueIndex.crowd {
+                    crowded[hash, default: []].append(key)
+                    count += 1
+                    return
+                }
+            }
             slot = next(slot)
         }
         slots[slot] = Entry(hash: hash, key: key)
@@ -44,6 +64,7 @@ struct UniqueIndex {
 
     mutating func removeAll() {
         slots = []
+        crowded = [:]
         count = 0
     }
 

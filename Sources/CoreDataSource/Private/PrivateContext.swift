@@ -173,6 +173,9 @@ public final class PrivateContext: EditingContext {
         return (registeredByteCount, owned.reduce(0) { $0 + $1.row.byteCount + EntityBinding.objectBytes })
     }
 
+    /// How many entries were looked at to put values into unique indexes.
+    package var uniqueIndexLooks: Int { bindings.reduce(0) { $0 + $1.uniqueIndexLooks } }
+
     /// Forgets all objects, as after saves that were too large to be cached.
     package func forgetObjects() { forgetAll() }
 

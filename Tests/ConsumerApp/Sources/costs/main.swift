@@ -22,6 +22,7 @@ func blocking<R: Sendable>(_ work: @escaping @Sendable () async throws -> R) thr
     return try outcome.get()
 }
 
+@MainActor
 func run(_ operation: String, _ count: Int) throws -> Bool {
     let folder = FileManager.default.temporaryDirectory.appending(component: "costs-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
