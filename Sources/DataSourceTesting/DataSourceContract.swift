@@ -79,7 +79,7 @@ public struct DataSourceContract<Value: Sendable, Source: DataSource<Value>, Obj
     func withSource<Result: Sendable>(
         _ body: (PersistentContainer, Source) async throws -> Result
     ) async throws -> Result {
-        let container = try await PersistentContainer(model: model, store: .inMemory)
+        let container = try await PersistentContainer.empty(model)
         do {
             let result = try await body(container, try await container.dataSource(Source.self))
             try await container.close()
@@ -96,6 +96,21 @@ public struct DataSourceContract<Value: Sendable, Source: DataSource<Value>, Obj
     ) async throws -> StoredContents {
         try await source.add(values)
         return try await StoredContents(container)
+    }
+}
+
+extension PersistentContainer {
+    /// A new container in memory. What opening throws is carried over as a result, for optimized code of Swift 6.3 does not
+    /// return to the caller's actor otherwise: https://github.com/swiftlang/swift/issues/88259.
+    static func empty(_ model: ManagedObjectModel) async throws -> PersistentContainer {
+        try await opened(model).get()
+    }
+
+    @concurrent
+    private static func opened(_ model: ManagedObjectModel) async -> Result<PersistentContainer, any Error> {
+        do { return .success(try await PersistentContainer(model: model, store: .inMemory)) } catch {
+            return .failure(error)
+        }
     }
 }
 

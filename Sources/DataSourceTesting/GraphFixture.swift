@@ -56,7 +56,7 @@ public struct GraphFixture: Sendable {
     ///
     /// - Throws: As `importGraph` of a container.
     public func container() async throws -> PersistentContainer {
-        let container = try await PersistentContainer(model: model, store: .inMemory)
+        let container = try await PersistentContainer.empty(model)
         do {
             for type in dataSources { _ = try await container.dataSource(type) }
             try await container.importGraph(graph, keys: keys)

@@ -35,7 +35,7 @@ extension PersistentContainer {
         defer { readers.give(back: reader) }
         try await reader.run {
             try PersistentContainer.throwingCancellation { () throws(DataSourceError) in try store.copy(to: url) }
-        }
+        }.get()
     }
 
     /// Restores a store from a backup. No container may have either of them open.
@@ -100,5 +100,5 @@ extension PersistentContainer {
 
 extension ReadTier {
     /// Runs work that is neither a read of the contexts nor a save on the queue.
-    fileprivate func run(_ body: @Sendable () throws -> Void) throws { try body() }
+    fileprivate func run(_ body: @Sendable () throws -> Void) -> Result<Void, any Error> { Result { try body() } }
 }

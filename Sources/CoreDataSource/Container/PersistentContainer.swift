@@ -237,11 +237,10 @@ public final class PersistentContainer: Sendable {
         await readers.close()
         stack.root.stopAccepting()
         stack.root.store.willClose()
-        defer {
-            stack.root.store.close()
-            stack.root.failures.finish()
-            Task { await mainTier.finishLists() }
-        }
-        try await flush()
+        let flushed = await stack.root.flushed()
+        await stack.root.closeStore()
+        stack.root.failures.finish()
+        Task { await mainTier.finishLists() }
+        try flushed.get()
     }
 }

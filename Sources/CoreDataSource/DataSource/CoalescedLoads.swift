@@ -17,7 +17,7 @@ final class CoalescedLoads: Sendable {
         }
     }
 
-    private typealias Waiter = CheckedContinuation<Void, any Error>
+    private typealias Waiter = CheckedContinuation<Result<Void, any Error>, Never>
 
     private struct Load {
         let number: Int
@@ -45,13 +45,14 @@ final class CoalescedLoads: Sendable {
             return state.lastNumber
         }
         defer { state.withLock { _ = $0.cancelled.remove(number) } }
-        try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { waiter in
-                if !enter(key, number, waiter, load) { waiter.resume(throwing: CancellationError()) }
+        let outcome = await withTaskCancellationHandler {
+            await withCheckedContinuation { (waiter: Waiter) in
+                if !enter(key, number, waiter, load) { waiter.resume(returning: .failure(CancellationError())) }
             }
         } onCancel: {
             cancel(key, number)
         }
+        try outcome.get()
     }
 
     /// - Returns: Whether the caller waits now; false if it was cancelled before.
@@ -83,7 +84,7 @@ final class CoalescedLoads: Sendable {
             guard state.loads[key]?.number == number else { return [] }
             return state.loads.removeValue(forKey: key).map { Array($0.waiting.values) } ?? []
         }
-        for waiter in waiting { waiter.resume(with: result) }
+        for waiter in waiting { waiter.resume(returning: result) }
     }
 
     private func cancel(_ key: Key, _ number: Int) {
@@ -96,7 +97,7 @@ final class CoalescedLoads: Sendable {
             return (waiter, state.loads.removeValue(forKey: key)?.task)
         }
         task?.cancel()
-        waiter?.resume(throwing: CancellationError())
+        waiter?.resume(returning: .failure(CancellationError()))
     }
 }
 

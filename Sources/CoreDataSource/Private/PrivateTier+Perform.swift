@@ -20,11 +20,11 @@ extension PrivateTier {
         let scope: BatchScope = values == 0 ? .nothing : deletes ? .reach : .own
         guard held.count > 1 else {
             return try await enter(waitFor: level, values: values) {
-                try await self.save(isAwaited: $0, scope, work)
+                await self.save(isAwaited: $0, scope, work)
             }
         }
         return try await enter(waitFor: level, values: values) { isAwaited in
-            try await held[0].save(in: [self], holding: held.dropFirst(), isAwaited: isAwaited, scope) {
+            await held[0].save(in: [self], holding: held.dropFirst(), isAwaited: isAwaited, scope) {
                 try work($0[0])
             }
         }
@@ -32,18 +32,15 @@ extension PrivateTier {
 
     /// Waits to be let in, saves, and waits until the save has come as far as asked.
     nonisolated func enter<Result: Sendable>(
-        waitFor level: SaveLevel, values: Int, _ save: (_ isAwaited: Bool) async throws -> SavedWork<Result>
+        waitFor level: SaveLevel, values: Int,
+        _ save: (_ isAwaited: Bool) async -> Swift.Result<SavedWork<Result>, any Error>
     ) async throws -> SavedWork<Result> {
         let isOnMain = isMainActor(#isolation)
         try await stack.root.admission.enter(values)
-        let saved: SavedWork<Result>
-        do {
-            defer { stack.root.admission.leave(values) }
-            saved = try await save(level == .store)
-        } catch {
-            if isOnMain && values > 0 { await stack.mainWaker.mergeNow() }
-            throw error
-        }
+        let outcome = await save(level == .store)
+        stack.root.admission.leave(values)
+        if case .failure = outcome, isOnMain && values > 0 { await stack.mainWaker.mergeNow() }
+        let saved = try outcome.get()
         var failure: (any Error)?
         if level == .store, let number = saved.uncommitted {
             do { try await stack.root.committed(number) } catch { failure = error }
@@ -59,9 +56,10 @@ extension PrivateTier {
         values: Int, _ work: @Sendable (PrivateContext) throws -> Result
     ) async throws -> Result {
         try await stack.root.admission.enter(values)
-        defer { stack.root.admission.leave(values) }
         let held = PrivateTier.held([self])
-        return try await held[0].rehearse(self, holding: held.dropFirst(), work)
+        let outcome = await held[0].rehearse(self, holding: held.dropFirst(), work)
+        stack.root.admission.leave(values)
+        return try outcome.get()
     }
 
     /// The blocking form. Called on the main thread it returns when main's objects and fetches show the save; lists follow

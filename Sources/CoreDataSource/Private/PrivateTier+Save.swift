@@ -16,10 +16,12 @@ extension PrivateTier {
     ///   committed here and now. Otherwise the root commits it soon, with all others that come in meanwhile.
     func save<Result: Sendable>(
         isAwaited: Bool, _ scope: BatchScope, _ work: (PrivateContext) throws -> Result
-    ) throws -> SavedWork<Result> {
-        let batch = Batch(context, source, leases: PrivateTier.leases([self], scope))
-        let (result, changes, number) = try batch.run(isAwaited: isAwaited, work)
-        return try finish(result, changes, number, isAwaited: isAwaited, isWaitedFor: executor.hasWaitingJobs)
+    ) -> Swift.Result<SavedWork<Result>, any Error> {
+        Swift.Result {
+            let batch = Batch(context, source, leases: PrivateTier.leases([self], scope))
+            let (result, changes, number) = try batch.run(isAwaited: isAwaited, work)
+            return try finish(result, changes, number, isAwaited: isAwaited, isWaitedFor: executor.hasWaitingJobs)
+        }
     }
 
     /// Runs the work with the contexts of several data sources and makes one save of what they edited.
@@ -31,7 +33,7 @@ extension PrivateTier {
             preconditionFailure("perform(in:) was called without a data source. Name at least one.")
         }
         return try await first.enter(waitFor: level, values: 1) { isAwaited in
-            try await first.save(in: tiers, holding: held.dropFirst(), isAwaited: isAwaited, .reach, work)
+            await first.save(in: tiers, holding: held.dropFirst(), isAwaited: isAwaited, .reach, work)
         }
     }
 
@@ -50,9 +52,11 @@ extension PrivateTier {
     func save<Result: Sendable>(
         in tiers: [PrivateTier], holding others: ArraySlice<PrivateTier>, isAwaited: Bool, _ scope: BatchScope,
         _ work: @Sendable ([PrivateContext]) throws -> Result
-    ) throws -> SavedWork<Result> {
-        try PrivateTier.holding(others) {
-            try PrivateTier.save(in: tiers, [self] + others, isAwaited: isAwaited, scope, work)
+    ) -> Swift.Result<SavedWork<Result>, any Error> {
+        Swift.Result {
+            try PrivateTier.holding(others) {
+                try PrivateTier.save(in: tiers, [self] + others, isAwaited: isAwaited, scope, work)
+            }
         }
     }
 
@@ -106,9 +110,11 @@ extension PrivateTier {
     func rehearse<Result: Sendable>(
         _ tier: PrivateTier, holding others: ArraySlice<PrivateTier>,
         _ work: @Sendable (PrivateContext) throws -> Result
-    ) throws -> Result {
-        try PrivateTier.holding(others) {
-            try tier.batch(holding: [self] + others, for: [tier], .nothing).rehearse(work)
+    ) -> Swift.Result<Result, any Error> {
+        Swift.Result {
+            try PrivateTier.holding(others) {
+                try tier.batch(holding: [self] + others, for: [tier], .nothing).rehearse(work)
+            }
         }
     }
 }

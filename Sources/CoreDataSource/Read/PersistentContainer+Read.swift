@@ -21,6 +21,6 @@ extension PersistentContainer {
     public func read<Result: Sendable>(_ body: @Sendable (ReadContext) throws -> Result) async throws -> Result {
         let reader = try await readers.take()
         defer { readers.give(back: reader) }
-        return try await reader.read(body)
+        return try await reader.read(body).get()
     }
 }

@@ -12,7 +12,15 @@ actor ReadTier {
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
-    func read<Result: Sendable>(_ body: @Sendable (ReadContext) throws -> Result) throws -> Result {
+    func read<Result: Sendable>(
+        _ body: @Sendable (ReadContext) throws -> Result
+    ) -> Swift.Result<Result, any Error> {
+        Swift.Result { try readSnapshot(body) }
+    }
+
+    private func readSnapshot<Result: Sendable>(
+        _ body: @Sendable (ReadContext) throws -> Result
+    ) throws -> Result {
         let outcome = try stack.root.withSnapshot { snapshot throws(DataSourceError) in
             Swift.Result {
                 let context = ReadContext(stack, .snapshot(snapshot))

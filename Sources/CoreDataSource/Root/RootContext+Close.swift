@@ -2,6 +2,19 @@ internal import RowStore
 
 /// The end.
 extension RootContext {
+    /// Closes the store, once the commit that is under way has ended. It is for a container that is still there, and takes no
+    /// more saves.
+    func closeStore() async {
+        await withCheckedContinuation { continuation in
+            betweenCommits {
+                $0.log.committing == nil ? true : nil
+            } then: { _ in
+                self.store.close()
+                continuation.resume()
+            }
+        }
+    }
+
     /// Writes what is pending, and closes the store.
     ///
     /// It is called where the last reference to a container goes, which may be any thread, and inside of anything: a commit,

@@ -1,12 +1,17 @@
 package import RowStore
 
 /// Waiting for the store.
+///
+/// What another executor throws is carried over as a result, here and wherever a call goes to one, and thrown by the caller.
+/// Optimized code of Swift 6.3 does not return to the caller's actor otherwise: https://github.com/swiftlang/swift/issues/88259.
 extension RootContext {
     /// Waits for the outcome of the save of that number.
     package func committed(_ number: Int64) async throws {
-        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
-            whenCommitted(number) { continuation.resume(with: $0.mapError { $0 }) }
+        let outcome = await withCheckedContinuation {
+            (continuation: CheckedContinuation<Result<Void, DataSourceError>, Never>) in
+            whenCommitted(number) { continuation.resume(returning: $0) }
         }
+        try outcome.get()
     }
 
     /// Blocks until the outcome of the save of that number is known.
@@ -15,9 +20,12 @@ extension RootContext {
     }
 
     /// Commits everything that is pending.
-    package func flush() async throws {
-        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
-            flush { continuation.resume(with: $0.mapError { $0 }) }
+    package func flush() async throws { try await flushed().get() }
+
+    /// Commits everything that is pending, and says what came of it.
+    func flushed() async -> Result<Void, DataSourceError> {
+        await withCheckedContinuation { continuation in
+            flush { continuation.resume(returning: $0) }
         }
     }
 

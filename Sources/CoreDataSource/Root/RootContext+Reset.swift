@@ -7,13 +7,15 @@ extension RootContext {
     ///
     /// - Throws: What the store throws; then everything is as it was.
     package func reset() async throws -> StoreStartup {
-        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<StoreStartup, any Error>) in
+        let outcome = await withCheckedContinuation {
+            (continuation: CheckedContinuation<Result<StoreStartup, DataSourceError>, Never>) in
             betweenCommits {
                 $0.log.beginReset() ? true : nil
             } then: { _ in
-                continuation.resume(with: self.resetOnQueue().mapError { $0 })
+                continuation.resume(returning: self.resetOnQueue())
             }
         }
+        return try outcome.get()
     }
 
     private func resetOnQueue() -> Result<StoreStartup, DataSourceError> {

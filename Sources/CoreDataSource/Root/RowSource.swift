@@ -83,10 +83,20 @@ extension RootContext {
     func withSnapshot<R>(
         _ body: (RootSnapshot) throws(DataSourceError) -> R
     ) throws(DataSourceError) -> R {
-        let start = state.withLock { $0.log.beginRead() }
+        while true {
+            if let result = try withSnapshotOnce(body) { return result }
+        }
+    }
+
+    /// The same, but nil if the store was reset as it began: then the log has forgotten what was pending over the rows that the
+    /// store still shows.
+    private func withSnapshotOnce<R>(
+        _ body: (RootSnapshot) throws(DataSourceError) -> R
+    ) throws(DataSourceError) -> R? {
+        let (start, oldest) = state.withLock { ($0.log.beginRead(), $0.log.generation) }
         var isReading = true
         defer { if isReading { state.withLock { $0.log.endRead(from: start) } } }
-        return try store.read(.snapshot) { reader throws(DataSourceError) in
+        return try store.read(.snapshot) { reader throws(DataSourceError) -> R? in
             // A transaction sees the state at its first read. The pending rows are copied after that, so that nothing is
             // missing between the two.
             if let entity = layout.entities.first(where: { !$0.isAbstract }) {
@@ -99,6 +109,7 @@ extension RootContext {
                 return (state.log.rows, state.log.newest, state.log.generation)
             }
             isReading = false
+            guard generation == oldest else { return nil }
             return try body(
                 RootSnapshot(
                     reader: reader, pending: pending, start: start, newestSave: newest, generation: generation))

@@ -107,7 +107,7 @@ public protocol PersistentStore: Sendable {
     func closeIfIdle() -> Bool
 
     /// Ends all work and gives the store's files free. Later calls throw `storeClosed`. It may be called again, and on any
-    /// thread: even on that of a reader whose container is gone.
+    /// thread: even on that of a reader whose container is gone. It is never called during a commit or a reset.
     func close()
 }
 

@@ -20,6 +20,30 @@ struct CloseTests {
         #expect(container.pendingSaveCount == 0)
     }
 
+    /// What closing could not write is tried again by somebody else, whom it did not wait for.
+    @Test func theStoreIsNotClosedDuringACommit() async throws {
+        let (container, store, _) = PersistentContainer.timed()
+        let senders = try container.dataSource(SenderDataSource.self)
+        store.fail(with: noRoom)
+        try await senders.add(item, waitFor: .main)
+        await #expect(throws: DataSourceError.self) { try await container.flush() }
+        let (first, endFirst) = (store.commitArrives(), store.holdCommits())
+        let closing = Task { try await container.close() }
+        for await _ in first {}
+        let flushing = Task { try await container.flush() }
+        for _ in 0..<1000 { await Task.yield() }
+        let (second, endSecond) = (store.commitArrives(), store.holdCommits())
+        endFirst()
+        for await _ in second {}
+        for _ in 0..<1000 { await Task.yield() }
+        store.fail(with: nil)
+        endSecond()
+        await #expect(throws: DataSourceError.self) { try await closing.value }
+        try await flushing.value
+        #expect(!store.wasClosedDuringACommit)
+        #expect(store.committedGroups == [[1]])
+    }
+
     /// What main showed was gone if the container was dropped before the root came to it.
     @Test func droppingAContainerWritesWhatIsPending() async throws {
         weak var stack: PersistentStack?

@@ -1,6 +1,8 @@
 import CoreDataSource
 import Foundation
 import RowStore
+import SQLiteStore
+import StoreFaults
 import Testing
 
 /// The last reference to a container may go anywhere, and the store can be opened again.
@@ -85,6 +87,38 @@ struct LastReferenceTests {
         // Tasks of main may hold it for a moment.
         while held.context != nil { await Task.yield() }
         #expect(held.name == "name 0")
+    }
+
+    /// The store is closed once the commit has ended, and who opens it waits for that.
+    @Test func itGoesDuringACommit() async throws {
+        let directory = try TemporaryDirectory()
+        let url = directory.store
+        let layout = ModelLayout(.chat)
+        let identity = StoreIdentity(modelHash: "1", entityHashes: [:], databaseKey: "")
+        var options = SQLiteStore.Options(
+            url: url, layout: layout, identity: identity, synchronous: .normal, resetPolicy: .fail)
+        let store = FaultyStore(over: try SQLiteStore.open(options))
+        let root = RootContext(layout, store: store) {}
+        let entity = try #require(layout.entity(named: "Sender"))
+        _ = try root.accept(.inserting(1, entity))
+        let (arrived, goOn) = (store.commitArrives(), store.holdCommits())
+        root.commitSoon()
+        for await _ in arrived {}
+        // As when the last reference goes.
+        root.shutDown()
+        options.calls = .system(afterFirstLockOf: url, goOn)
+        // On a thread that may wait.
+        let next = try await withCheckedThrowingContinuation { continuation in
+            Thread.detachNewThread { [options] in
+                continuation.resume(with: Result { try SQLiteStore.open(options) })
+            }
+        }
+        let count = try next.read(.statement) { (reader) throws(DataSourceError) in
+            try reader.count(RowQuery(entity: entity.index))
+        }
+        #expect(count == 1)
+        next.close()
+        try expectIntact(url)
     }
 
     @Test func itGoesInADelegatesCall() async throws {

@@ -56,6 +56,28 @@ import Testing
         }
     }
 
+    /// A row of an older save would be laid over those of a newer one, if what is pending were copied before the store's state
+    /// is settled.
+    @Test func aSaveThatIsWrittenAsAReadBeginsIsSeenWhole() async throws {
+        let (container, store) = PersistentContainer.faulty()
+        let senders = try container.dataSource(SenderDataSource.self)
+        func items(_ number: Int64) -> [ItemData] { ["a", "b"].map { ItemData(key: $0, number: number) } }
+        try await senders.add(items(1))
+        store.fail(with: noRoom)
+        try await senders.add(ItemData(key: "a", number: 2), waitFor: .main)
+        let read = store.holdNextRead()
+        let reading = Task {
+            try await container.read { context in
+                try context.fetch(Sender.self, order: [.ascending(\.key)]).map(\.number)
+            }
+        }
+        for await _ in read.arrived {}
+        store.fail(with: nil)
+        try await senders.add(items(3))
+        read.release()
+        #expect(try await reading.value == [3, 3])
+    }
+
     @Test func moreReadsThanReadersAllEnd() async throws {
         try await withContainer { container, _ in
             let contacts = try container.dataSource(ContactDataSource.self)

@@ -27,6 +27,28 @@ struct ResetReadTests {
         #expect(isEmptied.value)
     }
 
+    /// It had the rows of the old store, without what was pending over them when it began.
+    @Test func aSnapshotDuringWhichTheStoreIsEmptiedIsTakenAgain() async throws {
+        let (container, store) = PersistentContainer.faulty()
+        let senders = try container.dataSource(SenderDataSource.self)
+        let root = container.stack.root
+        try await senders.add(ItemData(key: "a", number: 1))
+        store.fail(with: noRoom)
+        try await senders.add(ItemData(key: "b", number: 2), waitFor: .main)
+        store.duringNextRead {
+            store.fail(with: nil)
+            let isDone = DispatchSemaphore(value: 0)
+            Task.detached {
+                _ = try? await root.reset()
+                isDone.signal()
+            }
+            isDone.wait()
+        }
+        let keys = try await container.read { context in try context.fetch(Sender.self).map(\.key) }
+        #expect(root.generation == 1)
+        #expect(keys == [])
+    }
+
     /// Between the two it saw the pending saves alone, without the rows that they were made on.
     @Test func nothingSavedBeforeIsSeenInTheEmptyStore() async throws {
         let (container, store) = PersistentContainer.faulty()

@@ -30,6 +30,34 @@ struct ListWindowTests: ItemListSuite {
         #expect(delegate.complaints == [])
     }
 
+    /// Rows that are left of the old store and rows that were read in the new one were never there together.
+    @Test func aResetWhileRowsAreReadOnIsOneReport() async throws {
+        let (container, store) = PersistentContainer.faulty()
+        let senders = try container.dataSource(SenderDataSource.self)
+        try await senders.add(items(0..<200))
+        let delegate = try register(senders, "list", limit: 10)
+        try senders.performAndWait { context in
+            for sender in try context.fetch(Sender.self) where sender.number < 35 { context.delete(sender) }
+        }
+        let read = store.holdNextRead()
+        container.mainTier.merge()
+        for await _ in read.arrived {}
+        let shown = Shared<[[String]]>([])
+        delegate.onDidChange = { shown.value.append(listed(senders, "list")) }
+        _ = try await container.stack.root.reset()
+        try senders.performAndWait { context in
+            for number: Int64 in 1000..<1005 {
+                let sender = try context.insert(Sender.self)
+                (sender.key, sender.number) = ("new \(number)", number)
+            }
+        }
+        read.release()
+        await container.mainTier.listsAreSettled()
+        #expect(shown.value == [(1000..<1005).map { "new \($0) \($0)" }])
+        #expect(senders.lastUpdateReason(dataKey: "list")?.kind == .reset)
+        #expect(delegate.complaints == [])
+    }
+
     @Test(arguments: StoreKind.allCases)
     func aWindowFollowsInsertsAndDeletes(kind: StoreKind) async throws {
         try await withChat(kind) { container, senders in

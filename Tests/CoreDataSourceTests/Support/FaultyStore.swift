@@ -14,9 +14,11 @@ final class FaultyStore: PersistentStore {
     private let arrival = Guarded<AsyncStream<Void>.Continuation?>(nil)
     private let queries = Guarded<[RowQuery]>([])
     private let resetting = Guarded<(@Sendable () -> Void)?>(nil)
+    private let inRead = Guarded<(@Sendable () -> Void)?>(nil)
     private let afterRead = Guarded<(@Sendable () -> Void)?>(nil)
     private let wasReset = Guarded<(@Sendable () -> Void)?>(nil)
     private let onMain = Guarded(false)
+    private let commits = Guarded((underWay: 0, wasClosed: false))
     private let groups = Guarded<[[Int64]]>([])
     private let newsFailure = Guarded<DataSourceError?>(nil)
 
@@ -34,6 +36,9 @@ final class FaultyStore: PersistentStore {
 
     /// Whether a commit ever ran on the main thread.
     var wasCommittedOnMainThread: Bool { onMain.withLock { $0 } }
+
+    /// Whether the store was ever closed during a commit.
+    var wasClosedDuringACommit: Bool { commits.withLock { $0.wasClosed } }
 
     /// The numbers of the saves of each group that was committed.
     var committedGroups: [[Int64]] { groups.withLock { $0 } }
@@ -89,7 +94,7 @@ final class FaultyStore: PersistentStore {
         let semaphore = DispatchSemaphore(value: 0)
         gate.withLock { $0 = semaphore }
         return {
-            self.gate.withLock { $0 = nil }
+            self.gate.withLock { if $0 === semaphore { $0 = nil } }
             for _ in 0..<1000 { semaphore.signal() }
         }
     }
@@ -97,6 +102,8 @@ final class FaultyStore: PersistentStore {
     var firstFreeKey: Int64 { base.firstFreeKey }
 
     func commit(_ group: [ChangeSet]) throws(DataSourceError) -> CommitOutcome {
+        commits.withLock { $0.underWay += 1 }
+        defer { commits.withLock { $0.underWay -= 1 } }
         if Thread.isMainThread { onMain.withLock { $0 = true } }
         arrival.withLock { $0 }?.finish()
         gate.withLock { $0 }?.wait()
@@ -124,15 +131,19 @@ final class FaultyStore: PersistentStore {
             return failure.flatMap { $0.reads < 0 ? $0.error : nil }
         }
         if let failure { throw failure }
-        let result = try base.read(isolation) { reader throws(DataSourceError) in
-            try body(NotingReader(base: reader) { query in self.queries.withLock { $0.append(query) } })
+        let result = try base.read(isolation) { reader throws(DataSourceError) -> R in
+            FaultyStore.take(inRead)?()
+            return try body(NotingReader(base: reader) { query in self.queries.withLock { $0.append(query) } })
         }
-        let after = afterRead.withLock { after in
-            defer { after = nil }
-            return after
-        }
-        after?()
+        FaultyStore.take(afterRead)?()
         return result
+    }
+
+    private static func take(_ hook: Guarded<(@Sendable () -> Void)?>) -> (@Sendable () -> Void)? {
+        hook.withLock { hook in
+            defer { hook = nil }
+            return hook
+        }
     }
 
     /// Notes by which queries rows are read.
@@ -163,6 +174,9 @@ final class FaultyStore: PersistentStore {
     /// Calls the body in the middle of every reset, on the root's queue.
     func duringReset(_ body: @escaping @Sendable () -> Void) { resetting.withLock { $0 = body } }
 
+    /// Calls the body once, when the next read has begun. What a snapshot shows is settled then.
+    func duringNextRead(_ body: @escaping @Sendable () -> Void) { inRead.withLock { $0 = body } }
+
     /// Calls the body once, after the next read has ended and before its result is used.
     func afterNextRead(_ body: @escaping @Sendable () -> Void) { afterRead.withLock { $0 = body } }
 
@@ -177,7 +191,12 @@ final class FaultyStore: PersistentStore {
         return startup
     }
 
-    func close() { base.close() }
+    func willClose() { base.willClose() }
+
+    func close() {
+        commits.withLock { if $0.underWay > 0 { $0.wasClosed = true } }
+        base.close()
+    }
 
     func closeIfIdle() -> Bool {
         close()

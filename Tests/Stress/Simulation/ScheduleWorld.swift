@@ -116,8 +116,9 @@ final class ScheduleWorld: Sendable {
         return false
     }
 
-    /// What is left when everybody has ended: lists that were not told of the end, a store that was not closed.
+    /// What is wrong when everybody has ended: lists that were not told of the end, a store that was not closed, or too early.
     var leftovers: String? {
+        if disk.wasClosedWhileWriting { return "a store was closed during a commit" }
         let followers = followers.withLock { $0 }
         if followers > 0 { return "\(followers) lists have not ended" }
         return disk.isInUse ? "the store was not closed" : nil

@@ -16,6 +16,8 @@ final class SimulatedDisk: Sendable {
         /// Whether the last commit failed so that nobody knows what is left of it: then there are no more until the store is
         /// opened again.
         var isUnknown = false
+        /// Whether a store was closed while it wrote.
+        var wasClosedWhileWriting = false
         /// What turns out then to have been written.
         var unnoticed: [ChangeSet] = []
         var moment = PossibleStates.Moment()
@@ -60,8 +62,11 @@ final class SimulatedDisk: Sendable {
 
     var isUnknown: Bool { state.withLock { $0.isUnknown } }
 
+    var wasClosedWhileWriting: Bool { state.withLock { $0.wasClosedWhileWriting } }
+
     fileprivate func release() {
         let unnoticed = state.withLock { state in
+            if state.isWriting { state.wasClosedWhileWriting = true }
             defer { (state.isInUse, state.isUnknown, state.unnoticed) = (false, false, []) }
             return state.unnoticed
         }

@@ -5,7 +5,8 @@ import StoreFaults
 import Synchronization
 import TestSupport
 
-/// Each call for the files fails in turn, once and for good, while saves are made: by the store alone, and by all tiers.
+/// Each call for the files fails in turn, once and for good, while saves are made: by the store alone, and by all tiers. First it
+/// is seen that calls that throw return to where they were made.
 @MainActor
 struct FaultSuite {
     private let size: Size
@@ -21,6 +22,8 @@ struct FaultSuite {
     }
 
     func run() async throws {
+        watchdog.note("faults", "calls that throw")
+        try await CallerCheck(findings).run()
         let store = CommitFaults(
             saveCount: size.choose(6, 12), step: size.choose(13, 1), seed: seed, findings: findings)
         for fault in [Fault.io, .full] {

@@ -31,8 +31,6 @@ final class ListEngine {
     private var isRefused = false
     /// Whether there was a notice since the last work began.
     private var hasNews = false
-    /// The root's generation when the rows were last read from the first on: of another one, parts do not fit together.
-    private var generation: Int
     /// Whether nothing is followed any more.
     private var isFinished = false
     private var subscribers: [Subscriber] = []
@@ -51,12 +49,9 @@ final class ListEngine {
     /// More rows than these are not merged on the main actor.
     private static let mostRowsOnMain = 256
 
-    /// - Parameters:
-    ///   - generation: The root's, before the rows were read.
-    ///   - state: Nil to have the rows read off the main actor; until then the list is empty.
-    init(_ key: ListKey, _ query: ListQuery, _ generation: Int, _ state: ListState?, _ hub: ListHub) {
+    /// - Parameter state: Nil to have the rows read off the main actor; until then the list is empty.
+    init(_ key: ListKey, _ query: ListQuery, _ state: ListState?, _ hub: ListHub) {
         self.key = key
-        self.generation = generation
         self.query = query
         self.hub = hub
         self.state = state ?? .unread(query)
@@ -144,7 +139,6 @@ final class ListEngine {
         if isWorking || isRefused || isFinished { return false }
         if let reading {
             self.reading = nil
-            generation = hub.stack.root.generation
             start(work(reading, .read(hub.stack.root, hub.stack.layout)))
             return false
         }
@@ -181,7 +175,7 @@ final class ListEngine {
         queue.async {
             let outcome = work.run(isOnMain: false)
             Task { @MainActor in
-                // What was read may be newer than what was heard.
+                // What was read may be newer than what was heard. Whether there was a reset has to be known.
                 switch (work.task, outcome) {
                 case (.follow, _), (_, .hasRead): self.hub.stack.mainWaker.merge()
                 default: break
@@ -201,6 +195,12 @@ final class ListEngine {
         switch work.task {
         case .merge(let saves), .follow(let saves, _, _, _, _): asOf = max(asOf, saves.last?.number ?? asOf)
         case .read, .readOn, .join: break
+        }
+        if case .follow = work.task, reading != nil {
+            // All rows are about to be read, as after a reset: then those that were read now are of the new store. What the
+            // rows by their keys have gone on to is not shown.
+            version += 1
+            return
         }
         switch outcome {
         case .unchanged(let state): take(state)
@@ -227,10 +227,8 @@ final class ListEngine {
     }
 
     private func join(_ short: ShortList, _ tail: RowTail) {
-        // All rows are about to be read, as after a reset.
+        // All rows are about to be read, as after a reset: then the rows that were left are of the old store.
         if reading != nil { return }
-        // The store was reset, and the rows on one side may be of the old one.
-        if hub.stack.root.generation != generation { return reload(.save) }
         let newer = pending.map(\.changes).filter { $0.number <= tail.asOf }
         pending.removeAll { $0.changes.number <= tail.asOf }
         perform(work(short.reason, .join(short, tail, newer)))

@@ -41,12 +41,12 @@ final class ListHub {
     /// The engine of a query, filled: one that is up to date, or a new one, for which the rows are read now.
     func engine(_ key: ListKey, _ query: ListQuery) throws(DataSourceError) -> ListEngine {
         if let engine = find(key), !engine.isBehind { return engine }
-        return add(ListEngine(key, query, stack.root.generation, try .read(query, stack.root, stack.layout), self))
+        return add(ListEngine(key, query, try .read(query, stack.root, stack.layout), self))
     }
 
     /// The engine of a query; the rows of a new one are read off the main actor, and reported then.
     func engineToBeFilled(_ key: ListKey, _ query: ListQuery) -> ListEngine {
-        find(key) ?? add(ListEngine(key, query, stack.root.generation, nil, self))
+        find(key) ?? add(ListEngine(key, query, nil, self))
     }
 
     private func find(_ key: ListKey) -> ListEngine? {

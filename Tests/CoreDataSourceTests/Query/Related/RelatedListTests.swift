@@ -116,6 +116,44 @@ struct RelatedListTests {
         }
     }
 
+    /// A save changed rows to which those of the list lead. What became of these was read in the new store, where they are not.
+    @Test func aResetWhileAffectedRowsAreReadIsOneReport() async throws {
+        let layout = ModelLayout(.mail)
+        let store = FaultyStore(layout)
+        let container = PersistentContainer(layout, store, StoreStartup(reason: .firstLaunch))
+        let mail = try container.dataSource(MailDataSource.self)
+        try await mail.perform { context in
+            for title in ["a", "b"] {
+                let thread = try context.insert(MailThread.self)
+                thread.title = title
+                for _ in 1...2 { try context.insert(MailMessage.self).thread = thread }
+            }
+        }
+        let delegate = RecordingDelegate()
+        try mail.register(
+            delegate, dataKey: "list", FetchRequest(MailMessage.self, order: [.ascending(\.thread?.title)]))
+        let counts = Shared<[Int]>([])
+        delegate.onDidChange = { counts.value.append(mail.numberOfItems("list", inSection: 0)) }
+        try mail.performAndWait { try $0.first(MailThread.self, where: \.title, equals: "b")?.title = "c" }
+        // The first read finds the messages that lead there, the second one reads them.
+        let second = Shared<(arrived: AsyncStream<Void>, release: @Sendable () -> Void)?>(nil)
+        let isFirstDone = AsyncStream<Void>.makeStream()
+        store.afterNextRead {
+            second.value = store.holdNextRead()
+            isFirstDone.continuation.finish()
+        }
+        container.mainTier.merge()
+        for await _ in isFirstDone.stream {}
+        let read = try #require(second.value)
+        for await _ in read.arrived {}
+        _ = try await container.stack.root.reset()
+        read.release()
+        await container.mainTier.listsAreSettled()
+        #expect(counts.value == [0])
+        #expect(mail.lastUpdateReason(dataKey: "list")?.kind == .reset)
+        #expect(delegate.complaints == [])
+    }
+
     /// The rows that are read for a change are those that it reaches, however many are shown.
     @Test func aChangeCostsTheRowsThatItReaches() async throws {
         try await withMail { container, mail in
