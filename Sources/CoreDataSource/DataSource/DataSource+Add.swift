@@ -42,11 +42,7 @@ extension DataSource {
     public nonisolated func add(
         _ values: [Value], callback: @escaping @MainActor @Sendable (Result<SaveReport, any Error>) -> Void
     ) {
-        tier.performLater(values: max(1, values.count)) {
-            try self.onAdd(all: values, in: $0)
-        } callback: {
-            callback($0.map(\.reportWithIgnored))
-        }
+        saveLater(values, callback) { try self.onAdd(all: values, in: $0) }
     }
 
     /// Deletes the objects of the values through ``onDelete(_:in:)``.
@@ -78,11 +74,18 @@ extension DataSource {
     public nonisolated func delete(
         _ values: [Value], callback: @escaping @MainActor @Sendable (Result<SaveReport, any Error>) -> Void
     ) {
-        tier.performLater(values: max(1, values.count)) {
+        saveLater(values, callback) {
             try self.onDelete(all: values, in: $0)
-        } callback: {
-            callback($0.map(\.report))
+            return 0
         }
+    }
+
+    /// - Parameter work: Returns how many values were ignored.
+    private nonisolated func saveLater(
+        _ values: [Value], _ callback: @escaping @MainActor @Sendable (Result<SaveReport, any Error>) -> Void,
+        _ work: @escaping @Sendable (PrivateContext) throws -> Int
+    ) {
+        tier.performLater(values: max(1, values.count), work) { callback($0.map(\.reportWithIgnored)) }
     }
 
     /// Gives the values to the hook one by one; returns for how many it made nothing.
