@@ -29,13 +29,7 @@ struct QuerySnippets {
     }
 
     @Test func predicatesGoAlongRelationships() async throws {
-        try await withContacts { container, contacts in
-            let groups = try container.dataSource(GroupDataSource.self)
-            try await groups.add(Group(gid: "1", name: "Oath"))
-            try await contacts.perform { context in
-                let oath = try context.first(GroupEntity.self, where: \.gid, equals: "1")
-                for contact in try context.fetch(ContactEntity.self, where: \.age >= 18) { contact.group = oath }
-            }
+        try await withOath { contacts, _ in
             let oath: FetchPredicate<ContactEntity> = \.group?.name == "Oath"
             let macro = FetchPredicate<ContactEntity>(#Predicate { $0.group?.name == "Oath" })
             let format = try FetchPredicate<ContactEntity>(format: "group.name == %@", "Oath")

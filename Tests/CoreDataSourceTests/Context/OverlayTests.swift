@@ -1,6 +1,7 @@
 import CoreDataSource
 import Foundation
 import Testing
+import TestSupport
 
 /// A fetch in a context answers over what is stored, what is saved but not committed, and what is edited, as one.
 @MainActor

@@ -1,6 +1,7 @@
 import CoreDataSource
 import Foundation
 import Testing
+import TestSupport
 
 /// How much a private context keeps of what it has read and saved.
 @MainActor

@@ -1,5 +1,6 @@
 import CoreDataSource
 import Testing
+import TestSupport
 
 /// Orders that two sides have changed.
 struct OrderMergeTests {

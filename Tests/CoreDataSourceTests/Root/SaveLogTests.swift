@@ -1,6 +1,7 @@
 import CoreDataSource
 import RowStore
 import Testing
+import TestSupport
 
 /// The log decides what is committed, merged and laid over a fetch; here it is compared with a list that forgets nothing.
 struct SaveLogTests {

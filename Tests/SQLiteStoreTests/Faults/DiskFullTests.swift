@@ -43,14 +43,4 @@ struct DiskFullTests {
             key: key,
             row: TestModel.row(.integer(key), .null, .text(String(repeating: "x", count: 3000)), .null, .null, .null))
     }
-
-    private func run(_ arguments: String...) -> Bool {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = arguments
-        process.standardError = FileHandle.nullDevice
-        guard (try? process.run()) != nil else { return false }
-        process.waitUntilExit()
-        return process.terminationStatus == 0
-    }
 }

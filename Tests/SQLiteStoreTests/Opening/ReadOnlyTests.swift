@@ -136,14 +136,4 @@ struct ReadOnlyTests {
         #expect(code { _ = try reader.count() } == .storeMoved)
         reader.close()
     }
-
-    private func run(_ arguments: String...) -> Bool {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = arguments
-        process.standardError = FileHandle.nullDevice
-        guard (try? process.run()) != nil else { return false }
-        process.waitUntilExit()
-        return process.terminationStatus == 0
-    }
 }

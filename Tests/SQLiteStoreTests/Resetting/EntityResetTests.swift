@@ -6,13 +6,6 @@ import Testing
 
 /// Only what changed is made anew.
 struct EntityResetTests {
-    private static func relationship(
-        _ name: String, _ destination: String, _ inverse: String? = nil, isToMany: Bool = false
-    ) -> RelationshipDescription {
-        RelationshipDescription(
-            name: name, destinationName: destination, inverseName: inverse, isToMany: isToMany, isOptional: true)
-    }
-
     /// People live in a town, towns have twins, people have friends; a shape is a circle or a square.
     private static let model = ManagedObjectModel(
         name: "World",
@@ -146,14 +139,13 @@ struct EntityResetTests {
 
     /// Towns get an order of their people, and visits become one per town: the other side's rows have other columns then.
     @Test func rowsStayWhereOnlyTheOtherSideOfARelationshipChanged() throws {
-        typealias Link = EntityResetTests
         var model = EntityResetTests.model
-        model.entities[0].relationships = [Link.relationship("home", "Town", "people")]
+        model.entities[0].relationships = [relationship("home", "Town", "people")]
         model.entities[1].relationships = [
-            Link.relationship("people", "Person", "home", isToMany: true),
-            Link.relationship("visits", "Visit", "town", isToMany: true),
+            relationship("people", "Person", "home", isToMany: true),
+            relationship("visits", "Visit", "town", isToMany: true),
         ]
-        model.entities[2].relationships = [Link.relationship("town", "Town", "visits")]
+        model.entities[2].relationships = [relationship("town", "Town", "visits")]
         let folder = try TemporaryFolder()
         try SQLiteStore.open(options(folder, model)).close()
         let raw = try RawDatabase(folder.store)
@@ -177,7 +169,6 @@ struct EntityResetTests {
 
     /// Links of the rows that stay are not dropped with those of another entity of the family, and places go with links.
     @Test func linksInAFamilyStayWhereBothEndsDo() throws {
-        typealias Link = EntityResetTests
         let people = RelationshipDescription(
             name: "people", destinationName: "Person", inverseName: "home", isToMany: true, isOrdered: true,
             isOptional: true)
@@ -188,7 +179,7 @@ struct EntityResetTests {
                 EntityDescription(
                     name: "Person",
                     relationships: [
-                        Link.relationship("home", "Town", "people"), Link.relationship("seen", "Town", isToMany: true),
+                        relationship("home", "Town", "people"), relationship("seen", "Town", isToMany: true),
                     ]), EntityDescription(name: "Town", relationships: [people]),
                 // Its name is that of the links' table.
                 EntityDescription(name: "_person_seen"),

@@ -59,14 +59,4 @@ struct IndexBuildTests {
         #expect(try await buildIndex(folder).status == 0)
         try checkIntegrity(folder)
     }
-
-    private func run(_ arguments: String...) -> Bool {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = arguments
-        process.standardError = FileHandle.nullDevice
-        guard (try? process.run()) != nil else { return false }
-        process.waitUntilExit()
-        return process.terminationStatus == 0
-    }
 }

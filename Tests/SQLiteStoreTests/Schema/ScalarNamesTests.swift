@@ -23,21 +23,7 @@ struct ScalarNamesTests {
         options.identity = StoreIdentity(
             modelHash: "hash", entityHashes: Dictionary(uniqueKeysWithValues: names.map { ($0, "hash of \($0)") }),
             databaseKey: "1", entityKeys: Dictionary(uniqueKeysWithValues: names.map { ($0, "key of \($0)") }))
-        var row = RowSnapshot(columnCount: names.count)
-        for column in names.indices { row.setText("value of \(column)", column) }
-        for opening in 0..<2 {
-            let store = try SQLiteStore.open(options)
-            #expect(store.startup.reason == (opening == 0 ? .firstLaunch : .current))
-            for entity in layout.entities {
-                let key = Int64(entity.index + 1)
-                if opening == 0 {
-                    try store.write([.of(entity.index, insert: [StoredRow(key: key, row: row)])])
-                }
-                let found = try #require(try store.row(key, entity: entity.index))
-                for column in names.indices { #expect(found.text(column) == "value of \(column)") }
-            }
-            store.close()
-        }
+        try roundTrip(options)
         let counts = try RawDatabase(folder.store).run(
             "SELECT (SELECT count(*) FROM pragma_table_info(m.name)) FROM sqlite_schema m WHERE m.type = 'table' "
                 + "AND m.name <> '_metadata'")

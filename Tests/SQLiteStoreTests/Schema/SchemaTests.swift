@@ -35,27 +35,7 @@ struct SchemaTests {
         }
         let layout = ModelLayout(ManagedObjectModel(name: "Hostile", entities: entities))
         let folder = try TemporaryFolder()
-        var row = RowSnapshot(columnCount: names.count)
-        for column in names.indices { row.setText("value of \(column)", column) }
-        for opening in 0..<2 {
-            let store = try SQLiteStore.open(.test(folder, layout))
-            for entity in layout.entities {
-                let key = Int64(entity.index + 1)
-                if opening == 0 {
-                    try store.write([.of(entity.index, insert: [StoredRow(key: key, row: row)])])
-                }
-                let found = try #require(try store.row(key, entity: entity.index))
-                for column in names.indices { #expect(found.text(column) == "value of \(column)") }
-                for column in names.indices {
-                    let query = RowQuery(
-                        entity: entity.index,
-                        predicate: .compare(column: column, .equal, .text("value of \(column)")),
-                        sort: [SortKey(column: column)])
-                    #expect(try store.keys(query) == [key])
-                }
-            }
-            store.close()
-        }
+        try roundTrip(.test(folder, layout))
         try checkIntegrity(folder)
     }
 

@@ -1,4 +1,3 @@
-import ManagedModel
 import RowStore
 import StoreTestModel
 import Testing
@@ -131,19 +130,7 @@ struct InMemoryRowsTests {
     }
 
     @Test func droppingEntitiesTakesTheLinksToThemAlong() throws {
-        let model = ManagedObjectModel(
-            name: "Links",
-            entities: [
-                EntityDescription(
-                    name: "Person",
-                    relationships: [
-                        RelationshipDescription(name: "home", destinationName: "Place", isOptional: true),
-                        RelationshipDescription(
-                            name: "visited", destinationName: "Place", isToMany: true, isOptional: true),
-                    ]),
-                EntityDescription(name: "Place"), EntityDescription(name: "Town", parentName: "Place"),
-            ])
-        let layout = ModelLayout(model)
+        let layout = ModelLayout(TestModel.linkModel)
         let rows = InMemoryRows(layout)
         let person = try #require(layout.entity(named: "Person"))
         let town = try #require(layout.entity(named: "Town"))

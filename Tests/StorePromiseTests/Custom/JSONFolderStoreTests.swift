@@ -157,16 +157,7 @@ struct JSONFolderStoreTests {
     }
 
     @Test func linksThatHaveRowsOfTheirOwnAreThereAtTheNextStart() throws {
-        let model = ManagedObjectModel(
-            name: "Links",
-            entities: [
-                EntityDescription(
-                    name: "Person",
-                    relationships: [
-                        RelationshipDescription(
-                            name: "friends", destinationName: "Person", isToMany: true, isOptional: true)
-                    ])
-            ])
+        let model = TestModel.linkModel
         let layout = ModelLayout(model)
         let options = StoreOptions(layout: layout, identity: TestModel.identity(of: model), synchronous: .normal)
         let pairs = try #require(layout.entities.first { $0.links != nil })

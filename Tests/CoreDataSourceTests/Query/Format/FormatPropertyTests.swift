@@ -1,6 +1,7 @@
 import CoreDataSource
 import Foundation
 import Testing
+import TestSupport
 
 /// What holds for every predicate and every text.
 ///

@@ -2,6 +2,7 @@ import CoreDataSource
 import Foundation
 import ManagedModel
 import RowStore
+import TestSupport
 
 /// Random predicates over the samples. All of them mean something.
 struct PredicateSource {

@@ -2,6 +2,7 @@ import CoreDataSource
 import Foundation
 import ManagedModel
 import RowStore
+import TestSupport
 
 /// An entity with an attribute of every type, and few but nasty values for each.
 enum QuerySamples {

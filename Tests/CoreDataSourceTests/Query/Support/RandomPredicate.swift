@@ -2,6 +2,7 @@ import CoreDataSource
 import Foundation
 import ManagedModel
 import RowStore
+import TestSupport
 
 /// Random trees of everything that a format can say.
 struct RandomPredicate {

@@ -90,28 +90,7 @@ struct TierAnswers: Equatable, Sendable {
     }
 }
 
-extension PrivateContext {
-    func answers(_ request: FetchRequest<SampleEntity>) throws -> TierAnswers {
-        let objects = try fetch(request)
-        return TierAnswers(
-            fetched: objects.map(\.objectID.key), ids: try ids(request).map(\.key), count: try count(request),
-            exists: try exists(request), pages: try TierAnswers.pages(request, first: objects) { try fetch($0) },
-            names: try values(request, \.name).map { TierAnswers.Text($0) },
-            distinctNames: try values(request.distinct, \.name).map { TierAnswers.Text($0) },
-            totals: try TierAnswers.unlessTooLarge {
-                TierAnswers.Totals(
-                    try aggregate(
-                        request, .count(), .count(\.name), .sum(\.long), .average(\.short), .max(\.price), .min(\.name),
-                        .max(\.long)))
-            },
-            groups: try aggregate(request, groupBy: \.name, .count(), .max(\.long)).map {
-                TierAnswers.Group(name: TierAnswers.Text($0.key), count: $0.values.0, greatest: $0.values.1)
-            })
-    }
-}
-
-extension MainContext {
-    @MainActor
+extension ManagedObjectContext {
     func answers(_ request: FetchRequest<SampleEntity>) throws -> TierAnswers {
         let objects = try fetch(request)
         return TierAnswers(
