@@ -25,7 +25,7 @@ import Testing
                 Item.price: added (Decimal, optional)
                 can be migrated with the policy .migrate; nothing is lost
                 but a store in this state is reset:
-                  Item.name: it is required now, has no default value, and objects are without a value. Give it a \
+                  Item.name: it is required now and has no default value, but some objects have no value. Give it a \
                 default value.
 
                 """)

@@ -49,7 +49,7 @@ import Testing
         #expect(outcome.output == "")
         #expect(
             outcome.errors
-                == "model-reset: error: Shop.xcdatamodeld exists already; choose another name, or delete it first\n")
+                == "model-reset: error: Shop.xcdatamodeld already exists; choose another name, or delete it first\n")
         #expect(try Data(contentsOf: contents) == old)
     }
 

@@ -66,7 +66,7 @@ import Testing
             outcome.output == """
                 reset: the store was made for another model (Item); 3 objects would be set aside as a backup
                 cannot be migrated: Item.price: it is new, required, and has no default value for the objects that are \
-                there. Give it one, or make it optional.
+                there. Give it a default value, or make it optional.
 
                 """)
         #expect(try program.files("shop") == before)

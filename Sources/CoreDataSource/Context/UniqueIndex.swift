@@ -1,9 +1,9 @@
 internal import RowStore
 
-/// Where the objects with a unique value may be: hashes of values, and objects that had them.
+/// The objects that may have a unique value: hashes of values, and objects that had them.
 ///
-/// Every entry is a hint. Values change and edits are taken back while entries stay, so a look-up checks each candidate's
-/// row. What the index promises is the other direction: a registered object's present value is always among the entries.
+/// Every entry is a hint. Values change and edits are taken back while entries stay, so a look-up checks the row of each
+/// candidate. The index guarantees only that a registered object's present value is always among the entries.
 struct UniqueIndex {
     private struct Entry {
         var hash: UInt64

@@ -5,7 +5,7 @@ internal import Darwin
 #endif
 
 extension RowSnapshot {
-    /// Whether a column holds the same value in both rows.
+    /// Whether a column has the same value in both rows.
     package func isEqual(to other: RowSnapshot, column: Int, storage: ColumnStorage) -> Bool {
         let null = isNull(column)
         guard null == other.isNull(column) else { return false }
@@ -17,13 +17,13 @@ extension RowSnapshot {
         }
     }
 
-    /// Whether a column holds exactly these bytes.
+    /// Whether a column has exactly these bytes.
     @inlinable @inline(__always)
     package func holds(_ bytes: UnsafeRawBufferPointer, column: Int) -> Bool {
         !isNull(column) && withBytes(column) { equal($0, bytes) }
     }
 
-    /// The order of two rows by one column: null first, numbers by value, text and blobs byte by byte.
+    /// The order of two rows by one column: null first, numbers by value, strings and blobs byte by byte.
     ///
     /// - Returns: Negative, 0 or positive.
     package func order(_ other: RowSnapshot, column: Int, storage: ColumnStorage) -> Int {

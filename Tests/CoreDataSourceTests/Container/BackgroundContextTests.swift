@@ -117,7 +117,7 @@ struct BackgroundContextTests {
         }
         #expect(
             String(decoding: try #require(result).standardErrorContent, as: UTF8.self).contains(
-                "A SenderDataSource of another container was passed to newBackgroundContext(for:). Use the data sources of this one."
+                "A SenderDataSource of another container was passed to newBackgroundContext(for:). Use the data sources of this container."
             ))
     }
 }

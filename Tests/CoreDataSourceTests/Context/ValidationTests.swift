@@ -41,8 +41,8 @@ struct ValidationTests {
     }
 
     @Test func lengthsAndPatternsAreChecked() async throws {
-        #expect(try await failure { $0.code = "A" }?.message.contains("fewer than the 2") == true)
-        #expect(try await failure { $0.code = "ABCDEFGHI" }?.message.contains("more than the 8") == true)
+        #expect(try await failure { $0.code = "A" }?.message.contains("requires at least 2") == true)
+        #expect(try await failure { $0.code = "ABCDEFGHI" }?.message.contains("allows at most 8") == true)
         #expect(try await failure { $0.code = "AB12x" }?.message.contains("pattern") == true)
     }
 

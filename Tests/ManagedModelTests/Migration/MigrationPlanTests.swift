@@ -111,7 +111,7 @@ import Testing
         },
         Case(
             "two attributes are renamed from one", in: "Contact",
-            obstacles: ["Contact.alias and Contact.handle have the renaming identifier of the same predecessor"]
+            obstacles: ["Contact.alias and Contact.handle have the same renaming identifier"]
         ) {
             $0.attributes[2].name = "alias"
             $0.attributes[2].renamingIdentifier = "nick"
@@ -232,7 +232,7 @@ import Testing
         Case("an entity moves out") { $0.edit("Disc") { $0.parentName = nil } },
         Case(
             "two hierarchies become one",
-            obstacles: ["Book: the hierarchies of Animal and Item cannot become one, that of Item"]
+            obstacles: ["Book: the hierarchies of Animal and Item cannot both become that of Item"]
         ) { $0.edit("Animal") { $0.parentName = "Item" } },
         Case("an entity becomes abstract", conditions: ["Item: it is abstract now"]) {
             $0.edit("Item") { $0.isAbstract = true }

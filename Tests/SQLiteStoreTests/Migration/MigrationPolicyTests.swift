@@ -138,7 +138,7 @@ struct MigrationPolicyTests {
     func tablesThatAreOthersFallBack(_ sql: String) throws {
         let startup = try migrate(try folder(sql), MigrationPolicyTests.model.changed { $0.entities.removeLast() })
             .startup
-        #expect(startup.fallback == "The tables of the store are not those of the model that it was made for.")
+        #expect(startup.fallback == "The tables of the store do not match the model that it was made for.")
     }
 
     @Test func aTextOfAnotherModelFallsBack() throws {
@@ -157,7 +157,7 @@ struct MigrationPolicyTests {
         #expect(startup.migration?.rowsCarried == 3)
         #expect(try raw.run("SELECT a FROM yours") == ["1"])
         let taken = try migrate(try self.folder("CREATE TABLE mine (a)"), new).startup
-        #expect(taken.fallback?.hasPrefix("Another program has put mine into the file") == true)
+        #expect(taken.fallback?.hasPrefix("Another program has added mine to the file") == true)
     }
 
     /// Renaming identifiers are not part of the hash, and a later release may need them.

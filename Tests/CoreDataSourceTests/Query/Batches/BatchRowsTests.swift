@@ -78,7 +78,7 @@ struct BatchRowsTests {
 
     /// One does more only where it changes something, the other only for objects that were saved.
     @Test(arguments: [\Part.countedSize, \Part.markedSize] as [any ReferenceWritableKeyPath<Part, Int32> & Sendable])
-    fileprivate func whatAPropertyDoesIsAskedOfARowThatChanges(
+    fileprivate func aPropertyIsTriedOnARowThatChanges(
         _ property: any ReferenceWritableKeyPath<Part, Int32> & Sendable
     ) async throws {
         try await withParts { parts, _ in

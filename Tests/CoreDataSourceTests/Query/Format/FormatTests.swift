@@ -106,7 +106,7 @@ import Testing
         ("", 1, 1, "empty"), ("a", 1, 1, "Expected a comparison"), ("a CONTAIN 'x'", 1, 3, "Expected an operator"),
         ("a ==", 1, 5, "ends"), ("a == b == c", 1, 8, "condition"), ("(a == 1", 1, 8, "Expected )"),
         ("a == 1)", 1, 7, "AND, OR or the end"), ("a == 'x", 1, 6, "closing quote"), ("a == %@", 1, 6, "no argument"),
-        ("a\n == 1\n AND ?", 3, 6, "no part"), ("a BETWEEN 5", 1, 11, "list of two"), ("a ==[x] b", 1, 6, "options"),
+        ("a\n == 1\n AND ?", 3, 6, "not part"), ("a BETWEEN 5", 1, 11, "list of two"), ("a ==[x] b", 1, 6, "options"),
         ("a ==[c b", 1, 8, "Expected ]"), ("1.5.2 == a", 1, 4, "operator"), ("12ab == a", 1, 1, "number"),
         ("1e == a", 1, 1, "exponent"), ("0x == a", 1, 1, "number"), ("a == 1e999", 1, 6, "number"),
         ("a == '\\u12'", 1, 9, "hexadecimal"), ("a == '\\ud800'", 1, 7, "no character"), ("in == 1", 1, 1, "write a #"),

@@ -150,7 +150,7 @@ import Testing
         #expect(FetchPredicate(#Predicate<EveryType> { $0.doubleZero * $0.doubleZero > 1 }).needsObjects == nil)
         #expect(FetchPredicate(#Predicate<EveryType> { $0.doubleZero * half == $0.doubleRequired }).needsObjects == nil)
         #expect(FetchPredicate(#Predicate<EveryType> { $0.doubleZero * zero == half }).needsObjects == nil)
-        let compared = "<a calculated number that may be none and is compared with nil>"
+        let compared = "<a calculated number that may be NaN and is compared with nil>"
         #expect(form(#Predicate { $0.doubleZero * zero == $0.doubleZero }) == compared)
         #expect(form(#Predicate { ($0.doubleOptional.flatMap { $0 - $0 } ?? half) == half }) == compared)
         #expect(form(#Predicate { $0.doubleOptional.flatMap { $0 * $0 } == nil }) == compared)

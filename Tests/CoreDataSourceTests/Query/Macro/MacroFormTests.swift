@@ -113,7 +113,7 @@ import Testing
         #expect(form(#Predicate { $0.age > 3 || $0.name.first != nil }) == "<.first>")
         #expect(
             form(#Predicate { $0.isDeleted })
-                == "<a property of ContactEntity of the type Bool that is no attribute>")
+                == "<a property of ContactEntity of the type Bool, which is not an attribute>")
         let long = Array(repeating: "x", count: 501)
         let wide = Int32(0)...Int32.max
         #expect(form(#Predicate { contact in long.contains { $0 == contact.uid } }) == "<a closure over Array<String>>")

@@ -42,7 +42,7 @@ import Testing
             }
             let error = failure(
                 container, #Predicate { object in places[0..<object.stringRequired.utf8.count + 5].isEmpty })
-            #expect(error?.cause == "a place beyond the end of a list")
+            #expect(error?.cause == "an index beyond the end of a list")
             let cast = Predicate<EveryType> {
                 Expressions.build_Equal(
                     lhs: Expressions.ForceCast<_, Int32>(
@@ -58,7 +58,7 @@ import Testing
         try await withOne { container in
             let error = failure(container, Predicate<EveryType> { _ in Unheard() })
             #expect(error?.code == .predicateFailed)
-            #expect(error?.cause == "Unheard, which is not known here")
+            #expect(error?.cause == "Unheard, which is not supported")
         }
     }
 
