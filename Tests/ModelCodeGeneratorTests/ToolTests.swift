@@ -43,7 +43,7 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: output.path))
     }
 
-    @Test func whatIsOddInAModelIsAWarningWithItsLine() async throws {
+    @Test func anOddModelIsAWarningWithItsLine() async throws {
         let directory = try TemporaryDirectory()
         let model = directory.url.appending(component: "Odd.xcdatamodel")
         try FileManager.default.createDirectory(at: model, withIntermediateDirectories: true)

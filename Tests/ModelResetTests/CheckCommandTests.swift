@@ -11,7 +11,7 @@ import Testing
         _ = try await program.run("check", "Shop.xcdatamodeld", "--lock", "model.lock", "--update")
     }
 
-    @Test func whatIsAsItWasIsFine() async throws {
+    @Test func anUnchangedModelIsFine() async throws {
         let outcome = try await check()
         #expect(outcome.status == 0)
         #expect(outcome.output == "Shop.xcdatamodeld: unchanged (version Shop)\n")
@@ -19,7 +19,7 @@ import Testing
         #expect(try await check().status == 0)
     }
 
-    @Test func whatChangedIsExplained() async throws {
+    @Test func changesAreExplained() async throws {
         try program.write(Shop.second)
         let outcome = try await check()
         #expect(outcome.status == 1)
@@ -156,7 +156,7 @@ import Testing
         #expect(try await check().status == 0)
     }
 
-    @Test func itDoesNotMatterWhereTheProgramIsStarted() async throws {
+    @Test func theWorkingDirectoryDoesNotMatter() async throws {
         try FileManager.default.createDirectory(at: program.file("deep"), withIntermediateDirectories: true)
         let paths = [program.file("Shop.xcdatamodeld").path, program.file("model.lock").path]
         #expect(try await program.run("check", paths[0], "--lock", paths[1]).status == 0)

@@ -17,7 +17,7 @@ import Testing
         #expect(outcome.errors == "")
     }
 
-    @Test func everyProcessFindsTheSame() async throws {
+    @Test func everyProcessFindsTheSameHash() async throws {
         let models = PackageFiles.root.appending(path: "Models/Contacts.xcdatamodeld").path
         let first = try await program.run("hash", models, "--json")
         #expect(first.status == 0)
@@ -65,7 +65,7 @@ import Testing
         #expect(try await program.run("hash", "nowhere.xcdatamodeld").status == 3)
     }
 
-    @Test func whatIsOddInTheFileIsAWarning() async throws {
+    @Test func anOddFileIsAWarning() async throws {
         let path = try program.write("<entity name=\"Item\"><attribute name=\"x\"/></entity>")
         let outcome = try await program.run("hash", path)
         #expect(outcome.status == 0)

@@ -70,7 +70,7 @@ import Testing
         )
     }
 
-    @Test func whatIsReadAgainstCounts() async throws {
+    @Test func repeatedAndBrokenRecordsAreCounted() async throws {
         let good = ControlPackage.many(5).text
         let text =
             good + "Package: x\nVersion: 1\n\n" + "Version: 1\n\n" + "Package:\n\n" + good + "Package: y\nrubbish\n"

@@ -38,7 +38,7 @@ struct RegisteredBytesTests {
     }
 
     /// Growing, shrinking, deleted and rolled back objects are counted as what they are.
-    @Test func whatIsCountedIsWhatIsThere() async throws {
+    @Test func theCountedBytesAreThoseOfTheObjects() async throws {
         try await withContainer { container, _ in
             let contacts = try container.dataSource(ContactDataSource.self)
             var random = SeededRandom(seed: 7)

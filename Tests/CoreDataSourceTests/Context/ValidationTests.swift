@@ -48,7 +48,7 @@ struct ValidationTests {
 
     /// The first alternative matches a part of the text, and a later one all of it.
     @Test(arguments: [("AB", true), ("ABC", true), ("ABCD", false), ("ABC\n", false)])
-    func aPatternIsAboutTheWholeText(code: String, isAllowed: Bool) async throws {
+    func aPatternMatchesTheWholeString(code: String, isAllowed: Bool) async throws {
         var model = ManagedObjectModel.allTypes
         let entity = try #require(model.entities.firstIndex { $0.name == "Bounded" })
         let attribute = try #require(model.entities[entity].attributes.firstIndex { $0.name == "code" })
@@ -64,7 +64,7 @@ struct ValidationTests {
         #expect(try await failure { $0.day = Date(timeIntervalSinceReferenceDate: -1) }?.attributeName == "day")
     }
 
-    @Test func aNumberThatIsNoneIsRefusedBeforeTheSave() async throws {
+    @Test func notANumberIsRefusedBeforeTheSave() async throws {
         #expect(try await failure { $0.ratio = .nan }?.attributeName == "ratio")
     }
 

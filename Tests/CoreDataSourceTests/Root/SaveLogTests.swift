@@ -86,7 +86,7 @@ struct SaveLogTests {
         #expect(log.unmergedByteCount == 0)
     }
 
-    @Test func whatMainHasMergedDoesNotCountAgainstTheLimit() {
+    @Test func mergedSavesDoNotCountAgainstTheLimit() {
         var log = log(unmergedByteLimit: 1000)
         log.startMerging()
         var changes = EntityChanges(entity: 1)

@@ -258,7 +258,7 @@ import Testing
     ]
 
     @Test(arguments: cases)
-    func whatCanAndWhatCannot(_ change: Case) throws {
+    func possibleMigrationsArePlannedAndOthersRefused(_ change: Case) throws {
         try change.model.validate()
         let plan = MigrationPlan(from: MigrationPlanTests.old, to: change.model)
         #expect(plan.obstacles.count == change.obstacles.count, "\(plan.obstacles)")
@@ -274,7 +274,7 @@ import Testing
         if change.testDescription == "nothing" { #expect(plan.changes == []) } else { #expect(plan.changes != []) }
     }
 
-    @Test func whatIsRenamedIsSaid() {
+    @Test func renamedPropertiesAreReported() {
         var model = MigrationPlanTests.old
         model.edit("Contact") {
             $0.name = "Person"
@@ -317,7 +317,7 @@ import Testing
     }
 
     /// As a save leaves it: what is derived from a derived attribute has nothing to begin with.
-    @Test func whatIsDerivedFromADerivedAttributeIsNotCarriedOver() throws {
+    @Test func derivationsFromDerivedAttributesAreNotCarriedOver() throws {
         var model = MigrationPlanTests.old
         model.edit("Animal") {
             for (name, expression) in [("one", "other"), ("other", "one"), ("again", "legs"), ("last", "again")] {

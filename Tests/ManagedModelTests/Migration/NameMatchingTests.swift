@@ -37,7 +37,7 @@ import Testing
         #expect(plan.obstacles == [])
     }
 
-    @Test func twoCannotBeTheSame() {
+    @Test func twoEntitiesCannotBeTheSameOldOne() {
         let plan = MigrationPlan(from: NameMatchingTests.model("Car"), to: NameMatchingTests.model("A<Car B<Car"))
         #expect(
             plan.obstacles == [

@@ -42,7 +42,7 @@ struct BackupTests {
         old.close()
     }
 
-    @Test func onlyTheNewestStay() throws {
+    @Test func onlyTheNewestBackupsStay() throws {
         let folder = try TemporaryFolder()
         try Data().write(to: folder.url.appendingPathComponent("test.store.backup-mine"))
         try Data().write(to: folder.url.appendingPathComponent("test.store.backup-20200101T000000.000Z.partial"))
@@ -63,7 +63,7 @@ struct BackupTests {
     }
 
     /// The key of one data source drops a part only, so the store is copied.
-    @Test func whatStaysIsInTheBackupToo() throws {
+    @Test func rowsThatStayAreInTheBackupToo() throws {
         let folder = try TemporaryFolder()
         try makeStore(folder, withLog: true)
         var options = SQLiteStore.Options.test(folder, resetPolicy: .backup(keep: 1))

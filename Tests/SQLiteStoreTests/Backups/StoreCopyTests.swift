@@ -98,7 +98,7 @@ struct StoreCopyTests {
         #expect(folder.names.filter { $0.hasPrefix("copy") } == ["copy"])
     }
 
-    @Test func whatAKilledCopyLeftIsReplaced() throws {
+    @Test func theLeftoverOfAKilledCopyIsReplaced() throws {
         let folder = try TemporaryFolder()
         let store = try SQLiteStore.open(.test(folder))
         try Data("half a store".utf8).write(to: folder.url.appending(component: "copy.partial"))

@@ -24,7 +24,7 @@ struct CommitFaultTests {
     }
 
     /// Without that, what was refused could be the one of the two that the disk has.
-    @Test func whatOverwritesARefusedSaveIsSyncedWithNormalDurabilityToo() throws {
+    @Test func theOverwriteOfARefusedSaveIsSyncedWithNormalDurabilityToo() throws {
         let folder = try TemporaryFolder()
         let isBroken = Shared(0)
         let files = try WriteLog { _ in

@@ -23,7 +23,7 @@ struct CorruptStoreTests {
     }
 
     @Test(arguments: [("other", "1"), ("hash", "2")], [ResetPolicy.discard, .backup(keep: 1), .standard])
-    func anotherModelOrKeyResetsIt(identity: (hash: String, key: String), policy: ResetPolicy) throws {
+    func anotherModelOrKeyResetsACorruptStore(identity: (hash: String, key: String), policy: ResetPolicy) throws {
         let folder = try TemporaryFolder()
         try makeStore(folder)
         let store = try SQLiteStore.open(.test(folder, hash: identity.hash, key: identity.key, resetPolicy: policy))
@@ -35,7 +35,7 @@ struct CorruptStoreTests {
         try checkIntegrity(folder)
     }
 
-    @Test func theAppAndTheToolResetIt() throws {
+    @Test func theAppAndTheToolResetACorruptStore() throws {
         let folder = try TemporaryFolder()
         try makeStore(folder)
         let store = try SQLiteStore.open(.test(folder))

@@ -9,7 +9,7 @@ import Testing
 struct ResetCrashTests {
     /// From one call on nothing succeeds any more, as for a process that was killed before it.
     @Test(arguments: ResetScenario.allCases)
-    func whereverItEndsTheNextStartFindsAWholeStore(scenario: ResetScenario) throws {
+    func whereverAResetEndsTheNextStartFindsAWholeStore(scenario: ResetScenario) throws {
         let clean = try FaultyCalls()
         let total = try run(scenario, clean, moment: "not killed") + 1
         #expect(total > 40)

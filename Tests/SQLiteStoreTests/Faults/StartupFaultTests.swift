@@ -31,7 +31,7 @@ struct StartupFaultTests {
 
     /// All pairs with `COREDATASOURCE_THOROUGH`; otherwise each first one with one second one.
     @Test(arguments: Start.allCases, Fault.all)
-    func norDoTwoFaultsMakeAReset(start: Start, fault: Fault) throws {
+    func twoFaultsMakeNoReset(start: Start, fault: Fault) throws {
         let total = try run(start, FaultyCalls(), "no fault")
         for first in 1..<total {
             let later = first + 1...total

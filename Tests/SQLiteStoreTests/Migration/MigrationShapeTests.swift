@@ -215,7 +215,7 @@ struct MigrationShapeTests {
         model(person: [relationship("spouse", "Person", inverse)])
     }
 
-    @Test func whatBecomesItsOwnInverseIsSeenFromBothEnds() throws {
+    @Test func aRelationshipThatBecomesItsOwnInverseIsSeenFromBothEnds() throws {
         let (startup, raw) = try migrated(
             Shape.couples(nil), ["INSERT INTO Person VALUES (1, 2), (2, NULL), (3, 4), (4, 3), (5, 5)"],
             to: Shape.couples("spouse"))

@@ -145,7 +145,7 @@ struct OpeningFailureTests {
         expect(.storeCorrupt, folder)
     }
 
-    @Test func aSecondContainerIsTold() throws {
+    @Test func aSecondContainerIsRefused() throws {
         let folder = try TemporaryFolder()
         let store = try SQLiteStore.open(.test(folder))
         #expect(code { _ = try SQLiteStore.open(.test(folder)) } == .storeInUse)

@@ -104,7 +104,7 @@ struct ReadOnlyTests {
         try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: folder.url.path)
     }
 
-    @Test func whatCannotBeReadWithoutWritingIsRefused() throws {
+    @Test func aStoreThatCannotBeReadWithoutWritingIsRefused() throws {
         let folder = try TemporaryFolder()
         #expect(code { _ = try SQLiteStore.open(options(folder)) } == .notAFile)
         try Data().write(to: folder.store)

@@ -24,7 +24,7 @@ struct StartupDecisionTests {
         #expect(decision == .reset(.modelChanged(entities: ["New", "SubItem"])))
     }
 
-    @Test func whatCannotBeReadIsNeverReset() {
+    @Test func unreadableMetadataIsNeverReset() {
         for policy in [ResetPolicy.discard, .fail] {
             let identity = TestModel.identity("other", key: "other")
             #expect(code { _ = try StartupDecision(.foreignTables, identity, policy) } == .foreignDatabase)

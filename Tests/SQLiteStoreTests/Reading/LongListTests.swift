@@ -64,7 +64,7 @@ struct LongListTests {
         }
     }
 
-    @Test func anIndexServesThem() throws {
+    @Test func anIndexServesLongLists() throws {
         let folder = try TemporaryFolder()
         let store = try SQLiteStore.open(.test(folder))
         let rows = (1...100).map {

@@ -29,7 +29,7 @@ struct DestroyTests {
         store.close()
     }
 
-    @Test func itsBackupsGoIfThatIsAskedFor() throws {
+    @Test func theBackupsOfADestroyedStoreGoOnRequest() throws {
         let folder = try TemporaryFolder()
         try prepare(folder)
         try SQLiteStore.destroy(folder.store, removesBackups: true)

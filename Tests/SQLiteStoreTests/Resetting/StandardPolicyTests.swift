@@ -31,7 +31,7 @@ struct StandardPolicyTests {
         "other.store.standard-backup-20250101T000000.000Z", otherBackup, "test.store.standard-backup-mine",
     ]
 
-    @Test func itIsTheDefault() throws {
+    @Test func theStandardPolicyIsTheDefault() throws {
         let folder = try TemporaryFolder()
         let options = SQLiteStore.Options(
             url: folder.store, layout: TestModel.layout, identity: TestModel.identity())

@@ -13,7 +13,7 @@ struct CommitTests {
         .of(key, TestModel.row(code: old), TestModel.row(code: new), TestModel.layout.entities[TestModel.item])
     }
 
-    @Test func whatIsRefusedIsNeitherCountedNorKeepsKeys() throws {
+    @Test func aRefusedSaveIsNeitherCountedNorKeepsKeys() throws {
         try withStore(.sqlite) { store in
             let counters = try #require(store as? SQLiteStore).counters
             try store.write([.of(insert: [item(1, "a")])])

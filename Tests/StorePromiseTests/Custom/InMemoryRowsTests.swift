@@ -15,7 +15,7 @@ struct InMemoryRowsTests {
         try rows.read(isolation) { (reader) throws(DataSourceError) in try reader.rows(all).map(\.key) }
     }
 
-    @Test func whatCannotBeWrittenIsNotShown() throws {
+    @Test func changesThatCannotBeWrittenAreNotShown() throws {
         _ = try rows.commit([.of(insert: [item(1, "a")])])
         let bound = rows.firstFreeKey
         #expect(
@@ -31,7 +31,7 @@ struct InMemoryRowsTests {
         #expect(try rows.commit([.of(insert: [item(3, "a")])]).refused[0]?.code == .uniquenessViolated)
     }
 
-    @Test func onlyWhatIsAcceptedIsWritten() throws {
+    @Test func onlyAcceptedChangesAreWritten() throws {
         _ = try rows.commit([.of(insert: [item(1, "a")])])
         var group = [ChangeSet.of(insert: [item(2, "a")]), .of(insert: [item(9000, "b")]), .of(insert: [item(4, "c")])]
         (group[0].origin, group[1].origin, group[2].origin) = (1, 2, 1)

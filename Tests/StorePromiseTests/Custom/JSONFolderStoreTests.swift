@@ -116,7 +116,7 @@ struct JSONFolderStoreTests {
         #expect(reasons.last == .current)
     }
 
-    @Test func whatCannotBePutInPlaceYetIsStoredAllTheSame() throws {
+    @Test func aFileThatCannotBePutInPlaceYetIsStoredAllTheSame() throws {
         let store = try JSONFolderStore(url, options())
         // A file where the folder of the objects has to be.
         let obstacle = url.appending(component: "Item")
@@ -179,7 +179,7 @@ struct JSONFolderStoreTests {
         #expect(try Data(contentsOf: file) == Data("{}".utf8))
     }
 
-    @Test func onlyOneHasItOpen() throws {
+    @Test func onlyOneContainerHasAFolderOpen() throws {
         let store = try JSONFolderStore(url, options())
         #expect(code { _ = try JSONFolderStore(url, options()) } == .storeInUse)
         store.close()

@@ -48,7 +48,7 @@ import Testing
         ("median({name}) == 1", "number"),
         ("name MATCHES '('", "regular expression"),
     ])
-    func whatMeansNothingIsANamedError(_ format: String, _ word: String) async throws {
+    func anInvalidFormatIsANamedError(_ format: String, _ word: String) async throws {
         try await withFiveContacts(.sqlite) { container in
             let error = try #require(throws: DataSourceError.self) {
                 try container.main.fetch(ContactEntity.self, where: FetchPredicate(format: format))

@@ -115,7 +115,7 @@ import TestSupport
         }
     }
 
-    @Test func whatIsEncodedIsDecoded() throws {
+    @Test func anEncodedPredicateIsDecoded() throws {
         func copy(_ predicate: PredicateTree) throws -> PredicateTree {
             try JSONDecoder().decode(PredicateTree.self, from: JSONEncoder().encode(predicate))
         }
@@ -169,7 +169,7 @@ import TestSupport
         hostileJSONIsAnError(opening == "(" ? "\"\(deep)\"" : deep)
     }
 
-    @Test func whatOnlyObjectsCanAnswerIsNotEncoded() throws {
+    @Test func aPredicateThatNeedsObjectsIsNotEncoded() throws {
         let predicate = FetchPredicate(#Predicate<ContactEntity> { $0.name.utf8.count > 3 })
         let error = try #require(throws: DataSourceError.self) { try JSONEncoder().encode(predicate) }
         #expect(error.code == .unsupportedQuery)

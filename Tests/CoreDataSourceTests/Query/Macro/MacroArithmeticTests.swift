@@ -10,7 +10,7 @@ import Testing
 
     /// The same conditions twice: as the store answers them, and joined with what only the objects can say.
     @Test(arguments: StoreKind.allCases)
-    func whatIsTooLargeForTheTypeIsNilWhoeverIsAsked(_ kind: StoreKind) async throws {
+    func aResultTooLargeForItsTypeIsNilEverywhere(_ kind: StoreKind) async throws {
         let (one, short, none) = (one, short, Int32(0))
         try await withRows(kind) { container in
             for (number, (stored, asked, answer)) in pairs(one, short, none).enumerated() {
@@ -141,7 +141,7 @@ import Testing
     }
 
     /// A value that is not a number would be nil in the store, and infinity cannot be had by a division there.
-    @Test func whatMayBeNoNumberIsAskedOfTheObjects() {
+    @Test func aResultThatMayBeNaNIsEvaluatedOnTheObjects() {
         let (zero, half) = (0.0, 0.5)
         #expect(form(#Predicate { $0.doubleZero / half > 1 }).hasPrefix("(COALESCE(doubleZero, 0.0) / 0.5) > 1.0"))
         #expect(form(#Predicate { $0.doubleZero / zero > 1 }) == "<a division by a number that may be zero>")

@@ -18,7 +18,7 @@ import Testing
         #expect(form(#Predicate { $0.uid.starts(with: "ab") }) == "uid BEGINSWITH \"ab\" AND uid BEGINSWITH[u] \"ab\"")
     }
 
-    @Test func textsOfFewSpellingsAreOneOfThem() {
+    @Test func stringsOfFewSpellingsAreOneOfThem() {
         let names = ["Kuan", "b"]
         #expect(form(#Predicate { $0.name == "Kuan" }) == "name IN {\"Kuan\", \"\u{212A}uan\"}")
         #expect(form(#Predicate { $0.name != "Kuan" }) == "NOT name IN {\"Kuan\", \"\u{212A}uan\"}")
@@ -26,7 +26,7 @@ import Testing
         #expect(form(#Predicate { $0.name == "KKKKK" }) == "name ==[u] \"KKKKK\"")
     }
 
-    @Test func otherTextsAreComparedByCharacters() {
+    @Test func otherStringsAreComparedByCharacters() {
         #expect(form(#Predicate { $0.name > "b" }) == "name >[u] \"b\"")
         #expect(form(#Predicate { $0.name.contains("x") }) == "name CONTAINS[u] \"x\"")
         #expect(form(#Predicate { $0.name.starts(with: "é") }) == "name BEGINSWITH[u] \"é\"")
@@ -34,7 +34,7 @@ import Testing
     }
 
     /// An attribute that is not optional in Swift is read as zero where the row holds nothing.
-    @Test func nothingCountsAsZeroWhereSwiftReadsZero() {
+    @Test func nilCountsAsZeroWhereSwiftReadsZero() {
         let low = low
         #expect(form(#Predicate { $0.age > low }) == "age > 3")
         #expect(form(#Predicate { $0.age < low }) == "age < 3 OR age == NULL")
@@ -106,7 +106,7 @@ import Testing
         #expect(form(#Predicate { (2...5).contains($0.phone!.count) }) == "length(phone) >= 2 AND length(phone) <= 5")
     }
 
-    @Test func whatTheStoreCannotAnswerIsAskedOfTheObjects() {
+    @Test func partsThatTheStoreCannotEvaluateAreEvaluatedOnTheObjects() {
         #expect(
             form(#Predicate { $0.age > 3 && $0.name.first != nil && $0.uid == "x" })
                 == "age > 3 AND <.first> AND uid == \"x\"")
@@ -123,7 +123,7 @@ import Testing
     }
 
     /// In the words of the source, not by the names of Foundation's types.
-    @Test func whatIsAskedOfTheObjectsIsCalledAsInTheSource() {
+    @Test func partsEvaluatedOnTheObjectsAreNamedAsInTheSource() {
         func reason(_ predicate: Predicate<Special>) -> String? { FetchPredicate(predicate).needsObjects }
         let (names, list) = (["a": 1], ["a", "b"])
         #expect(reason(#Predicate { $0.tags?.contains("even") == true }) == "the transformable attribute tags")

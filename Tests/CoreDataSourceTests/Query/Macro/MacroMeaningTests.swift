@@ -32,7 +32,7 @@ import Testing
 
     /// Limit and offset count the objects that are left after the objects themselves were asked.
     @Test(arguments: StoreKind.allCases)
-    func pagesAreOfWhatTheObjectsSay(_ kind: StoreKind) async throws {
+    func pagesAreThoseOfTheMatchingObjects(_ kind: StoreKind) async throws {
         try await withRows(kind, 1) { container in
             let predicate = #Predicate<EveryType> { $0.stringRequired.utf8.count > 1 && $0.integer32Required >= 0 }
             let sort = [SortDescriptor(\EveryType.integer32Required), SortDescriptor(\EveryType.stringRequired)]
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test func whatFoundationWouldTrapAtIsNil() async throws {
+    @Test func trapsOfFoundationBecomeNil() async throws {
         try await withRows(.sqlite, 1) { container in
             let sums = #Predicate<EveryType> {
                 $0.integer64Required + $0.integer64Required != 0 || $0.stringRequired.utf8.count < 0

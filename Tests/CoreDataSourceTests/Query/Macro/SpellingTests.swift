@@ -13,7 +13,7 @@ import Testing
         return text
     }
 
-    @Test func fewTextsAreWrittenInMoreThanOneWay() {
+    @Test func fewStringsAreWrittenInMoreThanOneWay() {
         #expect("plain\r\n".spellings == ["plain\r\n"])
         #expect("中文".spellings.map(bytes) == bytes(["中文"]))
         #expect("Kate".spellings.map(bytes) == bytes(["Kate", "\u{212A}ate"]))
@@ -44,7 +44,7 @@ import Testing
     }
 
     /// All texts of up to three of these scalars, grouped by Swift's equality.
-    @Test func theSpellingsAreTheTextsThatSwiftTakesForEqual() throws {
+    @Test func theSpellingsAreTheStringsThatSwiftConsidersEqual() throws {
         let alphabet: [Unicode.Scalar] = [
             "a", "e", "\u{301}", "\u{341}", "é", "K", "\u{212A}", "\u{323}", "ẹ", "ê", "\u{302}", "ệ", "\u{308}",
             "\u{344}",
@@ -116,7 +116,7 @@ import Testing
     // MARK: Queries
 
     @Test(arguments: ["Mate", "Kate", "José", "中文", "a\r\nb"]) @MainActor
-    func anEqualTextIsFoundByItsIndex(_ text: String) async throws {
+    func anEqualStringIsFoundByItsIndex(_ text: String) async throws {
         try await withContainer { container, _ in
             let contacts = try container.dataSource(ContactDataSource.self)
             let decomposed = text.decomposedStringWithCanonicalMapping

@@ -25,7 +25,7 @@ import Testing
         }
     }
 
-    @Test func theFirst() async throws {
+    @Test func firstTakesEveryForm() async throws {
         try await withContacts { contacts, format in
             let wanted = wanted
             let found = [
@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    @Test func whetherThereIsOne() async throws {
+    @Test func existsTakesEveryForm() async throws {
         try await withContacts { contacts, format in
             let wanted = wanted
             #expect(try contacts.main.exists(ContactEntity.self))
@@ -76,7 +76,7 @@ import Testing
         }
     }
 
-    @Test func requests() async throws {
+    @Test func requestsTakeEveryForm() async throws {
         try await withContacts { contacts, format in
             let wanted = wanted
             let requests: [FetchRequest<ContactEntity>] = [
@@ -95,7 +95,7 @@ import Testing
         }
     }
 
-    @Test func values() async throws {
+    @Test func valuesTakeEveryForm() async throws {
         try await withContacts { contacts, format in
             let wanted = wanted
             var found = try await contacts.fetch(as: Uid.self, FetchRequest(where: format))
@@ -117,7 +117,7 @@ import Testing
         }
     }
 
-    @Test func updatesOfMany() async throws {
+    @Test func updatesTakeEveryForm() async throws {
         try await withContacts { contacts, format in
             let wanted = wanted
             let reports = [
@@ -137,7 +137,7 @@ import Testing
         }
     }
 
-    @Test func deletionsOfMany() async throws {
+    @Test func deletionsTakeEveryForm() async throws {
         try await withContacts { contacts, format in
             let other = "name 9"
             let reports = [
@@ -150,7 +150,7 @@ import Testing
         }
     }
 
-    @Test func theScopeOfASync() async throws {
+    @Test func theScopeOfASyncTakesEveryForm() async throws {
         try await withContacts { contacts, format in
             let (wanted, other) = (wanted, "name 9")
             let list = [ContactData(uid: "uid-0", name: "name 0", phone: "0")]
@@ -184,7 +184,7 @@ import Testing
         }
     }
 
-    @Test func lists() async throws {
+    @Test func listsTakeEveryForm() async throws {
         try await withContacts { contacts, format in
             let wanted = wanted
             let lists = [

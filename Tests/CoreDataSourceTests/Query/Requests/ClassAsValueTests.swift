@@ -30,7 +30,7 @@ import Testing
     ]
 
     @Test(arguments: calls.indices)
-    func itIsRefusedAndNothingHappens(index: Int) async throws {
+    func aClassAsAValueIsRefusedAndNothingHappens(index: Int) async throws {
         try await withContainer(.inMemory) { container, _ in
             let contacts = try container.dataSource(ContactDataSource.self)
             try await contacts.add(contactList(0..<3))

@@ -33,7 +33,7 @@ import Testing
         #expect(form(.isIn(\.phone, ["a", nil])) == "phone IN {\"a\", NULL}")
     }
 
-    @Test func textsAreTestedWithOptions() {
+    @Test func stringsAreTestedWithOptions() {
         #expect(form(.contains(\.name, "x")) == "name CONTAINS \"x\"")
         #expect(form(.contains(\.phone, "x", [.caseInsensitive, .diacriticInsensitive])) == "phone CONTAINS[cd] \"x\"")
         #expect(form(.beginsWith(\.name, "x")) == "name BEGINSWITH \"x\"")
@@ -59,7 +59,7 @@ import Testing
         #expect(form(condition).contains("age >= 5"))
     }
 
-    @Test func aTruthValueIsNegated() {
+    @Test func aBooleanIsNegated() {
         #expect(form(!\.isFavorite) == "isFavorite != TRUE")
         #expect(form(!\.isFavorite && \.age > 3) == "isFavorite != TRUE AND age > 3")
         #expect(form(\.age > 3 || !\.isFavorite) == "age > 3 OR isFavorite != TRUE")
@@ -102,7 +102,7 @@ import Testing
         #expect(words.compactMap { Int($0) }.filter { $0 >= 0 } == numbers)
     }
 
-    @Test func whatIsNoAttributeIsAnErrorOfTheFetch() async throws {
+    @Test func aPropertyThatIsNoAttributeIsAnErrorOfTheFetch() async throws {
         try await withContainer { container, _ in
             let error = try #require(throws: DataSourceError.self) {
                 try container.main.fetch(ContactEntity.self, where: \.isDeleted == true)

@@ -45,7 +45,7 @@ import Testing
 
     /// A list is what a fetch of the same request finds, before a save and after it.
     @Test(arguments: StoreKind.allCases, orders)
-    func theyAreInItsOrder(kind: StoreKind, order: [FetchOrder<ContactEntity>]) async throws {
+    func listsHaveTheOrderOfTheirRequest(kind: StoreKind, order: [FetchOrder<ContactEntity>]) async throws {
         try await withContacts(kind) { contacts in
             let request = FetchRequest(ContactEntity.self, where: \.age > 1, order: order)
             let list = try contacts.list(request)
@@ -90,7 +90,7 @@ import Testing
         #expect(list.snapshot.map { $0.uriRequired.host() } == ["c.example", "b.example", "a.example"])
     }
 
-    @Test func theyHaveItsWindowAndSections() async throws {
+    @Test func listsHaveTheWindowAndSectionsOfTheirRequest() async throws {
         try await withContacts { contacts in
             var request = FetchRequest(ContactEntity.self, where: \.age != 0, order: [.ascending(\.age)], limit: 4)
             let list = try contacts.list(request, sectionBy: \.age)
@@ -104,7 +104,7 @@ import Testing
         }
     }
 
-    @Test func theyLeaveOutSubentitiesIfItDoes() async throws {
+    @Test func listsLeaveOutSubentitiesIfTheirRequestDoes() async throws {
         let container = try await PersistentContainer(model: .allTypes, store: .inMemory)
         let parents = try container.dataSource(ParentDataSource.self)
         try await parents.perform { context in
@@ -144,7 +144,7 @@ import Testing
     ]
 
     @Test(arguments: refused.indices)
-    func whatNoListCanDoIsRefusedByName(index: Int) async throws {
+    func unsupportedRequestsOfListsAreRefusedByName(index: Int) async throws {
         try await withContacts { contacts in
             var request = FetchRequest(ContactEntity.self)
             ListRequestTests.refused[index](&request)

@@ -47,7 +47,7 @@ import Testing
         #expect(form(of: .isIn(\EveryType.integer64Required, 2...)) == "integer64Required >= 2")
     }
 
-    @Test func listsAreLists() {
+    @Test func listsAreTestedAsLists() {
         let few: Set<Int16> = [2]
         let numbers: [Int64] = [2, 3]
         #expect(form(.isIn(\.integer16Required, [2, 3])) == "integer16Required IN {2, 3}")
@@ -67,7 +67,7 @@ import Testing
         #expect(form(.isIn(\.decimalOptional, [2] as Set)).hasPrefix("decimalOptional IN {"))
     }
 
-    @Test func predicatesTakeTheSame() {
+    @Test func predicatesTakeTheSameRanges() {
         #expect(form(of: .isIn(\EveryType.integer16Required, 2...5)) == "integer16Required BETWEEN {2, 5}")
         #expect(form(of: .isIn(\EveryType.integer16Optional, 2...5)) == "integer16Optional BETWEEN {2, 5}")
         #expect(
@@ -81,7 +81,7 @@ import Testing
     }
 
     @MainActor @Test(arguments: StoreKind.allCases)
-    func theyHoldWhatTheyShould(kind: StoreKind) async throws {
+    func rangesContainWhatTheyShould(kind: StoreKind) async throws {
         try await withContainer(kind) { container, _ in
             let contacts = try container.dataSource(ContactDataSource.self)
             try await contacts.perform { context in

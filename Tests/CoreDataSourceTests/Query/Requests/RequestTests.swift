@@ -33,7 +33,7 @@ struct RequestTests {
     }
 
     @Test(arguments: StoreKind.allCases)
-    func textsAreSortedAsAsked(kind: StoreKind) async throws {
+    func stringsAreSortedAsRequested(kind: StoreKind) async throws {
         try await withContainer(kind) { container, _ in
             let contacts = try container.dataSource(ContactDataSource.self)
             let names = ["file10", "File9", "é", "f", "E", "file9"]
@@ -147,7 +147,7 @@ struct RequestTests {
         return FetchPredicate(.custom(test))
     }
 
-    @Test func whatOnlyObjectsKnowIsAskedOfThemBeforeTheWindow() async throws {
+    @Test func testsOfObjectsComeBeforeTheWindow() async throws {
         try await withContacts(.sqlite) { contacts in
             let asked = Shared(0)
             let few = \ContactEntity.name < "n2" && RequestTests.isEven(asked)
@@ -164,7 +164,7 @@ struct RequestTests {
         }
     }
 
-    @Test func whatATestThrowsIsTheCauseOfTheError() async throws {
+    @Test func anErrorOfATestIsTheCauseOfTheError() async throws {
         try await withContacts(.sqlite) { contacts in
             let request = FetchRequest(
                 ContactEntity.self,

@@ -47,7 +47,7 @@ private struct ContactValue: ManagedObjectConvertible, Equatable {
         }
     }
 
-    @Test func theyAreReadFromAnyIsolation() async throws {
+    @Test func valuesAreReadFromAnyIsolation() async throws {
         try await withContainer { container, _ in
             let contacts = try container.dataSource(ContactDataSource.self)
             try await contacts.add(contactList(0..<3))
@@ -71,7 +71,7 @@ private struct ContactValue: ManagedObjectConvertible, Equatable {
         }
     }
 
-    @Test func whatAnInitializerThrowsIsThrown() async throws {
+    @Test func anErrorOfAnInitializerIsThrown() async throws {
         try await withContainer { container, _ in
             let contacts = try container.dataSource(ContactDataSource.self)
             try await contacts.perform { context in
