@@ -1,6 +1,6 @@
 internal import CoreDataSource
 
-/// One check for each rule. Each gives what is wrong, in sentences.
+/// One check for each rule. Each returns what is wrong, in sentences.
 extension DataSourceContract {
     func checkAdding(_ expected: StoredContents) async throws -> [String] {
         let again = try await withSource { container, source in
@@ -8,13 +8,13 @@ extension DataSourceContract {
             return try await contents(after: values, in: container, source)
         }
         let inOneBatch = try await withSource { try await contents(after: values + values, in: $0, $1) }
-        let advice = "Look the object up by its key before inserting one, and give it what the value says."
+        let advice = "Look the object up by its key before you insert one, and set its attributes from the value."
         return [
             again.difference(from: expected).map {
                 "Adding the same values again changed what is stored: \($0). \(advice)"
             },
             inOneBatch.difference(from: expected).map {
-                "Adding each value twice in one batch is not adding it once: \($0). \(advice)"
+                "Adding each value twice in one batch differs from adding it once: \($0). \(advice)"
             },
         ].compactMap(\.self)
     }
@@ -26,7 +26,7 @@ extension DataSourceContract {
             try await source.add(values)
             try await source.delete(first)
             let some = try await StoredContents(container)
-            // Half of them are not there any more.
+            // Half of them are deleted now.
             try await source.delete(values)
             return (some, try await StoredContents(container))
         }
@@ -44,7 +44,7 @@ extension DataSourceContract {
             )
         } else if let extra = some.excess(over: expected, of: Object.self) {
             wrong.append(
-                "After some values were deleted, the object of another one had changed: \(extra). Delete the object of the value and leave others as they are."
+                "After some values were deleted, an object of another value had changed: \(extra). Delete the object of the value and leave others as they are."
             )
         }
         return wrong
@@ -58,7 +58,7 @@ extension DataSourceContract {
             var wrong: [String] = []
             if report.inserted + report.updated + report.deleted > 0 {
                 wrong.append(
-                    "Syncing the same list again inserted \(report.inserted), updated \(report.updated) and deleted \(report.deleted) objects. Set each attribute from the value alone, and return the object that is there."
+                    "Syncing the same list again inserted \(report.inserted), updated \(report.updated) and deleted \(report.deleted) objects. Set each attribute from the value alone, and return the existing object."
                 )
             }
             if let difference = try await StoredContents(container).difference(from: before) {
@@ -75,7 +75,7 @@ extension DataSourceContract {
         for order in orders {
             let found = try await withSource { try await contents(after: order, in: $0, $1) }
             if let difference = found.difference(from: expected) {
-                wrong.append("The values were added in another order, and what is stored differs: \(difference).")
+                wrong.append("The values were added in another order, and the stored objects differ: \(difference).")
                 break
             }
         }
@@ -84,9 +84,9 @@ extension DataSourceContract {
             return try await StoredContents(container)
         }
         if let difference = oneByOne.difference(from: expected) {
-            wrong.append("The values were added one by one, and what is stored differs: \(difference).")
+            wrong.append("The values were added one by one, and the stored objects differ: \(difference).")
         }
-        let advice = "Let the object of a value follow from that value alone."
+        let advice = "Derive the object of a value from that value alone."
         return wrong.map { "\($0) \(advice)" }
     }
 
@@ -110,29 +110,30 @@ extension DataSourceContract {
                 do { try await source.add(values + [value]) } catch {
                     return try await remains(expected, "a batch with the refused value \(index)", in: container, source)
                 }
-                return ["Refused value \(index) was added without an error. Throw what goes wrong in a hook."]
+                return ["Refused value \(index) was added without an error. Let the hook throw its errors."]
             }
         }
         return wrong
     }
 
-    /// What a batch has left that threw.
+    /// What a batch left that threw.
     private func remains(
         _ expected: StoredContents, _ batch: String, in container: PersistentContainer, _ source: Source
     ) async throws -> [String] {
         var wrong: [String] = []
         let empty = try await withSource { container, _ in try await StoredContents(container) }
         if let difference = try await StoredContents(container).difference(from: empty) {
-            wrong.append("After \(batch) something is stored: \(difference). Write in the context of the hook only.")
+            wrong.append(
+                "After \(batch), something is stored: \(difference). Change objects only in the context of the hook.")
         }
         if let difference = try await contents(after: values, in: container, source).difference(from: expected) {
             wrong.append(
-                "After \(batch) the same values were added, and what is stored differs: \(difference). Keep nothing in the data source that a hook decides by."
+                "After \(batch), the same values were added, and the stored objects differ: \(difference). Do not keep state in the data source that a hook depends on."
             )
         }
         return wrong
     }
 }
 
-/// What a check throws in the middle of a batch.
+/// The error that a check throws in the middle of a batch.
 private struct Interruption: Error {}

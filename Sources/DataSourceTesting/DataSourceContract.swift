@@ -1,6 +1,6 @@
 public import CoreDataSource
 
-/// Checks the hooks of a data source against the rules that every data source keeps.
+/// Checks the hooks of a data source against the rules that every data source must keep.
 ///
 /// ```swift
 /// @Test func contactsKeepTheContract() async throws {
@@ -11,9 +11,8 @@ public import CoreDataSource
 /// }
 /// ```
 ///
-/// Every rule is checked on stores of its own, in memory. Objects are compared by their attributes and by those of the
-/// objects that they link to by to-one relationships; attributes that are not stored do not count, nor do ids. It works
-/// with any test framework.
+/// Every rule is checked on stores of its own, in memory. Objects are compared by their attributes and by those of the objects
+/// that their to-one relationships lead to; transient attributes and ids are ignored. It works with any test framework.
 ///
 /// **Isolation**: none; it makes the data sources on the main actor, which must not be blocked.
 public struct DataSourceContract<Value: Sendable, Source: DataSource<Value>, Object: ManagedObject>: Sendable {
@@ -27,7 +26,7 @@ public struct DataSourceContract<Value: Sendable, Source: DataSource<Value>, Obj
     ///   - source: The class to check.
     ///   - model: The model that the data source is for.
     ///   - entity: The class of the objects that the values stand for. If values stand for objects of several entities, check
-    ///     each entity with its own values.
+    ///     each entity with values of its own.
     ///   - values: At least two, which differ in their keys.
     ///   - refused: Values for which a hook throws.
     public init(
@@ -42,9 +41,9 @@ public struct DataSourceContract<Value: Sendable, Source: DataSource<Value>, Obj
     ///
     /// Complexity: each hook gets each value about 20 times.
     ///
-    /// - Throws: If the values cannot be added to an empty store, what that throws, since no rule can then be checked;
+    /// - Throws: If the values cannot be added to an empty store, the error of that, because no rule can be checked then;
     ///   `CancellationError`.
-    /// - Returns: The rules that are broken; none for a data source that keeps them all.
+    /// - Returns: The broken rules; none for a data source that keeps them all.
     public func violations() async throws -> [DataSourceViolation] {
         let expected = try await withSource { try await contents(after: values, in: $0, $1) }
         guard values.count > 1, !expected.isEmpty(of: Object.self) else {
@@ -67,7 +66,7 @@ public struct DataSourceContract<Value: Sendable, Source: DataSource<Value>, Obj
 
     /// Checks all rules.
     ///
-    /// - Throws: ``DataSourceContractError``, which lists the rules that are broken; as ``violations()``.
+    /// - Throws: ``DataSourceContractError`` with the broken rules; otherwise what ``violations()`` throws.
     public func check() async throws {
         let violations = try await violations()
         if !violations.isEmpty { throw DataSourceContractError(violations: violations) }
@@ -75,7 +74,7 @@ public struct DataSourceContract<Value: Sendable, Source: DataSource<Value>, Obj
 
     // MARK: Stores
 
-    /// Gives the body a data source on an empty store.
+    /// Passes a data source on an empty store to the body.
     func withSource<Result: Sendable>(
         _ body: (PersistentContainer, Source) async throws -> Result
     ) async throws -> Result {
@@ -90,7 +89,7 @@ public struct DataSourceContract<Value: Sendable, Source: DataSource<Value>, Obj
         }
     }
 
-    /// What is stored once the values were added.
+    /// The contents of the store once the values were added.
     func contents(
         after values: [Value], in container: PersistentContainer, _ source: Source
     ) async throws -> StoredContents {
@@ -115,7 +114,7 @@ extension PersistentContainer {
 }
 
 extension [DataSourceViolation] {
-    /// Adds what a check found. What it throws is a violation too.
+    /// Adds what a check found. An error of the check is a violation too.
     fileprivate mutating func append(
         _ rule: DataSourceRule, _ check: () async throws -> [String]
     ) async throws {
@@ -124,7 +123,7 @@ extension [DataSourceViolation] {
         } catch let error as CancellationError {
             throw error
         } catch {
-            append(DataSourceViolation(rule: rule, explanation: "A call threw where none should. \(error)"))
+            append(DataSourceViolation(rule: rule, explanation: "A call threw an error where it should not: \(error)"))
         }
     }
 }

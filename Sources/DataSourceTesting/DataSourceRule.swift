@@ -1,4 +1,4 @@
-/// A rule that every data source has to keep. Otherwise its lists and syncs go wrong.
+/// A rule that every data source must keep. Otherwise its lists and syncs go wrong.
 public struct DataSourceRule: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
     public let rawValue: String
 
@@ -8,15 +8,15 @@ public struct DataSourceRule: RawRepresentable, Sendable, Hashable, CustomString
 
     /// The values make objects. Without objects, the other rules cannot be checked.
     public static let values = DataSourceRule(rawValue: "values")
-    /// Adding a value twice is adding it once.
+    /// Adding a value twice has the same result as adding it once.
     public static let adding = DataSourceRule(rawValue: "adding")
-    /// Adding and deleting an object removes that object and no other.
+    /// Deleting a value removes its object and no other.
     public static let deleting = DataSourceRule(rawValue: "deleting")
     /// Syncing the same list again writes nothing.
     public static let syncing = DataSourceRule(rawValue: "syncing")
-    /// The order of the values does not matter, nor does how many are added at once.
+    /// Neither the order of the values matters, nor how many are added at once.
     public static let order = DataSourceRule(rawValue: "order")
-    /// A batch that throws leaves nothing: not in the store, and not in the data source.
+    /// A batch that throws leaves no traces, neither in the store nor in the data source.
     public static let throwing = DataSourceRule(rawValue: "throwing")
 
     public var description: String { rawValue }
@@ -34,7 +34,7 @@ public struct DataSourceViolation: Sendable, Hashable, CustomStringConvertible {
 
 /// The rules that a data source breaks, as one error.
 public struct DataSourceContractError: Error, Sendable, CustomStringConvertible {
-    /// Every rule that is broken, at least one.
+    /// The broken rules; at least one.
     public let violations: [DataSourceViolation]
 
     public var description: String {

@@ -24,9 +24,9 @@ public struct GraphFixture: Sendable {
     /// - Parameters:
     ///   - graph: The objects.
     ///   - model: The model of the container.
-    ///   - dataSources: The classes of the data sources that own the entities of the graph and of the stores that it is
+    ///   - dataSources: The classes of the data sources that own the entities of the graph, and of the stores that it is
     ///     compared with.
-    ///   - keys: The key attribute of each entity, where it is not the first one with a uniqueness constraint.
+    ///   - keys: The key attribute of an entity, if it is not the first attribute with a uniqueness constraint.
     public init(
         _ graph: ObjectGraph, model: ManagedObjectModel, dataSources: [AnyDataSource.Type], keys: [String: String] = [:]
     ) {
@@ -41,9 +41,9 @@ public struct GraphFixture: Sendable {
     /// - Parameters:
     ///   - url: A file of JSON.
     ///   - model: The model of the container.
-    ///   - dataSources: The classes of the data sources that own the entities of the graph and of the stores that it is
+    ///   - dataSources: The classes of the data sources that own the entities of the graph, and of the stores that it is
     ///     compared with.
-    ///   - keys: The key attribute of each entity, where it is not the first one with a uniqueness constraint.
+    ///   - keys: The key attribute of an entity, if it is not the first attribute with a uniqueness constraint.
     /// - Throws: What reading the file throws; `invalidGraph`.
     public init(
         contentsOf url: URL, model: ManagedObjectModel, dataSources: [AnyDataSource.Type], keys: [String: String] = [:]
@@ -52,9 +52,9 @@ public struct GraphFixture: Sendable {
             try ObjectGraph(json: Data(contentsOf: url)), model: model, dataSources: dataSources, keys: keys)
     }
 
-    /// A new container in memory that has the objects, with its data sources made. The caller closes it.
+    /// A new container in memory that has the objects, with its data sources made. The caller must close it.
     ///
-    /// - Throws: As `importGraph` of a container.
+    /// - Throws: What `importGraph` of a container throws.
     public func container() async throws -> PersistentContainer {
         let container = try await PersistentContainer.empty(model)
         do {
@@ -70,10 +70,10 @@ public struct GraphFixture: Sendable {
     /// The first difference between the objects of a container and those of the fixture, as a sentence; nil if they are
     /// equal.
     ///
-    /// All objects of the data sources' entities are compared by their stored attributes and their links, and not by their
-    /// ids. Attributes that the fixture leaves out have their default values. The sentence may show values.
+    /// All objects of the data sources' entities are compared by their stored attributes and their links, and not by their ids.
+    /// Attributes that the fixture leaves out have their default values. The sentence may show values.
     ///
-    /// - Throws: As ``container()``; what reading throws.
+    /// - Throws: What ``container()`` throws; what reading throws.
     public func difference(from container: PersistentContainer) async throws -> String? {
         let expected = try await self.container()
         let wanted: ObjectGraph

@@ -2,12 +2,12 @@ internal import CoreDataSource
 internal import ManagedModel
 internal import RowStore
 
-/// What a store holds, without the ids: how many objects there are of each content, by entity.
+/// The contents of a store, without ids: how many objects there are with each content, by entity.
 struct StoredContents: Sendable {
     private var objects: [String: [String: Int]] = [:]
     private let model: ManagedObjectModel
 
-    /// What is stored now.
+    /// The present contents of a store.
     init(_ container: PersistentContainer) async throws {
         try await container.flush()
         let layout = container.stack.layout
@@ -40,7 +40,7 @@ struct StoredContents: Sendable {
         _ stored: StoredRow, _ entity: EntityLayout, _ attributes: [Int64: String]
     ) -> [String] {
         entity.storedColumns.filter { entity.columns[$0].attribute == nil }.compactMap { column in
-            // The number of an entity stands beside the key of its object.
+            // The number of an entity is stored beside the key of its object.
             let name = entity.columns[column].name
             guard entity.relationship(named: name) != nil || name == LinkNames.source || name == LinkNames.destination,
                 case .integer(let key) = stored.row.value(column, .integer)
@@ -67,7 +67,7 @@ struct StoredContents: Sendable {
 
     func isEmpty<Object: ManagedObject>(of type: Object.Type) -> Bool { count(of: type) == 0 }
 
-    /// The first entity of which there are not the same contents, in a sentence; nil if there is none.
+    /// The first entity with different contents, as a sentence; nil if there is none.
     func difference(from expected: StoredContents) -> String? {
         for entity in Set(objects.keys).union(expected.objects.keys).sorted() {
             let missing = expected.excess(over: self, ofEntity: entity)
@@ -75,14 +75,14 @@ struct StoredContents: Sendable {
             switch (missing, extra) {
             case (nil, nil): continue
             case (let missing?, nil): return "there is no \(entity) (\(missing))"
-            case (nil, let extra?): return "there is a \(entity) (\(extra)) too many"
+            case (nil, let extra?): return "there is an extra \(entity) (\(extra))"
             case (let missing?, let extra?): return "there is a \(entity) (\(extra)) instead of one (\(missing))"
             }
         }
         return nil
     }
 
-    /// The first content of objects of one class of which there are more; nil if there is none.
+    /// The first content with more objects of one class; nil if there is none.
     func excess<Object: ManagedObject>(over other: StoredContents, of type: Object.Type) -> String? {
         entities(of: type).lazy.compactMap { excess(over: other, ofEntity: $0) }.first
     }

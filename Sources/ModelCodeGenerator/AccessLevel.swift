@@ -1,9 +1,9 @@
-/// Who sees the generated declarations.
+/// The access level of the generated declarations.
 public enum AccessLevel: String, Sendable, CaseIterable {
     case `public`
     case package
     case `internal`
 
-    /// What a declaration starts with. Internal ones say nothing, as is usual.
+    /// The first word of a declaration; empty for internal declarations, as is usual.
     var prefix: String { self == .internal ? "" : rawValue + " " }
 }

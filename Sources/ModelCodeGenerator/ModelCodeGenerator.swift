@@ -4,15 +4,14 @@ public import ManagedModel
 ///
 ///     let source = ModelCodeGenerator(access: .internal).source(for: model)
 ///
-/// The text depends on the model and the options and on nothing else: the same input gives the same bytes on every
-/// machine.
+/// The text depends only on the model and the options: the same input gives the same bytes on every machine.
 ///
-/// What an entity gets is said by ``EntityDescription/codeGeneration``: a class, an extension of a class that the author
+/// ``EntityDescription/codeGeneration`` determines what an entity gets: a class, an extension of a class that the author
 /// writes, or nothing.
 public struct ModelCodeGenerator: Sendable {
-    /// Who sees the generated declarations.
+    /// The access level of the generated declarations.
     public var access: AccessLevel
-    /// What every entity gets, whatever the model says; nil to follow the model.
+    /// What every entity gets, regardless of the model; nil to follow the model.
     public var codeGeneration: CodeGeneration?
 
     public init(access: AccessLevel = .public, codeGeneration: CodeGeneration? = nil) {
@@ -20,7 +19,7 @@ public struct ModelCodeGenerator: Sendable {
         self.codeGeneration = codeGeneration
     }
 
-    /// One source file, which imports `CoreDataSource` and can stand in a target of its own.
+    /// A source file that imports `CoreDataSource` and can be the only file of a target.
     ///
     /// - Complexity: O(*n*²) in the attributes of the largest entity.
     public func source(for model: ManagedObjectModel) -> String {
@@ -51,13 +50,13 @@ public struct ModelCodeGenerator: Sendable {
         return text.text
     }
 
-    /// What is odd about the classes of a model, each a whole sentence: entities that ask for the same class, or for one
-    /// that cannot be. The code for them compiles, but is not what the model says.
+    /// Warnings about the classes of a model, each a sentence: entities that use the same class, or a class that is not
+    /// allowed. The code for them compiles, but differs from the model.
     public func warnings(for model: ManagedObjectModel) -> [String] {
         ModelPlan(for: adjusted(model)).warnings
     }
 
-    /// The model with the code generation that the option asks for.
+    /// The model with the code generation that the option sets.
     private func adjusted(_ model: ManagedObjectModel) -> ManagedObjectModel {
         guard let codeGeneration else { return model }
         var model = model

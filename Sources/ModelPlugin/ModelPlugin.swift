@@ -9,11 +9,11 @@ import PackagePlugin
 /// 2. every `.xcdatamodeld` and `.xcdatamodel` in the target's directory;
 /// 3. every one in the package's `Models` directory.
 ///
-/// SwiftPM counts the inputs of a plugin as handled, so none of these files needs a word in the manifest. Where a target
-/// lists its sources, `exclude: ["ModelPlugin.json"]` says the same aloud.
+/// SwiftPM treats the inputs of a plugin as handled, so none of these files needs an entry in the manifest. If a target lists
+/// its sources, `exclude: ["ModelPlugin.json"]` makes that explicit.
 ///
-/// SwiftPM asks a plugin again when the manifest changes or a file comes or goes in a target's directory, and at no other
-/// time: after editing `ModelPlugin.json`, or adding a model or a version elsewhere, touch `Package.swift`.
+/// SwiftPM calls a plugin again only when the manifest changes, or a file is added to or removed from a target's directory.
+/// After editing `ModelPlugin.json`, or adding a model or a version elsewhere, touch `Package.swift`.
 @main
 struct ModelPlugin: BuildToolPlugin {
     func createBuildCommands(context: PluginContext, target: any Target) throws -> [Command] {

@@ -5,7 +5,7 @@ import PackagePlugin
 struct TargetModels {
     private(set) var urls: [URL] = []
     private(set) var options: [String] = []
-    /// The file that said so, if one did: the code is generated again when it changes.
+    /// The file that lists the models, if there is one: the code is generated again when it changes.
     private(set) var configurationFiles: [URL] = []
 
     /// What is wrong with a target's models, in one line that names the file.
@@ -71,7 +71,7 @@ private func models(under directory: URL) -> [URL] {
     return models.sorted { $0.path < $1.path }
 }
 
-/// Every file in a bundle, also the hidden one that names the current version, sorted by path.
+/// Every file in a bundle, including the hidden one that names the current version, sorted by path.
 func files(in bundle: URL) -> [URL] {
     let files = FileManager.default.enumerator(at: bundle, includingPropertiesForKeys: [.isRegularFileKey])
     let all = (files?.allObjects ?? []).compactMap { $0 as? URL }

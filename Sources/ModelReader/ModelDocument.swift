@@ -1,10 +1,10 @@
 public import ManagedModel
 
-/// A model that was read, and what was odd about its file.
+/// A model that was read, and the diagnostics of its file.
 public struct ModelDocument: Sendable {
     /// The model.
     public var model: ManagedObjectModel
-    /// What the reader ignored or read in another way than it is written, in the order of the stages of reading.
+    /// What the reader ignored or changed, in the order of the stages of reading.
     public var diagnostics: [ModelDiagnostic]
 
     /// Makes a document.
@@ -14,13 +14,13 @@ public struct ModelDocument: Sendable {
     }
 }
 
-/// A remark about a model file that could be loaded all the same.
+/// A remark about a model file that could be loaded nevertheless.
 public struct ModelDiagnostic: Sendable, Hashable, CustomStringConvertible {
     /// The file that the remark is about.
     public var file: String
     /// The line of the element at fault, counted from 1.
     public var line: Int
-    /// What was odd, and what the reader made of it.
+    /// What was unusual, and what the reader did about it.
     public var message: String
 
     /// Makes a remark.
@@ -36,7 +36,7 @@ public struct ModelDiagnostic: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// Diagnostics as they come up. Past a limit only their number is kept, so that a hostile file cannot flood the log.
+/// Collects diagnostics. Beyond a limit only their number is kept, so that a hostile file cannot flood the log.
 struct DiagnosticLog {
     let file: String
     private var diagnostics: [ModelDiagnostic] = []

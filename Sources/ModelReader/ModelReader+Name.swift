@@ -2,8 +2,8 @@ public import Foundation
 
 /// Finding a model by its name.
 extension ModelReader {
-    /// Where models are looked for: in the resources of the program's bundle, in the program's own directory, and in the
-    /// bundles in these two, where a package has its resources.
+    /// The directories that are searched for models: the resources of the program's bundle, the program's own directory, and
+    /// the bundles in these two, where a package has its resources.
     public static var modelDirectories: [URL] {
         let program = Bundle.main.executableURL?.resolvingSymlinksInPath().deletingLastPathComponent()
         var directories: [URL] = []
@@ -16,7 +16,7 @@ extension ModelReader {
         return directories
     }
 
-    /// Reads the model of that name.
+    /// Reads the model with that name.
     ///
     /// ```swift
     /// let model = try ModelReader.read(named: "Contacts").model
@@ -25,9 +25,9 @@ extension ModelReader {
     /// - Parameters:
     ///   - name: The name of a `.xcdatamodeld` bundle, or of an `.xcdatamodel` directory, without its extension.
     ///   - version: As for ``read(_:version:)``.
-    ///   - directories: Where to look; the first directory that has the model counts. Nil, the default, for
+    ///   - directories: The directories to search; the first one that has the model is used. Nil, the default, for
     ///     ``modelDirectories``.
-    /// - Throws: ``ModelReaderError``: `notFound` if none has it, and as ``read(_:version:)``.
+    /// - Throws: ``ModelReaderError``: `notFound` if no directory has it; otherwise what ``read(_:version:)`` throws.
     public static func read(
         named name: String, version: String? = nil, in directories: [URL]? = nil
     ) throws(ModelReaderError) -> ModelDocument {
@@ -41,7 +41,7 @@ extension ModelReader {
         let places = directories.map(\.path).joined(separator: ", ")
         throw ModelReaderError(
             .notFound, file: "\(name).xcdatamodeld",
-            "There is no model of this name in \(places). Copy it there as a resource, or give its path.")
+            "There is no model with this name in \(places). Add it there as a resource, or give its path.")
     }
 
     /// The bundles in a directory, sorted by name.

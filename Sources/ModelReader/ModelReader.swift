@@ -1,15 +1,15 @@
 public import Foundation
 
-/// Reads data model files as Xcode writes them: `.xcdatamodeld` bundles, and `.xcdatamodel` directories that stand alone.
+/// Reads data model files as Xcode writes them: `.xcdatamodeld` bundles, and separate `.xcdatamodel` directories.
 ///
 ///     let document = try ModelReader.read(URL(filePath: "Models/Contacts.xcdatamodeld"))
 ///     for diagnostic in document.diagnostics { print(diagnostic) }
 ///     let model = document.model
 ///
-/// Odd values that older tools wrote are loaded with a diagnostic; names that lead nowhere are errors. A hostile file gives
-/// an error and never a trap, and its cost follows its size.
+/// Unusual values that older tools wrote are loaded with a diagnostic; references that lead nowhere are errors. A hostile file
+/// causes an error and never a trap, and its cost is proportional to its size.
 ///
-/// **Isolation**: none; every call stands alone and may run anywhere. Reading blocks on the disk.
+/// **Isolation**: none; calls are independent and can run on any thread. Reading blocks on the disk.
 public struct ModelReader: Sendable {
     private init() {}
 
@@ -31,7 +31,7 @@ public struct ModelReader: Sendable {
     /// - Parameters:
     ///   - data: The XML.
     ///   - name: The name of the model.
-    ///   - version: The name of the version; nil if it is that of the model.
+    ///   - version: The name of the version; nil if it is the name of the model.
     ///   - file: The name of the file in errors and diagnostics; nil for the name of the model.
     /// - Throws: ``ModelReaderError``, as for a file.
     public static func read(

@@ -1,10 +1,10 @@
 /// Why a model could not be read.
 public struct ModelReaderError: Error, Sendable, Hashable {
-    /// What kind of fault it is.
+    /// The kind of the fault.
     public var code: Code
     /// The file or bundle at fault.
     public var file: String
-    /// The line of the element at fault, counted from 1; nil where no line is to blame.
+    /// The line of the faulty element, counted from 1; nil if there is no such line.
     public var line: Int?
     /// What happened, and what to do about it.
     public var message: String
@@ -17,7 +17,7 @@ public struct ModelReaderError: Error, Sendable, Hashable {
         self.message = message
     }
 
-    /// The kind of fault. More may come: compare with the ones you handle, and keep a default.
+    /// The kind of a fault. New kinds may be added: compare with the ones you handle, and keep a default.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
         public let description: String
 
@@ -27,7 +27,7 @@ public struct ModelReaderError: Error, Sendable, Hashable {
 
         /// There is nothing at the path.
         public static let notFound = Code("notFound")
-        /// The file is there and could not be read.
+        /// The file exists but could not be read.
         public static let unreadable = Code("unreadable")
         /// The path or the file is not a data model.
         public static let notAModel = Code("notAModel")
@@ -35,7 +35,7 @@ public struct ModelReaderError: Error, Sendable, Hashable {
         public static let binaryModel = Code("binaryModel")
         /// The bundle does not say which of its versions is the current one.
         public static let noCurrentVersion = Code("noCurrentVersion")
-        /// The bundle has no version of the name asked for.
+        /// The bundle has no version with the requested name.
         public static let unknownVersion = Code("unknownVersion")
         /// The file is not in UTF-8.
         public static let unsupportedEncoding = Code("unsupportedEncoding")
@@ -47,7 +47,7 @@ public struct ModelReaderError: Error, Sendable, Hashable {
         public static let malformedXML = Code("malformedXML")
         /// An element lacks its name, or another required attribute.
         public static let missingName = Code("missingName")
-        /// A name is empty or holds a dot.
+        /// A name is empty or contains a dot.
         public static let invalidName = Code("invalidName")
         /// Two entities, composites, or properties of one entity share a name.
         public static let duplicateName = Code("duplicateName")
@@ -55,13 +55,13 @@ public struct ModelReaderError: Error, Sendable, Hashable {
         public static let inheritanceCycle = Code("inheritanceCycle")
         /// A parent, destination, composite or constrained property does not exist.
         public static let unknownReference = Code("unknownReference")
-        /// An attribute is of a type that is not in the format.
+        /// An attribute has a type that is not part of the format.
         public static let unknownType = Code("unknownType")
         /// A count is not a whole number, or is out of range.
         public static let badNumber = Code("badNumber")
         /// The file, or something in it, is larger than any real model.
         public static let tooLarge = Code("tooLarge")
-        /// Elements, entities or composites are nested deeper than in any real model.
+        /// Elements, entities or composites are nested more deeply than in any real model.
         public static let tooDeep = Code("tooDeep")
     }
 }

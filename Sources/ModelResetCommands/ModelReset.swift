@@ -1,18 +1,18 @@
 internal import ModelReader
 internal import RowStore
 
-/// The program `model-reset`: what it prints and how it exits, without doing either.
+/// The program `model-reset`: its output and exit code, without side effects on the process.
 ///
-/// `Arguments` sorts the command line, `Commands` has one file per command, `Output` is what they make.
+/// `Arguments` parses the command line, `Commands` has one file for each command, `Output` formats the results.
 package enum ModelReset {
-    /// Runs the command that the words name.
+    /// Runs the command on the command line.
     ///
     /// **Isolation**: none. It blocks on the disk.
     ///
-    /// - Parameter print: Called with each part of the output of a command that goes on until the program is ended.
+    /// - Parameter print: Called with each part of the output of a command that continues until the program is ended.
     package static func run(_ words: [String], print: (Outcome) -> Void = { _ in }) -> Outcome {
         if words.contains("--help") || words.contains("-h") { return Outcome(output: Usage.text) }
-        // Behind a command, --version is that of the model.
+        // After a command, --version is the version of the model.
         if words.filter({ $0 != "--json" }) == ["--version"] {
             return Outcome(Release.report, asJSON: words.contains("--json"), warnings: [])
         }
@@ -32,7 +32,7 @@ package enum ModelReset {
     }
 }
 
-/// What the program leaves behind.
+/// The result of a run.
 package struct Outcome: Sendable {
     package var output: String
     package var errors: String = ""

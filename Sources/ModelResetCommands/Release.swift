@@ -1,8 +1,8 @@
 internal import ManagedModel
 
-/// Which release of the program this is.
+/// The release of the program.
 package enum Release {
-    /// Raised by hand with each release. It says nothing about stores: ``ManagedObjectModel/schemaFormat`` does.
+    /// Increase it by hand with each release. It is not related to stores; ``ManagedObjectModel/schemaFormat`` is.
     package static let version = "0.1.0"
 
     static var report: Report {

@@ -1,9 +1,10 @@
 internal import CoreDataSource
 internal import Foundation
 
-/// Keeps a catalog of Debian packages, what they depend on, and their maintainers: the example of this package.
+/// Keeps a catalog of Debian packages, their dependencies and their maintainers. It is the sample app of this package.
 ///
-/// `Arguments` says what to do, `Input` reads the control file, `Catalog` has the two data sources, `Report` what is said.
+/// `Arguments` parses the command line, `Input` reads the control file, `Catalog` has the two data sources, `Report` prints the
+/// results.
 @main
 @MainActor
 struct PackageCatalog {
@@ -31,7 +32,7 @@ struct PackageCatalog {
         }
     }
 
-    /// Closes the catalog at the end, whatever comes of it: others who share it need not wait until it counts as gone.
+    /// Closes the catalog at the end, also after an error, so that others who share it need not wait until it counts as gone.
     private static func using(_ catalog: Catalog, _ body: (Catalog) async throws -> Void) async throws {
         do {
             try await body(catalog)
@@ -42,7 +43,7 @@ struct PackageCatalog {
         try await catalog.container.close()
     }
 
-    /// Reads the input before the store is opened: what cannot be read resets nothing.
+    /// Reads the input before the store is opened, so that unreadable input resets nothing.
     private static func update(_ arguments: Arguments) async throws -> Catalog {
         let packages = try PackageList(arguments.input)
         packages.reportFaults()
@@ -57,8 +58,8 @@ struct PackageCatalog {
         try await using(update(arguments)) { try await $0.watch(arguments.input, since: version, subject) }
     }
 
-    /// Opens what is stored. A store that was made for another model or database key stays as it is: a reset would leave it
-    /// empty.
+    /// Opens an existing store. A store that was made for another model or database key stays unchanged, because a reset would
+    /// leave it empty.
     private static func stored(_ arguments: Arguments) async throws -> Catalog {
         if arguments.place == .memory { return try await update(arguments) }
         if case .file(let file, _) = arguments.place, !FileManager.default.fileExists(atPath: file.path) {
@@ -68,7 +69,7 @@ struct PackageCatalog {
             return try await Catalog(arguments, resetPolicy: .fail)
         } catch let error as DataSourceError where error.code == .modelChanged {
             let reason = error.cause ?? "the model or the database key changed"
-            throw CatalogError("The store was made for something else: \(reason). Run package-catalog to fill it anew.")
+            throw CatalogError("The store does not fit: \(reason). Run package-catalog to fill it again.")
         }
     }
 
@@ -78,7 +79,7 @@ struct PackageCatalog {
     }
 }
 
-/// What keeps the program from its work, other than the store.
+/// An error that is not the store's.
 struct CatalogError: Error, CustomStringConvertible {
     var description: String
 

@@ -4,11 +4,11 @@ package import RowStore
 
 /// Rows in a PostgreSQL database, for any number of processes on any number of machines.
 ///
-/// Its connections: one writes, one reads what others have written, one listens, and up to eight read rows, and one more for
+/// Its connections: one writes, one reads what others have written, one listens, up to eight read rows, and one more reads for
 /// main.
 package final class PostgreSQLStore: PersistentStore {
     package struct Options: Sendable {
-        /// A URI or keywords, as libpq takes them.
+        /// A URI or keywords, as libpq reads them.
         package var connection: String
         /// The store's name in the database.
         package var name: String
@@ -16,13 +16,13 @@ package final class PostgreSQLStore: PersistentStore {
         package var identity: StoreIdentity
         package var synchronous: SynchronousLevel
         package var resetPolicy: ResetPolicy
-        /// Who hears of the statements that run once the store is open.
+        /// The listener for the statements that run once the store is open.
         package var tracing: StatementTracing?
         /// How long leases are kept and waited for.
         package var leaseTimes = LeaseTimes()
         /// How long an answer of the server may take.
         package var patience = Duration.seconds(60)
-        /// How long the outcome of a transaction is asked for whose answer was lost.
+        /// How long to ask for the outcome of a transaction whose answer was lost.
         package var settlingPatience = Duration.seconds(30)
         /// Waits before something is tried again.
         package var wait: @Sendable (Duration) -> Void = { Thread.sleep(forTimeInterval: $0 / .seconds(1)) }
@@ -42,14 +42,14 @@ package final class PostgreSQLStore: PersistentStore {
         var target: ConnectionTarget { ConnectionTarget(connection: connection, patience: patience) }
     }
 
-    /// What a generation of the store is worked with.
+    /// The state that belongs to one generation of the store.
     private struct State {
         var writer: Writer?
         var schema: PostgreSQLSchema
         var firstPosition: Int64
     }
 
-    /// What opening came to.
+    /// The result of opening the store.
     package let startup: StoreStartup
     package var member: StoreMember { membership.member }
     private let membership: Membership
@@ -69,12 +69,12 @@ package final class PostgreSQLStore: PersistentStore {
     }
 
     /// Opens the store, makes it if there is none, and resets it if it was made for another model or database key and the
-    /// policy says so.
+    /// policy allows that.
     ///
     /// - Throws: `storeUnavailable` if the server cannot be reached; `permissionDenied`, `notADatabase`, `invalidRequest`,
     ///   `storeUnreadable` (a server that is too old, a database of another encoding, a connection pool in between),
     ///   `storeReadOnly` (a standby), `modelChanged`, `storeInUse`, `storeBusy`, `newerFormat`, `storeCorrupt`,
-    ///   `unreadableModel`. Whatever it throws, a store that was there is as it was.
+    ///   `unreadableModel`. In every case an existing store is unchanged.
     package static func open(_ options: Options) throws(DataSourceError) -> PostgreSQLStore {
         let opening = StoreOpening(options: options)
         return PostgreSQLStore(opening, try opening.run())
@@ -114,7 +114,7 @@ package final class PostgreSQLStore: PersistentStore {
     package func read<R>(_ isolation: ReadIsolation, _ body: (any StoreReader) throws(DataSourceError) -> R)
         throws(DataSourceError) -> R
     {
-        // One state for each read: its position says what has to be laid over it.
+        // One state for each read: its position determines which rows must be laid over it.
         try readers.read(body)
     }
 
@@ -123,12 +123,12 @@ package final class PostgreSQLStore: PersistentStore {
         listener.withLock { $0 }?.report(to: handler)
     }
 
-    /// Puts an empty store in the place of this one, as another generation.
+    /// Replaces this store by an empty one, as another generation.
     ///
-    /// - Throws: `storeInUse`, which names them, if others have the store open.
+    /// - Throws: `storeInUse`, with their names, if others have the store open.
     package func reset(didEmpty: () -> Void) throws(DataSourceError) -> StoreStartup {
         try readers.pause { () throws(DataSourceError) in
-            // Nobody follows meanwhile: what a follower knows is of the old generation.
+            // Nothing follows the store meanwhile, because a follower only knows the old generation.
             let old = listener.withLock { $0 }
             old?.end()
             let result = Result { () throws(DataSourceError) in try replace() }
@@ -165,7 +165,7 @@ package final class PostgreSQLStore: PersistentStore {
         return startup
     }
 
-    /// Waits for reads and writes under way, and tells the others that this member has gone.
+    /// Waits for reads and writes under way, and reports to the others that this member has left.
     package func close() {
         readers.close()
         let listener = listener.withLock { listener in
@@ -204,7 +204,7 @@ extension PostgreSQLStore: StoreSharing {
         try feed.withLock { (feed) throws(DataSourceError) in
             guard let feed else { throw PostgreSQLStore.closed }
             var news = try feed.news(after: position)
-            // A save whose outcome was unknown may be there or not.
+            // A save with an unknown outcome may or may not be there.
             let isSettled = state.withLockIfAvailable { $0.writer?.settleSoon() ?? false } ?? false
             if isSettled { news.foundOutsideWrites = true }
             return news
@@ -264,7 +264,7 @@ extension PostgreSQLStore: StoreSharing {
         return try changeLeases(change)
     }
 
-    /// Changes the desk in one transaction, and calls the others.
+    /// Changes the leases in one transaction, and notifies the others.
     private func changeLeases(
         _ change: @Sendable (inout LeaseDesk, LeaseFacts) -> Void
     ) throws(DataSourceError) -> LeaseTable {

@@ -1,17 +1,17 @@
 internal import Dispatch
 internal import RowStore
 
-/// Passes on what goes wrong where no call can throw it.
+/// Passes on errors that no call can throw.
 ///
-/// The handler is called on a queue of its own: whoever reports may hold locks.
+/// The handler is called on a queue of its own, because the reporting code may hold locks.
 final class FailureReports: Sendable {
     typealias Handler = @Sendable (DataSourceError) -> Void
 
     private struct State {
         var handler: Handler?
-        /// What was reported before there was a handler.
+        /// Reports from before there was a handler.
         var kept: [DataSourceError] = []
-        /// What was reported before, for what is reported once.
+        /// Earlier reports, for those that are made only once.
         var reported: Set<String> = []
     }
 
@@ -32,7 +32,7 @@ final class FailureReports: Sendable {
         for error in kept { queue.async { handler(error) } }
     }
 
-    /// - Parameter once: A name under which nothing is reported twice.
+    /// - Parameter once: A name under which a report is made only once.
     func report(_ error: DataSourceError, once: String? = nil) {
         let handler = state.withLock { state -> Handler? in
             if let once {

@@ -13,13 +13,13 @@ package final class SQLiteStore: PersistentStore {
         package var calls: FileCalls
         /// Called on the opening thread while rows are carried over to another model.
         package var migrationProgress: (@Sendable (MigrationProgress) -> Void)?
-        /// The permissions of the files that are made, and of an empty one that is there. A store that is there keeps its own.
+        /// The permissions of new files, and of an existing empty one. An existing store keeps its own.
         package var fileMode = 0o600
         /// Whether the store is only read: no file is made or changed.
         package var isReadOnly = false
-        /// The frames (pages) in the write-ahead log from which on an idle store copies them into the main file.
+        /// When the write-ahead log has this many frames (pages), an idle store copies them into the main file.
         package var logLimit = 1000
-        /// Who hears of the statements that run once the store is open.
+        /// The listener for the statements that run once the store is open.
         package var tracing: StatementTracing?
         /// Whether others may have the store open too.
         package var isShared = false
@@ -43,9 +43,9 @@ package final class SQLiteStore: PersistentStore {
         }
     }
 
-    /// What opening came to.
+    /// The result of opening the store.
     package let startup: StoreStartup
-    /// A number that this store has and no other; a reset gives a new one.
+    /// A number that only this store has; a reset makes a new one.
     package var storeID: String { identifier.withLock { $0 } }
     package let longestValue: Int
     package let counters: StoreCounters
@@ -61,17 +61,16 @@ package final class SQLiteStore: PersistentStore {
     let reports = FailureReports()
     /// Held until the store is closed.
     let lock: Guarded<LockFile?>
-    /// What there is for a store that others have open too.
+    /// The parts of a shared store.
     let access: SharedAccess?
     /// Held until the store is closed, if it is only read.
     private let readOnlyWatch: Guarded<ReadOnlyWatch?>
 
-    /// Opens the store, makes it if there is none, and resets or migrates it if it was made for another model or database
-    /// key.
+    /// Opens the store, makes it if there is none, and resets or migrates it if it was made for another model or database key.
     ///
-    /// - Throws: `storeInUse`, `notAFile`, `notADatabase`, `foreignDatabase`, `permissionDenied`, `storeBusy`,
-    ///   `diskFull`, `storeCorrupt`, `newerFormat`, `storeUnreadable`, `modelChanged` (if the policy is `.fail`),
-    ///   `unreadableModel`. Whatever it throws, a store that was there is as it was, or gone as a whole if it was to go.
+    /// - Throws: `storeInUse`, `notAFile`, `notADatabase`, `foreignDatabase`, `permissionDenied`, `storeBusy`, `diskFull`,
+    ///   `storeCorrupt`, `newerFormat`, `storeUnreadable`, `modelChanged` (if the policy is `.fail`), `unreadableModel`. In
+    ///   every case an existing store is unchanged, or completely removed if it was to be dropped.
     package static func open(_ options: Options) throws(DataSourceError) -> SQLiteStore {
         let schema = try StoreSchema(options.layout)
         let files = try StoreFiles(options.url, options.calls, mode: options.fileMode)
@@ -150,7 +149,7 @@ package final class SQLiteStore: PersistentStore {
 
     package func report(to handler: @escaping @Sendable (DataSourceError) -> Void) { reports.report(to: handler) }
 
-    /// - Parameter isAlone: Whether nobody else has the store open, if others can have it.
+    /// - Parameter isAlone: Whether no other process has the store open, if it can be shared.
     func makeWriter(_ connection: Connection, isAlone: Bool) throws(DataSourceError) -> Writer {
         try lock.withLock { (lock) throws(DataSourceError) in
             guard let lock else { throw SQLiteStore.closed }
@@ -191,15 +190,15 @@ package final class SQLiteStore: PersistentStore {
         return try reader.run(isolation, body)
     }
 
-    /// - Throws: `storeMoved` if the store is only read and somebody has changed it.
+    /// - Throws: `storeMoved` if the store is only read and another process has changed it.
     func checkUnchanged() throws(DataSourceError) {
         if options.isReadOnly { try readOnlyWatch.withLock { $0 }?.check() }
     }
 
-    /// Whether enough has gathered in the write-ahead log to be copied into the main file.
+    /// Whether the write-ahead log is long enough to be copied into the main file.
     package var needsUpkeep: Bool { counters.uncopiedFrames > options.logLimit }
 
-    /// Copies the log into the main file if enough has gathered. It can take milliseconds.
+    /// Copies the log into the main file if it is long enough. That can take milliseconds.
     package func upkeep() {
         writer.withLock { if holdsLock { $0.current?.checkpointIfNeeded() } }
     }
@@ -214,14 +213,14 @@ package final class SQLiteStore: PersistentStore {
     package func willClose() { ClosingStores.shared.add(files.main, self) }
 
     package func closeIfIdle() -> Bool {
-        // Whoever follows ends soon.
+        // A follower ends soon.
         if access != nil { return false }
         guard readers.closeIfIdle() else { return false }
         endWriting()
         return true
     }
 
-    /// Waits for reads and writes under way, and leaves one file, with all rows in it.
+    /// Waits for reads and writes under way, and leaves one file with all rows.
     package func close() {
         // The readers first: the last connection to close copies the log, and only the writer may do that.
         readers.close()
@@ -231,7 +230,7 @@ package final class SQLiteStore: PersistentStore {
 
     private func endWriting() {
         writer.withLock { writer in
-            // Who has lost the lock may not write any more, nor who cannot have the turn.
+            // A process that has lost the lock must not write any more, nor one that cannot get its turn.
             let isTurn = access.map { (try? $0.turn.take()) != nil } ?? true
             if !isTurn || !holdsLock { try? writer.current?.connection.set(closingCopiesLog: false) }
             writer.current?.close()

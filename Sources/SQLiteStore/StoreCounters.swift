@@ -1,7 +1,7 @@
 internal import CSQLite
 internal import Synchronization
 
-/// What a store has done so far. Any thread may look.
+/// What a store has done so far. It can be read on any thread.
 package final class StoreCounters: Sendable {
     private let statements = Atomic(0)
     private let rows = Atomic(0)

@@ -1,7 +1,7 @@
 internal import ManagedModel
 internal import ModelCodeGenerator
 
-/// What the command line asks for.
+/// The parsed command line.
 struct Arguments: Sendable {
     var model: String
     var output: String
@@ -23,7 +23,7 @@ struct Arguments: Sendable {
         Exit codes: 0 written, 1 cannot write the file, 2 wrong usage, 3 cannot read the model.
         """
 
-    /// A command line that cannot be followed, and why.
+    /// An invalid command line, and why.
     struct UsageError: Error {
         var message: String
     }

@@ -20,8 +20,8 @@ do {
     exit(1)
 }
 
-/// Reads the model, reports what is odd in it, and writes the file unless it holds the same text already: then nothing
-/// that depends on it is built again.
+/// Reads the model, prints its warnings, and writes the file unless it already has the same contents, so that nothing that
+/// depends on it is built again.
 func generate(_ arguments: Arguments) throws {
     let document = try ModelReader.read(URL(fileURLWithPath: arguments.model), version: arguments.version)
     for diagnostic in document.diagnostics { complain("\(diagnostic)") }

@@ -25,7 +25,7 @@ import Testing
     @Test(arguments: [
         "a (1)", "a (>= )", "a b", "a |", "| a", "a (>= 1", "a (=> 1)", "a: ", "(>= 1)", "a]", "a (>= 1 2)",
     ])
-    func whatIsNoDependencyIsRefused(text: String) {
+    func invalidDependenciesAreRefused(text: String) {
         #expect(PackageReference.requirements(text) == nil)
     }
 

@@ -41,7 +41,7 @@ struct ArticleTests {
     }
 
     @Test(arguments: pages)
-    func whatIsNotCompiledSaysWhy(_ page: URL) throws {
+    func uncompiledBlocksSayWhy(_ page: URL) throws {
         let text = try String(contentsOf: page, encoding: .utf8)
         for match in text.matches(of: /\/\/ Not compiled here: (.*)/) {
             #expect(["needs UIKit.", "needs SwiftUI.", "part of a manifest."].contains(String(match.output.1)))

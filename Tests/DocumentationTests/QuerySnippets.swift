@@ -16,7 +16,7 @@ struct QuerySnippets {
         }
     }
 
-    @Test func thePartsOfARequest() async throws {
+    @Test func aRequestHasAnOrderALimitAndACursor() async throws {
         try await withContacts { _, contacts in
             var request = FetchRequest(ContactEntity.self, where: \.age >= 18)
             request.order = [.ascending(\.name, [.caseInsensitive, .numeric])]
@@ -29,13 +29,7 @@ struct QuerySnippets {
     }
 
     @Test func predicatesGoAlongRelationships() async throws {
-        try await withContacts { container, contacts in
-            let groups = try container.dataSource(GroupDataSource.self)
-            try await groups.add(Group(gid: "1", name: "Oath"))
-            try await contacts.perform { context in
-                let oath = try context.first(GroupEntity.self, where: \.gid, equals: "1")
-                for contact in try context.fetch(ContactEntity.self, where: \.age >= 18) { contact.group = oath }
-            }
+        try await withOath { contacts, _ in
             let oath: FetchPredicate<ContactEntity> = \.group?.name == "Oath"
             let macro = FetchPredicate<ContactEntity>(#Predicate { $0.group?.name == "Oath" })
             let format = try FetchPredicate<ContactEntity>(format: "group.name == %@", "Oath")
@@ -47,14 +41,14 @@ struct QuerySnippets {
         }
     }
 
-    @Test func sumsAndGroups() async throws {
+    @Test func sumsAreCalculated() async throws {
         try await withContacts { container, contacts in
             let (count, oldest) = try contacts.main.aggregate(FetchRequest<ContactEntity>(), .count(), .max(\.age))
             #expect(count == 3 && oldest == 32)
         }
     }
 
-    @Test func manyRowsInOneSave() async throws {
+    @Test func manyRowsAreChangedInOneSave() async throws {
         try await withContacts { _, contacts in
             try await contacts.update(ContactEntity.self, where: \.age >= 30, set: [.set(\.isFavorite, true)])
             try await contacts.delete(ContactEntity.self, where: !\.isFavorite)

@@ -5,13 +5,7 @@ import Testing
 @MainActor
 struct RelationshipSnippets {
     @Test func eitherSideShowsALinkUntilADeleteRuleTakesIt() async throws {
-        try await withContacts { container, contacts in
-            let groups = try container.dataSource(GroupDataSource.self)
-            try await groups.add(Group(gid: "1", name: "Oath"))
-            try await contacts.perform { context in
-                let oath = try context.first(GroupEntity.self, where: \.gid, equals: "1")
-                for contact in try context.fetch(ContactEntity.self, where: \.age >= 18) { contact.group = oath }
-            }
+        try await withOath { contacts, groups in
             var names: [String] = []
             for group in try groups.fetch(GroupEntity.self) {
                 names += try group.members.sorted(by: [.descending(\.name)]).map(\.name)
@@ -26,13 +20,7 @@ struct RelationshipSnippets {
     }
 
     @Test func listsFollowWhatTheirObjectsLeadTo() async throws {
-        try await withContacts { container, contacts in
-            let groups = try container.dataSource(GroupDataSource.self)
-            try await groups.add(Group(gid: "1", name: "Oath"))
-            try await contacts.perform { context in
-                let oath = try context.first(GroupEntity.self, where: \.gid, equals: "1")
-                for contact in try context.fetch(ContactEntity.self, where: \.age >= 18) { contact.group = oath }
-            }
+        try await withOath { contacts, groups in
             let table = Table()
             let request = FetchRequest(ContactEntity.self, order: [.ascending(\.group?.name), .ascending(\.name)])
             try contacts.register(table, dataKey: "byGroup", request, sectionBy: \.group?.name)

@@ -53,3 +53,17 @@ func withContacts(_ body: @MainActor (PersistentContainer, ContactDataSource) as
     try await body(container, contacts)
     try await container.close()
 }
+
+/// The same contacts, of whom the grown ones are in a group.
+@MainActor
+func withOath(_ body: @MainActor (ContactDataSource, GroupDataSource) async throws -> Void) async throws {
+    try await withContacts { container, contacts in
+        let groups = try container.dataSource(GroupDataSource.self)
+        try await groups.add(Group(gid: "1", name: "Oath"))
+        try await contacts.perform { context in
+            let oath = try context.first(GroupEntity.self, where: \.gid, equals: "1")
+            for contact in try context.fetch(ContactEntity.self, where: \.age >= 18) { contact.group = oath }
+        }
+        try await body(contacts, groups)
+    }
+}

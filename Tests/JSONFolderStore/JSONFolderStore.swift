@@ -52,7 +52,8 @@ public final class JSONFolderStore: PersistentStore {
         if let contents = try folder.contents("store.json") {
             found = try decoded(StoreMetadata.self, contents, "store.json")
         } else if !files.isEmpty {
-            throw DataSourceError(.foreignDatabase, "The folder has files of others. Choose another one.")
+            throw DataSourceError(
+                .foreignDatabase, "The folder contains files of other programs. Choose another folder.")
         }
         let plan = try options.plan(for: found)
         let rows = InMemoryRows(options.layout, firstFreeKey: plan.metadata.firstFreeKey)

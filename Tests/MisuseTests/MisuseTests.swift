@@ -7,7 +7,7 @@ import Testing
 /// Each source under `Tests/Misuse` breaks one rule, and says in its first lines what the compiler answers.
 @Suite(.serialized, .enabled(if: Compiler.isAvailable)) struct MisuseTests {
     @Test(arguments: MisuseCase.all)
-    func whatBreaksARuleDoesNotCompile(_ misuse: MisuseCase) async throws {
+    func codeThatBreaksARuleDoesNotCompile(_ misuse: MisuseCase) async throws {
         let expected = try misuse.expectedErrors
         try #require(!expected.isEmpty)
         let errors = try await Compiler.errors(in: misuse.file)
@@ -24,7 +24,7 @@ import Testing
         #expect(rules == ["Asked", "Hook", "Kept", "Made", "Main", "Sent"])
     }
 
-    @Test func whatKeepsTheRulesCompilesWithoutAnyAnnotation() async throws {
+    @Test func codeThatKeepsTheRulesCompilesWithoutAnnotations() async throws {
         let correct = MisuseCase.folder.appending(component: "Correct.swift")
         #expect(try await Compiler.errors(in: correct) == [])
         let words = try String(contentsOf: correct, encoding: .utf8).split { !$0.isLetter && $0 != "@" }

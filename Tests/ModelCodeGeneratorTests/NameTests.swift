@@ -59,7 +59,7 @@ import Testing
         #expect(!source.contains("class Thing: ManagedObject"))
         #expect(
             warnings(for: entities) == [
-                "More than one entity is of the class Thing: A, B. Generated classes must differ: that of A is Thing_A, that "
+                "More than one entity has the class Thing: A, B. Generated classes must differ: that of A is Thing_A, that "
                     + "of B is Thing_B. Give each entity a class of its own."
             ])
     }
@@ -94,7 +94,7 @@ import Testing
         let entities = [Self.entity("A", "Thing"), Self.entity("B", "Thing", .category)]
         let source = source(of: entities)
         #expect(source.contains("extension Thing {") && source.contains("class Thing_A: ManagedObject"))
-        #expect(warnings(for: entities).first?.hasPrefix("More than one entity is of the class Thing: A, B.") == true)
+        #expect(warnings(for: entities).first?.hasPrefix("More than one entity has the class Thing: A, B.") == true)
     }
 
     @Test func aClassIsExtendedForOneEntityWhoeverComesFirst() {
@@ -112,7 +112,8 @@ import Testing
     func aClassThatNobodyCanWriteIsAWarning(_ word: String, _ kind: CodeGeneration) {
         let entities = [Self.entity("A", word, kind)]
         #expect(!source(of: entities).contains("extension \(word)"))
-        #expect(warnings(for: entities).first?.contains("is of the class \(word), which Swift allows no class") == true)
+        #expect(
+            warnings(for: entities).first?.contains("has the class \(word), but Swift does not allow a class") == true)
     }
 
     @Test func aModelWithoutOddClassesHasNoWarnings() {

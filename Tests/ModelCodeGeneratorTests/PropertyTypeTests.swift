@@ -69,12 +69,12 @@ import Testing
     }
 
     @Test(arguments: [
-        (AttributeType.integer16, "Int", "Int is for Integer 64, and it is of the type Integer 16"),
-        (.transformable, "Kind", "is for strings and integers, and it is of the type Transformable"),
-        (.date, "Kind", "is for strings and integers, and it is of the type Date"),
-        (.string, "Int16", "is no name of a type of the app"), (.string, "[Kind]", "is no name"),
-        (.string, "Kind?; import Evil", "is no name"), (.string, "", "is no name"),
-        (.integer64, "Set<Kind>", "is no name"),
+        (AttributeType.integer16, "Int", "is Int, which needs the type Integer 64, but its type is Integer 16"),
+        (.transformable, "Kind", "needs a string or an integer, but its type is Transformable"),
+        (.date, "Kind", "needs a string or an integer, but its type is Date"),
+        (.string, "Int16", "is not the name of a type of the app"), (.string, "[Kind]", "is not the name"),
+        (.string, "Kind?; import Evil", "is not the name"), (.string, "", "is not the name"),
+        (.integer64, "Set<Kind>", "is not the name"),
     ])
     func aTypeThatDoesNotGoWithTheAttributeGivesNoProperty(type: AttributeType, name: String, reason: String) {
         let attribute = AttributeDescription(
@@ -88,7 +88,7 @@ import Testing
         let attribute = AttributeDescription(name: "x", type: .string, userInfo: ["swiftType": "Kind"])
         #expect(line(for: attribute) == nil)
         #expect(
-            source(of: attribute).contains("its swiftType is Kind, so it has to be optional or to have a default value")
+            source(of: attribute).contains("its swiftType is Kind, so it must be optional or have a default value")
         )
     }
 

@@ -43,7 +43,7 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: output.path))
     }
 
-    @Test func whatIsOddInAModelIsAWarningWithItsLine() async throws {
+    @Test func anOddModelIsAWarningWithItsLine() async throws {
         let directory = try TemporaryDirectory()
         let model = directory.url.appending(component: "Odd.xcdatamodel")
         try FileManager.default.createDirectory(at: model, withIntermediateDirectories: true)
@@ -74,7 +74,7 @@ import Testing
         let output = directory.url.appending(component: "Output.swift")
         let run = try await Subprocess.tool([model.path, "--output", output.path])
         #expect(run.status == 0)
-        #expect(run.errors.hasPrefix("\(model.path): warning: More than one entity is of the class Thing: A, B."))
+        #expect(run.errors.hasPrefix("\(model.path): warning: More than one entity has the class Thing: A, B."))
     }
 
     @Test func anOutputThatCannotBeWrittenIsAnError() async throws {

@@ -11,7 +11,7 @@ import Testing
         _ = try await program.run("check", "Shop.xcdatamodeld", "--lock", "model.lock", "--update")
     }
 
-    @Test func whatIsAsItWasIsFine() async throws {
+    @Test func anUnchangedModelIsFine() async throws {
         let outcome = try await check()
         #expect(outcome.status == 0)
         #expect(outcome.output == "Shop.xcdatamodeld: unchanged (version Shop)\n")
@@ -19,7 +19,7 @@ import Testing
         #expect(try await check().status == 0)
     }
 
-    @Test func whatChangedIsExplained() async throws {
+    @Test func changesAreExplained() async throws {
         try program.write(Shop.second)
         let outcome = try await check()
         #expect(outcome.status == 1)
@@ -30,7 +30,7 @@ import Testing
                   Item.price: added (Decimal, optional)
                   can be migrated with the policy .migrate; nothing is lost
                   but a store in this state is reset:
-                    Item.name: it is required now, has no default value, and objects are without a value. Give it a \
+                    Item.name: it is required now and has no default value, but some objects have no value. Give it a \
                 default value.
                 If this is meant, run the same command with --update, and commit model.lock.
 
@@ -60,7 +60,7 @@ import Testing
         #expect(outcome.status == 0)
         #expect(
             outcome.output
-                == "Shop.xcdatamodeld: unchanged (version Shop), but not its renaming identifiers; --update writes them down\n"
+                == "Shop.xcdatamodeld: unchanged (version Shop), except for its renaming identifiers; --update records them\n"
         )
         #expect(try await check("--update").status == 0)
         #expect(try lockText().hasSuffix("  renamed attribute \"Item\" \"name\" from \"label\"\n"))
@@ -156,7 +156,7 @@ import Testing
         #expect(try await check().status == 0)
     }
 
-    @Test func itDoesNotMatterWhereTheProgramIsStarted() async throws {
+    @Test func theWorkingDirectoryDoesNotMatter() async throws {
         try FileManager.default.createDirectory(at: program.file("deep"), withIntermediateDirectories: true)
         let paths = [program.file("Shop.xcdatamodeld").path, program.file("model.lock").path]
         #expect(try await program.run("check", paths[0], "--lock", paths[1]).status == 0)
@@ -185,7 +185,7 @@ import Testing
         try Data((try lockText() + "\(line)\n").utf8).write(to: program.file("model.lock"))
         let outcome = try await check()
         #expect(outcome.status == 3)
-        #expect(outcome.errors.hasPrefix("model.lock:8: error: This line is not one of a lock file."))
+        #expect(outcome.errors.hasPrefix("model.lock:8: error: This line does not belong in a lock file."))
     }
 
     @Test func aLockEditedByHandIsNotBelieved() async throws {

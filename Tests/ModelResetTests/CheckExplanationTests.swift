@@ -45,7 +45,7 @@ import Testing
             "<attribute name=\"extra\" attributeType=\"String\" defaultValueString=\"x\"/><attribute name=\"id\""
         ),
     ])
-    func itIsThatOfADiff(_ old: String, _ new: String) async throws {
+    func theExplanationIsThatOfADiff(_ old: String, _ new: String) async throws {
         let program = try Program()
         try program.write("Old", Self.start)
         try program.write(Self.start)

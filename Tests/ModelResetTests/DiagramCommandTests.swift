@@ -23,7 +23,7 @@ import Testing
         #expect(drawing.isInsideThePage)
     }
 
-    @Test func itGoesToAFile() async throws {
+    @Test func theDrawingGoesToAFile() async throws {
         let path = try program.write(Shop.first)
         let outcome = try await program.run("diagram", path, "--output", "shop.svg")
         #expect(outcome.status == 0)

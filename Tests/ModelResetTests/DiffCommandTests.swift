@@ -15,7 +15,7 @@ import Testing
         #expect(outcome.output == "The models have the same persisted shape: no store is reset.\n")
     }
 
-    @Test func whatDiffersIsSaidInWords() async throws {
+    @Test func differencesAreDescribedInWords() async throws {
         let outcome = try await program.run(
             "diff", try program.write("Old", Shop.first), try program.write("New", Shop.second))
         #expect(outcome.status == 1)
@@ -25,14 +25,14 @@ import Testing
                 Item.price: added (Decimal, optional)
                 can be migrated with the policy .migrate; nothing is lost
                 but a store in this state is reset:
-                  Item.name: it is required now, has no default value, and objects are without a value. Give it a \
+                  Item.name: it is required now and has no default value, but some objects have no value. Give it a \
                 default value.
 
                 """)
         #expect(outcome.errors == "")
     }
 
-    @Test func whyNothingCanBeMigratedIsSaid() async throws {
+    @Test func obstaclesOfAMigrationAreListed() async throws {
         let outcome = try await program.run(
             "diff", try program.write("Old", Shop.second), try program.write("New", Shop.cheap))
         #expect(
@@ -55,7 +55,7 @@ import Testing
                 """)
     }
 
-    @Test func whatIsRenamedMovedOrLostIsSaidWithItsType() async throws {
+    @Test func renamesMovesAndLossesAreListedWithTheirTypes() async throws {
         let old = """
             <entity name="Item"><attribute name="code" attributeType="Integer 32"/>
             <relationship name="box" maxCount="1" optional="YES" destinationEntity="Box" inverseName="items"/></entity>
@@ -105,7 +105,7 @@ import Testing
         #expect(unknown.errors.contains("There is no version 3. It has: 1, 2."))
     }
 
-    @Test func theSameForPrograms() async throws {
+    @Test func theJSONSaysTheSame() async throws {
         let json = try await program.json(
             "diff", try program.write("Old", Shop.first), try program.write("New", Shop.second))
         #expect(json["differs"] as? Bool == true)

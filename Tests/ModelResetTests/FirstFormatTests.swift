@@ -21,7 +21,7 @@ import Testing
         try await program.run("status", model, "--store", StoreFixture.storeName, "--database-key", "1")
     }
 
-    @Test func itIsOpenedAndNotReset() async throws {
+    @Test func aStoreOfTheFirstFormatIsOpenedAndNotReset() async throws {
         let outcome = try await status("World.xcdatamodeld")
         #expect(outcome.status == 0, "\(outcome.errors)")
         #expect(
@@ -36,7 +36,7 @@ import Testing
         #expect(try Data(contentsOf: program.file(StoreFixture.storeName)) == bytes)
     }
 
-    @Test func itsObjectsAreCountedAndItsPairsAreNot() async throws {
+    @Test func objectsOfTheFirstFormatAreCountedAndPairsAreNot() async throws {
         let model = try String(decoding: Data(contentsOf: fixture.modelFile), as: UTF8.self)
         let other = model.replacing("name=\"palace\"", with: "name=\"palace\" versionHashModifier=\"2\"")
         try program.write("Other", "")
@@ -52,7 +52,7 @@ import Testing
         #expect(try Data(contentsOf: program.file(StoreFixture.storeName)) == bytes)
     }
 
-    @Test func aBackupOfItIsRestored() async throws {
+    @Test func aBackupOfTheFirstFormatIsRestored() async throws {
         let outcome = try await program.run("restore", StoreFixture.storeName, "copy.sqlite")
         #expect(outcome.status == 0, "\(outcome.errors)")
         #expect(outcome.output.contains("restored: 36 objects of "))

@@ -17,7 +17,7 @@ import Testing
         #expect(outcome.errors == "")
     }
 
-    @Test func everyProcessFindsTheSame() async throws {
+    @Test func everyProcessFindsTheSameHash() async throws {
         let models = PackageFiles.root.appending(path: "Models/Contacts.xcdatamodeld").path
         let first = try await program.run("hash", models, "--json")
         #expect(first.status == 0)
@@ -48,7 +48,7 @@ import Testing
         let path = try program.write("Shop", versions: ["Shop": Shop.first], current: "Shop 2")
         let outcome = try await program.run("hash", path)
         #expect(outcome.status == 3)
-        #expect(outcome.errors.contains("names Shop 2 as the current version, and the bundle has no such version."))
+        #expect(outcome.errors.contains("names Shop 2 as the current version, but the bundle has no such version."))
         #expect(try await program.run("hash", path, "--version", "Shop").status == 0)
     }
 
@@ -58,14 +58,14 @@ import Testing
         let outcome = try await program.run("hash", path)
         #expect(outcome.status == 3)
         #expect(outcome.output == "")
-        #expect(outcome.errors.contains("contents:2: error: The attribute x is of the type Nothing"))
+        #expect(outcome.errors.contains("contents:2: error: The attribute x has the unknown type Nothing"))
         let error = try #require(try await program.json("hash", path)["error"] as? [String: Any])
         #expect(error["code"] as? String == "unknownType")
         #expect(error["line"] as? Int == 2)
         #expect(try await program.run("hash", "nowhere.xcdatamodeld").status == 3)
     }
 
-    @Test func whatIsOddInTheFileIsAWarning() async throws {
+    @Test func anOddFileIsAWarning() async throws {
         let path = try program.write("<entity name=\"Item\"><attribute name=\"x\"/></entity>")
         let outcome = try await program.run("hash", path)
         #expect(outcome.status == 0)

@@ -27,7 +27,7 @@ import Testing
         #expect(entity.uniquenessConstraints == [["uid"]])
     }
 
-    @Test func withoutANameItIsModel() async throws {
+    @Test func theModelIsNamedModelByDefault() async throws {
         #expect(try await program.run("init").status == 0)
         #expect(try ModelReader.read(program.file("Model.xcdatamodeld")).model.entities.map(\.name) == ["ItemEntity"])
         #expect(try await program.run("check", "Model.xcdatamodeld", "--update").status == 0)
@@ -40,7 +40,7 @@ import Testing
         #expect(try ModelReader.read(program.file("A & <B>.xcdatamodeld")).model.name == "A & <B>")
     }
 
-    @Test func whatIsThereIsNeverOverwritten() async throws {
+    @Test func existingFilesAreNeverOverwritten() async throws {
         let path = try program.write(Shop.first)
         let contents = program.file("\(path)/Shop.xcdatamodel/contents")
         let old = try Data(contentsOf: contents)
@@ -49,7 +49,7 @@ import Testing
         #expect(outcome.output == "")
         #expect(
             outcome.errors
-                == "model-reset: error: Shop.xcdatamodeld exists already; choose another name, or delete it first\n")
+                == "model-reset: error: Shop.xcdatamodeld already exists; choose another name, or delete it first\n")
         #expect(try Data(contentsOf: contents) == old)
     }
 

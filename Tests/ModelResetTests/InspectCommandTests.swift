@@ -54,7 +54,7 @@ import Testing
         #expect(members?.map { $0["alive"] as? Bool } == [true, false])
     }
 
-    @Test func theSameForPrograms() async throws {
+    @Test func theJSONSaysTheSame() async throws {
         let live = try open()
         defer { live.close() }
         _ = try live.takeLeases([0], for: "ItemDataSource")
@@ -147,7 +147,7 @@ import Testing
         #expect(!names.contains("shop.sqlite-wal") && !names.contains("shop.sqlite-shm"))
     }
 
-    @Test func whatIsNoStoreIsAnError() async throws {
+    @Test func aFileThatIsNoStoreIsAnError() async throws {
         #expect(try await program.run("inspect", "none.sqlite").errors.contains("notAFile: There is no store at "))
         try Data("a photo of a shop".utf8).write(to: store)
         let outcome = try await program.run("inspect", "shop.sqlite")

@@ -153,7 +153,7 @@ import Testing
     }
 
     @Test(arguments: [[], ["--if-needed"], ["--backup", "old"]])
-    func whatIsNoStoreIsNeverReset(_ words: [String]) async throws {
+    func aFileThatIsNoStoreIsNeverReset(_ words: [String]) async throws {
         let bytes = Data("a photo of a shop".utf8)
         try bytes.write(to: store)
         let outcome = try await reset(words)
@@ -189,7 +189,7 @@ import Testing
         #expect(next.startup.reason == .current && next.firstPosition == 0)
     }
 
-    @Test func theSameForPrograms() async throws {
+    @Test func theJSONSaysTheSame() async throws {
         try makeStore()
         let json = try await program.json("reset", model, "--store", store.path, "--database-key", "2", "--if-needed")
         #expect(json["reset"] as? Bool == true)

@@ -54,7 +54,7 @@ import Testing
         #expect(after == before)
     }
 
-    @Test func whatIsNoBackupIsNotRestored() async throws {
+    @Test func aFileThatIsNoBackupIsNotRestored() async throws {
         try makeStore()
         try Data("a photo of a shop".utf8).write(to: program.file("photo"))
         let outcome = try await program.run("restore", "photo", "shop.sqlite", "--force")
@@ -71,7 +71,7 @@ import Testing
         live.close()
     }
 
-    @Test func theSameForPrograms() async throws {
+    @Test func theJSONSaysTheSame() async throws {
         try makeStore()
         let json = try await program.json("restore", "backup.sqlite", "shop.sqlite", "--force")
         #expect(json["restored"] as? Bool == true)

@@ -34,7 +34,7 @@ import Testing
             [command, model, "--store", connection, "--name", "shop", "--database-key", "1"] + words)
     }
 
-    @Test func itsStatusNamesWhoHasItOpenAndChangesNothing() async throws {
+    @Test func theStatusOfAServerStoreNamesItsMembersAndChangesNothing() async throws {
         #expect(try await run("status").output == "create: there is no store\n")
         let store = try open()
         try Store.add([1: "pen", 2: "ink"], to: store)
@@ -58,7 +58,7 @@ import Testing
                 """)
     }
 
-    @Test func itIsResetOnceNobodyHasItOpen() async throws {
+    @Test func aServerStoreIsResetOnceNobodyHasItOpen() async throws {
         let store = try open()
         try Store.add([1: "pen", 2: "ink"], to: store)
         for words in ["", "--dry-run"] {
@@ -85,7 +85,7 @@ import Testing
         #expect(try await run("reset", "--backup", "old").status == 2)
     }
 
-    @Test func itIsInspectedAndFollowed() async throws {
+    @Test func aServerStoreIsInspectedAndFollowed() async throws {
         let store = try open()
         defer { store.close() }
         _ = try store.takeLeases([0], for: "ItemDataSource")

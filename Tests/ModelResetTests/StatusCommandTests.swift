@@ -28,14 +28,14 @@ import Testing
         #expect(outcome.output == "open: the store was made for this model and this database key\n")
     }
 
-    @Test func anotherKeyWouldResetIt() async throws {
+    @Test func anotherKeyWouldResetTheStore() async throws {
         try makeStore()
         let outcome = try await status(databaseKey: "2")
         #expect(outcome.status == 1)
         #expect(outcome.output == "reset: the store was made for another database key; 3 objects would be dropped\n")
     }
 
-    @Test func anotherModelWouldResetItAndTheEntitiesAreNamed() async throws {
+    @Test func anotherModelWouldResetTheStoreAndTheEntitiesAreNamed() async throws {
         try makeStore()
         try program.write(Shop.second)
         let outcome = try await status()
@@ -56,7 +56,7 @@ import Testing
         #expect(migration["reason"] as? String == "The database key changed.")
     }
 
-    @Test func whyItCannotBeMigratedIsSaid() async throws {
+    @Test func obstaclesOfAMigrationAreListed() async throws {
         try makeStore()
         try program.write(Shop.third)
         let before = try program.files("shop")
@@ -66,13 +66,13 @@ import Testing
             outcome.output == """
                 reset: the store was made for another model (Item); 3 objects would be set aside as a backup
                 cannot be migrated: Item.price: it is new, required, and has no default value for the objects that are \
-                there. Give it one, or make it optional.
+                there. Give it a default value, or make it optional.
 
                 """)
         #expect(try program.files("shop") == before)
     }
 
-    @Test func theSameForPrograms() async throws {
+    @Test func theJSONSaysTheSame() async throws {
         try makeStore()
         #expect(
             try await program.json("status", model, "--store", "shop.sqlite", "--database-key", "1")["migration"]
@@ -89,7 +89,7 @@ import Testing
         #expect(migration["losses"] as? [String] == [])
     }
 
-    @Test func whatAMigrationWouldLoseIsSaid() async throws {
+    @Test func lossesOfAMigrationAreListed() async throws {
         try makeStore()
         try program.write(Shop.renamed)
         let outcome = try await status()
@@ -121,7 +121,7 @@ import Testing
                 """)
     }
 
-    @Test(arguments: ["1", "2"]) func itMakesNoFileAndChangesNoByte(_ databaseKey: String) async throws {
+    @Test(arguments: ["1", "2"]) func aStatusMakesNoFileAndChangesNoByte(_ databaseKey: String) async throws {
         try makeStore()
         try FileManager.default.removeItem(at: program.file("shop.sqlite.lock"))
         let before = try program.files("shop")
@@ -146,7 +146,7 @@ import Testing
         #expect(try program.files("shop") == before)
     }
 
-    @Test func theBackupThatAnotherKeyWouldRemoveIsSaid() async throws {
+    @Test func theBackupThatAnotherKeyWouldRemoveIsListed() async throws {
         try makeStore()
         try Data().write(to: program.file("shop.sqlite.standard-backup-20250101T000000.000Z"))
         try Data().write(to: program.file("shop.sqlite.backup-20250101T000000.000Z"))
@@ -184,7 +184,7 @@ import Testing
         #expect(Set(try program.files("shop.sqlite").keys) == ["shop.sqlite", "shop.sqlite.lock"])
     }
 
-    @Test func whoSharesAStoreIsNamed() async throws {
+    @Test func membersOfASharedStoreAreNamed() async throws {
         let live = try Store.open(program.file("shop.sqlite"), model: program.file(model), isShared: true)
         defer { live.close() }
         let outcome = try await status()
@@ -201,7 +201,7 @@ import Testing
         #expect(members.map { $0["process"] as? Int } == [Int(getpid())])
     }
 
-    @Test func whatIsNoStoreIsAnErrorAndIsLeftAlone() async throws {
+    @Test func aFileThatIsNoStoreIsAnErrorAndIsLeftAlone() async throws {
         try Data("a photo of a shop".utf8).write(to: program.file("shop.sqlite"))
         let before = try program.files("shop")
         let outcome = try await status()

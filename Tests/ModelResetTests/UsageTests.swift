@@ -45,7 +45,10 @@ import Testing
         (["check", "a", "--version"], "unknown option --version"),
         (["init", "a", "b"], "unexpected argument b"),
         (["init", ".xcdatamodeld"], "a model needs a name before .xcdatamodeld"),
-        (["init", "Notes", "--entity", "my note"], "my note is not a name for an entity; use letters, digits and _"),
+        (
+            ["init", "Notes", "--entity", "my note"],
+            "my note is not a valid name for an entity; use letters, digits and _"
+        ),
     ])
     func argumentsThatMakeNoSenseAreNamed(_ words: [String], _ message: String) async throws {
         let outcome = try await program.run(words)
@@ -59,7 +62,7 @@ import Testing
         #if PostgreSQL
         "--name is missing"
         #else
-        "this program was built without servers; build it with --traits PostgreSQL"
+        "this program was built without server support; build it with --traits PostgreSQL"
         #endif
     }
 

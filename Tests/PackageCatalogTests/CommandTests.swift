@@ -40,14 +40,14 @@ import Testing
         #expect(try store.integrity() == "ok")
     }
 
-    @Test func aNameThatIsNotThereIsSaid() async throws {
+    @Test func anUnknownNameIsReported() async throws {
         let outcome = try await program.command("delete", "zip", "nothing")
         #expect(outcome.status == 1)
         #expect(outcome.lines == ["packages: deleted=1 rows=3"])
         #expect(outcome.errors == "package-catalog: Not in the catalog: nothing\n")
     }
 
-    @Test func whatWasDeletedComesBackWithTheNextUpdate() async throws {
+    @Test func aDeletedPackageComesBackWithTheNextUpdate() async throws {
         _ = try await program.command("delete", "zip")
         let lines = try await program.run(["--input", program.input.path, "--store", program.store.path]).lines
         #expect(lines[1].contains("inserted=1 updated=0 unchanged=3 deleted=0 "))

@@ -24,7 +24,7 @@ import Testing
         #expect(outcome.status == 0, "\(outcome.errors)")
     }
 
-    @Test func whatAPackageNeedsIsPrintedWithWhatMeetsIt() async throws {
+    @Test func requirementsArePrintedWithThePackagesThatMeetThem() async throws {
         #expect(
             try await program.command("depends", "desktop").lines == [
                 "desktop 1.0\tDepends\teditor (>= 2)\teditor 2.1",
@@ -43,7 +43,7 @@ import Testing
             ])
     }
 
-    @Test func whatNeedsAPackageIsPrinted() async throws {
+    @Test func packagesThatNeedAPackageArePrinted() async throws {
         #expect(
             try await program.command("rdepends", "libc").lines == [
                 "editor 2.1\tDepends\tlibc (>= 1.9)", "exim 1.0\tDepends\tlibc (>= 2.0~rc1)",

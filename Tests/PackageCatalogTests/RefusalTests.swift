@@ -14,7 +14,7 @@ import Testing
         _ = try await program.update(ControlPackage.many(5).text)
         let outcome = try await program.update(text, "--database-key", "2")
         #expect(outcome.status == 1)
-        #expect(outcome.errors.contains("has no package to store. Nothing was changed."))
+        #expect(outcome.errors.contains("contains no package. Nothing was changed."))
         #expect(outcome.output.isEmpty)
         #expect(try StoreFile(url: program.store).count("Package") == 5)
     }

@@ -70,7 +70,7 @@ import Testing
         )
     }
 
-    @Test func whatIsReadAgainstCounts() async throws {
+    @Test func repeatedAndBrokenRecordsAreCounted() async throws {
         let good = ControlPackage.many(5).text
         let text =
             good + "Package: x\nVersion: 1\n\n" + "Version: 1\n\n" + "Package:\n\n" + good + "Package: y\nrubbish\n"
@@ -82,7 +82,7 @@ import Testing
         #expect(text.split(separator: "\n").count { $0.hasPrefix("Package:") } == 13)
         #expect(outcome.errors.contains("line 71: x: Architecture is missing\n"))
         #expect(outcome.errors.contains("line 74: a record without a name: Package is missing\n"))
-        #expect(outcome.errors.contains(": y: this line is neither a field nor the continuation of one\n"))
+        #expect(outcome.errors.contains(": y: this line is neither a field nor a continuation\n"))
     }
 
     @Test func ofManyBrokenRecordsTheFirstAreNamed() async throws {

@@ -32,7 +32,7 @@ import Testing
             outcome.lines.dropFirst(3) == [
                 "watching: 3 packages, 2 sections", "- libzip 1.0 [libs]", "packages: deleted=1 rows=2",
                 "+ zip 1.0 [utils]", "> zsh 1.0 [utils]", "packages: inserted=1 updated=1",
-                "Not in the catalog: nothing", "A line is delete NAME, or add FILE.",
+                "Not in the catalog: nothing", "Enter delete NAME, or add FILE.",
             ])
         let store = StoreFile(url: program.store)
         #expect(try store.count("Package") == 3)

@@ -21,7 +21,7 @@ struct ValueTests {
         try value(.arithmetic(.constant(one), operation, .constant(other), kind))
     }
 
-    @Test func whatHasNoResultIsNull() throws {
+    @Test func operationsWithoutAResultAreNull() throws {
         #expect(try combine(.integer(.max), .add, .integer(1), .integer) == .null)
         #expect(try combine(.integer(.min), .divide, .integer(-1), .integer) == .null)
         #expect(try combine(.integer(.min), .remainder, .integer(0), .integer) == .null)
@@ -89,7 +89,7 @@ struct ValueTests {
         try value(.function(function, values.map { .constant($0) }, kind))
     }
 
-    @Test func whatIsTypicalOfAListDoesNotDependOnItsOrder() throws {
+    @Test func statisticsOfAListDoNotDependOnItsOrder() throws {
         let numbers: [RowValue] = [.integer(4), .integer(-1), .null, .integer(4), .integer(9), .integer(9)]
         for shift in numbers.indices {
             let values = Array(numbers[shift...] + numbers[..<shift])

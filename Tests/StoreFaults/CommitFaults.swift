@@ -69,11 +69,7 @@ package struct CommitFaults: Sendable {
     private static let storeName = "test.store"
 
     private func options(_ url: URL, _ calls: FileCalls = .system) -> SQLiteStore.Options {
-        var options = SQLiteStore.Options(
-            url: url, layout: TestModel.layout, identity: TestModel.identity(), synchronous: .full, resetPolicy: .fail,
-            calls: calls)
-        options.logLimit = 10
-        return options
+        .copyingLogOften(url, .full, calls)
     }
 
     private func expect(_ saves: Int, of sequence: SaveSequence, in store: SQLiteStore, _ moment: String) throws {
@@ -88,14 +84,14 @@ package struct CommitFaults: Sendable {
         _ options: SQLiteStore.Options, _ moment: String
     ) throws {
         for _ in 0..<100 {
-            guard let failure = failure(of: save, store) else { return findings.count(.acknowledged) }
+            guard let failure = store.failure(of: save) else { return findings.count(.acknowledged) }
             findings.count(.refused)
             guard failure == .outcomeUnknown else {
                 findings.expect([.storeUnreadable, .diskFull].contains(failure), "\(failure), \(moment)")
                 try expectAfterDeath(number, of: sequence, options.url, moment)
                 continue
             }
-            findings.expect(self.failure(of: save, store) == .outcomeUnknown, "saves are taken again, \(moment)")
+            findings.expect(store.failure(of: save) == .outcomeUnknown, "saves are taken again, \(moment)")
             store.close()
             store = try reopened(options)
             if try sequence.count(in: store) == number + 1 { return }

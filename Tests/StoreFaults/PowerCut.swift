@@ -50,21 +50,10 @@ package struct PowerCut: Sendable {
     private func syncsOfOpening() throws -> Int {
         try inFolder { url in
             let log = try WriteLog()
-            let store = try SQLiteStore.open(options(url, .full, log.calls))
+            let store = try SQLiteStore.open(.copyingLogOften(url, .full, log.calls))
             defer { store.close() }
             return log.syncCount
         }
-    }
-
-    private func options(
-        _ url: URL, _ level: SynchronousLevel, _ calls: FileCalls = .system
-    ) -> SQLiteStore.Options {
-        var options = SQLiteStore.Options(
-            url: url, layout: TestModel.layout, identity: TestModel.identity(), synchronous: level, resetPolicy: .fail,
-            calls: calls)
-        // So that the log is copied into the main file again and again.
-        options.logLimit = 10
-        return options
     }
 
     private static let storeName = "test.store"
@@ -79,12 +68,12 @@ package struct PowerCut: Sendable {
     /// - Returns: How many attempts failed.
     private func save(_ sequence: SaveSequence, to log: WriteLog, _ level: SynchronousLevel) throws -> Int {
         try inFolder { url in
-            let store = try SQLiteStore.open(options(url, level, log.calls))
+            let store = try SQLiteStore.open(.copyingLogOften(url, level, log.calls))
             defer { store.close() }
             log.acknowledge(0)
             var failures = 0
             for (number, save) in sequence.saves.enumerated() {
-                while let failure = failure(of: save, store) {
+                while let failure = store.failure(of: save) {
                     findings.expect(failure == .storeUnreadable, "a failed sync is \(failure), seed \(seed)")
                     failures += 1
                     if failures > 10 { return failures }
@@ -151,7 +140,7 @@ package struct PowerCut: Sendable {
             for (name, bytes) in files {
                 try bytes.write(to: url.deletingLastPathComponent().appending(component: name))
             }
-            let store = try SQLiteStore.open(options(url, .normal))
+            let store = try SQLiteStore.open(.copyingLogOften(url, .normal))
             findings.expect(store.startup.reason == .current, "the start found \(store.startup.reason), \(what)", .lost)
             let count = try sequence.count(in: store)
             store.close()

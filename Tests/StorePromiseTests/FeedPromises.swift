@@ -34,7 +34,7 @@ struct FeedPromises {
     }
 
     @Test(arguments: TestedStore.shared)
-    func whatIsRefusedHasNoPosition(kind: TestedStore) async throws {
+    func refusedSavesHaveNoPosition(kind: TestedStore) async throws {
         try await kind.withMembers(2) { members in
             let start = try members[0].store.position()
             var sets = [insert(1), insert(1), insert(2), .of(delete: []), insert(3)]
@@ -132,7 +132,7 @@ struct FeedPromises {
 
     /// A reader that is gone or stopped keeps nothing in the store for good.
     @Test(arguments: TestedStore.shared)
-    func whoIsTooLateReadsAnew(kind: TestedStore) async throws {
+    func aFollowerThatIsTooLateReloads(kind: TestedStore) async throws {
         try await kind.withMembers(2) { members in
             let start = try members[0].store.position()
             for step in Int64(0)..<40 {

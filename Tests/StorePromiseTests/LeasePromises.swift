@@ -36,7 +36,7 @@ struct LeasePromises {
     }
 
     @Test(arguments: TestedStore.shared)
-    func whoHasALeaseKeepsItAndItsEpoch(kind: TestedStore) async throws {
+    func aHolderKeepsItsLeaseAndItsEpoch(kind: TestedStore) async throws {
         try await kind.withMembers(2) { members in
             let first = try members[0].sharing.takeLeases([LeasePromises.item], for: "a").table
             let again = try members[0].sharing.takeLeases([LeasePromises.item, LeasePromises.sub], for: "b")
@@ -84,7 +84,7 @@ struct LeasePromises {
     }
 
     @Test(arguments: TestedStore.shared)
-    func whoWaitsForSeveralIsNotOvertaken(kind: TestedStore) async throws {
+    func aTicketForSeveralLeasesIsNotOvertaken(kind: TestedStore) async throws {
         try await kind.withMembers(3) { members in
             let (item, sub) = (LeasePromises.item, LeasePromises.sub)
             _ = try members[0].sharing.takeLeases([item], for: "s")

@@ -63,6 +63,20 @@ package enum TestModel {
         return model
     }()
 
+    /// With a to-one relationship, and one whose links have rows of their own, to entities of one family.
+    package static let linkModel = ManagedObjectModel(
+        name: "Links",
+        entities: [
+            EntityDescription(
+                name: "Person",
+                relationships: [
+                    RelationshipDescription(name: "home", destinationName: "Place", isOptional: true),
+                    RelationshipDescription(
+                        name: "visited", destinationName: "Place", isToMany: true, isOptional: true),
+                ]),
+            EntityDescription(name: "Place"), EntityDescription(name: "Town", parentName: "Place"),
+        ])
+
     package static let layout = ModelLayout(model)
     package static let item = 0
 

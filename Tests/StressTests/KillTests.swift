@@ -5,7 +5,7 @@ import Testing
 /// A process that is killed in the middle of its work loses nothing that it was told is saved, and no save is half there.
 struct KillTests {
     /// Sixty processes; `Scripts/stress kill --size full` kills a thousand.
-    @Test func whatWasAcknowledgedIsThereAndEachSaveIsWhole() async throws {
+    @Test func everyAcknowledgedSaveIsThereAsAWhole() async throws {
         let stress = PackageFiles.products.appending(component: "stress").path
         let run = try await Subprocess(stress, ["kill", "--seed", "\(testSeed())"])
         #expect(run.status == 0, "\(run.output)\(run.errors)")

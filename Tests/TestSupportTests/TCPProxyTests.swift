@@ -24,7 +24,7 @@ struct TCPProxyTests {
         func numbers() throws -> [String?] { try direct.run("SELECT number FROM t ORDER BY 1").flatMap { $0 } }
     }
 
-    @Test func whatIsNotDisturbedArrives() throws {
+    @Test func undisturbedMessagesArrive() throws {
         let place = try Place()
         let session = try place.connect()
         try session.run("INSERT INTO t SELECT generate_series(1, 50000)")
@@ -98,7 +98,7 @@ struct TCPProxyTests {
         #expect(try session.run("SELECT 1") == [["1"]])
     }
 
-    @Test func whatIsHeldIsLostWithItsConnection() throws {
+    @Test func aHeldMessageIsLostWithItsConnection() throws {
         let place = try Place()
         let session = try place.connect()
         let hold = place.proxy.hold("COMMIT")

@@ -1,6 +1,6 @@
 internal import RowStore
 
-/// A way to work in the background again and again: with the private contexts of some data sources, or reading only.
+/// Works in the background again and again: with the private contexts of some data sources, or reading only.
 ///
 /// ```swift
 /// let background = container.newBackgroundContext(for: contacts)
@@ -13,7 +13,7 @@ internal import RowStore
 /// data source, so all writes to a data source are serial, and writes to different data sources run side by side. Calls that
 /// only read run side by side, at most 6 at once, and each sees one state of all rows.
 ///
-/// It keeps the container and the data sources.
+/// A background context keeps its container and its data sources alive.
 ///
 /// **Isolation**: none; it may be used from anywhere, by several calls at once.
 public struct BackgroundContext<Contexts>: Sendable {
@@ -28,8 +28,8 @@ public struct BackgroundContext<Contexts>: Sendable {
     ///
     /// **Isolation**: the queues of the contexts. The contexts are valid only in the work.
     ///
-    /// - Throws: What the work throws, then nothing has happened; otherwise as ``PersistentContainer/perform(in:_:waitFor:_:)``
-    ///   or ``PersistentContainer/read(_:)``.
+    /// - Throws: What the work throws; nothing has happened then. Otherwise what
+    ///   ``PersistentContainer/perform(in:_:waitFor:_:)`` or ``PersistentContainer/read(_:)`` throws.
     @discardableResult
     public func perform<Result: Sendable>(_ work: @Sendable (Contexts) throws -> Result) async throws -> Result {
         let outcome = Guarded<Result?>(nil)
@@ -38,7 +38,7 @@ public struct BackgroundContext<Contexts>: Sendable {
             outcome.withLock { $0 = result }
         }
         guard let result = outcome.withLock({ $0 }) else {
-            preconditionFailure("A background context returned before its work had run.")
+            preconditionFailure("A background context returned before its work ran.")
         }
         return result
     }

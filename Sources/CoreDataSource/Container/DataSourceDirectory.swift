@@ -27,17 +27,17 @@ final class DataSourceDirectory {
             guard let entity = layout.entity(named: object.entityName) else {
                 throw DataSourceError(
                     .unknownEntity,
-                    "\(type) lists \(object), whose entity \"\(object.entityName)\" the model \(layout.model.name) does not have. Give the container the model that \(object) was generated from.",
+                    "\(type) lists \(object), but the model \(layout.model.name) has no entity \"\(object.entityName)\". Give the container the model that \(object) was generated from.",
                     entityName: object.entityName)
             }
             stack.adopt(object, forEntity: entity.index)
-            // To own an entity is to own what is below it.
+            // A data source that owns an entity also owns its sub-entities.
             for concrete in entity.concreteFamily {
                 if let owner = owners[concrete] {
                     let name = layout.entities[concrete].name
                     throw DataSourceError(
                         .entityAlreadyOwned,
-                        "\(type) lists \(name), which \(owner) owns already. Give each entity to one data source.",
+                        "\(type) lists \(name), but \(owner) already owns it. Give each entity to one data source.",
                         entityName: name)
                 }
                 claimed.insert(concrete)

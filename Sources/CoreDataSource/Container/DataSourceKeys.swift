@@ -2,12 +2,12 @@ internal import RowStore
 
 /// Keys of single data sources: `[ContactDataSource.self: "7"]`.
 ///
-/// The database key is for all rows; the key of a data source is for the rows of its entities. Change it, and the next start
-/// drops those rows and keeps all others. The key is kept in clear. No key and an empty one are the same.
+/// The database key covers all rows; the key of a data source covers the rows of its entities. If you change it, the next start
+/// drops those rows and keeps all others. The key is stored in clear text. An empty key is the same as none.
 public struct DataSourceKeys: Sendable, ExpressibleByDictionaryLiteral {
     private var keys: [(source: AnyDataSource.Type, key: String)]
 
-    /// Without any key.
+    /// No keys.
     public init() {
         keys = []
     }
@@ -26,12 +26,12 @@ public struct DataSourceKeys: Sendable, ExpressibleByDictionaryLiteral {
         }
     }
 
-    /// The key of each entity that can have rows, by its name.
+    /// The key of each concrete entity, by the entity's name.
     func entityKeys(_ layout: ModelLayout) -> [String: String] {
         var entityKeys: [String: String] = [:]
         for (source, key) in keys {
             for object in source.entities {
-                // A name that the model lacks is an error when the data source is made.
+                // A name that is not in the model becomes an error when the data source is made.
                 for entity in layout.entity(named: object.entityName)?.concreteFamily ?? [] {
                     entityKeys[layout.entities[entity].name] = key
                 }

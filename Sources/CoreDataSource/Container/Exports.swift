@@ -1,4 +1,4 @@
-// The values that an app meets come from the modules below; it imports this one only.
+// The public types of the modules below, so that an app imports this module only.
 @_exported public import ManagedModel
 @_exported public import struct RowStore.DataSourceError
 @_exported public import struct RowStore.MigrationProgress
@@ -9,7 +9,7 @@
 @_exported public import struct RowStore.StringSorting
 @_exported public import enum RowStore.SynchronousLevel
 
-// What somebody needs who writes a store.
+// The types that a custom store needs.
 @_exported public import struct RowStore.ChangeSet
 @_exported public import struct RowStore.ColumnLayout
 @_exported public import struct RowStore.ColumnSet

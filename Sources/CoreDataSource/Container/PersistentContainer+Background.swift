@@ -1,7 +1,7 @@
-/// Background contexts by the names that `NSPersistentContainer` has for them.
+/// Background contexts, under the names that `NSPersistentContainer` uses.
 ///
-/// They differ in one thing: a background context names the data sources whose entities it changes, and only reads without
-/// any. They say what ``perform(in:_:waitFor:_:)`` and ``read(_:)`` say.
+/// One thing differs from Core Data: a background context names the data sources whose entities it changes. Without any it only
+/// reads. Everything else is as ``perform(in:_:waitFor:_:)`` and ``read(_:)`` describe.
 extension PersistentContainer {
     /// A background context that only reads. Each of its calls sees one state of all rows.
     public func newBackgroundContext() -> BackgroundContext<ReadContext> {
@@ -36,13 +36,13 @@ extension PersistentContainer {
         return BackgroundContext { work in try await self.perform(in: first, second) { try work(($0, $1)) } }
     }
 
-    /// The same with any number of data sources, whose contexts come in the order of the data sources.
+    /// The same for any number of data sources. The contexts come in the order of the data sources.
     public func newBackgroundContext(for sources: [AnyDataSource]) -> BackgroundContext<[PrivateContext]> {
         requireOwn(sources, "newBackgroundContext(for:)")
         return BackgroundContext { work in try await self.perform(in: sources, work) }
     }
 
-    /// Reads in the background once, as ``read(_:)``.
+    /// Reads in the background once, as ``read(_:)`` does.
     @discardableResult
     public func performBackgroundTask<Result: Sendable>(
         _ work: @Sendable (ReadContext) throws -> Result
@@ -50,12 +50,12 @@ extension PersistentContainer {
         try await read(work)
     }
 
-    /// Writes the entities of one data source in the background once, as ``AnyDataSource/perform(waitFor:_:)``.
+    /// Writes the entities of one data source in the background once, as ``AnyDataSource/perform(waitFor:_:)`` does.
     ///
     /// - Parameters:
     ///   - source: A data source of this container.
     ///   - work: It runs once, on the queue of its private context.
-    /// - Throws: What the work throws, then nothing has happened; otherwise as `add`.
+    /// - Throws: What the work throws; nothing has happened then. Otherwise what `add` throws.
     @discardableResult
     public func performBackgroundTask<Result: Sendable>(
         for source: AnyDataSource, _ work: @Sendable (PrivateContext) throws -> Result
@@ -64,13 +64,13 @@ extension PersistentContainer {
         return try await source.perform(work)
     }
 
-    /// Writes the entities of two data sources in the background once, as ``perform(in:_:waitFor:_:)``.
+    /// Writes the entities of two data sources in the background once, as ``perform(in:_:waitFor:_:)`` does.
     ///
     /// - Parameters:
     ///   - first: A data source of this container.
     ///   - second: Another one.
     ///   - work: It gets the contexts in the order of the data sources, and runs once.
-    /// - Throws: As ``perform(in:_:waitFor:_:)``.
+    /// - Throws: What ``perform(in:_:waitFor:_:)`` throws.
     @discardableResult
     public func performBackgroundTask<Result: Sendable>(
         for first: AnyDataSource, _ second: AnyDataSource,

@@ -1,4 +1,4 @@
-/// Writing and reading in a chain, for those who know it from Skopelos.
+/// Writing and reading in a chain, as in Skopelos.
 ///
 /// ```swift
 /// try container
@@ -6,19 +6,18 @@
 ///     .readSync { main in print(try ContactEntity.count(in: main)) }
 /// ```
 ///
-/// Three things differ from Skopelos. A write names the data source whose entities it changes, since nobody else may change
-/// them; ``perform(in:_:waitFor:_:)`` writes over several. A completion is called when a write fails too. Objects stay in
-/// the block that got them: pass a ``ManagedObjectID`` to the next one, and look it up there.
+/// Three things differ from Skopelos. A write names the data source whose entities it changes, because no other code may change
+/// them; ``perform(in:_:waitFor:_:)`` writes over several. A completion is also called when a write fails. Objects stay in the
+/// block that got them: pass a ``ManagedObjectID`` to the next block, and look the object up there.
 extension PersistentContainer {
     /// Blocks until the work has run in the private context of the data source and its rows are in the store.
     ///
-    /// It may be called on the main thread. Calling it inside a private context or `read` is a programmer error
-    /// and traps.
+    /// You can call it on the main thread. Calling it inside a private context or `read` is a programmer error and traps.
     ///
     /// - Parameters:
     ///   - source: A data source of this container.
     ///   - work: It runs once, on the queue of the data source's private context. What it edits is one save.
-    /// - Throws: What the work throws; otherwise as ``AnyDataSource/performAndWait(_:)``. Then nothing has happened.
+    /// - Throws: What the work throws; otherwise what ``AnyDataSource/performAndWait(_:)`` throws. Nothing has happened then.
     @discardableResult
     public func writeSync(
         in source: AnyDataSource, _ work: @Sendable (PrivateContext) throws -> Void
@@ -28,7 +27,7 @@ extension PersistentContainer {
         return self
     }
 
-    /// Runs the work in the private context of the data source, after all calls that were made before, and returns at once.
+    /// Runs the work in the private context of the data source, after all earlier calls, and returns at once.
     ///
     /// - Parameters:
     ///   - source: A data source of this container.
@@ -54,19 +53,19 @@ extension PersistentContainer {
         return self
     }
 
-    /// Empties the store: ``reset()`` under the name that Skopelos gives it. Unlike in Skopelos, it does not block.
+    /// Empties the store: ``reset()`` under the name that it has in Skopelos. Unlike there, it does not block.
     ///
-    /// - Throws: As ``reset()``; then every row is as it was.
+    /// - Throws: What ``reset()`` throws; every row is unchanged then.
     @discardableResult
     public func nuke() async throws -> Self {
         try await reset()
         return self
     }
 
-    /// Calls the handler for every failure that no call can throw, until the container is closed: ``failures`` as a call in a
-    /// chain.
+    /// Calls the handler for every failure that no call can throw, until the container is closed. It is ``failures`` as a call
+    /// in a chain.
     ///
-    /// Skopelos has a method to override. Here a data source has one, ``AnyDataSource/handleError(_:)``, for its own saves.
+    /// Skopelos has a method to override. Here, override ``AnyDataSource/handleError(_:)`` for the saves of one data source.
     ///
     /// **Isolation**: none. The handler is called in a task of its own, in the order of the failures, and may use the
     /// container.

@@ -3,7 +3,7 @@ public import ManagedModel
 internal import RowStore
 internal import SQLiteStore
 
-/// Containers that go by a name, as those of `NSPersistentContainer` do.
+/// Containers that are opened by name, as with `NSPersistentContainer`.
 extension PersistentContainer {
     /// Opens the store of that name, or makes it: `<directory>/<name>.sqlite`.
     ///
@@ -11,11 +11,10 @@ extension PersistentContainer {
     /// let container = try await PersistentContainer(name: "Contacts", model: .contacts)
     /// ```
     ///
-    /// There is no registry of models, so you pass the model. If it is not compiled into the app, the product `ModelReader`
+    /// Models are not registered anywhere, so you pass the model. If it is not compiled into the app, the product `ModelReader`
     /// finds it by its name: `try ModelReader.read(named: "Contacts").model`.
     ///
-    /// The directory, and those above it, are made if they are missing, with the permissions `0o700`, unless the store is
-    /// only read.
+    /// Missing directories on the path are made with the permissions `0o700`, unless the store is read-only.
     ///
     /// **Isolation**: as ``init(model:store:databaseKey:configuration:)``.
     ///
@@ -23,10 +22,11 @@ extension PersistentContainer {
     ///   - name: A file name without an extension; most often that of the model.
     ///   - model: The model; most often the value that `ModelPlugin` generates, such as `.contacts`.
     ///   - directory: Where the store is; nil for ``Configuration/defaultDirectory``.
-    ///   - databaseKey: The app's own label for the contents, in clear; empty by default. Change it to have the store reset.
+    ///   - databaseKey: The app's own label for the contents, in clear text; empty by default. If you change it, the store is
+    ///     reset.
     ///   - configuration: How the container treats the store; each setting has its own default.
-    /// - Throws: `notAFile` for a name that cannot be a file name; as ``init(model:store:databaseKey:configuration:)``. Then
-    ///   no file has changed.
+    /// - Throws: `notAFile` if the name cannot be a file name; otherwise what ``init(model:store:databaseKey:configuration:)``
+    ///   throws. No file has changed then.
     @concurrent
     public convenience init(
         name: String, model: ManagedObjectModel, directory: URL? = nil, databaseKey: String = "",
@@ -36,7 +36,7 @@ extension PersistentContainer {
         else {
             throw DataSourceError(
                 .notAFile,
-                "\"\(name)\" cannot be the name of a container, because it is not a usual file name. Choose a name that is not empty, does not begin with a dot, and has no slash."
+                "\"\(name)\" cannot be the name of a container, because it is not a valid file name. Choose a name that is not empty, does not begin with a dot, and contains no slash."
             )
         }
         let directory = directory ?? Configuration.defaultDirectory
@@ -50,9 +50,9 @@ extension PersistentContainer {
 extension PersistentContainer.Configuration {
     /// The directory of stores that are opened by name.
     ///
-    /// On Apple's systems it is a folder in the user's Application Support. Elsewhere it is one in `$XDG_DATA_HOME`, or in
-    /// `~/.local/share` if that is not set or not absolute. The folder has the bundle identifier of the app as its name, or
-    /// the program's file name if there is none. It need not exist.
+    /// On Apple platforms it is a folder in the user's Application Support. On other platforms it is a folder in
+    /// `$XDG_DATA_HOME`, or in `~/.local/share` if that variable is unset or not absolute. The folder is named after the bundle
+    /// identifier of the app, or after the program's file if there is none. It need not exist.
     public static var defaultDirectory: URL {
         let app = Bundle.main.bundleIdentifier ?? ProcessInfo.processInfo.processName
         #if canImport(Darwin)
@@ -63,7 +63,7 @@ extension PersistentContainer.Configuration {
         #endif
     }
 
-    /// Where programs keep the data of a user, by the rules of XDG.
+    /// The directory for the data of a user, by the XDG rules.
     package static func dataDirectory(_ environment: [String: String], home: URL) -> URL {
         if let path = environment["XDG_DATA_HOME"], path.hasPrefix("/") {
             return URL(filePath: path, directoryHint: .isDirectory)

@@ -3,8 +3,8 @@ internal import RowStore
 
 /// Several stores of one app.
 extension PersistentContainer {
-    /// Opens several stores at once, each with a container of its own. A store that cannot be opened does not stop the
-    /// others.
+    /// Opens several stores at once, each with a container of its own. If one cannot be opened, the others are opened all the
+    /// same.
     ///
     /// ```swift
     /// let stores = await PersistentContainer.open(
@@ -16,15 +16,15 @@ extension PersistentContainer {
     /// if let error = stores.errors["cache"] { logger.error("\(error)") }
     /// ```
     ///
-    /// Each store has the entities of one configuration of the model, and only a change of these resets it. A data source
-    /// belongs to the container whose store has its entities. Relationships do not lead from one store to another, and a save
-    /// does not span two.
+    /// Each store holds the entities of one configuration of the model, and only a change of these entities resets it. A data
+    /// source belongs to the container whose store holds its entities. No relationship leads from one store to another, and no
+    /// save spans two stores.
     ///
     /// **Isolation**: none. Stores are opened side by side, off the main actor.
     ///
     /// - Parameters:
-    ///   - descriptions: Each with a name of its own; the same name twice is a programmer error and traps. The same file
-    ///     twice is `storeInUse` for the later one.
+    ///   - descriptions: The stores, each under a name of its own; the same name twice is a programmer error and traps. If two
+    ///     have the same file, the later one gets `storeInUse`.
     ///   - model: The model whose configurations the descriptions name.
     /// - Returns: A container or an error for each description. The errors are those of
     ///   ``init(model:store:databaseKey:configuration:)``, and `unreadableModel` for a configuration that the model does not
@@ -76,7 +76,7 @@ extension PersistentContainer {
         for description in descriptions {
             precondition(
                 names.insert(description.name).inserted,
-                "Two store descriptions are named \(description.name). Give each a name of its own.")
+                "Two store descriptions are named \(description.name). Give each store a different name.")
         }
     }
 }
@@ -85,7 +85,7 @@ extension DataSourceError {
     fileprivate init(describedTwice name: String) {
         self.init(
             .storeInUse,
-            "The store \(name) has the same file as one that was described before it. Give each store a file of its own."
+            "The store \(name) has the same file as an earlier description. Give each store a different file."
         )
     }
 }

@@ -1,7 +1,7 @@
 /// One save over several data sources.
 extension PersistentContainer {
-    /// Runs the work with the private contexts of two data sources, saves what it edited as one save, and returns its result
-    /// once the rows are in the store.
+    /// Runs the work with the private contexts of two data sources, saves its edits as one save, and returns the result once
+    /// the rows are in the store.
     ///
     /// ```swift
     /// try await container.perform(in: contacts, messages) { contacts, messages in
@@ -10,17 +10,19 @@ extension PersistentContainer {
     /// }
     /// ```
     ///
-    /// Each context edits the entities of its own data source; both see the rows of all. Batches of the data sources wait
-    /// meanwhile. After such a save, if a save of one of them is taken back, later saves of both are taken back too.
+    /// Each context edits the entities of its own data source and reads the rows of all. Batches of these data sources wait
+    /// until the call ends. After such a save, the data sources depend on each other: if a save of one is taken back, later
+    /// saves of both are taken back too.
     ///
-    /// **Isolation**: the queues of both private contexts. They are taken in one fixed order, so calls cannot deadlock.
+    /// **Isolation**: the queues of both private contexts. They are always taken in the same order, so calls cannot deadlock.
     ///
     /// - Parameters:
     ///   - first: A data source of this container.
     ///   - second: Another one.
-    ///   - level: How far the save must have come when the call returns; `.store` by default.
+    ///   - level: How far the save must get before the call returns; `.store` by default.
     ///   - work: It gets the contexts in the order of the data sources, and runs once.
-    /// - Throws: What the work throws, then nothing has happened; otherwise as ``DataSource/add(_:waitFor:)-([Value],_)``.
+    /// - Throws: What the work throws; nothing has happened then. Otherwise what ``DataSource/add(_:waitFor:)-([Value],_)``
+    ///   throws.
     @discardableResult
     public func perform<Result: Sendable>(
         in first: AnyDataSource, _ second: AnyDataSource, waitFor level: SaveLevel = .store,
@@ -29,13 +31,13 @@ extension PersistentContainer {
         try await perform(in: [first, second], waitFor: level) { try work($0[0], $0[1]) }
     }
 
-    /// The same with any number of data sources, whose contexts come in the order of the data sources.
+    /// The same for any number of data sources. The contexts come in the order of the data sources.
     ///
     /// - Parameters:
     ///   - sources: Data sources of this container.
-    ///   - level: How far the save must have come when the call returns; `.store` by default.
+    ///   - level: How far the save must get before the call returns; `.store` by default.
     ///   - work: It gets the contexts in the order of the data sources, and runs once.
-    /// - Throws: As ``perform(in:_:waitFor:_:)``.
+    /// - Throws: What ``perform(in:_:waitFor:_:)`` throws.
     @discardableResult
     public func perform<Result: Sendable>(
         in sources: [AnyDataSource], waitFor level: SaveLevel = .store,
@@ -45,12 +47,13 @@ extension PersistentContainer {
         return try await PrivateTier.perform(in: sources.map(\.tier), waitFor: level, work).result
     }
 
-    /// Traps unless the data sources are of this container.
+    /// Traps if a data source belongs to another container.
     func requireOwn(_ sources: [AnyDataSource], _ call: StaticString) {
         for source in sources {
             precondition(
                 source.tier.stack === stack,
-                "A \(source.tier.owner) of another container was passed to \(call). Use the data sources of this one.")
+                "A \(source.tier.owner) of another container was passed to \(call). Use the data sources of this container."
+            )
         }
     }
 }

@@ -10,21 +10,21 @@ internal import AppKit
 
 /// Writing pending saves before the process ends.
 ///
-/// A call that waited for the store has nothing pending. What can be is a save that was made with `waitFor: .main`, and
-/// one that the disk refused.
+/// A call that waited for the store has nothing pending. Only saves with `waitFor: .main` can be pending, and saves that the
+/// disk refused.
 extension PersistentContainer {
-    /// Flushes when the process ends: on SIGTERM, SIGINT and SIGHUP, which then take their usual effect; when it calls
-    /// `exit`; and when it returns from its main function. A signal that the process ignores, such as SIGHUP after `nohup`,
+    /// Flushes when the process ends: on SIGTERM, SIGINT and SIGHUP, which then have their usual effect; when the process calls
+    /// `exit`; and when it returns from its main function. A signal that the process ignores, such as SIGHUP under `nohup`,
     /// stays ignored.
     ///
-    /// A library does not handle signals unasked: call this once, early, in a server or a command-line tool. Apps on Apple
+    /// A library should not handle signals unasked, so call this once, early, in a server or a command-line tool. Apps on Apple
     /// platforms need not: their containers flush when the app goes to the background, and before it is terminated.
     public func flushOnTermination() {
         TerminationSignals.shared.add(self)
     }
 }
 
-/// Listens to the platform's notices that the app goes to the background or ends, for as long as it lives.
+/// While it lives, listens to the platform's notices that the app goes to the background or ends.
 package final class AppStateObserver: Sendable {
     private let tokens: Guarded<[any NSObjectProtocol]>
 
@@ -78,7 +78,7 @@ private final class TerminationSignals: Sendable {
     /// - Returns: Whether the process does not ignore it.
     private static func take(_ signal: Int32) -> Bool {
         #if canImport(Darwin)
-        // Kqueue tells of ignored signals too; signalfd on Linux does not.
+        // Kqueue reports ignored signals too; signalfd on Linux does not.
         return unsafeBitCast(Foundation.signal(signal, SIG_IGN), to: Int.self) != 1
         #else
         return true
@@ -94,14 +94,14 @@ private final class TerminationSignals: Sendable {
 
     private func flush() {
         for container in entries.withLock({ $0.compactMap(\.container) }) {
-            // There is nobody left to tell: what the disk refuses now is lost with the process.
+            // No caller is left to report to: what the disk refuses now is lost with the process.
             try? container.flushAndWait()
         }
     }
 
     private func end(by signal: Int32) {
         flush()
-        // A queue's thread blocks signals; this one must not block the one that is to end the process.
+        // A queue's thread blocks signals, but this thread must not block the signal that ends the process.
         var signals = sigset_t()
         sigemptyset(&signals)
         sigaddset(&signals, signal)

@@ -1,7 +1,7 @@
 public import ManagedModel
 package import RowStore
 
-/// One store, the tiers above it, and the data sources of an app.
+/// A store, the tiers above it, and the data sources of an app.
 ///
 /// ```swift
 /// let container = try await PersistentContainer(model: .contacts, store: .sqlite(url), databaseKey: "1000")
@@ -9,66 +9,65 @@ package import RowStore
 /// let contacts = try await container.dataSource(ContactDataSource.self)
 /// ```
 ///
-/// Opening compares the model's hash and the database key with those that the store was made for. If one differs, the
-/// store is reset or migrated as the ``Configuration/resetPolicy`` says, and ``startup`` says so. An error while opening is
-/// never a reset: it is thrown, and the files stay as they were.
+/// Opening compares the model's hash and the database key with those that the store was made for. If one differs, the store is
+/// reset or migrated by the ``Configuration/resetPolicy``, and ``startup`` reports it. An error during opening never resets a
+/// store: it is thrown, and the files are unchanged.
 ///
-/// The store is closed, and free for another process, soon after the container and its data sources are gone, or by
-/// ``close()``. Saves that are pending then are written first.
+/// The store is closed, and free for other processes, soon after the container and its data sources are released, or by
+/// ``close()``. Pending saves are written first.
 public final class PersistentContainer: Sendable {
     /// How a container treats its store.
     public struct Configuration: Sendable {
         /// When a commit counts as done. `.full` by default: when the disk has it.
         public var synchronous: SynchronousLevel
-        /// What to do with a store that was made for another model or database key. `.standard` by default: if the model
+        /// What happens to a store that was made for another model or database key. `.standard` by default: if the model
         /// changed, the old store is set aside; if a key changed, it is dropped.
         public var resetPolicy: ResetPolicy
-        /// Keys of single data sources: a changed key drops the rows of its data source only. None by default.
+        /// Keys of single data sources. If one changes, only the rows of its data source are dropped. None by default.
         public var databaseKeys: DataSourceKeys
-        /// How many bytes of objects each private context may keep registered between saves, so that they are found
-        /// without a fetch; 64 MiB by default. A batch may use more while it runs. Objects beyond the limit are forgotten
-        /// when it is saved, and read again when needed.
+        /// How many bytes of objects each private context may keep registered between saves, so that they are found without a
+        /// fetch; 64 MiB by default. A batch may use more while it runs. After its save, objects beyond the limit are
+        /// forgotten, and read again when they are needed.
         public var registeredObjectByteLimit: Int
         /// How many bytes of saves may wait for the store before further calls are held; 64 MiB by default.
         ///
         /// A call is held before its batch begins, for at most 10 seconds; then it throws `storeUnavailable`. Forms with a
-        /// callback are refused at once.
+        /// callback get that error at once.
         public var pendingByteLimit: Int
-        /// How many values may wait for their batch, or for their callback, before further calls are held as well; 1,000,000
-        /// by default.
+        /// How many values may wait for their batch or their callback before further calls are held, too; 1,000,000 by default.
         public var queuedValueLimit: Int
-        /// How many bytes of saves may wait for the main actor; 32 MiB by default. If more wait, main skips the single saves
-        /// and reads again what it shows.
+        /// How many bytes of saves may wait for the main actor; 32 MiB by default. If more are waiting, main skips the single
+        /// saves and reloads what it shows.
         public var mainBacklogByteLimit: Int
-        /// The permissions of the files that the container makes: the store, its log and shared memory, its lock file and
-        /// its backups. `0o600` by default, so that they are their owner's alone. An empty file that is there gets them too;
-        /// a store that is there keeps its own.
+        /// The permissions of the files that the container makes: the store, its log and shared memory, its lock file and its
+        /// backups. `0o600` by default, so that only their owner has access. An existing empty file gets these permissions too;
+        /// an existing store keeps its own.
         public var fileMode: Int
-        /// Whether the store is only read. False by default.
+        /// Whether the store is opened for reading only. False by default.
         ///
-        /// No file is made or changed, so the store may be on a read-only medium. It has to exist, and to be made for this
-        /// model and these keys. Saves throw `storeReadOnly`. Several containers may read one store. While they do, no
-        /// container can write it.
+        /// No file is made or changed, so the store may be on a read-only medium. It must exist and be made for this model and
+        /// these keys. Saves throw `storeReadOnly`. Several containers may read one store. While they do, no container can
+        /// write it.
         public var isReadOnly: Bool
-        /// Called again and again while a migration (``ResetPolicy/migrate``) carries rows over, and once at its end. It is
-        /// called on the thread that opens the store, which waits for it.
+        /// Called repeatedly while a migration (``ResetPolicy/migrate``) carries rows over, and once at its end. It is called
+        /// on the thread that opens the store, which waits for it.
         public var migrationProgress: (@Sendable (MigrationProgress) -> Void)?
-        /// Called with every statement that the store of the container runs once it is open. Nil by default, which costs
-        /// nothing. A store in memory runs none.
+        /// Called with every statement that the container's store runs once it is open. Nil by default, which costs nothing. A
+        /// store in memory runs no statements.
         ///
         /// ```swift
         /// configuration.trace = { if $0.duration > .milliseconds(50) { logger.notice("\($0)") } }
         /// ```
         ///
-        /// **Isolation**: none; it is called on the thread that ran the statement, which may be the main thread, and waits
-        /// for it. Statements of different threads come at the same time. It must not use the container, a data source or
-        /// an object, nor end the process: locks of the store are held.
+        /// **Isolation**: none; it is called on the thread that ran the statement, which may be the main thread, and blocks it.
+        /// Calls for statements of different threads may overlap. It must not use the container, a data source or an object, or
+        /// end the process: the store holds locks during the call.
         public var trace: (@Sendable (StatementTrace) -> Void)?
-        /// Whether ``StatementTrace/sql`` shows the values of objects. False by default: values do not belong in logs.
+        /// Whether ``StatementTrace/sql`` shows the values of objects. False by default, because values do not belong in logs.
         public var tracesValues: Bool
 
-        /// Makes a configuration. Settings that are not named have their defaults; a limit that is too low counts as the
-        /// lowest possible one.
+        /// Makes a configuration. Each argument that is left out has its default; a limit that is too low is raised to the
+        /// lowest possible value.
         public init(
             synchronous: SynchronousLevel = .full, resetPolicy: ResetPolicy = .standard,
             databaseKeys: DataSourceKeys = [:], registeredObjectByteLimit: Int = 64 << 20,
@@ -97,7 +96,7 @@ public final class PersistentContainer: Sendable {
         }
     }
 
-    /// What opening the store did: whether it was made, kept, migrated or reset, and what was dropped.
+    /// What opening the store did: whether the store was made, kept, migrated or reset, and what was dropped.
     public let startup: StoreStartup
     /// The context that the user interface reads.
     @MainActor public var main: MainContext { mainTier.context }
@@ -110,17 +109,18 @@ public final class PersistentContainer: Sendable {
     /// Opens the store, or makes it.
     ///
     /// **Isolation**: none. The work is done off the main actor and never waits for it, so the main thread may wait for the
-    /// container. If the store is just being closed by another container of this process, opening waits for that, at most 10
-    /// seconds.
+    /// container. If another container of this process is closing the store at the moment, opening waits for that, for at most
+    /// 10 seconds.
     ///
     /// - Parameters:
     ///   - model: The model; most often the value that `ModelPlugin` generates, such as `.contacts`.
     ///   - location: Where the rows are kept.
-    ///   - databaseKey: The app's own label for the contents, in clear; empty by default. Change it to have the store reset.
+    ///   - databaseKey: The app's own label for the contents, in clear text; empty by default. If you change it, the store is
+    ///     reset.
     ///   - configuration: How the container treats the store; each setting has its own default.
     /// - Throws: `unreadableModel`, `modelChanged`, `storeInUse`, `storeBusy`, `diskFull`, `permissionDenied`, `notAFile`,
-    ///   `notADatabase`, `foreignDatabase`, `storeCorrupt`, `newerFormat`, `storeUnreadable`; then no file has changed. What
-    ///   opening a store of the app's own throws.
+    ///   `notADatabase`, `foreignDatabase`, `storeCorrupt`, `newerFormat`, `storeUnreadable`; no file has changed then. What a
+    ///   custom store throws when it is opened.
     @concurrent
     public convenience init(
         model: ManagedObjectModel, store location: StoreLocation, databaseKey: String = "",
@@ -139,7 +139,7 @@ public final class PersistentContainer: Sendable {
         self.init(layout, opened.store, opened.startup, configuration)
     }
 
-    /// Puts the tiers on a store that is open.
+    /// Builds the tiers on a store that is open.
     package init(
         _ layout: ModelLayout, _ store: any PersistentStore, _ startup: StoreStartup,
         _ configuration: Configuration = Configuration(), scheduling: WorkScheduling = .system
@@ -174,33 +174,33 @@ public final class PersistentContainer: Sendable {
 
     // MARK: Saves
 
-    /// How many saves main shows that the store does not have yet.
+    /// How many saves main shows that are not in the store yet.
     public var pendingSaveCount: Int { stack.root.pendingSaveCount }
 
-    /// Failures that no call can throw, from now on: of saves that were made with `waitFor: .main`, and of the store itself.
+    /// Failures that no call can throw, from now on: of saves with `waitFor: .main`, and of the store itself.
     ///
-    /// A loop over it ends when the container is closed. If nobody takes them, the newest 128 failures are kept.
+    /// A loop over it ends when the container is closed. If no loop takes the failures, the newest 128 are kept.
     public var failures: AsyncStream<StoreFailure> { stack.root.failures.stream() }
 
-    /// Returns once every save that was made before is in the store. After a failed commit it tries again.
+    /// Returns once every earlier save is in the store. After a failed commit it tries again.
     ///
-    /// - Throws: What the store throws; saves that were made with `waitFor: .main` then stay pending and are tried again. If
-    ///   one of the saves was refused, why.
+    /// - Throws: What the store throws; saves with `waitFor: .main` stay pending then, and are tried again. If one of the saves
+    ///   was refused, the reason for that.
     public func flush() async throws {
         try await stack.root.flush()
     }
 
-    /// The blocking form of ``flush()``, for the end of a process. It may be called on the main thread.
+    /// The blocking form of ``flush()``, for the end of a process. You can call it on the main thread.
     public func flushAndWait() throws {
         try stack.root.flushAndWait()
     }
 
-    /// Takes back all saves that are not in the store yet, in all contexts. Use it when saves that were made with `waitFor:
-    /// .main` can never be written.
+    /// Takes back all saves that are not in the store yet, in all contexts. Use it when saves with `waitFor: .main` can never
+    /// be written.
     ///
     /// When it returns, objects, fetches and lists of main show what the store has.
     ///
-    /// - Returns: How many saves they were.
+    /// - Returns: How many saves were taken back.
     @discardableResult
     public func discardPending() async -> Int {
         let discarded = await stack.root.discardPending()
@@ -209,15 +209,15 @@ public final class PersistentContainer: Sendable {
     }
 
     /// Empties the store while the app runs, for example at a logout. With ``ResetPolicy/backup(keep:)`` the old store is set
-    /// aside, as by a reset at a start. With every other policy it is dropped, and the backups that ``ResetPolicy/standard``
-    /// made with it.
+    /// aside, as by a reset at a start. With every other policy it is dropped, together with the backups that
+    /// ``ResetPolicy/standard`` made.
     ///
-    /// Data sources and contexts go on with the new store. When the call returns, the objects that the app holds count as
+    /// Data sources and contexts continue with the new store. When the call returns, objects that the app still holds count as
     /// deleted, and lists show the new store. Saves that were not in the store yet, and calls under way, throw `storeReset`;
-    /// nothing of them is in the new store.
+    /// none of their changes are in the new store.
     ///
     /// - Returns: How many objects were dropped, and where the backup is.
-    /// - Throws: What the store throws; then every row of the store is as it was.
+    /// - Throws: What the store throws; every row is unchanged then.
     @discardableResult
     public func reset() async throws -> StoreStartup {
         let startup = try await stack.root.reset()
@@ -225,13 +225,13 @@ public final class PersistentContainer: Sendable {
         return startup
     }
 
-    /// Waits for the calls that were made before, writes what is pending, and closes the store. Calls that are made from now
-    /// on throw `storeClosed`; objects that are held stay readable.
+    /// Waits for earlier calls, writes what is pending, and closes the store. Later calls throw `storeClosed`; objects that are
+    /// still held stay readable.
     ///
     /// Lists show the last save, unless they have to read the store for it, and end as soon as the main actor is free:
     /// ``ListUpdates`` finish, and other lists report ``ListReason/Kind/closed``. The call does not wait for that.
     ///
-    /// - Throws: What the store throws; it is closed all the same.
+    /// - Throws: What the store throws; the store is closed all the same.
     public func close() async throws {
         await stack.root.admission.close()
         await readers.close()

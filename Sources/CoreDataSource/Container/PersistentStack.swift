@@ -5,14 +5,14 @@ package import RowStore
 /// What all contexts of one container share: the model, the root, and the keys of new objects.
 package final class PersistentStack: Sendable {
     package let layout: ModelLayout
-    /// What follows from deleting and linking objects.
+    /// The consequences of deleting and linking objects.
     let graph: RelationshipGraph
     package let root: RootContext
     let mainWaker: MainWaker
     /// How many bytes of objects a private context may keep registered between saves.
     let registeredObjectByteLimit: Int
-    /// Held from the check of a save until the root has it, by contexts whose objects must not have the same values as those
-    /// of another context: two that checked at once would each find the value free.
+    /// Held from the check of a save until the root has it, by contexts whose objects share a uniqueness constraint with those
+    /// of another context: two contexts that checked at once would both find the value free.
     let sharedConstraints = NSLock()
     private let holder = Guarded(Holder())
     private let types: Guarded<[ManagedObject.Type]>
@@ -22,7 +22,7 @@ package final class PersistentStack: Sendable {
     /// The keys of new objects.
     package let keys: StoreKeys
     private let origins: Guarded<SaveOrigins>
-    /// What was noticed, by the class of the data source.
+    /// What was noticed about each data source, by its class.
     private let noticed = Guarded<[String: [DataSourceDiagnostic]]>([:])
 
     init(_ layout: ModelLayout, root: RootContext, mainWaker: MainWaker, registeredObjectByteLimit: Int) {
@@ -43,7 +43,7 @@ package final class PersistentStack: Sendable {
         weak var container: PersistentContainer?
     }
 
-    /// The container, until it is gone.
+    /// The container; nil once it is gone.
     var container: PersistentContainer? { holder.withLock { $0.container } }
 
     func connect(_ container: PersistentContainer) { holder.withLock { $0.container = container } }
@@ -53,12 +53,12 @@ package final class PersistentStack: Sendable {
         origins.withLock { $0.join(source, entities) }
     }
 
-    /// A data source is there, with its tier.
+    /// A data source exists, with its tier.
     func join(_ tier: PrivateTier, _ entities: Set<Int>) {
         tiers.withLock { tiers in for entity in entities { tiers[entity] = WeakTier(tier) } }
     }
 
-    /// Whether a data source that is there owns the entity.
+    /// Whether an existing data source owns the entity.
     func isOwned(_ entity: Int) -> Bool { tiers.withLock { $0[entity]?.tier != nil } }
 
     /// The tiers of the data sources that own any of those entities.
@@ -67,17 +67,17 @@ package final class PersistentStack: Sendable {
         return tiers.withLock { tiers in entities.compactMap { tiers[$0]?.tier } }
     }
 
-    /// Lets saves of those data sources rest on each other from now on.
+    /// Makes saves of those data sources depend on each other from now on.
     func unite(_ sources: [SaveSource]) {
         origins.withLock { origins in
             root.unite { origins.unite(sources) }
         }
     }
 
-    /// The class of an entity's objects; the plain one if the model names none.
+    /// The class of an entity's objects; `ManagedObject` if the model names none.
     func type(ofEntity entity: Int) -> ManagedObject.Type { types.withLock { $0[entity] } }
 
-    /// Takes the class that a data source lists for an entity for which the model names none.
+    /// Uses the class that a data source lists for an entity, if the model names none.
     func adopt(_ type: ManagedObject.Type, forEntity entity: Int) {
         types.withLock { types in
             if types[entity] == ManagedObject.self { types[entity] = type }
@@ -88,7 +88,7 @@ package final class PersistentStack: Sendable {
 
     func owner(ofEntity entity: Int) -> String? { owners.withLock { $0[entity] } }
 
-    /// Keeps a remark about a data source, unless it has been made.
+    /// Keeps a remark about a data source, unless it has been made before.
     func note(_ diagnostic: DataSourceDiagnostic, of owner: String) {
         noticed.withLock { noticed in
             let known = noticed[owner, default: []]
@@ -104,7 +104,7 @@ package final class PersistentStack: Sendable {
     }
 }
 
-/// A tier that the stack does not keep alive, for the tier keeps the stack.
+/// A tier that the stack does not keep alive, because the tier keeps the stack.
 private struct WeakTier: Sendable {
     weak let tier: PrivateTier?
 

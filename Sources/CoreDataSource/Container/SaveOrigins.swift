@@ -1,9 +1,9 @@
 internal import RowStore
 
-/// Which data sources' saves rest on each other, because a uniqueness constraint holds for objects of both: they have one
-/// origin. So have two data sources from the first save that was made over both of them.
+/// Which data sources' saves depend on each other, because a uniqueness constraint covers objects of both: they have one
+/// origin. Two data sources also get one origin with the first save over both of them.
 struct SaveOrigins {
-    /// For each entity another one of the same origin, or itself.
+    /// For each entity another entity of the same origin, or the entity itself.
     private var parents: [Int]
     private var sources: [(source: SaveSource, entity: Int)] = []
 
@@ -16,7 +16,7 @@ struct SaveOrigins {
         }
     }
 
-    /// Adds a data source, and gives all of them their origins.
+    /// Adds a data source, and gives every data source its origin.
     mutating func join(_ source: SaveSource, _ entities: Set<Int>) {
         guard let first = entities.min() else { return }
         for entity in entities { unite(first, entity) }
@@ -26,7 +26,7 @@ struct SaveOrigins {
 
     /// Gives data sources one origin.
     ///
-    /// - Returns: The new origin for each old one that is different now.
+    /// - Returns: The new origin for each old one that has changed.
     mutating func unite(_ united: [SaveSource]) -> [Int: Int] {
         let entities = sources.filter { entry in united.contains { $0 === entry.source } }.map(\.entity)
         guard let first = entities.first else { return [:] }
@@ -34,11 +34,11 @@ struct SaveOrigins {
         return assign()
     }
 
-    /// - Returns: The new origin for each old one that is different now.
+    /// - Returns: The new origin for each old one that has changed.
     private func assign() -> [Int: Int] {
         var moved: [Int: Int] = [:]
         for (source, entity) in sources {
-            // 0 is for saves of nobody.
+            // 0 marks saves that belong to no data source.
             let (old, new) = (source.origin, root(entity) + 1)
             if old == new { continue }
             if old != 0 { moved[old] = new }

@@ -1,4 +1,4 @@
-/// One of several stores of an app: what it is called, which entities it has, where it is, and how it is treated.
+/// One of several stores of an app: its name, its entities, where it is, and how it is treated.
 public struct StoreDescription: Sendable {
     /// The app's name for the store. It is not part of the file.
     public var name: String
@@ -6,7 +6,7 @@ public struct StoreDescription: Sendable {
     public var location: StoreLocation
     /// The configuration of the model whose entities it has; nil for all entities.
     public var modelConfiguration: String?
-    /// The app's own label for its contents, in clear: change it to have this store reset, and no other.
+    /// The app's own label for its contents, in clear text. If you change it, this store is reset, and no other.
     public var databaseKey: String
     /// How the container treats it.
     public var configuration: PersistentContainer.Configuration
@@ -17,7 +17,7 @@ public struct StoreDescription: Sendable {
     ///   - name: The app's name for the store.
     ///   - location: Where its rows are.
     ///   - modelConfiguration: The configuration of the model whose entities it has; nil, the default, for all entities.
-    ///   - databaseKey: The app's own label for its contents, in clear; empty by default.
+    ///   - databaseKey: The app's own label for its contents, in clear text; empty by default.
     ///   - configuration: How the container treats the store; each setting has its own default.
     public init(
         name: String, location: StoreLocation, modelConfiguration: String? = nil, databaseKey: String = "",
@@ -33,14 +33,14 @@ public struct StoreDescription: Sendable {
 
 /// The result of opening several stores at once.
 public struct OpenedStores: Sendable {
-    /// The containers of the stores that are open, by the names of their descriptions.
+    /// The containers of the stores that were opened, by the names of their descriptions.
     public let containers: [String: PersistentContainer]
-    /// Why the others could not be opened, by the names of their descriptions.
+    /// The errors of the other stores, by the names of their descriptions.
     public let errors: [String: any Error]
 
     /// The container of that store.
     ///
-    /// - Parameter name: That of one of the descriptions. Any other name is a programmer error and traps.
+    /// - Parameter name: The name of one of the descriptions. Any other name is a programmer error and traps.
     /// - Throws: Why the store could not be opened.
     public func container(named name: String) throws -> PersistentContainer {
         if let container = containers[name] { return container }
@@ -52,7 +52,7 @@ public struct OpenedStores: Sendable {
 
     /// Closes every store that is open.
     ///
-    /// - Throws: The first error, in the order of the names. All stores are closed nevertheless.
+    /// - Throws: The first error, in the order of the names. All stores are closed all the same.
     public func close() async throws {
         var failure: (any Error)?
         for (_, container) in containers.sorted(by: { $0.key < $1.key }) {

@@ -3,29 +3,29 @@ internal import Synchronization
 
 /// Gives the keys of new objects.
 ///
-/// In a store that others write too, keys are reserved in the store: first when it is opened, and later when half of them are
-/// given, on a queue. So whoever inserts, main in a draft among them, finds some, and waits for the store only if it uses
-/// them up faster than the store gives more.
+/// In a shared store, keys are reserved in the store: first when it is opened, and again on a queue when half of them are
+/// given. So an insert, even in a draft on main, finds keys ready, and waits for the store only if keys are used faster than
+/// the store reserves more.
 package final class StoreKeys: Sendable {
     private let sharing: (any StoreSharing)?
     private let queue: (any WorkQueue)?
     private let lastKey: Atomic<Int64>
-    /// The greatest key that may be given. Others may give the keys behind it.
+    /// The greatest key that may be given. Other members may give the keys after it.
     private let keyLimit: Atomic<Int64>
-    /// The key from which on more are reserved.
+    /// More keys are reserved once this key is given.
     private let nextReservation: Atomic<Int64>
     private let reserve = Guarded(Reserve())
 
     private struct Reserve {
         /// How many keys are reserved next.
         var count = StoreKeys.firstCount
-        /// Keys to go on with once the others are given.
+        /// Keys to continue with once the others are given.
         var ahead: Reserved?
     }
 
     private struct Reserved {
         let keys: Range<Int64>
-        /// How often keys had been forgotten when these were asked for.
+        /// How often keys had been forgotten when these were requested.
         let generation: Int
     }
 
@@ -38,17 +38,17 @@ package final class StoreKeys: Sendable {
     init(_ store: any PersistentStore, _ scheduling: WorkScheduling) {
         sharing = store.sharing
         queue = sharing.map { _ in scheduling.makeQueue("CoreDataSource.keys", false) }
-        // The greatest number is no key, for the store keeps one above the greatest key.
+        // The greatest number is not used as a key, because the store keeps a bound above the greatest key.
         lastKey = Atomic(sharing == nil ? store.firstFreeKey - 1 : 0)
         keyLimit = Atomic(sharing == nil ? Int64.max - 1 : 0)
         nextReservation = Atomic(Int64.max)
-        // Where it fails, the first insert says why.
+        // If this fails, the first insert throws the error.
         if sharing != nil { _ = try? refill() }
     }
 
     /// A key that no object of the store ever had.
     ///
-    /// - Throws: `keysExhausted`; what the store throws, if others give keys too.
+    /// - Throws: `keysExhausted`; what the store throws, if it is shared.
     func next() throws(DataSourceError) -> Int64 {
         while true {
             if let key = nextReserved() { return key }
@@ -56,7 +56,7 @@ package final class StoreKeys: Sendable {
         }
         throw DataSourceError(
             .keysExhausted,
-            "The store has an object with the highest key there is, so a new one cannot get a higher key. Delete that "
+            "The store contains an object with the highest possible key, so a new object cannot get a higher one. Delete that "
                 + "object, which another program made, and open the store again.")
     }
 
@@ -74,9 +74,9 @@ package final class StoreKeys: Sendable {
         return nil
     }
 
-    /// Keys are given above that one from now on, for another program has inserted rows.
+    /// Gives keys above that one from now on, because another program has inserted rows.
     func raise(to firstFree: Int64) {
-        // In a shared store they are above those of other programs whenever keys are reserved.
+        // In a shared store, each reservation is above the keys of other programs.
         if sharing != nil { return forget() }
         var last = lastKey.load(ordering: .relaxed)
         while last < firstFree - 1 {
@@ -88,13 +88,13 @@ package final class StoreKeys: Sendable {
 
     // MARK: Reserving
 
-    /// Goes on with other keys, once those that were reserved are given.
+    /// Continues with other keys, once the reserved ones are given.
     ///
     /// - Returns: Whether there are any.
     private func refill() throws(DataSourceError) -> Bool {
         try reserve.withLock { (reserve) throws(DataSourceError) in
             while true {
-                // Somebody else may have done it meanwhile.
+                // Another thread may have done it meanwhile.
                 if lastKey.load(ordering: .acquiring) < keyLimit.load(ordering: .acquiring) { return true }
                 let next = if let ahead = reserve.ahead { ahead } else { try reserved(&reserve) }
                 reserve.ahead = nil
@@ -102,7 +102,7 @@ package final class StoreKeys: Sendable {
                 guard isCurrent(next) else { continue }
                 let keys = next.keys
                 nextReservation.store(keys.lowerBound + Int64(keys.count / 2), ordering: .relaxed)
-                // In this order: nobody takes a key that lies between the old keys and the new ones.
+                // In this order, so that no thread takes a key that lies between the old keys and the new ones.
                 lastKey.store(keys.lowerBound - 1, ordering: .releasing)
                 keyLimit.store(keys.upperBound - 1, ordering: .releasing)
                 if isCurrent(next) { return true }
@@ -115,7 +115,7 @@ package final class StoreKeys: Sendable {
         reserved.generation == generation.load(ordering: .sequentiallyConsistent)
     }
 
-    /// Gives no more of the keys that are reserved, for somebody else may give them too. It waits for nobody.
+    /// Gives no more of the reserved keys, because another process may give them too. It does not wait.
     private func forget() {
         generation.add(1, ordering: .sequentiallyConsistent)
         skipToLimit()
@@ -143,7 +143,7 @@ package final class StoreKeys: Sendable {
         queue?.async { [weak self] in
             self?.reserve.withLock { reserve in
                 guard let self, reserve.ahead == nil else { return }
-                // Where it fails, whoever needs the keys tries again.
+                // If this fails, the next insert that needs keys tries again.
                 reserve.ahead = try? self.reserved(&reserve)
             }
         }

@@ -1,18 +1,18 @@
 internal import RowStore
 
-/// The right to write the objects of some entities, in a store that processes share.
+/// The right to write the objects of some entities, in a store that several processes share.
 ///
 /// A data source takes it before its first batch, and keeps it until another process asks for it.
 public struct StoreLease: Sendable, Hashable {
     /// The names of the entities, in alphabetical order.
     public let entities: [String]
-    /// The class of the data source for which it was taken.
+    /// The class of the data source that took it.
     public let dataSourceName: String
     /// The process that has it: `process 4711 (importer)`.
     public let holder: String
-    /// Whether it is this container that has it.
+    /// Whether this container has it.
     public let isHeldHere: Bool
-    /// The processes that wait for it, the first one first.
+    /// The processes that wait for it, in the order of asking.
     public let waiting: [String]
 }
 
@@ -25,7 +25,7 @@ extension StoreLease: CustomStringConvertible {
 }
 
 extension PersistentContainer {
-    /// Who may write what at the moment, in a store that processes share; none in any other.
+    /// Who may write which entities at the moment, in a store that several processes share; empty for any other store.
     ///
     /// ```swift
     /// for lease in try container.leases { print(lease) }

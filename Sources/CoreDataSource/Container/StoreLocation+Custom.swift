@@ -1,6 +1,6 @@
 public import RowStore
 
-/// A store that the app brings.
+/// A custom store.
 package struct CustomLocation: Sendable, Hashable {
     package let name: String
     package let open: @Sendable (StoreOptions) throws -> (store: any PersistentStore, startup: StoreStartup)
@@ -11,7 +11,8 @@ package struct CustomLocation: Sendable, Hashable {
 }
 
 extension StoreLocation {
-    /// A store of the app's own: a file format, a web service, whatever keeps rows. <doc:WritingAStore> says how to write one.
+    /// A custom store: a file format, a web service, or anything else that keeps rows. <doc:WritingAStore> explains how to
+    /// write one.
     ///
     /// ```swift
     /// let location = StoreLocation.custom(folder.path) { options in
@@ -21,16 +22,16 @@ extension StoreLocation {
     /// let container = try await PersistentContainer(model: .contacts, store: location)
     /// ```
     ///
-    /// Data sources, saves, queries, lists, syncs and resets are as over any other store. A changed model or key resets it by
-    /// the same rules: ``StoreOptions/plan(for:)`` decides. Backups, migration, `Configuration.trace` and `model-reset` are for
-    /// the library's own stores.
+    /// Data sources, saves, queries, lists, syncs and resets work as with any other store. A changed model or key resets it by
+    /// the same rules: ``StoreOptions/plan(for:)`` decides. Backups, migration, `Configuration.trace` and `model-reset` work
+    /// with the library's own stores only.
     ///
     /// - Parameters:
-    ///   - name: What the store is, such as its path. Locations of the same name are equal, and
-    ///     ``PersistentContainer/open(_:model:)`` opens one of them only.
-    ///   - open: Makes or opens the store, once for each container, on a thread that may wait. The store is this container's
-    ///     alone; if somebody else may have it open, and it has no ``PersistentStore/sharing``, throw `storeInUse`. What the
-    ///     function throws, opening the container throws, and the store has to be as it was.
+    ///   - name: What the store is, such as its path. Locations with the same name are equal, and
+    ///     ``PersistentContainer/open(_:model:)`` opens only one of them.
+    ///   - open: Makes or opens the store, once for each container, on a thread that may wait. The store belongs to this
+    ///     container alone; if another process may have it open, and it has no ``PersistentStore/sharing``, throw `storeInUse`.
+    ///     If the closure throws, opening the container throws that error, and the store must be unchanged.
     public static func custom(
         _ name: String,
         open:

@@ -6,7 +6,7 @@ internal import PostgreSQLStore
 #endif
 
 extension StoreLocation {
-    /// Opens the store that is there, or makes it.
+    /// Opens the store, or makes it.
     func open(
         _ layout: ModelLayout, _ identity: StoreIdentity, _ configuration: PersistentContainer.Configuration
     ) throws -> (store: any PersistentStore, startup: StoreStartup) {
@@ -43,7 +43,7 @@ extension StoreLocation {
         if configuration.isReadOnly {
             throw DataSourceError(
                 .invalidRequest,
-                "A store on a server cannot be opened for reading only. Leave isReadOnly out, and connect as a user with the right to write."
+                "A store on a server cannot be opened for reading only. Leave out isReadOnly, and connect as a user who may write."
             )
         }
         var options = PostgreSQLStore.Options(

@@ -3,7 +3,7 @@ public import Foundation
 /// Where a container keeps its rows.
 public struct StoreLocation: Sendable, Hashable {
     package let url: URL?
-    /// A store that the app brings.
+    /// A custom store.
     package var custom: CustomLocation?
     #if PostgreSQL
     package var server: ServerLocation?
@@ -11,18 +11,18 @@ public struct StoreLocation: Sendable, Hashable {
     /// Who may have the store open.
     package var sharing = StoreSharingMode.exclusive
 
-    /// An SQLite file. Its folder must exist. Beside it are a write-ahead log (`-wal`), its index (`-shm`) and a `.lock`. If the
-    /// file is a symbolic link, the store is what it leads to, and the others are beside that.
+    /// An SQLite file. Its folder must exist. Beside the file are a write-ahead log (`-wal`), its index (`-shm`) and a `.lock`
+    /// file. If the file is a symbolic link, the store is the file that it leads to, and the other files are beside that.
     ///
     /// - Parameters:
     ///   - url: The file.
-    ///   - sharing: Who may have it open; by default this container alone. With ``StoreSharingMode/processes`` there are also
-    ///     a `.gate`, a `.write` and a `.bell` beside the file. Nobody may remove them.
+    ///   - sharing: Who may have the store open; by default this container alone. With ``StoreSharingMode/processes`` there are
+    ///     also a `.gate`, a `.write` and a `.bell` file beside it. Do not remove them.
     public static func sqlite(_ url: URL, sharing: StoreSharingMode = .exclusive) -> StoreLocation {
         StoreLocation(url: url, sharing: sharing)
     }
 
-    /// Memory. Each container has a store of its own, which ends with it.
+    /// Memory. Each container has a store of its own, which is gone when the container is.
     public static let inMemory = StoreLocation(url: nil)
 }
 
@@ -30,10 +30,10 @@ public struct StoreLocation: Sendable, Hashable {
 public enum StoreSharingMode: Sendable, Hashable {
     /// One container of one process. The default.
     case exclusive
-    /// Any number of processes of one machine, with any number of containers each. All of them have to say so.
+    /// Any number of processes of one machine, with any number of containers each. All of them must open it with this mode.
     ///
-    /// Each adds, syncs, deletes, reads and follows the others; <doc:SharingAStore> says how. The file has to be on a local
-    /// disk. The first container to open it may make, reset or migrate it; later ones throw `storeInUse` if they would have
-    /// to.
+    /// Each process adds, syncs, deletes, reads and follows the others, as <doc:SharingAStore> explains. The file must be on a
+    /// local disk. The first container to open it may make, reset or migrate it; later ones throw `storeInUse` if they would
+    /// have to.
     case processes
 }

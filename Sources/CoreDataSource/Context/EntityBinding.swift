@@ -1,6 +1,6 @@
 internal import RowStore
 
-/// What a context knows about one entity: its class, its objects, and where their unique values are.
+/// What a context knows about one entity: its class, its objects, and the indexes of their values.
 final class EntityBinding {
     let layout: EntityLayout
     /// The class of every registered object.
@@ -23,18 +23,18 @@ final class EntityBinding {
     @exclusivity(unchecked) private var unindexed: [[Int64]]
     /// Whether every row of the entity is registered, so that the store need not be asked.
     var holdsAllRows = false
-    /// Whether the store has been asked if it has any row, since the cache was last emptied.
+    /// Whether the store was asked if it has any rows, since the cache was last emptied.
     var isEmptinessKnown = false
-    /// Look-ups that had to ask the store, since the last save.
+    /// Look-ups since the last save that had to read the store.
     var misses = 0
-    /// Room for strings and blobs that new rows are given, in words.
+    /// Space for strings and blobs that new rows get, in words.
     var spareWords = 16
 
     /// The objects that were inserted in this batch, those that were deleted again included.
     @exclusivity(unchecked) private(set) var inserted: [ManagedObject] = []
     /// The objects that were edited or deleted in this batch and had been saved before.
     private(set) var touched: [ManagedObject] = []
-    /// How many objects the batch has inserted, without those that it deleted again.
+    /// How many objects the batch has inserted and not deleted again.
     private(set) var insertedCount = 0
     /// How many saved objects the batch has deleted.
     private(set) var deletedCount = 0
@@ -48,10 +48,10 @@ final class EntityBinding {
     }
     /// How many rows were tested for their value in a column, to find out when an index is worth its cost.
     private var scannedRows: [Int: Int] = [:]
-    /// Values of constraints of one column that no row had when this batch asked for them, by the constraint. A row that the
-    /// batch gives such a value is found in the unique index first.
+    /// By constraint of one column: the values that no stored row had when this batch looked for them. A row to which the batch
+    /// gives such a value is found in the unique index first.
     private var absentValues: [Int: Set<RowValue>] = [:]
-    /// Columns without an index whose look-up was noted for the diagnostics.
+    /// Columns without an index whose look-up was reported to the diagnostics.
     var notedColumns = ColumnSet()
 
     init(_ layout: EntityLayout, _ type: ManagedObject.Type, _ rules: ValidationRules, isOwned: Bool) {
@@ -66,14 +66,14 @@ final class EntityBinding {
         unindexed = Array(repeating: [], count: layout.constraints.count)
     }
 
-    /// Takes a class for an entity for which the model names none.
+    /// Uses a class for an entity for which the model names none.
     func adopt(_ type: ManagedObject.Type) {
         guard self.type == ManagedObject.self, type != self.type else { return }
         forgetObjects()
         self.type = type
     }
 
-    /// About what an object takes beside its row: itself, and its places in tables.
+    /// The approximate size of an object beside its row: the object itself and its entries in tables.
     static let objectBytes = 256
 
     // MARK: Edits
@@ -86,7 +86,7 @@ final class EntityBinding {
         insertedCount += 1
     }
 
-    /// An object that is as it was saved is about to be edited or deleted.
+    /// An object without edits is about to be edited or deleted.
     func noteTouch(_ object: ManagedObject) {
         touched.append(object)
         for index in valueIndexes { index.noteSaved(object) }
@@ -104,7 +104,7 @@ final class EntityBinding {
         return object.state == .edited || object.state == .deleted
     }
 
-    /// Everything that was edited is saved, or was taken back.
+    /// All edits were saved or taken back.
     func endBatch() {
         inserted.removeAll(keepingCapacity: inserted.count < 1024)
         touched.removeAll(keepingCapacity: touched.count < 1024)
@@ -114,7 +114,7 @@ final class EntityBinding {
         for index in valueIndexes { index.endBatch() }
     }
 
-    /// Notes anew what is edited, after edits were taken back one by one.
+    /// Notes again which objects are edited, after edits were taken back one by one.
     func setEdits(_ objects: [ManagedObject]) {
         endBatch()
         for object in objects {
@@ -129,17 +129,17 @@ final class EntityBinding {
         }
     }
 
-    /// Forgets what the store lacked when it was asked, for others may have inserted it since.
+    /// Forgets which values the store lacked, because others may have inserted them since.
     func forgetAbsence() {
         holdsAllRows = false
-        // An entity is not asked for all its rows because look-ups missed.
+        // Not all rows of an entity are read because look-ups missed.
         isEmptinessKnown = true
         misses = 0
         if !absentValues.isEmpty { absentValues = [:] }
         for index in valueIndexes { index.forgetStore() }
     }
 
-    /// Forgets the objects that nobody holds and that have no edits. Indexes hold objects too, and are made anew.
+    /// Forgets the objects that are not held elsewhere and have no edits. Indexes hold objects too, so they are built again.
     func removeUnreferenced() {
         forgetUniqueValues()
         valueIndexes.removeAll()
@@ -147,7 +147,7 @@ final class EntityBinding {
         for object in objects.objects { index(object) }
     }
 
-    /// Notes the present values of an object wherever objects are looked up by them.
+    /// Adds the present values of an object to each index.
     func index(_ object: ManagedObject) {
         for constraint in layout.constraints.indices { index(object, constraint) }
         noteValues(of: object)
@@ -155,7 +155,7 @@ final class EntityBinding {
 
     // MARK: Values
 
-    /// The index of a column; it is made now if there is none.
+    /// The index of a column; it is built now if there is none.
     func valueIndex(_ column: Int) -> ValueIndex {
         if let index = knownIndex(column) { return index }
         let index = ValueIndex(column, self)
@@ -163,7 +163,7 @@ final class EntityBinding {
         return index
     }
 
-    /// The index of a column if there is one, or if as many rows as it would hold have been tested without it.
+    /// The index of a column if it exists, or if as many rows as it would hold have been tested without it.
     func valueIndex(_ column: Int, insteadOf count: Int) -> ValueIndex? {
         if let index = knownIndex(column) { return index }
         let scanned = scannedRows[column, default: 0]
@@ -174,7 +174,7 @@ final class EntityBinding {
 
     private func knownIndex(_ column: Int) -> ValueIndex? { valueIndexes.first { $0.column == column } }
 
-    /// Notes the present values of an object, in one column or in all.
+    /// Adds the present values of an object to the indexes, in one column or in all.
     func noteValues(of object: ManagedObject, _ column: Int? = nil) {
         for index in valueIndexes where column == nil || index.column == column { index.insert(object) }
     }
@@ -187,7 +187,7 @@ final class EntityBinding {
         absentValues[constraint, default: []].formUnion(values)
     }
 
-    /// The registered object with that value in the one column of a uniqueness constraint.
+    /// The registered object with that value in the only column of a uniqueness constraint.
     func find(_ constraint: Int, _ column: Int, _ value: RowValue) -> ManagedObject? {
         var hash = UniqueHash()
         hash.combine(value)
@@ -197,7 +197,7 @@ final class EntityBinding {
         }
     }
 
-    /// A registered object, other than that one, with those values in the columns of a uniqueness constraint.
+    /// Another registered object with those values in the columns of a uniqueness constraint.
     func find(_ constraint: Int, _ values: [RowValue], except other: ManagedObject? = nil) -> ManagedObject? {
         var hash = UniqueHash()
         for value in values { hash.combine(value) }
@@ -251,7 +251,7 @@ final class EntityBinding {
         return uniqueIndexes.contains { $0.count > most } || valueIndexes.contains { $0.count > most }
     }
 
-    /// Forgets all objects that are as they were saved.
+    /// Forgets all objects without edits.
     func forgetObjects() {
         objects = ObjectTable()
         registeredBytes = 0

@@ -2,8 +2,8 @@ internal import RowStore
 
 /// The columns that key paths lead to.
 ///
-/// Looking up a key path by value costs far more than by identity, and a key path written in the source is one object for
-/// ever; so the last ones that were asked for are known by identity.
+/// Looking a key path up by value costs far more than by identity, and a key path literal is one object for the life of the
+/// process. So the last key paths that were looked up are known by identity.
 struct KeyPathTable {
     private struct Recent {
         var keyPath: AnyKeyPath?

@@ -2,7 +2,7 @@ internal import RowStore
 
 /// Sums, counts and extremes.
 extension ManagedObjectContext {
-    /// Sums, counts and so on over the objects of a request.
+    /// Calculates sums, counts and so on over the objects of a request.
     ///
     /// ```swift
     /// let (count, oldest) = try context.aggregate(FetchRequest<ContactEntity>(), .count(), .max(\.age))
@@ -11,7 +11,7 @@ extension ManagedObjectContext {
     /// - Parameters:
     ///   - request: Which objects. Its limit and offset are applied first.
     ///   - aggregates: What to compute; the results come in the same order.
-    /// - Throws: As ``fetch(_:)``; `numberOverflow` for a sum that its type cannot hold; `damagedValue`.
+    /// - Throws: What ``fetch(_:)`` throws; `numberOverflow` for a sum that its type cannot hold; `damagedValue`.
     public func aggregate<Object: ManagedObject, each Result: AttributeStorable>(
         _ request: FetchRequest<Object>, _ aggregates: repeat FetchAggregate<Object, each Result>
     ) throws -> (repeat each Result) {
@@ -22,7 +22,7 @@ extension ManagedObjectContext {
         _ request: FetchRequest<Object>, _ aggregates: repeat FetchAggregate<Object, each Result>
     ) throws(DataSourceError) -> (repeat each Result) {
         var plan = try plan(request)
-        // Of all rows it does not matter in which order they come.
+        // The order of the rows does not matter if all of them count.
         plan.query.isOrdered = plan.query.limit != nil || plan.query.offset > 0
         let layout = bindings[plan.query.entity].layout
         let resolver = resolver(for: plan.query)
@@ -38,14 +38,14 @@ extension ManagedObjectContext {
         return results
     }
 
-    /// The same for each group of objects that have one value in common. The groups come in the order of their first objects
-    /// in the request. Limit and offset are about objects, not about groups.
+    /// The same for each group of objects with the same value. The groups come in the order of their first objects in the
+    /// request. Limit and offset apply to objects, not to groups.
     ///
     /// - Parameters:
     ///   - request: Which objects, in which order.
-    ///   - keyPath: The attribute whose value the objects of a group have in common.
+    ///   - keyPath: The attribute whose value the objects of a group share.
     ///   - aggregates: What to compute for each group; the results come in the same order.
-    /// - Throws: As ``aggregate(_:_:)``.
+    /// - Throws: What ``aggregate(_:_:)`` throws.
     public func aggregate<Object: ManagedObject, Key: AttributeStorable, each Result: AttributeStorable>(
         _ request: FetchRequest<Object>, groupBy keyPath: KeyPath<Object, Key>,
         _ aggregates: repeat FetchAggregate<Object, each Result>
@@ -84,8 +84,7 @@ extension ManagedObjectContext {
         return results
     }
 
-    /// What comes of all rows that match, taken in one after the other, in order and with edits. Rows of the store are not
-    /// kept.
+    /// The result of all rows that match, added one after the other, in order and with edits. Rows of the store are not kept.
     ///
     /// - Parameter columns: The columns that are wanted; others may be null.
     private func gather<Result>(
@@ -107,7 +106,7 @@ private struct AggregationSet {
 
     var count: Int { aggregations.count }
     var columns: [Int] { aggregations.compactMap(\.column) }
-    /// The column of each; nil for one that counts rows.
+    /// The column of each aggregate; nil for one that counts rows.
     var attributes: [Int?] { aggregations.map(\.column) }
 
     mutating func add<Object, Result>(
@@ -128,7 +127,7 @@ private struct AggregationSet {
 
     /// All results as the columns of one row.
     ///
-    /// - Throws: `numberOverflow`, or `damagedValue` if a number among those that were gathered is none.
+    /// - Throws: `numberOverflow`, or `damagedValue` if a gathered value is not a number.
     func results(_ reader: RowValueReader) throws(DataSourceError) -> StoredRow {
         var row = RowSnapshot(columnCount: max(1, count))
         for (index, aggregation) in aggregations.enumerated() {
@@ -141,7 +140,7 @@ private struct AggregationSet {
     }
 }
 
-/// The rows that have one value in common, for each such value in the order in which it was met.
+/// The rows of each group of equal values, in the order in which the values were first met.
 private struct AggregationGroups {
     private(set) var all: [(first: StoredRow, set: AggregationSet)] = []
     private var positions: [RowValue: Int] = [:]

@@ -1,12 +1,12 @@
 internal import RowStore
 
-/// What an edit of a value means to its context.
+/// What happens in a context when a value is edited.
 extension ManagedObjectContext {
     func refuseEditOfDeleted(_ object: ManagedObject, _ column: Int) {
         refuse(
             DataSourceError(
                 .objectGone,
-                "\(object.layout.name).\(object.layout.columns[column].name) was set on an object that had been deleted. Insert a new one.",
+                "\(object.layout.name).\(object.layout.columns[column].name) was set on a deleted object. Insert a new object.",
                 entityName: object.layout.name, attributeName: object.layout.columns[column].name))
     }
 
@@ -18,7 +18,7 @@ extension ManagedObjectContext {
                 entityName: object.layout.name, attributeName: object.layout.columns[column].name))
     }
 
-    /// Notes that an object has a new value in a column of a unique key.
+    /// An object has a new value in a column of a unique key.
     func indexUniqueValue(of object: ManagedObject, _ column: Int) {
         let binding = bindings[object.layout.index]
         for constraint in binding.layout.constraints.indices
@@ -27,7 +27,7 @@ extension ManagedObjectContext {
         }
     }
 
-    /// Notes that an object has a new value in a column.
+    /// An object has a new value in a column.
     func indexValue(of object: ManagedObject, _ column: Int) {
         bindings[object.layout.index].noteValues(of: object, column)
     }

@@ -1,10 +1,10 @@
 internal import RowStore
 
-/// What the edits of a batch, and the registered objects, mean to a query.
+/// How the edits of a batch, and the registered objects, affect a query.
 ///
-/// A query in a batch is answered by the store, without the rows that the batch has changed or deleted, and with those
-/// edited objects that match. So it costs what the store takes and the edits that can matter: of a query for certain
-/// values of a column those that have or had one of the values.
+/// A query in a batch combines two results: rows of the store that the batch has not changed or deleted, and edited objects
+/// that match. So its cost is that of the store plus the edits that can matter. For a query for certain values of a column,
+/// these are the objects that have or had one of the values.
 extension ManagedObjectContext {
     /// The inserted and edited objects that match, in any order.
     func editedObjects(_ query: RowQuery) throws(DataSourceError) -> [ManagedObject] {
@@ -19,7 +19,7 @@ extension ManagedObjectContext {
             + matching(binding.touched, query) { $0.state == .edited }
     }
 
-    /// How many rows match as they were saved, and were edited or deleted in this batch.
+    /// How many saved rows match that were edited or deleted in this batch.
     func countOfTouched(_ query: RowQuery) throws(DataSourceError) -> Int {
         let binding = bindings[query.entity]
         if query.predicate == .constant(true) || binding.touched.isEmpty { return binding.touched.count }
@@ -38,7 +38,7 @@ extension ManagedObjectContext {
         return count
     }
 
-    /// How many more rows of one entity match than are saved; fewer if it is negative.
+    /// How many rows of one entity match now, minus how many saved ones match.
     func countOfEdits(_ query: RowQuery) throws(DataSourceError) -> Int {
         let binding = bindings[query.entity]
         if !binding.hasEdits { return 0 }
@@ -48,8 +48,8 @@ extension ManagedObjectContext {
 
     // MARK: Registered objects
 
-    /// Whether a query is answered by the registered objects. The store answers it if they are not all, or if it has an
-    /// index of use and there are few edits to be considered.
+    /// Whether the registered objects answer a query. The store answers it if not all objects are registered, or if it has a
+    /// useful index and there are few edits to consider.
     func isRegistered(_ query: RowQuery) -> Bool {
         let binding = bindings[query.entity]
         guard binding.holdsAllRows else { return false }
@@ -61,7 +61,7 @@ extension ManagedObjectContext {
         return !isIndexed || query.predicate.wantedValues(binding.layout) != nil
     }
 
-    /// The registered objects that match, in any order; limit and offset do not count.
+    /// The registered objects that match, in any order; limit and offset are ignored.
     func registeredObjects(_ query: RowQuery) throws(DataSourceError) -> [ManagedObject] {
         let binding = bindings[query.entity]
         if let (index, values) = index(for: query, insteadOf: binding.objects.count) {
@@ -82,7 +82,7 @@ extension ManagedObjectContext {
 
     // MARK: Parts
 
-    /// An index for the values that a predicate asks for, if it is worth its cost.
+    /// An index for the values that a predicate looks for, if it is worth its cost.
     private func index(
         for query: RowQuery, insteadOf count: Int
     ) -> (index: ValueIndex, values: [RowValue])? {

@@ -2,7 +2,7 @@ internal import RowStore
 
 /// Fetching many objects.
 extension ManagedObjectContext {
-    /// The objects that match, edits that are not saved yet included. What they lead to will be read for all of them at once.
+    /// The objects that match, including unsaved edits. Their relationships will be read for all of them at once.
     func objects(_ plan: FetchPlan) throws(DataSourceError) -> [ManagedObject] {
         let objects = try ungroupedObjects(plan)
         FetchGroup.gather(objects)
@@ -33,8 +33,8 @@ extension ManagedObjectContext {
         return accepted
     }
 
-    /// The first objects that the tests accept, asked in batches until there are so many; nil if other saves came in
-    /// meanwhile, so that the batches do not fit together.
+    /// The first objects that pass the tests, read in batches until there are enough; nil if other saves came in meanwhile, so
+    /// that the batches do not fit together.
     private func first(
         _ count: Int, _ plan: FetchPlan, _ tests: ObjectPredicate
     ) throws(DataSourceError) -> [ManagedObject]? {
@@ -56,7 +56,7 @@ extension ManagedObjectContext {
         return Array(found.prefix(count))
     }
 
-    /// What a look-up by a unique value or a key finds, for a request that asks for no more; nil for others.
+    /// What a look-up by a unique value or a key finds, if the request is no more than such a look-up; nil for others.
     func known(_ plan: FetchPlan) throws(DataSourceError) -> [ManagedObject]? {
         guard plan.family.count == 1, plan.query.joined.isEmpty else { return nil }
         let entity = plan.family[0]
@@ -86,11 +86,11 @@ extension ManagedObjectContext {
         return objects
     }
 
-    /// The objects of committed rows, made while they are read: a row is in the processor's cache then. Nil if newer saves
-    /// have to be laid over the rows.
+    /// The objects of committed rows, made while the rows are read, because a row is in the processor's cache then. Nil if
+    /// newer saves have to be laid over the rows.
     private func readObjects(_ query: RowQuery) throws(DataSourceError) -> [ManagedObject]? {
         let binding = bindings[query.entity]
-        // Of this time at least; should the rows be newer, they are read again below.
+        // At least of this moment; if the rows are newer, they are read again below.
         let start = source.newestSave
         var objects: [ManagedObject] = []
         let asOf = try source.forEachCommittedRow(query) {
@@ -101,7 +101,7 @@ extension ManagedObjectContext {
         return objects
     }
 
-    /// The objects that match, in any order; limit and offset do not count.
+    /// The objects that match, in any order; limit and offset are ignored.
     func unsortedObjects(_ plan: FetchPlan) throws(DataSourceError) -> [ManagedObject] {
         guard plan.tests == nil, plan.family.count == 1, plan.query.joined.isEmpty,
             isRegistered(plan.query.of(entity: plan.family[0]))
@@ -119,7 +119,7 @@ extension ManagedObjectContext {
         return rows.map { object($0.stored, bindings[$0.entity], asOf: asOf) }
     }
 
-    /// The objects of saved rows of those keys, in any order. Registered ones are as they are here, and none is deleted.
+    /// The objects of the saved rows with those keys, in any order. Registered ones have their edits, and none is deleted.
     func readObjects(_ keys: [Int64], ofEntity entity: Int) throws(DataSourceError) -> [ManagedObject] {
         let (rows, asOf) = try source.rows(
             entity: entity, keys: keys, QueryBudget(isCancellable: isCancellable))
@@ -128,7 +128,7 @@ extension ManagedObjectContext {
         return found
     }
 
-    /// How many objects match, edits that are not saved yet included; limit and offset do not count.
+    /// How many objects match, including unsaved edits; limit and offset are ignored.
     func count(_ plan: FetchPlan) throws(DataSourceError) -> Int {
         if plan.tests != nil { return try unsortedObjects(plan).count }
         if !plan.query.joined.isEmpty { return try countJoined(plan) }
@@ -138,10 +138,10 @@ extension ManagedObjectContext {
             if isRegistered(query) {
                 total += try countOfRegistered(query)
             } else if editing == .inDraft, bindings[entity].hasEdits {
-                // Others may have changed the rows since they were edited here, so that only the rows themselves tell.
+                // Others may have changed the rows since they were edited here, so only the rows themselves can tell.
                 total += try readRows(query.keysOnly).rows.count
             } else {
-                // The store counts what is saved, as the edits were before.
+                // The store counts saved rows, as the edited ones were before.
                 total += try source.count(query, bindings[entity].layout)
                 total += try countOfEdits(query)
             }
@@ -159,6 +159,6 @@ extension RowQuery {
         return query
     }
 
-    /// Whether the query is for every row of its entity.
+    /// Whether the query asks for every row of its entity.
     fileprivate var isWhole: Bool { predicate == .constant(true) && limit == nil && offset == 0 }
 }

@@ -12,7 +12,7 @@ extension ManagedObjectContext {
         return row.map { object(StoredRow(key: key, row: $0), bindings[entity], asOf: asOf) }
     }
 
-    /// The first object, in the order of creation, whose column holds the value.
+    /// The first object, in the order of creation, whose column has the value.
     func find(entity: Int, column: Int, value: RowValue) throws(DataSourceError) -> ManagedObject? {
         let family = bindings[entity].layout.concreteFamily
         let isUnique = family.allSatisfy { bindings[$0].layout.constraint(onColumn: column) != nil }
@@ -54,8 +54,8 @@ extension ManagedObjectContext {
         return first
     }
 
-    /// The object with the value and the lowest key. The store is asked only for rows that may come before the registered
-    /// object with the lowest key, and once in a batch for each of them.
+    /// The object with the value and the lowest key. The store is read only for rows that may come before the registered object
+    /// with the lowest key, and once in a batch for each such object.
     private func findFirst(
         _ binding: EntityBinding, _ column: Int, _ value: RowValue
     ) throws(DataSourceError) -> ManagedObject? {
@@ -76,7 +76,7 @@ extension ManagedObjectContext {
             let (rows, asOf) = try source.rows(query, binding.layout)
             for row in rows { _ = object(row, binding, asOf: asOf) }
             index[registeredThrough: value] = rows.count < limit ? .max : rows[limit - 1].key
-            // Rows that the batch has changed are among them; there may be more.
+            // This includes rows that the batch has changed, so there may be more.
             limit = min(limit * 4, 256)
         }
     }
@@ -96,13 +96,13 @@ extension ManagedObjectContext {
             entity: binding.layout.index, constraint: constraint, values: values, binding.layout)
         guard let stored else { return nil }
         if let registered = binding.objects[stored.key], registered.state != .saved {
-            // It was edited or deleted here: were it still to match, the index would have found it.
+            // It was edited or deleted here: if it still matched, the index would have found it.
             return nil
         }
         return object(stored, binding, asOf: asOf)
     }
 
-    /// Notes a look-up for which the store has to read every row.
+    /// Reports a look-up for which the store has to read every row.
     private func noteLookup(_ entity: Int, _ column: Int) {
         let layout = bindings[entity].layout
         guard !layout.indexedColumns.contains(column), !bindings[entity].notedColumns.contains(column) else { return }
@@ -114,8 +114,8 @@ extension ManagedObjectContext {
         if let owner = owner ?? stack.owner(ofEntity: entity) { stack.note(diagnostic, of: owner) }
     }
 
-    /// Registers all rows of an entity, if look-ups keep missing and the rows are few enough to stay; an empty entity has
-    /// all its rows registered from the start.
+    /// Registers all rows of an entity if look-ups keep missing and the rows are few enough to stay registered. For an empty
+    /// entity all rows are registered from the start.
     ///
     /// - Parameter column: The column by which the object is looked up.
     /// - Returns: Whether all rows are registered now.
@@ -134,7 +134,7 @@ extension ManagedObjectContext {
         return binding.holdsAllRows
     }
 
-    /// Registers all rows of an entity, a part at a time, unless they take more bytes than may stay registered.
+    /// Registers all rows of an entity, a part at a time, unless they use more bytes than may stay registered.
     ///
     /// - Parameter count: How many rows there are.
     private func registerAll(_ binding: EntityBinding, _ count: Int) throws(DataSourceError) {

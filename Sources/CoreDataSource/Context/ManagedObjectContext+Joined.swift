@@ -1,6 +1,6 @@
 internal import RowStore
 
-/// Queries that go along relationships.
+/// Queries that follow relationships.
 extension ManagedObjectContext {
     /// The objects that match, in order and within limit and offset.
     func joinedObjects(_ plan: FetchPlan) throws(DataSourceError) -> [ManagedObject] {
@@ -17,7 +17,7 @@ extension ManagedObjectContext {
         return try joinedRows(query, plan.family).rows
     }
 
-    /// How many objects match; limit and offset do not count.
+    /// How many objects match; limit and offset are ignored.
     func countJoined(_ plan: FetchPlan) throws(DataSourceError) -> Int {
         let query = plan.query.unlimited
         if !hasEdits(query, plan.family), let count = try source.countJoined(query, plan.family) { return count }
@@ -46,40 +46,40 @@ extension ManagedObjectContext {
         return plan.tests == nil ? found : plan.query.window(found)
     }
 
-    /// The rows of several entities that match, edits included, and the newest save that they take into account.
+    /// The rows of several entities that match, including edits, and the newest save that they take into account.
     private func joinedRows(
         _ query: RowQuery, _ family: [Int]
     ) throws(DataSourceError) -> (rows: [(entity: Int, stored: StoredRow)], asOf: Int64) {
         guard hasEdits(query, family) else { return try source.joinedRows(query, family, stack.layout) }
-        // Of this time at least.
+        // At least of this moment.
         let asOf = source.newestSave
         return (try Join(ContextView(context: self), query.budget).rows(query, family), asOf)
     }
 
-    /// The entities of which objects were deleted while links of this context still lead to them.
+    /// The entities whose deleted objects links of this context still lead to.
     var withGoneObjects: Set<Int> {
         guard editing != .not else { return [] }
         return Set(bindings.indices.filter(mayHaveGoneObjects))
     }
 
-    /// Whether anything was edited that the query reads.
+    /// Whether anything that the query reads was edited.
     private func hasEdits(_ query: RowQuery, _ family: [Int]) -> Bool {
         query.entities(family).contains { editor(ofEntity: $0).bindings[$0].hasEdits }
     }
 
-    /// Lets a query go on after a place in its order. What the place gets from related rows is what it would get now.
+    /// Prepares a query to continue after a place in its order. The place gets from related rows what it would get now.
     func follow(_ cursor: FetchCursor, _ query: inout RowQuery) throws(DataSourceError) {
         let place = try filled([cursor.stored], query.joined)[0]
         query = query.following(RowCursor(place, query.sort, cursor.layout))
     }
 
-    /// Rows with columns that they get from others, as this context sees these.
+    /// Rows with joined columns, as this context sees them.
     func filled(_ rows: [StoredRow], _ columns: [JoinedColumn]) throws(DataSourceError) -> [StoredRow] {
         try Join(ContextView(context: self), QueryBudget(isCancellable: isCancellable)).filled(rows, columns)
     }
 }
 
-/// Rows as a context sees them, with edits.
+/// Rows as a context sees them, including edits.
 private struct ContextView: RowView {
     let context: ManagedObjectContext
     var layout: ModelLayout { context.stack.layout }
@@ -90,7 +90,7 @@ private struct ContextView: RowView {
 }
 
 extension RowQuery {
-    /// All entities whose rows matter for the query of a family, and the layouts of links.
+    /// All entities whose rows affect the query of a family, and the layouts of links.
     func entities(_ family: [Int]) -> Set<Int> {
         var entities = Set(family)
         for column in joined { column.related?.collectEntities(&entities) }

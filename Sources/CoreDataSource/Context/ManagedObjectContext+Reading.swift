@@ -3,7 +3,7 @@ internal import RowStore
 
 /// Reading objects.
 extension ManagedObjectContext {
-    /// The objects of a request, in its order; objects that are equal by all of it come in the order of creation.
+    /// The objects of a request, in its order; objects that compare equal come in the order of creation.
     ///
     /// Off the main actor, a long fetch ends when its task is cancelled.
     ///
@@ -28,12 +28,10 @@ extension ManagedObjectContext {
     ///   - type: The class of the objects.
     ///   - predicate: Which objects; nil for all. Wrap a predicate of Foundation or a format:
     ///     `FetchPredicate(#Predicate { $0.age >= 18 })`.
-    ///   - order: What to sort by, the most significant first. Objects that are equal by all of it come in the order of
-    ///     creation.
+    ///   - order: What to sort by, the most significant first. Objects that compare equal come in the order of creation.
     ///   - limit: The most objects; nil, the default, for all.
-    ///   - offset: How many objects to leave out at the beginning; 0 by default. ``FetchRequest/after`` does not get slower
-    ///     with every page.
-    /// - Throws: As ``fetch(_:)``.
+    ///   - offset: How many objects to skip; 0 by default. ``FetchRequest/after`` does not get slower with every page.
+    /// - Throws: What ``fetch(_:)`` throws.
     public func fetch<Object: ManagedObject>(
         _ type: Object.Type, where predicate: FetchPredicate<Object>? = nil, order: [FetchOrder<Object>] = [],
         limit: Int? = nil, offset: Int = 0
@@ -48,8 +46,8 @@ extension ManagedObjectContext {
     ///   - predicate: Which objects; nil, the default, for all.
     ///   - order: Sort descriptors, the most significant first; see ``FetchOrder/init(_:)``.
     ///   - limit: The most objects; nil, the default, for all.
-    ///   - offset: How many objects to leave out at the beginning; 0 by default.
-    /// - Throws: As ``fetch(_:)``.
+    ///   - offset: How many objects to skip; 0 by default.
+    /// - Throws: What ``fetch(_:)`` throws.
     @_disfavoredOverload
     public func fetch<Object: ManagedObject>(
         _ type: Object.Type, where predicate: FetchPredicate<Object>? = nil, order: [SortDescriptor<Object>],
@@ -63,9 +61,8 @@ extension ManagedObjectContext {
     /// - Parameters:
     ///   - type: The class of the object.
     ///   - predicate: Which objects; nil, the default, for all.
-    ///   - order: What to sort by, the most significant first. Objects that are equal by all of it come in the order of
-    ///     creation.
-    /// - Throws: As ``fetch(_:)``.
+    ///   - order: What to sort by, the most significant first. Objects that compare equal come in the order of creation.
+    /// - Throws: What ``fetch(_:)`` throws.
     public func first<Object: ManagedObject>(
         _ type: Object.Type, where predicate: FetchPredicate<Object>? = nil, order: [FetchOrder<Object>] = []
     ) throws -> Object? {
@@ -74,14 +71,14 @@ extension ManagedObjectContext {
 
     /// The first object, in the order of creation, whose attribute has that value; nil if there is none.
     ///
-    /// In a private context, for an attribute with a uniqueness constraint, the cost is that of a look-up by key, and nothing
-    /// is read from the store while the object is registered.
+    /// In a private context, a look-up by an attribute with a uniqueness constraint costs as much as one by key. The store is
+    /// not read while the object is registered.
     ///
     /// - Parameters:
     ///   - type: The class of the object.
     ///   - keyPath: An attribute.
     ///   - value: The value, compared exactly. Nil finds an object without a value.
-    /// - Throws: As ``fetch(_:)``.
+    /// - Throws: What ``fetch(_:)`` throws.
     public func first<Object: ManagedObject, Value: AttributeStorable>(
         _ type: Object.Type, where keyPath: KeyPath<Object, Value>, equals value: Value
     ) throws -> Object? {
@@ -92,9 +89,9 @@ extension ManagedObjectContext {
         }
     }
 
-    /// How many objects a request gives.
+    /// How many objects a request returns.
     ///
-    /// - Throws: As ``fetch(_:)``.
+    /// - Throws: What ``fetch(_:)`` throws.
     public func count<Object: ManagedObject>(_ request: FetchRequest<Object>) throws -> Int {
         try reading(request) { () throws(DataSourceError) in
             let plan = try plan(request)
@@ -108,16 +105,16 @@ extension ManagedObjectContext {
     /// - Parameters:
     ///   - type: The class of the objects.
     ///   - predicate: Which objects; nil, the default, for all.
-    /// - Throws: As ``fetch(_:)``.
+    /// - Throws: What ``fetch(_:)`` throws.
     public func count<Object: ManagedObject>(
         _ type: Object.Type, where predicate: FetchPredicate<Object>? = nil
     ) throws -> Int {
         try count(FetchRequest(type, where: predicate))
     }
 
-    /// Whether a request gives any object. At most one row is read.
+    /// Whether a request returns any object. At most one row is read.
     ///
-    /// - Throws: As ``fetch(_:)``.
+    /// - Throws: What ``fetch(_:)`` throws.
     package func exists<Object: ManagedObject>(_ request: FetchRequest<Object>) throws -> Bool {
         try reading(request) { () throws(DataSourceError) in
             var plan = try plan(request)
@@ -133,14 +130,14 @@ extension ManagedObjectContext {
     /// - Parameters:
     ///   - type: The class of the objects.
     ///   - predicate: Which objects; nil, the default, for all.
-    /// - Throws: As ``fetch(_:)``.
+    /// - Throws: What ``fetch(_:)`` throws.
     public func exists<Object: ManagedObject>(
         _ type: Object.Type, where predicate: FetchPredicate<Object>? = nil
     ) throws -> Bool {
         try exists(FetchRequest(type, where: predicate))
     }
 
-    /// The object of that id, or nil if it has been deleted.
+    /// The object with that id, or nil if it has been deleted.
     ///
     /// - Parameters:
     ///   - type: The class of the object.
@@ -153,12 +150,12 @@ extension ManagedObjectContext {
         }
     }
 
-    /// The objects of those ids, in their order; those that have been deleted are left out. Registered objects are not read
-    /// again; all others are read at once.
+    /// The objects with those ids, in the same order, without those that have been deleted. Registered objects are not read
+    /// again; all others are read with one query.
     ///
     /// - Parameters:
     ///   - type: The class of the objects.
-    ///   - ids: Ids of objects of the same store; an id that comes twice gives its object twice.
+    ///   - ids: Ids of objects of the same store; an id that comes twice returns its object twice.
     /// - Throws: `unknownEntity` for an object of another class, and what the store throws.
     public func objects<Object: ManagedObject>(
         _ type: Object.Type, ids: some Sequence<ManagedObjectID>
@@ -175,7 +172,7 @@ extension ManagedObjectContext {
     /// - Parameters:
     ///   - type: The type of the values.
     ///   - request: Which objects, in which order; by default all, in the order of creation.
-    /// - Throws: As ``fetch(_:)``, and what the value's initializer throws.
+    /// - Throws: What ``fetch(_:)`` throws, and what the value's initializer throws.
     public func fetch<Value: ManagedObjectConvertible>(
         as type: Value.Type, _ request: FetchRequest<Value.Object> = FetchRequest()
     ) throws -> [Value] {
@@ -184,7 +181,7 @@ extension ManagedObjectContext {
 
     // MARK: Entering and leaving
 
-    /// Reads for the app.
+    /// Runs a read of the app.
     ///
     /// - Throws: `CancellationError`, and what the body throws.
     func reading<R>(
@@ -200,7 +197,7 @@ extension ManagedObjectContext {
         }
     }
 
-    /// Reads what no objects come of, unless the predicate has to ask them.
+    /// Reads rows that do not become objects, unless the predicate needs the objects.
     func reading<Object: ManagedObject, R>(
         _ request: FetchRequest<Object>, _ body: () throws(DataSourceError) -> R
     ) throws -> R {

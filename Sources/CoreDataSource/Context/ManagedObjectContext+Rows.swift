@@ -1,8 +1,8 @@
 internal import RowStore
 
-/// The rows that match, without objects.
+/// Rows that match, without objects.
 extension ManagedObjectContext {
-    /// The rows that match, in order and with edits, for requests that want values and no objects.
+    /// The rows that match, in order and with edits, for requests that return values and no objects.
     ///
     /// - Parameter columns: The columns that are wanted, nil for all; others may be null.
     func rows(_ plan: FetchPlan, columns: [Int]?) throws(DataSourceError) -> [StoredRow] {
@@ -19,12 +19,12 @@ extension ManagedObjectContext {
         return sorted(try registeredObjects(query), query).map { StoredRow(key: $0.key, row: $0.row) }
     }
 
-    /// The rows of one entity that match, edits included, and the newest save that they take into account.
+    /// The rows of one entity that match, including edits, and the newest save that they take into account.
     func readRows(_ query: RowQuery) throws(DataSourceError) -> (rows: [StoredRow], asOf: Int64) {
         let binding = bindings[query.entity]
         guard binding.hasEdits else { return try source.rows(query, binding.layout) }
         let edited = try editedRows(query)
-        // Rows that the batch has changed can hide as many of the store's.
+        // Each row that the batch has changed can hide a row of the store.
         var spare = query.limit == nil ? 0 : try countOfTouched(query)
         while true {
             let base = query.widened(by: spare)
@@ -38,8 +38,8 @@ extension ManagedObjectContext {
         }
     }
 
-    /// The rows of several entities that match, edits included, each with its entity, and the newest save that they take
-    /// into account.
+    /// The rows of several entities that match, including edits, each with its entity, and the newest save that they take into
+    /// account.
     func rows(
         _ query: RowQuery, ofEntities family: [Int]
     ) throws(DataSourceError) -> (rows: [(entity: Int, stored: StoredRow)], asOf: Int64) {
@@ -69,7 +69,8 @@ extension ManagedObjectContext {
         }
     }
 
-    /// The query that the store alone answers; nil if objects of this context have a say, or several entities.
+    /// The query, if the store alone can answer it; nil if objects of this context affect the result, or if there are several
+    /// entities.
     func committedQuery(_ plan: FetchPlan, columns: [Int]?) -> RowQuery? {
         guard plan.tests == nil, plan.family.count == 1, plan.query.joined.isEmpty else { return nil }
         var query = plan.query.of(entity: plan.family[0])
@@ -78,8 +79,8 @@ extension ManagedObjectContext {
         return query
     }
 
-    /// Objects that all match, in order and within limit and offset. Keys are unique in the whole store, so the order is
-    /// total across entities.
+    /// Objects that all match, in order and within limit and offset. Keys are unique in the whole store, so the order is total
+    /// across entities.
     func sorted(_ objects: [ManagedObject], _ query: RowQuery) -> [ManagedObject] {
         let layout = bindings[query.entity].layout
         func precedes(_ one: ManagedObject, _ other: ManagedObject) -> Bool {
@@ -90,7 +91,7 @@ extension ManagedObjectContext {
         guard let limit = query.limit, query.offset + limit <= 256, objects.count > 512 else {
             return query.window(objects.sorted(by: precedes))
         }
-        // Of many objects the first few.
+        // The first few of many objects.
         var first: [ManagedObject] = []
         let wanted = query.offset + limit
         for object in objects {
@@ -108,7 +109,7 @@ extension ManagedObjectContext {
         return try editedObjects(query).map { StoredRow(key: $0.key, row: $0.row) }
     }
 
-    /// Whether more rows than expected were hidden, so that some beyond those that were read may be in the window.
+    /// Whether more rows than expected were hidden, so that the window may need rows beyond those that were read.
     private func isShort(_ found: Int, _ kept: Int, _ base: RowQuery, _ spare: Int) -> Bool {
         guard let limit = base.limit, found == limit else { return false }
         return kept < limit - spare

@@ -1,6 +1,6 @@
 internal import RowStore
 
-/// From requests by class and key path to entities and columns, and back to the classes of objects.
+/// Turns requests by class and key path into entities and columns, and results into objects of the class.
 extension ManagedObjectContext {
     /// The request over the columns of the model.
     func plan<Object: ManagedObject>(_ request: FetchRequest<Object>) throws(DataSourceError) -> FetchPlan {
@@ -19,7 +19,7 @@ extension ManagedObjectContext {
         try unsortedObjects(plan(FetchRequest(type, where: predicate)))
     }
 
-    /// The objects of those ids, in their order; those that are gone are left out.
+    /// The objects with those ids, in the same order, without those that are gone.
     func registeredOrRead<Object: ManagedObject>(
         _ type: Object.Type, _ ids: some Sequence<ManagedObjectID>
     ) throws(DataSourceError) -> [Object] {
@@ -48,32 +48,32 @@ extension ManagedObjectContext {
         stack.layout.entities.indices.contains(id.layout.index) && stack.layout.entities[id.layout.index] === id.layout
     }
 
-    /// The object as the class that was asked for.
+    /// The object, cast to the requested class.
     func typed<Object: ManagedObject>(_ object: ManagedObject) throws(DataSourceError) -> Object {
         guard let typed = object as? Object else { throw wrongClass(object.layout.index, Object.self) }
         return typed
     }
 
-    /// Objects of an entity and those below it as the class that was asked for.
+    /// Objects of an entity and its sub-entities, cast to the requested class.
     func typed<Object: ManagedObject>(
         _ objects: [ManagedObject], _ family: [Int]
     ) throws(DataSourceError) -> [Object] {
         try checkClass(Object.self, family)
-        // Every object is of its entity's class, and all of these are Object or below it, as was just checked. To ask each
-        // object again would take longer than to make it.
+        // Every object has its entity's class, and these are all Object or a subclass, as was just checked. Casting each object
+        // again would take longer than making it.
         return unsafeBitCast(objects, to: [Object].self)
     }
 
-    /// Objects that a relationship leads to as the class that was asked for; others are left out.
+    /// Objects that a relationship leads to, cast to the requested class; others are left out.
     func typed<Object: ManagedObject>(_ objects: [ManagedObject], _ relationship: RelationshipLayout) -> [Object] {
-        // As above.
+        // See above.
         let isTyped = relationship.destinationFamily.allSatisfy {
             editor(ofEntity: $0).bindings[$0].type is Object.Type
         }
         return isTyped ? unsafeBitCast(objects, to: [Object].self) : objects.compactMap { $0 as? Object }
     }
 
-    /// Throws unless objects of the entities are of that class.
+    /// Throws unless objects of the entities have that class.
     func checkClass<Object: ManagedObject>(_ type: Object.Type, _ family: [Int]) throws(DataSourceError) {
         for entity in family where !(bindings[entity].type is Object.Type) { throw wrongClass(entity, type) }
     }
@@ -88,7 +88,7 @@ extension ManagedObjectContext {
         let binding = bindings[entity]
         return DataSourceError(
             .unknownEntity,
-            "Objects of \(binding.layout.name) are of the class \(binding.type), which is not a \(type). Ask for \(binding.type).",
+            "Objects of \(binding.layout.name) have the class \(binding.type), which is not a \(type). Fetch \(binding.type).",
             entityName: binding.layout.name)
     }
 }

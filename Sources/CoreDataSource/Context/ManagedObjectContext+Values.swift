@@ -4,7 +4,7 @@ internal import RowStore
 extension ManagedObjectContext {
     /// The ids of the objects of a request, in its order.
     ///
-    /// - Throws: As ``fetch(_:)``.
+    /// - Throws: What ``fetch(_:)`` throws.
     public func ids<Object: ManagedObject>(_ request: FetchRequest<Object>) throws -> [ManagedObjectID] {
         try reading(request) { () throws(DataSourceError) in
             let plan = try plan(request)
@@ -25,7 +25,7 @@ extension ManagedObjectContext {
     /// - Parameters:
     ///   - request: Which objects, in which order.
     ///   - keyPaths: Attributes, also those that to-one relationships lead to.
-    /// - Throws: As ``fetch(_:)``, and `damagedValue`.
+    /// - Throws: What ``fetch(_:)`` throws, and `damagedValue`.
     public func values<Object: ManagedObject, each Value: AttributeStorable>(
         _ request: FetchRequest<Object>, _ keyPaths: repeat KeyPath<Object, each Value>
     ) throws -> [(repeat each Value)] {
@@ -52,7 +52,7 @@ extension ManagedObjectContext {
     /// - Parameters:
     ///   - request: Which objects, in which order.
     ///   - keyPath: An attribute, also one that to-one relationships lead to.
-    /// - Throws: As ``fetch(_:)``, and `damagedValue`.
+    /// - Throws: What ``fetch(_:)`` throws, and `damagedValue`.
     public func values<Object: ManagedObject, Value: AttributeStorable>(
         _ request: FetchRequest<Object>, _ keyPath: KeyPath<Object, Value>
     ) throws -> [Value] {
@@ -69,7 +69,7 @@ extension ManagedObjectContext {
         }
     }
 
-    /// The rows of a request, the columns of the key paths, and what reads their values.
+    /// The rows of a request, the columns of the key paths, and the reader of their values.
     private func valueRows<Object: ManagedObject, each Value: AttributeStorable>(
         _ request: FetchRequest<Object>, _ keyPaths: repeat KeyPath<Object, each Value>
     ) throws(DataSourceError) -> (rows: [StoredRow], columns: [Int], reader: RowValueReader) {
@@ -99,7 +99,7 @@ extension ManagedObjectContext {
             bindings[query.entity].layout, in: stack.layout, joined: query.joined, withGoneObjects: withGoneObjects)
     }
 
-    /// The column that a key path leads to, which can be one that the rows get from others.
+    /// The column that a key path leads to; it can be a joined one.
     func column(
         _ keyPath: AnyKeyPath, of type: ManagedObject.Type, _ resolver: PredicateResolver
     ) throws(DataSourceError) -> Int {

@@ -1,14 +1,14 @@
 internal import RowStore
 
-/// A scratch pad for managed objects, and every way to read them.
+/// A scratch pad for managed objects, with every way to read them.
 ///
 /// There are four kinds: the ``MainContext`` that the user interface reads, the ``PrivateContext`` of a data source, in which
 /// objects are edited, the ``DraftContext`` of a ``Draft``, whose edits may be thrown away, and the ``ReadContext`` of
 /// ``PersistentContainer/read(_:)``, which sees one state of all rows.
 ///
-/// A fetch includes what is saved but not yet in the store, and the edits of its own context.
+/// A fetch includes saves that are not in the store yet, and the edits of its own context.
 ///
-/// **Isolation**: a context and its objects stay where they are: neither is `Sendable`, and the compiler does not let them
+/// **Isolation**: a context and its objects stay where they are. Neither is `Sendable`, and the compiler does not let them
 /// leave a hook, `perform`, `read` or the main actor.
 public class ManagedObjectContext {
     let stack: PersistentStack
@@ -16,17 +16,17 @@ public class ManagedObjectContext {
     let source: RowSource
     /// One for each entity of the model, in its order.
     let bindings: [EntityBinding]
-    /// Every object with changes, in the order of the first one.
+    /// Every object with changes, in the order of its first change.
     var changed: [ManagedObject] = []
-    /// What the next save does to rows that were not made objects.
+    /// What the next save does to rows that did not become objects.
     var noted: [EntityChanges] = []
     /// The first edit that was refused since the last save; the save throws it.
     private(set) var refusal: DataSourceError?
-    /// Whether a hook or `perform` is at work, which will save what is edited now.
+    /// Whether a hook or `perform` is running, so that its edits will be saved.
     var isInBatch = false
-    /// What the context has taken in of the feed.
+    /// How much of the feed the context has taken in.
     var position: FeedPosition
-    /// What was read of to-many relationships.
+    /// The links of to-many relationships that were read.
     var related = RelatedCache()
     /// Whether relationships are being read.
     var isFollowing = false
@@ -34,7 +34,7 @@ public class ManagedObjectContext {
     var readOneByOne: [RelatedCache.Key: Int] = [:]
     /// Whether a long query ends when its task is cancelled.
     var isCancellable = false
-    /// The name of the data source's class; nil for a context that is for reading.
+    /// The name of the data source's class; nil for a read-only context.
     let owner: String?
 
     private var entitiesByType: [ObjectIdentifier: Int] = [:]
@@ -87,11 +87,11 @@ public class ManagedObjectContext {
         guard let layout = stack.layout.entity(named: type.entityName) else {
             throw DataSourceError(
                 .unknownEntity,
-                "\(type) stands for the entity \"\(type.entityName)\", which the model \(stack.layout.model.name) does not have. Give the container the model that \(type) was generated from.",
+                "\(type) stands for the entity \"\(type.entityName)\", but the model \(stack.layout.model.name) has no such entity. Give the container the model that \(type) was generated from.",
                 entityName: type.entityName)
         }
         entitiesByType[ObjectIdentifier(type)] = layout.index
-        // A model that was read at run time names no classes: the first one asked for is it.
+        // A model that was read at run time names no classes, so the first requested class is used.
         bindings[layout.index].adopt(type)
         return layout.index
     }
@@ -115,13 +115,14 @@ public class ManagedObjectContext {
     /// Whether objects of the entity may be made and changed here.
     func mayEdit(_ entity: Int) -> Bool { bindings[entity].isOwned }
 
-    /// The context that has an entity's objects as they are now: another one if its edits are saved with those of this one.
+    /// The context that has the current objects of an entity. It is another context if that context's edits are saved with
+    /// those of this one.
     func editor(ofEntity entity: Int) -> ManagedObjectContext { self }
 
-    /// Whether links of this context may lead to objects of an entity that were deleted: delete rules are applied by the save.
+    /// Whether links of this context may lead to deleted objects of an entity, because delete rules are applied by the save.
     func mayHaveGoneObjects(_ entity: Int) -> Bool { editor(ofEntity: entity).bindings[entity].hasDeletions }
 
-    /// A relationship could not be followed, which no accessor can throw.
+    /// A relationship could not be followed, and an accessor cannot throw that error.
     func noteReadFailure(_ error: any Error) {
         let error =
             error as? DataSourceError
@@ -145,15 +146,15 @@ public class ManagedObjectContext {
 
     // MARK: Edits
 
-    /// Edits belong to a batch; one that came between two would be saved with the wrong one.
+    /// Edits belong to a batch; an edit between two batches would be saved with the wrong one.
     func checkInBatch() {
         precondition(
             isInBatch,
-            "An object of \(owner ?? "a context for reading") was inserted, edited or deleted outside of a batch. Edit in a hook or in perform { }, and keep no object beyond its end."
+            "An object of \(owner ?? "a context for reading") was inserted, edited or deleted outside of a batch. Edit in a hook or in perform { }, and do not keep objects after it ends."
         )
     }
 
-    /// An object that was as saved is about to be edited.
+    /// An object without edits is about to be edited.
     func willEdit(_ object: ManagedObject) {
         checkInBatch()
         let binding = bindings[object.layout.index]
@@ -162,18 +163,18 @@ public class ManagedObjectContext {
         binding.noteTouch(object)
     }
 
-    /// Makes the next save throw, if no earlier edit did.
+    /// Makes the next save throw, unless an earlier edit already does.
     func refuse(_ error: DataSourceError) {
         if refusal == nil { refusal = error }
     }
 
-    /// The first edit that was refused, which is forgotten with it.
+    /// Returns the first edit that was refused, and forgets it.
     func takeRefusal() -> DataSourceError? {
         defer { refusal = nil }
         return refusal
     }
 
-    /// The index of a column; it is made now if there is none.
+    /// The index of a column; it is built now if there is none.
     func valueIndex(_ binding: EntityBinding, _ column: Int) -> ValueIndex {
         hasValueIndexes = true
         return binding.valueIndex(column)
@@ -190,7 +191,7 @@ public class ManagedObjectContext {
 
     // MARK: Registering
 
-    /// The object of that row: the registered one, or a new one that is now registered.
+    /// The registered object of that row, or a new one, which is registered.
     func object(_ stored: StoredRow, _ binding: EntityBinding, asOf number: Int64) -> ManagedObject {
         if let object = binding.objects[stored.key] {
             if object.state == .saved { refresh(object, stored.row, asOf: number) }
@@ -199,7 +200,7 @@ public class ManagedObjectContext {
         return register(stored, binding, .saved, asOf: number)
     }
 
-    /// Lets a registered object take over a newer row from elsewhere.
+    /// Gives a registered object a newer row.
     func refresh(_ object: ManagedObject, _ row: RowSnapshot, asOf number: Int64) {
         let binding = bindings[object.layout.index]
         let isIndexed = hasValueIndexes && number > object.asOf && object.row.words != row.words
@@ -251,7 +252,7 @@ public class ManagedObjectContext {
 
     /// Takes back everything since the last save.
     ///
-    /// - Parameter isEnd: Whether the batch ends with it. If it goes on, what it knows stays registered.
+    /// - Parameter isEnd: Whether the batch ends. If it continues, what it knows stays registered.
     func rollback(isEnd: Bool = true) {
         for object in changed {
             if object.state == .inserted { bindings[object.layout.index].objects.remove(object.key) }
@@ -267,10 +268,10 @@ public class ManagedObjectContext {
         if isEnd { trim() }
     }
 
-    /// The bytes that registered objects of owned entities take.
+    /// The bytes that registered objects of owned entities use.
     var registeredBytes: Int { bindings.reduce(0) { $0 + $1.registeredBytes } }
 
-    /// Forgets what is cached beyond the limit, and objects that another data source may change meanwhile.
+    /// Forgets cached objects beyond the limit, and objects that another data source may change.
     func trim() {
         related.removeAll()
         for binding in bindings {
@@ -279,7 +280,7 @@ public class ManagedObjectContext {
             if !binding.isOwned || binding.isIndexStale { binding.forgetObjects() }
         }
         var bytes = registeredBytes
-        // The largest first, so that entities with few objects keep theirs.
+        // The largest entities first, so that entities with few objects keep theirs.
         while bytes > stack.registeredObjectByteLimit,
             let largest = bindings.max(by: { $0.registeredBytes < $1.registeredBytes })
         {
@@ -289,7 +290,7 @@ public class ManagedObjectContext {
         hasValueIndexes = bindings.contains { !$0.valueIndexes.isEmpty }
     }
 
-    /// Forgets everything, because the rows underneath have changed.
+    /// Forgets everything, because the stored rows have changed.
     func forgetAll() {
         rollback()
         for entity in bindings.indices { bindings[entity].forgetObjects() }

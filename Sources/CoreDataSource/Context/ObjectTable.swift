@@ -1,18 +1,18 @@
 /// The registered objects of one entity, by key: open addressing with linear probing.
 ///
-/// It is a bounded cache. What it holds is true; what it lacks may be in the store.
+/// It is a bounded cache. What it contains is correct; what it lacks may be in the store.
 struct ObjectTable {
     private struct Slot {
-        /// The object's key, so that looking for another one does not touch the object's memory.
+        /// The object's key, so that looking for another object does not touch this object's memory.
         var key: Int64 = 0
         var object: ManagedObject?
 
-        /// Whether it never had an object. A look-up goes on behind one from which an object was removed.
+        /// Whether the slot was never used. A look-up continues past a slot from which an object was removed.
         var isFree: Bool { key == 0 && object == nil }
     }
 
     private var slots: [Slot] = []
-    /// How many slots are not free, those from which an object was removed included.
+    /// How many slots are not free, including those from which an object was removed.
     private var used = 0
     private(set) var count = 0
 
@@ -36,7 +36,7 @@ struct ObjectTable {
         used += 1
     }
 
-    /// Makes room for so many more objects.
+    /// Makes room for that many more objects.
     mutating func reserve(_ additional: Int) {
         var capacity = max(16, slots.count)
         while (count + additional) * 3 > capacity * 2 { capacity *= 2 }
@@ -53,7 +53,7 @@ struct ObjectTable {
         slots[slot] = Slot(key: -1)
     }
 
-    /// Forgets the objects that nobody else holds.
+    /// Forgets the objects that are not held elsewhere.
     mutating func removeUnreferenced() {
         var kept: [ManagedObject] = []
         for slot in slots.indices where slots[slot].object != nil {
@@ -66,8 +66,8 @@ struct ObjectTable {
 
     @inline(__always)
     private func home(_ key: Int64) -> Int {
-        // Keys of a list are mostly consecutive and are looked up in order: their slots are too. The shifts part keys that
-        // are far from each other by a power of two.
+        // Keys of a list are mostly consecutive and are looked up in order, so their slots are consecutive too. The shifts
+        // separate keys whose distance is a power of two.
         let bits = UInt64(bitPattern: key)
         return Int(truncatingIfNeeded: bits ^ bits >> 10 ^ bits >> 20) & (slots.count - 1)
     }

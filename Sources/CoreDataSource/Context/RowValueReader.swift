@@ -1,6 +1,6 @@
 internal import RowStore
 
-/// Reads the values of rows as the types of attributes, through one object that stands for all of them.
+/// Reads the values of rows as the types of attributes, through one object that is reused for all of them.
 struct RowValueReader {
     private let object: RowObject
     private let layout: EntityLayout
@@ -35,7 +35,7 @@ struct RowValueReader {
     }
 
     /// - Parameter columns: The attribute's column for each column that was read, where they differ; nil for a count.
-    /// - Throws: `damagedValue` if what was read since the last check is not what is stored.
+    /// - Throws: `damagedValue` if a value since the last check could not be read as it is stored.
     func check(attributes columns: [Int?]? = nil) throws(DataSourceError) {
         for cell in joined { try cell.check() }
         guard let damage = object.damage else { return }
@@ -45,7 +45,7 @@ struct RowValueReader {
         throw damaged(column)
     }
 
-    /// The error for a column in which a value was found that is none of its attribute's type.
+    /// The error for a column with a value that does not have its attribute's type.
     func damaged(_ column: Int) -> DataSourceError {
         if JoinedColumn.isJoined(column) { return joined[JoinedColumn.index(column)].damaged }
         layout.noteDamage(column)
@@ -66,8 +66,8 @@ private struct RelatedCell {
         object = RowObject(self.layout, context)
     }
 
-    /// The entity and the column at the end. A number that is made of many objects is no attribute; it stands in the first
-    /// column, where there is always room.
+    /// The entity and the column at the end. A number that is calculated from many objects has no attribute; it is put into the
+    /// first column, which always has room.
     private static func attribute(
         _ joined: JoinedColumn, _ layout: EntityLayout, _ model: ModelLayout
     ) -> (EntityLayout, Int) {
@@ -85,7 +85,7 @@ private struct RelatedCell {
     }
 
     func read<Value: AttributeStorable>(_ type: Value.Type, _ row: RowSnapshot?, _ index: Int) -> Value {
-        // A row that is written again and again would grow.
+        // A row that is written repeatedly would grow.
         object.row = RowSnapshot(columnCount: object.row.columnCount)
         object.row.setValue(row?.value(index, storage) ?? .null, column)
         return Value.read(from: object, at: column)

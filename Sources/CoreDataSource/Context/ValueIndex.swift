@@ -1,19 +1,19 @@
 internal import RowStore
 
-/// The registered objects of one entity by their value in one column, each value's with the lowest key first.
+/// The registered objects of one entity by their value in one column, each value's object with the lowest key first.
 ///
-/// It is made when the column is first looked up and kept up to date by edits. Entries are hints: an object is added
-/// whenever it gets a value, and an entry that no longer holds is dropped when it is met. A registered object's present
-/// value is always among the entries.
+/// It is built when the column is first looked up, and kept up to date by edits. Entries are hints: an object is added whenever
+/// it gets a value, and an outdated entry is dropped when it is met. A registered object's present value is always among the
+/// entries.
 final class ValueIndex {
     let column: Int
     let storage: ColumnStorage
-    /// How many entries there are, those that no longer hold included.
+    /// How many entries there are, including outdated ones.
     private(set) var count = 0
     private var entries: [RowValue: ObjectHeap] = [:]
-    /// The edited and deleted objects by the value with which they were last saved.
+    /// The edited and deleted objects, by the value of their last save.
     private var saved: [RowValue: [ManagedObject]] = [:]
-    /// For values that the store was asked for in this batch: every stored row with the value and a key up to this one is
+    /// For values that were looked up in the store in this batch: every stored row with the value and a key up to this one is
     /// registered.
     private var registeredThrough: [RowValue: Int64] = [:]
 
@@ -37,13 +37,13 @@ final class ValueIndex {
         saved[object.savedRow.value(column, storage), default: []].append(object)
     }
 
-    /// The batch is over: nothing is edited, and what the store holds may change.
+    /// The batch is over: there are no edits, and the contents of the store may change.
     func endBatch() {
         saved.removeAll()
         registeredThrough.removeAll()
     }
 
-    /// What the store holds may have changed.
+    /// The contents of the store may have changed.
     func forgetStore() { registeredThrough.removeAll() }
 
     // MARK: Looking up
@@ -73,7 +73,7 @@ final class ValueIndex {
     /// The edited and deleted objects that were saved with the value.
     func wereSaved(with value: RowValue) -> [ManagedObject] { saved[value] ?? [] }
 
-    /// At most how many objects have the value.
+    /// An upper bound for how many objects have the value.
     func bound(_ value: RowValue) -> Int { entries[value]?.objects.count ?? 0 }
 
     private func holds(_ object: ManagedObject, _ value: RowValue) -> Bool {
@@ -89,9 +89,9 @@ final class ValueIndex {
     }
 }
 
-/// Objects of which the one with the lowest key is known.
+/// A heap of objects, the one with the lowest key first.
 private struct ObjectHeap {
-    /// No object has a lower key than the one at half its position.
+    /// No object has a lower key than the object at half its position.
     private(set) var objects: [ManagedObject] = []
 
     init() {}

@@ -2,12 +2,12 @@ internal import RowStore
 
 /// Changing or deleting many objects at once.
 ///
-/// Each call is one save like any other: rules of the model, uniqueness, derived attributes and ownership hold, and
-/// everything that shows the objects is updated. Only rows that match and that really change are written: by one
-/// statement if there are more than a few, and no attribute is derived.
+/// Each call is one save like any other: rules of the model, uniqueness, derived attributes and ownership apply, and everything
+/// that shows the objects is updated. Only rows that match and really change are written, by one statement if there are more
+/// than a few and no attribute is derived.
 ///
-/// No objects are made of the rows, unless the predicate asks them, an attribute that has to be unique or is derived or
-/// transient is concerned, or a property does more than to set its attribute.
+/// No objects are made from the rows, unless the predicate needs them, an assigned attribute is unique, derived or transient,
+/// or a property does more than set its attribute.
 extension AnyDataSource {
     /// Gives every object that matches the same values.
     ///
@@ -19,9 +19,9 @@ extension AnyDataSource {
     ///   - type: The class of the objects.
     ///   - predicate: Which objects; nil, the default, for all.
     ///   - assignments: The new values, the same for every object.
-    ///   - level: How far the save must have come when the call returns; `.store` by default.
+    ///   - level: How far the save must get before the call returns; `.store` by default.
     /// - Throws: `validationFailed`, `uniquenessViolated`, `entityNotOwned`; what a fetch throws; what the store throws.
-    ///   Then nothing has happened.
+    ///   Nothing has happened then.
     @discardableResult
     public nonisolated func update<Object: ManagedObject>(
         _ type: Object.Type, where predicate: FetchPredicate<Object>? = nil, set assignments: [FetchAssignment<Object>],
@@ -35,8 +35,8 @@ extension AnyDataSource {
     /// - Parameters:
     ///   - type: The class of the objects.
     ///   - predicate: Which objects; nil for all.
-    ///   - level: How far the save must have come when the call returns; `.store` by default.
-    /// - Throws: `entityNotOwned`; what a fetch throws; what the store throws. Then nothing has happened.
+    ///   - level: How far the save must get before the call returns; `.store` by default.
+    /// - Throws: `entityNotOwned`; what a fetch throws; what the store throws. Nothing has happened then.
     @discardableResult
     public nonisolated func delete<Object: ManagedObject>(
         _ type: Object.Type, where predicate: FetchPredicate<Object>?, waitFor level: SaveLevel = .store

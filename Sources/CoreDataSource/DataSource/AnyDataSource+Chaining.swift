@@ -1,6 +1,6 @@
 internal import RowStore
 
-/// Writing and reading in a chain, for those who know it from Skopelos.
+/// Writing and reading in a chain, as in Skopelos.
 ///
 /// ```swift
 /// try contacts
@@ -17,15 +17,15 @@ extension AnyDataSource {
         return self
     }
 
-    /// Runs the work in the private context, after all calls that were made before, and returns at once.
+    /// Runs the work in the private context, after all earlier calls, and returns at once.
     ///
-    /// Without a callback a failure goes to ``handleError(_:)`` and to ``PersistentContainer/failures``, as
+    /// Without a callback, a failure is reported to ``handleError(_:)`` and ``PersistentContainer/failures``, as
     /// ``StoreFailure/Kind/writeFailed``.
     ///
     /// - Parameters:
-    ///   - work: It runs once, on the queue of the private context. What it edits is one save.
-    ///   - callback: Called on the main actor, in the order of the calls: when the rows are in the store and main's objects
-    ///     and lists show them, or when the save has failed.
+    ///   - work: It runs once, on the queue of the private context. Its edits are one save.
+    ///   - callback: Called on the main actor, in the order of the calls: when the rows are in the store and the objects and
+    ///     lists of main show them, or when the save has failed.
     @discardableResult
     public nonisolated func writeAsync(
         _ work: @escaping @Sendable (PrivateContext) throws -> Void,
@@ -52,9 +52,9 @@ extension AnyDataSource {
     /// Deletes every object of the entities that this data source owns, in one save. ``PersistentContainer/nuke()`` empties
     /// the whole store.
     ///
-    /// The cost follows the number of those objects.
+    /// The cost is proportional to the number of those objects.
     ///
-    /// - Throws: What a delete throws; then nothing has happened.
+    /// - Throws: What a delete throws; nothing has happened then.
     @discardableResult
     public nonisolated func nuke() async throws -> Self {
         _ = try await tier.perform(waitFor: .store) { try $0.deleteAllOwned() }
@@ -63,14 +63,14 @@ extension AnyDataSource {
 }
 
 extension DataSourceError {
-    /// What became of a write that nobody awaits.
+    /// The outcome of a write that no caller awaits.
     fileprivate init(ofWrite error: any Error, _ source: String) {
         if let error = error as? DataSourceError {
             self = error
         } else {
             self.init(
                 .writeFailed,
-                "A write of \(source) threw an error, and nothing of the write was saved. Look at the cause, or pass a callback to get the error itself.",
+                "A write of \(source) threw an error, so none of its edits were saved. See the cause, or pass a callback to get the error itself.",
                 cause: "\(error)")
         }
     }

@@ -1,6 +1,6 @@
 internal import RowStore
 
-/// A remark about something that works but could be better, with what to do about it.
+/// A remark about a use that works but could be better, with what to do about it.
 public struct DataSourceDiagnostic: Sendable, Hashable, CustomStringConvertible {
     /// The entity concerned.
     public let entityName: String
@@ -13,12 +13,12 @@ public struct DataSourceDiagnostic: Sendable, Hashable, CustomStringConvertible 
 }
 
 extension AnyDataSource {
-    /// Remarks about the use of this data source since the container was opened, in their order. Each comes once; there are
-    /// at most 64.
+    /// Remarks about the use of this data source since the container was opened, in the order in which they were made. Each is
+    /// made once; there are at most 64.
     ///
-    /// An attribute is listed when `findOrInsert` or `first(where:equals:)` looks for its values and it has neither a
-    /// uniqueness constraint nor a fetch index: the store then reads every row of the entity. In a store on a server, it is
-    /// also listed when one batch has looked for 16 of its values, each by itself.
+    /// An attribute is listed when `findOrInsert` or `first(where:equals:)` looks its values up and it has neither a uniqueness
+    /// constraint nor a fetch index: the store then reads every row of the entity. For a store on a server, it is also listed
+    /// when one batch has looked up 16 of its values, each with a query of its own.
     public nonisolated var diagnostics: [DataSourceDiagnostic] { tier.stack.diagnostics(of: tier.owner) }
 }
 
@@ -28,7 +28,7 @@ extension DataSourceDiagnostic {
         entityName = layout.name
         attributeName = layout.columns[column].name
         message =
-            "\(entityName).\(attributeName) is looked up by its value but has neither a uniqueness constraint nor a fetch index, so every row of \(entityName) is read. Add one of them to the model."
+            "\(entityName).\(attributeName) is looked up by its value but has neither a uniqueness constraint nor a fetch index, so every row of \(entityName) is read. Add a uniqueness constraint or a fetch index to the model."
     }
 
     /// An attribute whose values are looked up one by one on a server.
@@ -36,6 +36,6 @@ extension DataSourceDiagnostic {
         entityName = layout.name
         attributeName = layout.columns[column].name
         message =
-            "\(entityName).\(attributeName) is looked up for one value at a time, and each time is a round trip to the server. Look all values of a batch up at once: call preload in prepare(_:in:), or subclass KeyedDataSource."
+            "\(entityName).\(attributeName) is looked up one value at a time, and each look-up is a round trip to the server. Look up all values of a batch at once: call preload in prepare(_:in:), or subclass KeyedDataSource."
     }
 }

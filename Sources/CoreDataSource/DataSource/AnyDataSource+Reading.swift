@@ -1,6 +1,6 @@
 public import Foundation
 
-/// Reading what main shows: the most frequent verbs of ``main``, and values from anywhere.
+/// The most frequent reading verbs of ``main``, and values from any thread.
 extension AnyDataSource {
     /// The objects of a request, as ``ManagedObjectContext/fetch(_:)`` of ``main``.
     public func fetch<Object: ManagedObject>(_ request: FetchRequest<Object>) throws -> [Object] {
@@ -17,10 +17,9 @@ extension AnyDataSource {
     /// - Parameters:
     ///   - type: The class of the objects.
     ///   - predicate: Which objects; nil, the default, for all.
-    ///   - order: What to sort by, the most significant first. Objects that are equal by all of it come in the order of
-    ///     creation.
+    ///   - order: What to sort by, the most significant first. Objects that compare equal come in the order of creation.
     ///   - limit: The most objects; nil, the default, for all.
-    ///   - offset: How many objects to leave out at the beginning; 0 by default.
+    ///   - offset: How many objects to skip; 0 by default.
     public func fetch<Object: ManagedObject>(
         _ type: Object.Type, where predicate: FetchPredicate<Object>? = nil, order: [FetchOrder<Object>] = [],
         limit: Int? = nil, offset: Int = 0
@@ -35,7 +34,7 @@ extension AnyDataSource {
     ///   - predicate: Which objects; nil, the default, for all.
     ///   - order: Sort descriptors, the most significant first; see ``FetchOrder/init(_:)``.
     ///   - limit: The most objects; nil, the default, for all.
-    ///   - offset: How many objects to leave out at the beginning; 0 by default.
+    ///   - offset: How many objects to skip; 0 by default.
     @_disfavoredOverload
     public func fetch<Object: ManagedObject>(
         _ type: Object.Type, where predicate: FetchPredicate<Object>? = nil, order: [SortDescriptor<Object>],
@@ -55,10 +54,10 @@ extension AnyDataSource {
         try main.count(type, where: predicate)
     }
 
-    /// The values of the objects of a request, in its order, from anywhere: objects stay where they are.
+    /// The values of the objects of a request, in its order. You can call it anywhere, because no object leaves its context.
     ///
-    /// They are read in the data source's own context, after all calls that were made before.
-    /// ``PersistentContainer/read(_:)`` does not wait for these.
+    /// They are read in the data source's private context, after all earlier calls. ``PersistentContainer/read(_:)`` does not
+    /// wait for those.
     ///
     /// ```swift
     /// let grown = try await contacts.fetch(as: ContactValue.self, FetchRequest(where: \.age >= 18))
@@ -67,7 +66,7 @@ extension AnyDataSource {
     /// - Parameters:
     ///   - type: The type of the values.
     ///   - request: Which objects, in which order; by default all, in the order of creation.
-    /// - Throws: As `fetch`, and what the value's initializer throws.
+    /// - Throws: What `fetch` throws, and what the value's initializer throws.
     public nonisolated func fetch<Value: ManagedObjectConvertible>(
         as type: Value.Type, _ request: FetchRequest<Value.Object> = FetchRequest()
     ) async throws -> [Value] {

@@ -1,25 +1,25 @@
 internal import RowStore
 
-/// What one call of `sweep` says of the children of one parent.
+/// What one call of `sweep` keeps of the children of one parent.
 struct ChildSweep {
     let parent: ManagedObject
-    /// The place of the relationship among those of the parent's entity.
+    /// The relationship's place among those of the parent's entity.
     let relationship: Int
     /// The keys of the children that stay.
     let kept: Set<Int64>
-    /// Whether the list had a value for which there is no object.
+    /// Whether the list had a value without an object.
     let hasIgnored: Bool
     let rules: SyncRules
 
     /// `ThreadEntity/12.messages`.
     private var name: String { "\(parent.objectID).\(parent.layout.relationships[relationship].name)" }
 
-    /// Whether what the list lacks is deleted.
+    /// Checks whether the children that the list lacks may be deleted.
     ///
     /// - Parameters:
-    ///   - lacking: How many children the list lacks, at least one.
-    ///   - stored: How many children had been saved.
-    ///   - call: The rules of the sync that gave the parent's value, if it was one.
+    ///   - lacking: How many children the list lacks; at least 1.
+    ///   - stored: How many children were stored before.
+    ///   - call: The rules of the sync that contains the sweep, if there is one.
     /// - Throws: `emptySync`, `syncDeletesTooMuch`.
     func deletes(_ lacking: Int, of stored: Int, _ call: SyncRules?) throws(DataSourceError) -> Bool {
         guard rules.deletes, call?.deletes ?? true else { return false }
@@ -27,7 +27,7 @@ struct ChildSweep {
         if kept.isEmpty, lacking > 0, !options.contains(.allowsEmpty) {
             throw DataSourceError(
                 .emptySync,
-                "sweep got an empty list for \(name) and would delete all \(lacking) of its objects. If that is intended, pass options: .allowsEmpty.",
+                "sweep got an empty list for \(name), which would delete all \(lacking) of its objects. Pass options: .allowsEmpty if that is intended.",
                 entityName: parent.layout.name)
         }
         if hasIgnored, !options.contains(.allowsIgnoredValues) { return false }
@@ -36,7 +36,7 @@ struct ChildSweep {
     }
 }
 
-/// The sweeps of a batch, in the order of their calls. A later one of the same relationship takes the place of an earlier one.
+/// The sweeps of a batch, in the order of their calls. A later sweep of the same relationship replaces the earlier one.
 struct ChildSweeps {
     /// One relationship of one entity.
     struct Group: Hashable {
@@ -72,7 +72,7 @@ struct ChildSweeps {
 
 /// What the sweeps of a batch did.
 struct SweepReport {
-    /// How many children had been saved.
+    /// How many children were stored before.
     var stored = 0
     var kept = 0
     var deleted: [ManagedObjectID] = []

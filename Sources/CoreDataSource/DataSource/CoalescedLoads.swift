@@ -1,6 +1,6 @@
 internal import RowStore
 
-/// Loads that are under way: one for each key, however many wait for it.
+/// Loads that are under way: one for each key, no matter how many callers wait for it.
 final class CoalescedLoads: Sendable {
     /// What is loaded: the object with that value of that attribute.
     struct Key: Hashable, Sendable {
@@ -28,17 +28,17 @@ final class CoalescedLoads: Sendable {
     private struct State {
         var loads: [Key: Load] = [:]
         var lastNumber = 0
-        /// Those who were cancelled before they began to wait.
+        /// Callers that were cancelled before they began to wait.
         var cancelled: Set<Int> = []
     }
 
     private let state = Guarded(State())
 
-    /// Returns when a load of that key has ended: the one that is under way, or this one.
+    /// Returns when a load of that key has ended: one that is under way, or this one.
     ///
-    /// A load whose last waiter was cancelled is cancelled too.
+    /// A load is cancelled when its last waiter is.
     ///
-    /// - Throws: What the load throws, to everyone who waits for it; `CancellationError` if the task is cancelled.
+    /// - Throws: What the load throws, to every caller that waits for it; `CancellationError` if the task is cancelled.
     func run(_ key: Key, _ load: @escaping @Sendable () async throws -> Void) async throws {
         let number = state.withLock { state in
             state.lastNumber += 1
@@ -80,7 +80,7 @@ final class CoalescedLoads: Sendable {
 
     private func end(_ key: Key, _ number: Int, _ result: Result<Void, any Error>) {
         let waiting = state.withLock { state -> [Waiter] in
-            // One that nobody waits for any more may have been followed by another.
+            // A load that has no waiters left may have been followed by another one.
             guard state.loads[key]?.number == number else { return [] }
             return state.loads.removeValue(forKey: key).map { Array($0.waiting.values) } ?? []
         }
@@ -106,7 +106,7 @@ extension PrivateTier {
 
     /// How many loads are under way.
     package nonisolated var loadCount: Int { loads.count }
-    /// How many wait for them.
+    /// How many callers wait for them.
     package nonisolated var loadWaiterCount: Int { loads.waiterCount }
 }
 

@@ -1,23 +1,23 @@
 /// Adding and deleting plain values.
 ///
-/// Each call is one save. Values reach the hooks in their order; calls of one task are saved in the order in which they
-/// were made.
+/// Each call is one save. Values reach the hooks in their order; calls of one task are saved in the order in which they were
+/// made.
 ///
-/// When a call throws, nothing of it is left: not in the store, and not in any context or list. Until then its changes may
-/// have been visible on main; lists report that they are gone. Later saves of the same data source that were waiting for the
-/// store too are taken back with it, since they may rest on it, and throw `saveTakenBack`.
+/// When a call throws, none of its changes remain: not in the store, and not in any context or list. Main may have shown them
+/// before; lists report that they are gone. Later saves of the same data source that were still waiting for the store may
+/// depend on them, so they are taken back too, and throw `saveTakenBack`.
 ///
-/// Called on the main actor, a call returns when fetches, objects and lists there show its save. Called elsewhere it never
-/// waits for the main actor, unless with `waitFor: .main`.
+/// When a call is made on the main actor, fetches, objects and lists there show its save when it returns. A call from elsewhere
+/// never waits for the main actor, unless with `waitFor: .main`.
 ///
-/// While too much waits to be written, calls are held before they begin, at most 10 seconds; then they throw
+/// While too much is waiting to be written, calls are held before they begin, for at most 10 seconds; then they throw
 /// `storeUnavailable`. Forms with a callback get that error at once.
 extension DataSource {
     /// Adds the values through ``onAdd(_:in:)``, and links their objects through ``onLink(_:for:in:)``.
     ///
     /// - Parameters:
     ///   - values: The values. All of them are one save.
-    ///   - level: How far the save must have come when the call returns; `.store` by default.
+    ///   - level: How far the save must get before the call returns; `.store` by default.
     /// - Throws: What a hook throws; `validationFailed`, `uniquenessViolated`, `entityNotOwned`; what the store throws.
     @discardableResult
     public nonisolated func add(_ values: [Value], waitFor level: SaveLevel = .store) async throws -> SaveReport {
@@ -37,23 +37,19 @@ extension DataSource {
     ///
     /// - Parameters:
     ///   - values: The values. All of them are one save.
-    ///   - callback: Called on the main actor, in the order of the calls: when the rows are in the store and main's objects
-    ///     and lists show them, or when the save has failed.
+    ///   - callback: Called on the main actor, in the order of the calls: when the rows are in the store and the objects and
+    ///     lists of main show them, or when the save has failed.
     public nonisolated func add(
         _ values: [Value], callback: @escaping @MainActor @Sendable (Result<SaveReport, any Error>) -> Void
     ) {
-        tier.performLater(values: max(1, values.count)) {
-            try self.onAdd(all: values, in: $0)
-        } callback: {
-            callback($0.map(\.reportWithIgnored))
-        }
+        saveLater(values, callback) { try self.onAdd(all: values, in: $0) }
     }
 
     /// Deletes the objects of the values through ``onDelete(_:in:)``.
     ///
     /// - Parameters:
     ///   - values: The values. All of them are one save.
-    ///   - level: How far the save must have come when the call returns; `.store` by default.
+    ///   - level: How far the save must get before the call returns; `.store` by default.
     /// - Throws: What a hook throws; `entityNotOwned`; what the store throws.
     @discardableResult
     public nonisolated func delete(_ values: [Value], waitFor level: SaveLevel = .store) async throws -> SaveReport {
@@ -73,19 +69,26 @@ extension DataSource {
     ///
     /// - Parameters:
     ///   - values: The values. All of them are one save.
-    ///   - callback: Called on the main actor, in the order of the calls: when the rows are out of the store and of main's
-    ///     lists, or when the save has failed.
+    ///   - callback: Called on the main actor, in the order of the calls: when the rows are gone from the store and from the
+    ///     lists of main, or when the save has failed.
     public nonisolated func delete(
         _ values: [Value], callback: @escaping @MainActor @Sendable (Result<SaveReport, any Error>) -> Void
     ) {
-        tier.performLater(values: max(1, values.count)) {
+        saveLater(values, callback) {
             try self.onDelete(all: values, in: $0)
-        } callback: {
-            callback($0.map(\.report))
+            return 0
         }
     }
 
-    /// Gives the values to the hook one by one; returns for how many it made nothing.
+    /// - Parameter work: Returns how many values were ignored.
+    private nonisolated func saveLater(
+        _ values: [Value], _ callback: @escaping @MainActor @Sendable (Result<SaveReport, any Error>) -> Void,
+        _ work: @escaping @Sendable (PrivateContext) throws -> Int
+    ) {
+        tier.performLater(values: max(1, values.count), work) { callback($0.map(\.reportWithIgnored)) }
+    }
+
+    /// Gives the values to the hook one by one; returns for how many it returned nil.
     private nonisolated func onAdd(all values: [Value], in context: PrivateContext) throws -> Int {
         var ignored = 0
         let objects = try add(values, in: context) { if $0 == nil { ignored += 1 } }
@@ -93,10 +96,10 @@ extension DataSource {
         return ignored
     }
 
-    /// Gives the values to the hooks, first all to the one that adds and then all to the one that links.
+    /// Gives all values to the hook that adds, and then to the one that links.
     ///
-    /// - Parameter meet: Takes what was made of each value, before the next one.
-    /// - Returns: What was made of each.
+    /// - Parameter meet: Called with the object of each value, before the next value.
+    /// - Returns: The object of each value.
     @discardableResult
     nonisolated func add(
         _ values: [Value], in context: PrivateContext, _ meet: (ManagedObject?) throws -> Void
@@ -129,7 +132,7 @@ extension DataSource {
         }
     }
 
-    /// Gives a value to the hook, which may pass over it unless it is a class.
+    /// Gives a value to the hook. If the hook returns nil, the value must not be a class.
     private nonisolated func onAdd(checked value: Value, in context: PrivateContext) throws -> ManagedObject? {
         if let object = try onAdd(value, in: context) { return object }
         try refuseClass(value, "added", "Give values to add, or insert an object in perform.")
@@ -137,17 +140,17 @@ extension DataSource {
     }
 }
 
-/// A hook for any kind of value knows no class of objects, and would pass over it as over a value that is not for its data
-/// source.
+/// A hook for any kind of value would ignore a class of objects like any other value that is not for its data source, so a
+/// class is refused here.
 private func refuseClass(_ value: some Sendable, _ done: String, _ advice: String) throws(DataSourceError) {
     guard let type = value as? ManagedObject.Type else { return }
     throw DataSourceError(
-        .classAsValue, "The class \(type) cannot be \(done) as if it were a value. \(advice)",
+        .classAsValue, "The class \(type) was passed as a value, and cannot be \(done). \(advice)",
         entityName: type.entityName)
 }
 
 extension SavedWork where Result == Int {
-    /// The report, with the number that the work returned as values ignored.
+    /// The report, with the number that the work returned as ignored values.
     fileprivate var reportWithIgnored: SaveReport {
         var report = report
         report.ignored = result

@@ -1,6 +1,6 @@
-/// Looking up what may have to be loaded first.
+/// Looking up objects that may have to be loaded first.
 extension DataSource {
-    /// The value of the object that has the key. If there is no such object, the loader's value is added first.
+    /// The value of the object with that key. If there is no such object, the value that the loader returns is added first.
     ///
     /// ```swift
     /// let contact = try await contacts.value(where: \.uid, equals: "7", as: ContactValue.self) { uid in
@@ -9,22 +9,23 @@ extension DataSource {
     /// ```
     ///
     /// If several tasks ask for the same object at once, one loader is called, once, and all of them get its result or its
-    /// error. Errors are not kept: the next call loads again. A cancelled task returns at once; the load is cancelled when
-    /// all tasks that wait for it are.
+    /// error. Errors are not kept: the next call loads again. A cancelled task returns at once; the load is cancelled when all
+    /// tasks that wait for it are.
     ///
-    /// The look-up is made in the private context, after all calls that were made before, and costs as much as
+    /// The look-up is made in the private context, after all earlier calls, and costs as much as
     /// ``ManagedObjectContext/first(_:where:equals:)``. On the main actor, the call returns when main shows the added object.
     ///
-    /// **Isolation**: none. The loader runs in a task of its own, off the main actor. It must not ask for the same object
-    /// again, since it would wait for itself.
+    /// **Isolation**: none. The loader runs in a task of its own, off the main actor. It must not ask for the same object,
+    /// because it would wait for itself.
     ///
     /// - Parameters:
-    ///   - attribute: The attribute to look in. It should have a uniqueness constraint in the model.
-    ///   - key: The value to look for. The loader gets it.
+    ///   - attribute: The attribute to search. It should have a uniqueness constraint in the model.
+    ///   - key: The value to look for. It is passed to the loader.
     ///   - type: The type of the value that is returned.
-    ///   - load: Loads the value to add; nil if there is none.
-    /// - Returns: Nil if nothing was loaded, or if what was loaded is an object with another value of the attribute.
-    /// - Throws: What the loader throws; as ``add(_:waitFor:)-([Value],_)``; what the value's initializer throws; `CancellationError`.
+    ///   - load: Loads the value to add; returns nil if there is none.
+    /// - Returns: Nil if nothing was loaded, or if the loaded object has another value of the attribute.
+    /// - Throws: What the loader throws; what ``add(_:waitFor:)-([Value],_)`` throws; what the value's initializer throws;
+    ///   `CancellationError`.
     public nonisolated func value<Result: ManagedObjectConvertible, Key: AttributeStorable>(
         where attribute: any KeyPath<Result.Object, Key> & Sendable, equals key: Key, as type: Result.Type,
         orLoad load: @escaping @Sendable (Key) async throws -> Value?
@@ -36,7 +37,7 @@ extension DataSource {
             guard let value = try await load(key) else { return }
             try await self.add([value])
         }
-        // As a write, for which main is brought up to date.
+        // Run as a write, because a write brings main up to date.
         return try await find(attribute, key, type, values: 1)
     }
 

@@ -1,29 +1,30 @@
-/// Making stored objects equal to a list, as a server sends one.
+/// Making stored objects equal to a list, for example one from a server.
 extension DataSource {
-    /// Makes the objects in scope equal to the list: new ones are added through ``onAdd(_:in:)``, changed ones updated,
+    /// Makes the objects in scope equal to the list: new objects are added through ``onAdd(_:in:)``, changed ones updated,
     /// missing ones deleted, all in one save.
     ///
-    /// The objects that the hook returns are those of the list. Objects that already are as the list says are neither written
-    /// nor reported. If the entity has a number `syncFlag`, the objects of the list get 1.
+    /// The objects that the hook returns are those of the list. Objects that already match the list are neither written nor
+    /// reported. If the entity has a number attribute `syncFlag`, it is set to 1 for the objects of the list.
     ///
     /// ```swift
     /// let report = try await contacts.sync(serverList, entity: ContactEntity.self, deleting: .atMost(0.2))
     /// ```
     ///
-    /// If the hook ignores a value (returns nil for it), the sync deletes nothing, since it cannot know the objects of such
-    /// values, unless ``SyncOptions/allowsIgnoredValues`` is given. The report counts what was ``SyncReport/kept``.
+    /// If the hook ignores a value (returns nil), the sync deletes nothing, because it cannot know which object the value
+    /// stands for, unless ``SyncOptions/allowsIgnoredValues`` is given. The report counts the objects as ``SyncReport/kept``.
     ///
     /// - Parameters:
     ///   - values: The whole list, in the order in which the hooks get it.
-    ///   - entity: The entity to be made equal to the list. It has to be one of the data source's own.
-    ///   - scope: Which of its objects the list is about; nil, the default, for all. Objects out of scope are never deleted.
+    ///   - entity: The entity to make equal to the list. The data source must own it.
+    ///   - scope: Which of its objects the list covers; nil, the default, for all. Objects out of scope are never deleted.
     ///   - deleting: Whether objects that the list lacks are deleted, and at most how many; `.all` by default.
-    ///   - operations: What the sync may do to objects; `.all` by default. Objects that it may not insert or update are
-    ///     counted as ``SyncReport/skipped``.
-    ///   - options: Lists that are empty or have ignored values, and ids in the report; none by default.
-    ///   - level: How far the save must have come when the call returns; `.store` by default.
-    /// - Throws: `emptySync` for an empty list, or one of ignored values only, that would delete everything in scope;
-    ///   `syncDeletesTooMuch`; `syncEntityMismatch`; and as `add`. Then nothing has happened.
+    ///   - operations: What the sync may do to objects; `.all` by default. Objects that it may not insert or update are counted
+    ///     as ``SyncReport/skipped``.
+    ///   - options: Whether an empty list, or one with ignored values, may delete objects, and whether the report has ids; none
+    ///     by default.
+    ///   - level: How far the save must get before the call returns; `.store` by default.
+    /// - Throws: `emptySync` if the list is empty, or has only ignored values, and everything in scope would be deleted;
+    ///   `syncDeletesTooMuch`; `syncEntityMismatch`; what `add` throws. Nothing has happened then.
     @discardableResult
     public nonisolated func sync<Object: ManagedObject>(
         _ values: [Value], entity: Object.Type, scope: FetchPredicate<Object>? = nil, deleting: SyncDeletion = .all,
@@ -44,8 +45,8 @@ extension DataSource {
     ///   - deleting: As for ``sync(_:entity:scope:deleting:operations:options:waitFor:)``.
     ///   - operations: As for ``sync(_:entity:scope:deleting:operations:options:waitFor:)``.
     ///   - options: As for ``sync(_:entity:scope:deleting:operations:options:waitFor:)``.
-    ///   - callback: Called on the main actor, in the order of the calls: when the rows are in the store and main's objects
-    ///     and lists show them, or when the save has failed.
+    ///   - callback: Called on the main actor, in the order of the calls: when the rows are in the store and the objects and
+    ///     lists of main show them, or when the save has failed.
     public nonisolated func sync<Object: ManagedObject>(
         _ values: [Value], entity: Object.Type, scope: FetchPredicate<Object>? = nil, deleting: SyncDeletion = .all,
         operations: SyncOperations = .all, options: SyncOptions = [],

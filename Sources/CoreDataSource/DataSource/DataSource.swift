@@ -1,6 +1,6 @@
 /// The data of one feature of an app: a set of entities that no other data source may change, and a private context.
 ///
-/// Subclass it, list the entities, and say how a plain value becomes an object:
+/// Subclass it, list the entities, and define how a plain value becomes an object:
 ///
 /// ```swift
 /// struct Contact: Sendable { var uid: String; var name: String }
@@ -20,16 +20,16 @@
 /// }
 /// ```
 ///
-/// ``PersistentContainer/dataSource(_:)`` makes the one instance of each subclass. If values and objects have one key each,
+/// ``PersistentContainer/dataSource(_:)`` makes the only instance of each subclass. If values and objects have one key each,
 /// ``KeyedDataSource`` needs less code. For several kinds of values, use an enum or `any Sendable` as the value.
 ///
-/// **Isolation**: reading is on the main actor; adding, deleting and syncing may be called from anywhere; hooks run on the
-/// queue of the private context, where the compiler lets them touch nothing else.
+/// **Isolation**: reading is on the main actor; adding, deleting and syncing can be called anywhere; hooks run on the queue of
+/// the private context, where the compiler lets them touch nothing else.
 @MainActor
 open class DataSource<Value: Sendable>: AnyDataSource {
-    /// Makes or finds the object for a value, and gives it the value's content.
+    /// Finds or makes the object for a value, and sets its contents.
     ///
-    /// Called for each value of `add` and `sync`, in their order. Find the object by its key first, so that adding a value
+    /// Called for each value of `add` and `sync`, in their order. Look for the object by its key first, so that adding a value
     /// twice is the same as adding it once.
     ///
     /// **Isolation**: the queue of the private context. Neither the context nor an object can be kept.
@@ -38,15 +38,15 @@ open class DataSource<Value: Sendable>: AnyDataSource {
     ///   - value: One of the values of the call.
     ///   - context: The private context that the batch runs in.
     /// - Returns: The object, or nil to ignore the value; reports count ignored values.
-    /// - Throws: Anything; then nothing of the whole batch is saved.
+    /// - Throws: Any error; nothing of the whole batch is saved then.
     open nonisolated func onAdd(_ value: Value, in context: PrivateContext) throws -> ManagedObject? {
-        preconditionFailure("\(type(of: self)) was given a value to add. Override onAdd(_:in:).")
+        preconditionFailure("\(type(of: self)) got a value to add, but does not override onAdd(_:in:). Override it.")
     }
 
     /// Links the object of a value to objects that may come later in the list.
     ///
-    /// Called for each value of `add` and `sync` for which ``onAdd(_:in:)`` returned an object that is still there, in their order,
-    /// once all of them were added. So every object of the list can be found here, wherever it stands in the list:
+    /// Called once all values of `add` or `sync` were added, in their order, for each value whose object ``onAdd(_:in:)``
+    /// returned and which still exists. So this hook can find every object of the list, wherever it is in the list:
     ///
     /// ```swift
     /// override func onLink(_ object: ManagedObject, for task: TaskValue, in context: PrivateContext) throws {
@@ -64,7 +64,7 @@ open class DataSource<Value: Sendable>: AnyDataSource {
     ///   - object: What ``onAdd(_:in:)`` returned for the value.
     ///   - value: One of the values of the call.
     ///   - context: The private context that the batch runs in.
-    /// - Throws: Anything; then nothing of the whole batch is saved.
+    /// - Throws: Any error; nothing of the whole batch is saved then.
     open nonisolated func onLink(_ object: ManagedObject, for value: Value, in context: PrivateContext) throws {}
 
     /// Deletes the object that stands for a value, if there is one.
@@ -76,19 +76,20 @@ open class DataSource<Value: Sendable>: AnyDataSource {
     /// - Parameters:
     ///   - value: One of the values of the call.
     ///   - context: The private context that the batch runs in.
-    /// - Throws: Anything; then nothing of the whole batch is saved.
+    /// - Throws: Any error; nothing of the whole batch is saved then.
     open nonisolated func onDelete(_ value: Value, in context: PrivateContext) throws {
-        preconditionFailure("\(type(of: self)) was given a value to delete. Override onDelete(_:in:).")
+        preconditionFailure(
+            "\(type(of: self)) got a value to delete, but does not override onDelete(_:in:). Override it.")
     }
 
     /// Called once for each batch of values, before the hook gets the first of them.
     ///
-    /// Override it to read at once, by ``PrivateContext/preload(_:where:in:)``, what the hooks will look for one by one. The
+    /// Override it to read at once, with ``PrivateContext/preload(_:where:in:)``, what the hooks will look up one by one. The
     /// default does nothing.
     ///
     /// - Parameters:
     ///   - values: All values of the call, in their order.
     ///   - context: The private context that the batch runs in.
-    /// - Throws: Anything; then nothing of the whole batch is saved.
+    /// - Throws: Any error; nothing of the whole batch is saved then.
     open nonisolated func prepare(_ values: [Value], in context: PrivateContext) throws {}
 }

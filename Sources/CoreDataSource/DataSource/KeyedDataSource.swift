@@ -1,8 +1,8 @@
 internal import RowStore
 
-/// A data source whose values stand for one object each, found by one key on either side.
+/// A data source whose values stand for one object each, matched by one key on either side.
 ///
-/// Adding, deleting and syncing follow from the key, and the objects of a batch are looked up together.
+/// Adding, deleting and syncing are derived from the key, and the objects of a batch are looked up together.
 ///
 /// ```swift
 /// final class ContactDataSource: KeyedDataSource<Contact, ContactEntity> {
@@ -14,8 +14,8 @@ internal import RowStore
 /// }
 /// ```
 ///
-/// Give the attribute a uniqueness constraint in the model. It owns the entity of `Object`; override ``AnyDataSource/entities``
-/// to own others too.
+/// Give the attribute a uniqueness constraint in the model. The data source owns the entity of `Object`; override
+/// ``AnyDataSource/entities`` to own others too.
 ///
 /// **Isolation**: as ``DataSource``.
 @MainActor
@@ -25,22 +25,22 @@ open class KeyedDataSource<Value: Sendable, Object: ManagedObject>: DataSource<V
         preconditionFailure("\(self) has no key. Override the class property key.")
     }
 
-    /// Gives an object the content of its value. The key is set already.
+    /// Sets the contents of an object from its value. The key is already set.
     ///
     /// **Isolation**: the queue of the private context, which is the object's ``ManagedObject/context``.
     ///
     /// - Parameters:
     ///   - object: The object to change: the one with the value's key, or a new one.
     ///   - value: The value that was added or synced.
-    /// - Throws: Anything; then nothing of the whole batch is saved.
+    /// - Throws: Any error; nothing of the whole batch is saved then.
     open nonisolated func update(_ object: Object, from value: Value) throws {
-        preconditionFailure("\(type(of: self)) was given a value to add. Override update(_:from:).")
+        preconditionFailure("\(type(of: self)) got a value to add, but does not override update(_:from:). Override it.")
     }
 
-    /// Links an object to others, which may stand later in the list than its value.
+    /// Links an object to others, which may come later in the list than its value.
     ///
-    /// Called for each value once all of the batch were added, as ``DataSource/onLink(_:for:in:)``. The default does nothing.
-    /// For example:
+    /// Called for each value once all values of the batch were added, as ``DataSource/onLink(_:for:in:)``. The default does
+    /// nothing. For example:
     ///
     /// ```swift
     /// override func link(_ entity: TaskEntity, from task: TaskValue) throws {
@@ -55,7 +55,7 @@ open class KeyedDataSource<Value: Sendable, Object: ManagedObject>: DataSource<V
     /// - Parameters:
     ///   - object: The object of the value.
     ///   - value: The value that was added or synced.
-    /// - Throws: Anything; then nothing of the whole batch is saved.
+    /// - Throws: Any error; nothing of the whole batch is saved then.
     open nonisolated func link(_ object: Object, from value: Value) throws {}
 
     nonisolated open override class var entities: [ManagedObject.Type] { [Object.self] }
@@ -88,8 +88,9 @@ open class KeyedDataSource<Value: Sendable, Object: ManagedObject>: DataSource<V
     ///   - deleting: As for ``DataSource/sync(_:entity:scope:deleting:operations:options:waitFor:)``.
     ///   - operations: As for ``DataSource/sync(_:entity:scope:deleting:operations:options:waitFor:)``.
     ///   - options: As for ``DataSource/sync(_:entity:scope:deleting:operations:options:waitFor:)``.
-    ///   - level: How far the save must have come when the call returns; `.store` by default.
-    /// - Throws: As ``DataSource/sync(_:entity:scope:deleting:operations:options:waitFor:)``. Then nothing has happened.
+    ///   - level: How far the save must get before the call returns; `.store` by default.
+    /// - Throws: What ``DataSource/sync(_:entity:scope:deleting:operations:options:waitFor:)`` throws. Nothing has happened
+    ///   then.
     @discardableResult
     public nonisolated func sync(
         _ values: [Value], scope: FetchPredicate<Object>? = nil, deleting: SyncDeletion = .all,
@@ -101,7 +102,7 @@ open class KeyedDataSource<Value: Sendable, Object: ManagedObject>: DataSource<V
     }
 }
 
-/// The property of a value and the attribute of an object by which they belong together.
+/// The property of a value and the attribute of an object by which the two are matched.
 public struct ObjectKey<Value: Sendable, Object: ManagedObject>: Sendable {
     let find: @Sendable (Value, PrivateContext) throws -> Object?
     let findOrInsert: @Sendable (Value, PrivateContext) throws -> Object

@@ -6,22 +6,22 @@ public struct SyncReport: Sendable, Hashable {
     public var inserted = 0
     /// Objects of the list that have at least one value that differs from before.
     public var updated = 0
-    /// Objects of the list that were already as the list says. They are neither written nor reported to anyone.
+    /// Objects of the list that already matched it. They are neither written nor reported to lists.
     public var unchanged = 0
     /// Objects of the scope that the list lacks.
     public var deleted = 0
-    /// Objects of the scope that the list lacks and that were not deleted, because the sync may not, or because values were
-    /// ignored.
+    /// Objects of the scope that the list lacks and that were kept, because the sync may not delete them, or because values
+    /// were ignored.
     public var kept = 0
-    /// Objects of the list that were neither inserted nor updated, because the sync may not.
+    /// Objects of the list that were neither inserted nor updated, because the sync may not do so.
     public var skipped = 0
-    /// Values whose object an earlier value of the list had already; the later value wins.
+    /// Values whose object an earlier value of the list already had; the later value wins.
     public var duplicates = 0
     /// Values for which the hook returned nil.
     public var ignored = 0
-    /// Objects that a `sweep` in the hook deleted, since the list of their parent lacks them.
+    /// Objects that a `sweep` in the hook deleted, because the list of their parent lacks them.
     public var deletedChildren = 0
-    /// Objects that the list of their parent lacks and that were not deleted, because the sync or the sweep may not, or
+    /// Objects that the list of their parent lacks and that were kept, because the sync or the sweep may not delete them, or
     /// because values were ignored.
     public var keptChildren = 0
     /// The objects that were inserted, updated and deleted; nil unless ``SyncOptions/reportsIDs`` was given.
@@ -42,6 +42,6 @@ public struct SyncReport: Sendable, Hashable {
         public init() {}
     }
 
-    /// A report in which everything is zero.
+    /// A report with all counts zero.
     public init() {}
 }

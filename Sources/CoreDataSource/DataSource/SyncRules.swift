@@ -1,13 +1,13 @@
 /// Whether a sync deletes the objects that the list lacks.
 public struct SyncDeletion: Sendable, Hashable {
-    /// The greatest part of the objects in scope that may be deleted, from 0 to 1.
+    /// The greatest share of the objects in scope that may be deleted, from 0 to 1.
     let share: Double
-    /// Whether more than that is an error; otherwise nothing is deleted.
+    /// Whether exceeding that share is an error; otherwise nothing is deleted.
     let isChecked: Bool
 
     /// All of them.
     public static let all = SyncDeletion(share: 1, isChecked: false)
-    /// None of them, for a list that is only part of what the server has.
+    /// None of them, for a list that is only a part of what the server has.
     public static let none = SyncDeletion(share: 0, isChecked: false)
 
     /// All of them, if they are at most that share of the objects in scope. Otherwise the sync throws `syncDeletesTooMuch`.
@@ -17,18 +17,18 @@ public struct SyncDeletion: Sendable, Hashable {
         SyncDeletion(share: share > 0 ? min(share, 1) : 0, isChecked: true)
     }
 
-    /// Whether so many deletions are more than it allows.
+    /// Whether that many deletions are more than it allows.
     func refuses(_ missing: Int, of count: Int) -> Bool {
         isChecked && Double(missing) > share * Double(count)
     }
 
-    /// The error for it.
+    /// The error for too many deletions.
     ///
-    /// - Parameter place: What the objects are in: the scope of a list, or a relationship.
+    /// - Parameter place: What the objects belong to: the scope of a list, or a relationship.
     func tooMuch(_ missing: Int, of count: Int, _ place: String, entity: String? = nil) -> DataSourceError {
         DataSourceError(
             .syncDeletesTooMuch,
-            "The list lacks \(missing) of the \(count) objects of \(place), more than deleting: .atMost(\(share)) allows. Check the list, or allow a greater share.",
+            "The list lacks \(missing) of the \(count) objects of \(place), which is more than deleting: .atMost(\(share)) allows. Check the list, or allow a greater share.",
             entityName: entity)
     }
 }
@@ -51,7 +51,7 @@ public struct SyncOperations: OptionSet, Sendable, Hashable {
     public static let all: SyncOperations = [.insert, .update, .delete]
 }
 
-/// What a sync otherwise takes for a mistake and may do, and what its report has in addition.
+/// Exceptions to the guards of a sync, and additions to its report.
 public struct SyncOptions: OptionSet, Sendable, Hashable {
     public let rawValue: Int
 
@@ -59,15 +59,15 @@ public struct SyncOptions: OptionSet, Sendable, Hashable {
         self.rawValue = rawValue
     }
 
-    /// An empty list, or one of ignored values only, may delete everything in scope.
+    /// An empty list, or one with ignored values only, may delete everything in scope.
     public static let allowsEmpty = SyncOptions(rawValue: 1)
-    /// A list with values that the hook ignored deletes what it lacks all the same.
+    /// A list with ignored values deletes the objects that it lacks all the same.
     public static let allowsIgnoredValues = SyncOptions(rawValue: 2)
-    /// The report names the objects: ``SyncReport/ids``.
+    /// The report contains the ids of the objects: ``SyncReport/ids``.
     public static let reportsIDs = SyncOptions(rawValue: 4)
 }
 
-/// The arguments of a sync that say what it may do.
+/// The arguments of a sync that restrict it.
 struct SyncRules: Sendable {
     let deletion: SyncDeletion
     let operations: SyncOperations

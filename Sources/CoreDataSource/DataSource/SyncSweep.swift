@@ -2,7 +2,7 @@ internal import RowStore
 
 /// Marks the objects that a list stands for, and deletes those in scope that it lacks.
 ///
-/// The mark is a number of the sync in the object, not a stored attribute: rows that did not change are not touched.
+/// The mark is a number in the object, not a stored attribute: rows that did not change are not written.
 struct SyncSweep {
     private let entity: EntityLayout
     private let rules: SyncRules
@@ -24,7 +24,7 @@ struct SyncSweep {
         if rules.options.contains(.reportsIDs) { report.ids = SyncReport.IDs() }
     }
 
-    /// Takes what the hook made of the next value.
+    /// Takes the object that the hook returned for the next value.
     mutating func meet(_ object: ManagedObject?, in context: PrivateContext) throws {
         report.read += 1
         guard let object else {
@@ -34,7 +34,7 @@ struct SyncSweep {
         guard object.layout === entity || entity.concreteFamily.contains(object.layout.index) else {
             throw DataSourceError(
                 .syncEntityMismatch,
-                "A sync of \(entity.name) got a \(object.layout.name) from onAdd(_:in:). Sync each entity with its own list.",
+                "A sync of \(entity.name) got a \(object.layout.name) from onAdd(_:in:). Sync each entity with a list of its own.",
                 entityName: object.layout.name)
         }
         if object.syncMark == mark {
@@ -46,7 +46,7 @@ struct SyncSweep {
         if let flagColumn { object.setValue(.integer(1), flagColumn) }
     }
 
-    /// Deletes what the list lacks, the children of its objects included, and counts.
+    /// Deletes what the list lacks, including the children of its objects, and counts.
     mutating func end(_ stored: [ManagedObject], in context: PrivateContext) throws -> SyncReport {
         let children = try context.endSweeps(met, rules)
         report.deletedChildren = children.deleted.count
@@ -95,7 +95,7 @@ struct SyncSweep {
             context.refuse(
                 DataSourceError(
                     .invalidRequest,
-                    "The hook of a sync of \(entity.name) has linked objects. A sync that leaves operations out cannot take links back one by one. Sync with all operations, or link the objects in another call.",
+                    "The hook of a sync of \(entity.name) linked objects. A sync without all operations cannot take back single links. Sync with all operations, or link the objects in another call.",
                     entityName: entity.name))
         }
         context.undo(object)
@@ -105,7 +105,7 @@ struct SyncSweep {
     private func emptyList(_ count: Int) -> DataSourceError {
         DataSourceError(
             .emptySync,
-            "A list without a value for \(entity.name) was synced, which would delete all \(count) objects in scope. Pass options: .allowsEmpty if that is intended.",
+            "A sync got a list without any \(entity.name), which would delete all \(count) objects in scope. Pass options: .allowsEmpty if that is intended.",
             entityName: entity.name)
     }
 }

@@ -1,8 +1,8 @@
 internal import RowStore
 
-/// Drafts: edits on main that may be thrown away.
+/// Drafts: edits on the main actor that can be thrown away.
 extension AnyDataSource {
-    /// A draft with an editable copy of an object, and of what it leads to.
+    /// A draft with an editable copy of an object, and of the objects that it leads to.
     ///
     /// ```swift
     /// let draft = try contacts.draft(of: contact)
@@ -15,11 +15,11 @@ extension AnyDataSource {
     public func draft<Object: ManagedObject>(of object: Object) throws -> Draft<Object> {
         precondition(
             object.context === main,
-            "An object of another context was passed to draft(of:). Look it up on main by its objectID first.")
+            "An object of another context was passed to draft(of:). Look the object up on main by its objectID first.")
         mainTier.prepareToFetch()
         if object.isDeleted {
             throw DataSourceError(
-                .objectGone, "\(object.objectID) has been deleted, so there is nothing to edit. Insert a new object.",
+                .objectGone, "\(object.objectID) has been deleted, so it cannot be edited. Insert a new object.",
                 entityName: object.layout.name)
         }
         return try Draft(mainTier) { context in try context.typed(context.copy(of: object)) }

@@ -1,6 +1,6 @@
 internal import RowStore
 
-/// Edits on the main actor that nobody else sees until they are saved, and that can be thrown away. It is made for forms.
+/// Edits on the main actor that are not seen elsewhere until they are saved, and that can be thrown away. It is made for forms.
 ///
 /// ```swift
 /// let draft = try contacts.draft(of: contact)
@@ -8,14 +8,15 @@ internal import RowStore
 /// if draft.errors(of: draft.object, \.name).isEmpty { try await draft.save() }
 /// ```
 ///
-/// Its objects are of the same classes as everywhere, and their relationships lead to copies too. They belong to its
-/// ``context``, which also looks up, inserts and deletes objects.
+/// Its objects have the same classes as elsewhere, and their relationships lead to copies too. They belong to its ``context``,
+/// which also looks up, inserts and deletes objects.
 ///
-/// A save is one save of the data sources that own what was edited, as by ``PersistentContainer/perform(in:_:waitFor:_:)``. What
-/// others have saved meanwhile is merged by attribute, by to-one relationship, by element of a to-many relationship, and by order.
+/// Saving a draft is one save of the data sources that own the edited objects, as by
+/// ``PersistentContainer/perform(in:_:waitFor:_:)``. Values that others have saved meanwhile are merged by attribute, by to-one
+/// relationship, by element of a to-many relationship, and by order.
 ///
-/// Keep the draft while its objects are edited: it ends when nobody holds it, with ``discard()``, and with the container,
-/// which it does not keep. Editing an object of a draft that has ended is a programmer error and traps.
+/// Keep the draft while its objects are edited: it ends when it is released, with ``discard()``, and with the container, which
+/// it does not keep alive. Editing an object of a draft that has ended is a programmer error and traps.
 ///
 /// **Isolation**: the main actor.
 @MainActor
@@ -26,7 +27,7 @@ public final class Draft<Object: ManagedObject> {
     private weak var held: DraftContext?
     private let number: Int
     private var isDiscarded = false
-    /// Calls of ``save(resolving:waitFor:)``, one after the other.
+    /// Calls of ``save(resolving:waitFor:)``, one at a time.
     private let turns = DraftTurns()
 
     init(_ main: MainTier, _ root: (DraftContext) throws -> Object) throws {
@@ -37,7 +38,7 @@ public final class Draft<Object: ManagedObject> {
             main.endDraft(number)
             throw error
         }
-        // There is no draft without its object.
+        // A draft always has its object.
         context.journal.removeAll()
         self.main = main
         self.number = number
@@ -57,7 +58,7 @@ public final class Draft<Object: ManagedObject> {
         get throws {
             if let held, !isDiscarded { return held }
             if isDiscarded {
-                throw DataSourceError(.draftDiscarded, "The draft was discarded, and holds nothing. Make a new one.")
+                throw DataSourceError(.draftDiscarded, "The draft was discarded. Make a new draft.")
             }
             throw RootContext.closed
         }
@@ -68,14 +69,14 @@ public final class Draft<Object: ManagedObject> {
     /// Whether a save is under way. For tests.
     package var isSaving: Bool { turns.isTaken }
 
-    /// Whether there is anything to save. A value that was changed and changed back is no edit.
+    /// Whether there is anything to save. A value that was changed back to the original is no edit.
     ///
-    /// - Complexity: O(n) in the edited objects.
+    /// - Complexity: O(n) in the number of edited objects.
     public var hasChanges: Bool {
         open?.changed.contains { $0.hasChanges && ($0.state != .edited || $0.hasEdits) } ?? false
     }
 
-    /// Throws all edits away. The draft has ended, and its objects cannot be edited any more; their values stay readable.
+    /// Throws all edits away. The draft has ended then: its objects cannot be edited any more, but their values stay readable.
     ///
     /// A save that is under way is not taken back.
     public func discard() {
@@ -91,7 +92,7 @@ public final class Draft<Object: ManagedObject> {
     /// Whether there is a step to redo.
     public var canRedo: Bool { open?.journal.canRedo ?? false }
 
-    /// How many steps can be undone; 100 by default. Older ones are forgotten.
+    /// How many steps can be undone; 100 by default. The oldest steps beyond that are forgotten.
     public var undoLimit: Int {
         get { open?.journal.limit ?? 0 }
         set { open?.journal.limit = newValue }
@@ -99,15 +100,15 @@ public final class Draft<Object: ManagedObject> {
 
     /// Undoes the last step: one edit, or one ``undoGroup(_:)``. Does nothing if there is none.
     ///
-    /// - Complexity: O(n) in the edited objects.
+    /// - Complexity: O(n) in the number of edited objects.
     public func undo() { open?.undo() }
 
     /// Redoes the step that was undone last. Does nothing if there is none, or if anything was edited since.
     ///
-    /// - Complexity: O(n) in the edited objects.
+    /// - Complexity: O(n) in the number of edited objects.
     public func redo() { open?.redo() }
 
-    /// Makes all edits of the body one step. If it throws, none of them is left.
+    /// Makes all edits of the body one step. If the body throws, all of them are taken back.
     ///
     /// ```swift
     /// draft.undoGroup {
@@ -122,13 +123,13 @@ public final class Draft<Object: ManagedObject> {
 
     // MARK: Validation
 
-    /// The rules of the model that an object of the draft breaks: those of its attributes, of how many objects it is linked
-    /// to, and of unique values.
+    /// The rules of the model that an object of the draft breaks: rules for its attributes, for how many objects it is linked
+    /// to, and for unique values.
     ///
-    /// ``DataSourceError/attributeName`` says which property an error is about. Errors that depend on what others save
-    /// meanwhile are found by the save.
+    /// ``DataSourceError/attributeName`` names the property that an error is about. Errors that depend on other saves are only
+    /// found when the draft is saved.
     ///
-    /// - Complexity: a look-up for each unique value that was edited.
+    /// - Complexity: One look-up for each unique value that was edited.
     public func errors(of object: ManagedObject) -> [DataSourceError] { open?.errors(of: object) ?? [] }
 
     /// The rules that one property of an object breaks.
@@ -140,14 +141,14 @@ public final class Draft<Object: ManagedObject> {
         return errors(of: object).filter { $0.attributeName == name }
     }
 
-    /// Checks everything that was edited, as a save does before it looks at delete rules and at what others have saved.
+    /// Checks all edits, as a save does before it applies delete rules and merges other saves.
     ///
-    /// - Throws: `validationFailed`, `uniquenessViolated`, `valueTooLarge`; several of them as one error.
+    /// - Throws: `validationFailed`, `uniquenessViolated`, `valueTooLarge`; several errors are combined into one.
     public func validate() throws { try context.validate() }
 
     // MARK: Saving
 
-    /// The conflicts as of now: what both the draft and other saves have changed since the draft read it.
+    /// The current conflicts: values that both the draft and other saves have changed since the draft read them.
     ///
     /// - Throws: `draftDiscarded`, `storeClosed`, `storeReset`, and what the store throws.
     public func conflicts() throws -> [DraftChange] {
@@ -158,21 +159,21 @@ public final class Draft<Object: ManagedObject> {
         return try DraftComparison(difference, in: ReadContext(context.stack, context.stack.root.rows)).conflicts
     }
 
-    /// Saves all edits of the draft as one save. The draft goes on from there: nothing is left to save or to undo, and its
-    /// objects have the stored values.
+    /// Saves all edits of the draft as one save. The draft continues from the stored values: nothing is left to save or to
+    /// undo.
     ///
     /// A conflict is a value that both the draft and others have changed, to different values. The save looks for conflicts
-    /// where nobody else can change anything. After the merge, all rules of the model are checked.
+    /// while nothing else can change the values. After the merge, all rules of the model are checked.
     ///
-    /// When it throws, nothing was saved, and the draft is as it was. Edits that are made or undone while it waits stay so in the
-    /// draft.
+    /// When it throws, nothing was saved, and the draft is unchanged. Edits that are made or undone while the save waits stay
+    /// in the draft.
     ///
     /// - Parameters:
     ///   - resolution: What to do about conflicts.
-    ///   - level: How far the save must have come when the call returns; `.store` by default.
-    /// - Throws: `draftConflict`, with every conflict among its ``DataSourceError/failures``; `objectGone` if what is kept needs an
-    ///   object that is gone; `entityNotOwned` if no data source owns what was edited; `draftDiscarded`, `storeReset`; otherwise as
-    ///   `perform`.
+    ///   - level: How far the save must get before the call returns; `.store` by default.
+    /// - Throws: `draftConflict`, with every conflict in its ``DataSourceError/failures``; `objectGone` if the result needs an
+    ///   object that is gone; `entityNotOwned` if no data source owns an edited object; `draftDiscarded`, `storeReset`;
+    ///   otherwise what `perform` throws.
     @discardableResult
     public func save(
         resolving resolution: DraftResolution = .fail, waitFor level: SaveLevel = .store
@@ -204,7 +205,7 @@ public final class Draft<Object: ManagedObject> {
 }
 
 extension DraftDifference {
-    /// The data sources that own what was edited.
+    /// The data sources that own the edited objects.
     fileprivate func owners(_ stack: PersistentStack) throws(DataSourceError) -> [PrivateTier] {
         var tiers: [PrivateTier] = []
         for entity in entities(stack).sorted() {
@@ -212,7 +213,7 @@ extension DraftDifference {
                 let name = stack.layout.entities[entity].name
                 throw DataSourceError(
                     .entityNotOwned,
-                    "The draft has edited \(name), which no data source of the container owns. Ask the container for the data source that lists it.",
+                    "The draft edits \(name), but no data source of the container owns it. Make the data source that lists it: container.dataSource(...).",
                     entityName: name)
             }
             if !tiers.contains(where: { $0 === tier }) { tiers.append(tier) }
@@ -221,7 +222,7 @@ extension DraftDifference {
     }
 }
 
-/// Lets callers go one after the other, in their order.
+/// Lets callers in one at a time, in the order of their calls.
 @MainActor
 private final class DraftTurns {
     private(set) var isTaken = false

@@ -1,28 +1,28 @@
 internal import Foundation
 internal import RowStore
 
-/// A value that others have saved since a draft read it, with the draft's own value and the original one.
+/// A value that others have saved since a draft read it, with the draft's value and the original one.
 ///
-/// Values have the types of the model: a `String`, an `Int32`, a `Date`. A to-one relationship has a ``ManagedObjectID``, the
-/// order of a relationship an array of them. Nil is no value.
+/// Values have the types of the model: a `String`, an `Int32`, a `Date`. The value of a to-one relationship is a
+/// ``ManagedObjectID``, that of an order an array of them. Nil means no value.
 public struct DraftChange: Sendable {
-    /// What the change is about.
+    /// What has changed.
     public enum Kind: Sendable, Hashable {
         /// An attribute.
         case attribute
-        /// The object to which a relationship leads.
+        /// The destination of a to-one relationship.
         case relationship
         /// The order of a relationship's objects.
         case order
-        /// An object that others deleted, and the draft edits.
+        /// An object that others deleted and the draft edits.
         case deletedByOthers
-        /// An object that the draft deletes, and others edited.
+        /// An object that the draft deletes and others edited.
         case deletedHere
     }
 
     /// Which side of a conflict is kept.
     public enum Choice: Sendable, Hashable {
-        /// The draft's. An object that others deleted is made again, with the draft's attributes and to-one links.
+        /// The draft's. An object that others deleted is inserted again, with the draft's attributes and to-one links.
         case mine
         /// What others have saved.
         case theirs
@@ -30,17 +30,17 @@ public struct DraftChange: Sendable {
 
     /// The object concerned.
     public let objectID: ManagedObjectID
-    /// The attribute or relationship; nil for the object as a whole.
+    /// The attribute or relationship; nil for the whole object.
     public let propertyName: String?
-    /// What it is about.
+    /// What has changed.
     public let kind: Kind
-    /// The value that the draft has read.
+    /// The value when the draft read it.
     public let base: (any Sendable)?
     /// The value in the draft.
     public let mine: (any Sendable)?
     /// The value that others have saved.
     public let theirs: (any Sendable)?
-    /// Which side was kept; nil while it is not decided.
+    /// Which side was kept; nil while the conflict is not decided.
     public internal(set) var choice: Choice?
 
     init(
@@ -62,24 +62,24 @@ extension DraftChange: CustomStringConvertible {
 }
 
 extension DraftChange {
-    /// What to do about a conflict that nobody has decided.
+    /// The error for a conflict that was not decided.
     var failure: DataSourceError {
         let message =
             switch kind {
-            case .attribute, .relationship: "was changed in the draft and by another save."
-            case .order: "has another order in the draft and in another save."
+            case .attribute, .relationship: "was changed both in the draft and by another save."
+            case .order: "was reordered both in the draft and by another save."
             case .deletedByOthers: "was edited in the draft and deleted by another save."
             case .deletedHere: "was deleted in the draft and edited by another save."
             }
         return DataSourceError(
             .draftConflict,
-            "\(objectID)\(propertyName.map { ".\($0)" } ?? "") \(message) Ask conflicts(), and save with resolving: .keepMine, .takeTheirs or .each.",
+            "\(objectID)\(propertyName.map { ".\($0)" } ?? "") \(message) Call conflicts() to see both values, and save with resolving: .keepMine, .takeTheirs or .each.",
             entityName: objectID.entityName, attributeName: propertyName)
     }
 }
 
 extension RowSnapshot {
-    /// The value of an attribute as its property has it.
+    /// The value of an attribute in the type of its property.
     func propertyValue(_ column: Int, _ layout: EntityLayout) -> (any Sendable)? {
         if isNull(column) { return nil }
         switch layout.columns[column].attribute?.type {

@@ -1,10 +1,10 @@
-/// What the save of a draft does about conflicts.
+/// How the save of a draft resolves conflicts.
 ///
 /// ```swift
 /// try await draft.save(resolving: .each { $0.propertyName == "note" ? .mine : .theirs })
 /// ```
 public struct DraftResolution: Sendable {
-    /// Decides a conflict; nil if it decides none.
+    /// Decides a conflict; nil leaves it undecided.
     let choose: (@Sendable (DraftChange) throws -> DraftChange.Choice)?
 
     /// The draft's value is saved.
@@ -14,10 +14,10 @@ public struct DraftResolution: Sendable {
     /// The save throws `draftConflict`, and the draft stays as it is.
     public static let fail = DraftResolution(choose: nil)
 
-    /// Each conflict is decided by the closure.
+    /// The closure decides each conflict.
     ///
-    /// **Isolation**: the queue of the private context, in the middle of the save. The save throws what the closure throws;
-    /// then nothing has happened.
+    /// **Isolation**: the queue of the private context, during the save. If the closure throws, the save throws that error, and
+    /// nothing has happened.
     public static func each(
         _ choose: @escaping @Sendable (DraftChange) throws -> DraftChange.Choice
     ) -> DraftResolution {
@@ -33,7 +33,7 @@ public struct DraftResolution: Sendable {
 public struct DraftReport: Sendable {
     /// What was changed in the store.
     public let save: SaveReport
-    /// Values that others had changed meanwhile, and the draft had not. They stay, and the draft has them now.
+    /// Values that others had changed and the draft had not. They stay, and the draft has them now.
     public let merged: [DraftChange]
     /// Values that both had changed, each with the side that was kept.
     public let conflicts: [DraftChange]

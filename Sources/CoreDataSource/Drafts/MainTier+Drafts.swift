@@ -3,7 +3,7 @@ internal import RowStore
 extension MainTier {
     /// A context for a draft, under a number of its own.
     func beginDraft() -> (number: Int, context: DraftContext) {
-        // From now on main takes in every save, and the draft with it.
+        // From now on main merges every save, and so does the draft.
         prepareToFetch()
         let number = nextDraft()
         let context = DraftContext(stack) { [weak self] in self?.prepareToFetch() }
@@ -11,7 +11,7 @@ extension MainTier {
         return (number, context)
     }
 
-    /// Lets drafts follow what main has merged.
+    /// Passes on to the drafts what main has merged.
     func mergeDrafts(_ saves: [ChangeSet], isReset: Bool, isStale: Bool, changesLinks: Bool) {
         for draft in drafts.values {
             if isReset { draft.forgetSaved() }

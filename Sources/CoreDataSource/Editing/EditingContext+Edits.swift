@@ -1,6 +1,6 @@
 internal import RowStore
 
-/// Inserting and deleting, by the numbers of entities.
+/// Inserting and deleting by entity numbers.
 extension EditingContext {
     /// Makes a new object with the default values of the model.
     ///
@@ -10,7 +10,8 @@ extension EditingContext {
         let layout = bindings[entity].layout
         if layout.isAbstract {
             throw DataSourceError(
-                .abstractEntity, "\(layout.name) is abstract and has no objects of its own. Insert a sub-entity.",
+                .abstractEntity,
+                "\(layout.name) is abstract and cannot have objects. Insert an object of a sub-entity.",
                 entityName: layout.name)
         }
         try checkOwned(entity)
@@ -26,7 +27,8 @@ extension EditingContext {
     func delete(owned object: ManagedObject) throws(DataSourceError) {
         precondition(
             object.context === self,
-            "An object of another context was passed to delete(_:). Look it up here by its objectID first.")
+            "An object of another context was passed to delete(_:). Look the object up in this context by its objectID first."
+        )
         checkInBatch()
         try checkOwned(object.layout.index)
         let binding = bindings[object.layout.index]

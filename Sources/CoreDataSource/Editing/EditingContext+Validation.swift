@@ -1,8 +1,8 @@
 internal import RowStore
 
-/// What the model demands of the values of an object, and of those of all others.
+/// The rules of the model for the values of one object, and for unique values.
 extension EditingContext {
-    /// Adds what is wrong with the values of a row, whatever other rows there are. Throws once it is much.
+    /// Adds the errors of a row that do not depend on other rows. Throws when there are too many errors.
     func checkRules(
         _ row: RowSnapshot, _ binding: EntityBinding, _ failures: inout [DataSourceError]
     ) throws(DataSourceError) {
@@ -31,13 +31,13 @@ extension EditingContext {
             let (stored, _) = try source.row(
                 entity: entity, constraint: constraint, values: values, binding.layout)
             guard let stored, stored.key != object.key else { continue }
-            // A registered object of our own was tested by its present values above.
+            // A registered object of this save was tested by its present values above.
             if !binding.isOwned || binding.objects[stored.key] == nil { return false }
         }
         return true
     }
 
-    /// What is known of an entity by the context that may edit it, if that is one of this save.
+    /// The binding of an entity in the context that may edit it, if that context is part of this save.
     private func binding(editing entity: Int) -> EntityBinding {
         if bindings[entity].isOwned || partners.isEmpty { return bindings[entity] }
         return partners.lazy.map { $0.bindings[entity] }.first(where: \.isOwned) ?? bindings[entity]
@@ -47,7 +47,7 @@ extension EditingContext {
         let names = object.layout.constraints[constraint].map { object.layout.columns[$0].name }
         return DataSourceError(
             .uniquenessViolated,
-            "Two objects of \(object.layout.name) would have the same \(names.joined(separator: " and ")). Use findOrInsert to edit the one that is there.",
+            "Two objects of \(object.layout.name) would have the same \(names.joined(separator: " and ")). Use findOrInsert to edit the existing object.",
             entityName: object.layout.name, attributeName: names.count == 1 ? names[0] : nil)
     }
 
@@ -59,15 +59,15 @@ extension EditingContext {
         }.map { column in
             DataSourceError(
                 .valueTooLarge,
-                "\(layout.name).\(layout.columns[column].name) is longer than the \(limit) bytes that the store can hold. Keep it in a file and store the path.",
+                "\(layout.name).\(layout.columns[column].name) is longer than the \(limit) bytes that the store can hold. Keep the data in a file and store its path.",
                 entityName: layout.name, attributeName: layout.columns[column].name)
         }
         guard tooLong.isEmpty, row.liveByteCount(layout) > limit else { return tooLong }
-        // A store that refused it later would refuse every later save with it.
+        // If the store refused it later, it would also refuse every later save that contains it.
         return [
             DataSourceError(
                 .valueTooLarge,
-                "The values of one \(layout.name) are together longer than the \(limit) bytes that the store can hold. Keep the largest in a file and store the path.",
+                "The values of one \(layout.name) are together longer than the \(limit) bytes that the store can hold. Keep the largest value in a file and store its path.",
                 entityName: layout.name)
         ]
     }
@@ -76,7 +76,7 @@ extension EditingContext {
         guard let first = failures.first else { return }
         if failures.count == 1 { throw first }
         var error = first
-        error.message = "\(failures.count) rules of the model are broken; the first: \(first.message)"
+        error.message = "\(failures.count) rules of the model are broken. The first one: \(first.message)"
         error.failures = failures
         throw error
     }

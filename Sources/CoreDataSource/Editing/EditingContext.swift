@@ -1,10 +1,10 @@
 internal import RowStore
 
-/// A context in which objects are made, edited and deleted: that of a data source's batch, or that of a draft.
+/// A context in which objects are inserted, edited and deleted: that of a data source's batch, or that of a draft.
 ///
 /// **Isolation**: that of the context.
 public class EditingContext: ManagedObjectContext {
-    /// The entities of other data sources to whose objects the batch has made links.
+    /// The entities of other data sources to which the batch has made links.
     var linkedEntities: Set<Int> = []
     /// How many links the context has changed.
     var linkEdits = 0
@@ -12,22 +12,22 @@ public class EditingContext: ManagedObjectContext {
     /// The other contexts whose edits are saved with those of this one.
     var partners: [EditingContext] { [] }
 
-    /// The context that deletes an object: its own, if it is one of this save.
+    /// The context that deletes an object: the object's own, if it is part of this save.
     func editor(of object: ManagedObject) -> EditingContext { self }
 
     /// An object was inserted.
     func didInsert(_ object: ManagedObject) {}
 
-    /// An object is about to be deleted, or is deleted already.
+    /// An object is about to be deleted, or is already deleted.
     func willDelete(_ object: ManagedObject) {}
 
-    /// The order of an ordered relationship is about to change, or a place in it is about to be given.
+    /// The order of an ordered relationship is about to change, or a place in it is about to be assigned.
     func willReorder(_ owner: ManagedObject, _ index: Int) throws {}
 
     /// Runs an edit that changes several objects.
     func editingTogether<R, Failure>(_ body: () throws(Failure) -> R) throws(Failure) -> R { try body() }
 
-    /// Makes a new object with the default values of the model.
+    /// Inserts a new object with the default values of the model.
     ///
     /// - Throws: `entityNotOwned`, `abstractEntity`, `unknownEntity`, `keysExhausted`.
     public func insert<Object: ManagedObject>(_ type: Object.Type) throws -> Object {
@@ -43,16 +43,16 @@ public class EditingContext: ManagedObjectContext {
         do throws(DataSourceError) { try context.delete(owned: object) } catch { context.refuse(error) }
     }
 
-    /// The object whose attribute has that value, or a new one that has it.
+    /// The object whose attribute has that value, or a new object with it.
     ///
-    /// For an attribute with a uniqueness constraint the cost is that of a look-up by key, and nothing is read from the store
-    /// while the object is registered. For any other attribute, it is the first such object in the order of creation. Without
-    /// a fetch index the store may have to read every row of the entity, as ``AnyDataSource/diagnostics`` then says.
+    /// For an attribute with a uniqueness constraint, this costs as much as a look-up by key, and the store is not read while
+    /// the object is registered. For any other attribute, it finds the first such object in the order of creation. Without a
+    /// fetch index the store may have to read every row of the entity, which ``AnyDataSource/diagnostics`` then reports.
     ///
     /// - Parameters:
     ///   - type: The class of the object.
-    ///   - keyPath: An attribute; best one with a uniqueness constraint.
-    ///   - value: The value that the object has, or gets.
+    ///   - keyPath: An attribute, preferably with a uniqueness constraint.
+    ///   - value: The value to look for; a new object gets it.
     /// - Throws: `entityNotOwned`, `unknownAttribute`, and what the store throws.
     public func findOrInsert<Object: ManagedObject, Value: AttributeStorable>(
         _ type: Object.Type, where keyPath: KeyPath<Object, Value>, equals value: Value
@@ -67,7 +67,7 @@ public class EditingContext: ManagedObjectContext {
         }
     }
 
-    /// A new object for which it is known that no other one has the value.
+    /// A new object, if no other object has the value.
     func insert(entity: Int, column: Int, value: RowValue) throws(DataSourceError) -> ManagedObject {
         let object = try insert(entity: entity)
         object.setValue(value, column)
@@ -77,16 +77,16 @@ public class EditingContext: ManagedObjectContext {
         return object
     }
 
-    /// Whether anything was read of to-many relationships that a change of links makes wrong.
+    /// Whether cached links of to-many relationships are outdated after a change of links.
     var knowsEnds: Bool { related.knowsEnds || partners.contains { $0.related.knowsEnds } }
 
-    /// Links have changed that lead to or from objects of those keys.
+    /// Links to or from objects with those keys have changed.
     func forgetEnds(of keys: [Int64]) {
         related.removeEnds(of: keys)
         for partner in partners { partner.related.removeEnds(of: keys) }
     }
 
-    /// Whether the values of a constraint can be in objects of this entity only.
+    /// Whether only objects of this entity can have values of a constraint.
     func isOfOneTable(_ object: ManagedObject, _ constraint: Int) -> Bool {
         bindings[object.layout.constraintOwners[constraint]].layout.concreteFamily.count == 1
     }

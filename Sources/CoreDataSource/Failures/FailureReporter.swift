@@ -1,6 +1,6 @@
 internal import RowStore
 
-/// Notifies listeners of failures, on a queue of its own: a listener may use the container.
+/// Notifies listeners of failures, on a queue of its own, because a listener may use the container.
 package final class FailureReporter: Sendable {
     private let queue: any WorkQueue
     private let state = Guarded(State())
@@ -11,7 +11,7 @@ package final class FailureReporter: Sendable {
         var isFinished = false
     }
 
-    /// The most failures that wait for one listener; older ones are dropped.
+    /// The most failures that wait for one listener; the oldest ones beyond that are dropped.
     private static let limit = 128
 
     init(_ queue: any WorkQueue) {
@@ -36,7 +36,7 @@ package final class FailureReporter: Sendable {
         for listener in state.withLock({ Array($0.listeners.values) }) { listener.yield(failure) }
     }
 
-    /// Tells the data source too whose save it is about.
+    /// Also notifies the data source that made the save.
     func report(_ report: StoreFailure.Report) {
         self.report(report.failure)
         queue.async { report.source.handle(report.failure) }

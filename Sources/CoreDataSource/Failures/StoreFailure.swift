@@ -6,7 +6,7 @@ public import RowStore
 /// for await failure in container.failures { logger.error("\(failure)") }
 /// ```
 public struct StoreFailure: Sendable {
-    /// What kind of failure it is. New kinds may come with any release: keep a default branch.
+    /// The kind of a failure. New kinds may be added in any release: keep a default branch.
     public struct Kind: RawRepresentable, Hashable, Sendable {
         public let rawValue: String
 
@@ -14,22 +14,21 @@ public struct StoreFailure: Sendable {
             self.rawValue = rawValue
         }
 
-        /// A save that was made with `waitFor: .main` could not be written yet. Main shows it, and it is tried again.
+        /// A save with `waitFor: .main` could not be written yet. Main shows it, and it will be tried again.
         public static let saveDelayed = Kind(rawValue: "saveDelayed")
-        /// A save that was made with `waitFor: .main` can never be written. It was taken back from all contexts.
+        /// A save with `waitFor: .main` can never be written. It was taken back from all contexts.
         public static let saveRefused = Kind(rawValue: "saveRefused")
-        /// A write that was made by `writeAsync` without a callback failed. Nothing of it was saved.
+        /// A write by `writeAsync` without a callback failed. Nothing of it was saved.
         public static let writeFailed = Kind(rawValue: "writeFailed")
-        /// Something is wrong in the store itself: a checkpoint that keeps failing, a value that cannot be
-        /// read.
+        /// Something is wrong in the store itself, such as a checkpoint that keeps failing or a value that cannot be read.
         public static let store = Kind(rawValue: "store")
     }
 
-    /// What kind of failure it is.
+    /// The kind of the failure.
     public let kind: Kind
     /// What happened, and what to do.
     public let error: DataSourceError
-    /// The name of the class of the data source that made the save; nil if no save is concerned.
+    /// The class name of the data source that made the save; nil if no save is involved.
     public let dataSourceName: String?
 
     init(_ kind: Kind, _ error: DataSourceError, dataSourceName: String?) {
@@ -38,7 +37,7 @@ public struct StoreFailure: Sendable {
         self.dataSourceName = dataSourceName
     }
 
-    /// A failure, and whose save it is about.
+    /// A failure, with the data source that made the save.
     struct Report: Sendable {
         let failure: StoreFailure
         let source: SaveSource

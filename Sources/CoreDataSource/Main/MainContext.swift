@@ -1,10 +1,10 @@
 internal import RowStore
 
-/// What the user interface reads: objects on the main actor, which follow every save.
+/// The context for the user interface: objects on the main actor, which follow every save.
 ///
 /// It cannot write: objects are edited in the private context of the data source that owns them. A fetch reads the store at
-/// once, and includes what is saved but not yet committed. Objects that were fetched show newer values as soon as main has
-/// merged the save that made them.
+/// once, and includes saves that are not committed yet. Fetched objects show newer values as soon as main has merged the save
+/// that made them.
 ///
 /// **Isolation**: the main actor.
 public final class MainContext: ManagedObjectContext {
@@ -27,12 +27,12 @@ public final class MainContext: ManagedObjectContext {
         MainActor.assumeIsolated { prepare(registersObjects) }
     }
 
-    /// What was read may be newer than what is known of links, which is then read again.
+    /// The rows that were read may be newer than the cached links, which are then read again.
     override func didRead() {
         if !isFollowing && stack.root.hasUnmergedSaves { related.removeAll() }
     }
 
-    /// Links are read as of the newest save, which the objects at their ends may not show yet.
+    /// Links are read as of the newest save, but the objects at their ends may be older.
     override func didFollow() {
         let merge = merge
         MainActor.assumeIsolated { merge() }

@@ -1,6 +1,6 @@
 internal import RowStore
 
-/// The second tier of a save: it brings main's objects and lists up to what the private tiers have saved.
+/// The second tier of a save: it brings the objects and lists of main up to what the private tiers have saved.
 ///
 /// **Isolation**: the main actor.
 @MainActor
@@ -12,17 +12,17 @@ package final class MainTier {
         guard let self else { return }
         if registersObjects { prepareToFetch() } else { stack.root.noticeOutsideWrites() }
     }
-    /// The number of registered objects at which those without a holder are next forgotten.
+    /// The number of registered objects at which objects that are not held elsewhere are forgotten again.
     private var sweepAt = 1024
-    /// The generation that began with the last reset that main has taken in.
+    /// The generation that began with the last reset that main has merged.
     private var knownReset = 0
-    /// Whether registered objects have to be read again, which has not been possible so far.
+    /// Whether registered objects still have to be reloaded, because the store could not be read.
     private var mustReload = false
     /// The lists that follow what main shows.
     private(set) lazy var lists = ListHub(stack)
-    /// Objects that were deleted, until all lists have reported that.
+    /// Deleted objects, until all lists have reported their deletion.
     var deletedObjects: [Int64: ManagedObject] = [:]
-    /// The drafts that have not ended, by their numbers. They go with the container.
+    /// The drafts that have not ended, by their numbers. They end with the container.
     package var drafts: [Int: DraftContext] = [:]
     private(set) var lastDraft = 0
 
@@ -38,7 +38,7 @@ package final class MainTier {
     func prepareToFetch() {
         stack.root.noticeOutsideWrites()
         merge()
-        // After it: a merge that forgets all objects ends the merging.
+        // After the assignment above, because a merge that forgets all objects ends the merging.
         stack.root.startMerging()
     }
 
@@ -50,7 +50,7 @@ package final class MainTier {
         drainLists()
     }
 
-    /// Brings the registered objects up to the newest save, and notes for the lists what they have to take in.
+    /// Brings the registered objects up to the newest save, and notifies the lists.
     ///
     func mergeObjects() {
         let (saves, reset, staleness) = stack.root.takeForMain()
@@ -97,7 +97,7 @@ package final class MainTier {
         if !lists.isEmpty { deletedObjects[object.key] = object }
     }
 
-    /// After a reset of the store all registered objects are deleted ones.
+    /// After a reset of the store, all registered objects are deleted.
     private func take(_ reset: Int) {
         guard reset != knownReset else { return }
         knownReset = reset
@@ -108,7 +108,7 @@ package final class MainTier {
         lists.reload(.reset)
     }
 
-    /// Reads the registered objects that somebody holds from the store, and forgets the others.
+    /// Reloads the registered objects that are held elsewhere from the store, and forgets the others.
     private func reload() throws(DataSourceError) {
         for binding in context.bindings {
             binding.objects.removeUnreferenced()
@@ -127,7 +127,7 @@ package final class MainTier {
         mustReload = false
     }
 
-    /// Forgets the objects that nobody holds, whenever there are twice as many as after the last time.
+    /// Forgets the objects that are not held elsewhere, whenever there are twice as many as after the last time.
     private func sweep() {
         if lists.isIdle { deletedObjects = [:] }
         context.related.sweep()

@@ -1,6 +1,6 @@
 internal import RowStore
 
-/// Tells main that there are saves to merge: once for any number of them, without waiting for it.
+/// Wakes main when there are saves to merge: once for any number of saves, without waiting.
 final class MainWaker: Sendable {
     private struct State {
         weak var main: MainTier?
@@ -11,7 +11,7 @@ final class MainWaker: Sendable {
     }
 
     private struct Callback {
-        /// Whether main has to show all saves first.
+        /// Whether main must show all saves first.
         let needsMerge: Bool
         let body: @MainActor @Sendable () -> Void
     }
@@ -30,12 +30,12 @@ final class MainWaker: Sendable {
         if isFirst { Task { @MainActor in merge() } }
     }
 
-    /// Merges what was saved up to now, and returns once all lists show it.
+    /// Merges what has been saved so far, and returns once all lists show it.
     @MainActor func mergeNow() async {
         await merge()?.lists.settle()
     }
 
-    /// Merges what was saved up to now.
+    /// Merges what has been saved so far.
     @discardableResult
     @MainActor func merge() -> MainTier? {
         let main = takeMain()
@@ -43,7 +43,7 @@ final class MainWaker: Sendable {
         return main
     }
 
-    /// Merges what was saved up to now into main's objects. Lists follow when main is free.
+    /// Merges what has been saved so far into the objects of main. Lists follow when main is free.
     @MainActor func mergeObjects() {
         guard let main = takeMain() else { return }
         main.mergeObjects()
@@ -61,7 +61,7 @@ final class MainWaker: Sendable {
 
     /// Calls the body on main, after those that came before it.
     ///
-    /// - Parameter needsMerge: Whether main and its lists are to show all saves first.
+    /// - Parameter needsMerge: Whether main and its lists must show all saves first.
     func callBack(afterMerge needsMerge: Bool, _ body: @escaping @MainActor @Sendable () -> Void) {
         let isFirst = state.withLock { state in
             state.callbacks.append(Callback(needsMerge: needsMerge, body: body))

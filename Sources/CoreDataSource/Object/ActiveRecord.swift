@@ -1,4 +1,4 @@
-/// Class-side calls on managed objects, as in Skopelos.
+/// Class methods of managed objects, as in Skopelos.
 ///
 /// ```swift
 /// try contacts
@@ -6,7 +6,7 @@
 ///     .read { main in print(try ContactEntity.all(in: main, where: \.uid == "1")) }
 /// ```
 ///
-/// Every ``ManagedObject`` conforms, so the calls return objects of the class itself. Each does what the context's verb does,
+/// Every ``ManagedObject`` conforms, so the calls return objects of the class itself. Each does what the context's method does,
 /// and throws what that throws. An attribute with the name of a method hides the method.
 ///
 /// **Isolation**: that of the context.
@@ -15,7 +15,7 @@ public protocol ActiveRecord: ManagedObject {}
 extension ManagedObject: ActiveRecord {}
 
 extension ActiveRecord {
-    /// Makes a new object with the default values of the model, as ``EditingContext/insert(_:)``.
+    /// Inserts a new object with the default values of the model, as ``EditingContext/insert(_:)``.
     public static func create(in context: EditingContext) throws -> Self {
         try context.insert(Self.self)
     }
@@ -44,7 +44,7 @@ extension ActiveRecord {
 
     /// Deletes the objects that match, as ``PrivateContext/delete(_:where:)``.
     ///
-    /// - Returns: How many objects they were.
+    /// - Returns: How many objects were deleted.
     @discardableResult
     public static func removeAll(
         in context: PrivateContext, where predicate: FetchPredicate<Self>? = nil
@@ -52,7 +52,7 @@ extension ActiveRecord {
         try context.delete(Self.self, where: predicate)
     }
 
-    /// Deletes this object, as ``EditingContext/delete(_:)``. It has to be one of that context.
+    /// Deletes this object, as ``EditingContext/delete(_:)``. It must belong to that context.
     public func remove(in context: EditingContext) {
         context.delete(self)
     }

@@ -1,10 +1,10 @@
 internal import RowStore
 
-// Enums, and other types with raw values, are kept as their raw values.
+// Enums, and other types with raw values, are stored as their raw values.
 
 extension AttributeStorable where Self: RawRepresentable, RawValue: AttributeStorable {
     /// The case of the stored raw value. If there is none: the attribute's default value in the model, else the case with the
-    /// raw value 0, else the first of all cases. It traps if there is none of these.
+    /// raw value 0, else the first of all cases. Traps if none of these exists.
     public static func read(from object: ManagedObject, at column: Int) -> Self {
         readIfPresent(from: object, at: column) ?? standIn(object.layout, column)
     }
@@ -12,7 +12,7 @@ extension AttributeStorable where Self: RawRepresentable, RawValue: AttributeSto
     public static func readIfPresent(from object: ManagedObject, at column: Int) -> Self? {
         if object.isNil(at: column) { return nil }
         let raw = RawValue.read(from: object, at: column)
-        // A number that its type cannot hold has been cut.
+        // A number that does not fit its type was truncated.
         if case .integer(let number) = raw.storedValue.value, number != object.row.integer(column) { return nil }
         return Self(rawValue: raw) ?? object.damaged(column, nil)
     }
@@ -30,7 +30,7 @@ extension AttributeStorable where Self: RawRepresentable, RawValue: AttributeSto
         }
         if let value = (Self.self as? any CaseIterable.Type).flatMap({ firstCase($0) }) as? Self { return value }
         preconditionFailure(
-            "\(layout.name).\(layout.columns[column].name) has no value that is a case of \(Self.self), and no default. Give the attribute a default value in the model that is the raw value of a case, make it optional, or make \(Self.self) CaseIterable."
+            "\(layout.name).\(layout.columns[column].name) has a stored value that is not a case of \(Self.self), and no default. In the model, give the attribute a default value that is the raw value of a case or make it optional, or make \(Self.self) CaseIterable."
         )
     }
 

@@ -2,8 +2,8 @@ package import RowStore
 
 /// A Swift type that an attribute can have.
 ///
-/// The requirements are for generated code, through ``ManagedObject/attribute(at:)``. A non-optional type reads nil as
-/// its zero: 0, false, an empty string or data, the reference date, the zero UUID, `about:blank`.
+/// Generated code calls the requirements, through ``ManagedObject/attribute(at:)``. A non-optional type reads nil as its zero:
+/// 0, false, an empty string or data, the reference date, the zero UUID, `about:blank`.
 ///
 /// An enum with raw values of such a type conforms without an implementation. The user info `swiftType` = `TaskState` of an
 /// attribute in the model gives its property that type:
@@ -14,18 +14,19 @@ package import RowStore
 /// try tasks.fetch(TaskEntity.self, where: \.state == .open)
 /// ```
 ///
-/// It is stored, compared and sorted as its raw value. A stored value of no case is reported as damaged. It reads as nil where
+/// It is stored, compared and sorted as its raw value. A stored value without a case is reported as damaged. It reads as nil if
 /// the property is optional, otherwise as the attribute's default value in the model. `swiftType` = `Int` makes the property of
-/// an Integer 64 an `Int`. No user info changes the model's hash.
+/// an Integer 64 an `Int`. User info never changes the model's hash.
 public protocol AttributeStorable: Sendable {
-    /// The value of a column of an object. A column without a value reads as the type's zero, or nil if the type is optional.
+    /// The value of a column of an object. A column without a value reads as the type's zero, or as nil if the type is
+    /// optional.
     static func read(from object: ManagedObject, at column: Int) -> Self
-    /// The value; nil if there is none, or if it is none of the type, which is reported. A type that implements ``read(from:at:)``
-    /// needs no implementation of its own, unless it has raw values.
+    /// The value; nil if there is none, or if the stored value does not have the type, which is reported. A type that
+    /// implements ``read(from:at:)`` needs no implementation of this, unless it has raw values.
     static func readIfPresent(from object: ManagedObject, at column: Int) -> Self?
-    /// Sets a column of an object that may be edited.
+    /// Sets a column of an object that can be edited.
     static func write(_ value: Self, to object: ManagedObject, at column: Int)
-    /// The value as the store compares it.
+    /// The value in the form in which the store compares it.
     var storedValue: StoredValue { get }
 }
 
@@ -53,7 +54,7 @@ extension ManagedObject {
 }
 
 extension ManagedObject {
-    /// The value that stands for one that cannot be read; nil is none that could not be.
+    /// The value that replaces one that cannot be read; nil if the value could be read.
     final func damaged<Value>(_ column: Int, _ value: Value) -> Value {
         if !row.isNull(column) { noteDamage(column) }
         return value

@@ -1,6 +1,6 @@
 internal import RowStore
 
-/// Every edit goes through here: setting the value that is there already is no edit.
+/// Every edit is made here: setting the value that is already there is no edit.
 extension ManagedObject {
     final func setNull(_ column: Int) {
         if row.isNull(column) || !mayEdit(column) { return }
@@ -14,7 +14,7 @@ extension ManagedObject {
         didEdit(column)
     }
 
-    /// Sets a real; negative zero becomes zero, as in SQLite. What is not a number cannot be stored: the save will throw.
+    /// Sets a real; negative zero becomes zero, as in SQLite. NaN cannot be stored, so the save will throw.
     final func setReal(_ value: Double, _ column: Int) {
         if value.isNaN {
             if mayEdit(column) { context?.refuseNaN(self, column) }
@@ -37,11 +37,11 @@ extension ManagedObject {
 
     /// Notes that a value is about to be set.
     ///
-    /// - Returns: False for a deleted object, which keeps its values; the save throws.
+    /// - Returns: False for a deleted object: it keeps its values, and the save throws.
     private func mayEdit(_ column: Int) -> Bool {
         precondition(
             editing != .not,
-            "\(layout.name).\(layout.columns[column].name) was set on an object of the main context, which is for reading. Edit it in a hook or in perform { } of its data source."
+            "\(layout.name).\(layout.columns[column].name) was set on an object of the main context, which is read-only. Edit the object in a hook or in perform { } of its data source."
         )
         switch state {
         case .inserted, .edited, .saved: break
@@ -63,7 +63,7 @@ extension ManagedObject {
     final var draft: DraftContext {
         guard let draft = context as? DraftContext else {
             preconditionFailure(
-                "An object of \(layout.name) was edited after its draft had ended. Keep the draft while its objects are edited, and make a new one after discard()."
+                "An object of \(layout.name) was edited after its draft had ended. Keep a reference to the draft while its objects are edited, and make a new draft after discard()."
             )
         }
         return draft
@@ -80,7 +80,7 @@ extension ManagedObject {
     /// The row as it was last saved.
     final var savedRow: RowSnapshot { saved ?? row }
 
-    /// Goes back to the row that was last saved.
+    /// Restores the row that was last saved.
     final func revert() {
         switch state {
         case .inserted: state = .gone
@@ -92,7 +92,7 @@ extension ManagedObject {
         }
     }
 
-    /// Takes over a newer row from elsewhere.
+    /// Replaces the row by a newer one from elsewhere.
     final func refresh(_ newer: RowSnapshot, asOf number: Int64) {
         guard number > asOf else { return }
         row = newer

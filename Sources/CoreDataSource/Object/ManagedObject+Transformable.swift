@@ -1,9 +1,9 @@
 internal import Foundation
 internal import RowStore
 
-/// Transformables are Codable values, kept as JSON with sorted keys, so that equal values are equal bytes.
+/// Transformables are Codable values, stored as JSON with sorted keys, so that equal values have equal bytes.
 extension ManagedObject {
-    /// The value of a transformable column; nil if there is none, or if what is stored does not decode as that type.
+    /// The value of a transformable column; nil if there is none, or if the stored data cannot be decoded as that type.
     public final func transformable<Value: Codable & Sendable>(at column: Int) -> Value? {
         if row.isNull(column) { return nil }
         do {
@@ -24,7 +24,7 @@ extension ManagedObject {
             context?.refuse(
                 DataSourceError(
                     .validationFailed,
-                    "\(layout.name).\(layout.columns[column].name) got a value that JSON cannot hold. Change its type.",
+                    "\(layout.name).\(layout.columns[column].name) was set to a value that cannot be encoded as JSON. Change the type of the attribute.",
                     entityName: layout.name, attributeName: layout.columns[column].name, cause: "\(error)"))
         }
     }

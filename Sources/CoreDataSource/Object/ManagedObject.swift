@@ -1,14 +1,14 @@
 internal import RowStore
 
-/// One object of the graph, as one context sees it.
+/// An object of the graph, as one context sees it.
 ///
-/// An object belongs to the context that it came from and stays there: it is not `Sendable`, and the compiler refuses to
-/// let it out of a hook or of `perform`. Plain values and ``ManagedObjectID``s go between contexts.
+/// An object belongs to the context that it came from and stays there: it is not `Sendable`, and the compiler does not let it
+/// leave a hook or `perform`. Pass plain values and ``ManagedObjectID``s between contexts.
 ///
 /// Subclasses are generated from the model. A subclass written by hand overrides ``entityName`` and
 /// ``attributeKeyPaths``, and reads and writes its columns with ``attribute(at:)`` and ``setAttribute(_:at:)``.
 ///
-/// **Isolation**: that of its context. Objects of the main context are for reading; setting one of their attributes is a
+/// **Isolation**: that of its context. Objects of the main context are read-only; setting one of their attributes is a
 /// programmer error and traps.
 open class ManagedObject: CustomStringConvertible {
     private final let home: ObjectHome
@@ -20,18 +20,18 @@ open class ManagedObject: CustomStringConvertible {
     final var state: ObjectState
     /// The last save that ``row`` takes into account.
     final var asOf: Int64
-    /// The sync that last met this object.
+    /// The last sync that met this object.
     final var syncMark: Int32 = 0
-    /// The constraint whose uniqueness has been checked for the value that the object holds now; -1 for none.
+    /// The constraint whose uniqueness has been checked for the object's present value; -1 for none.
     final var checkedConstraint: Int32 = -1
     /// Its place in ``group``.
     final var groupPlace: Int32 = 0
-    /// Whether a relationship was asked or set while it had no context.
+    /// Whether a relationship was read or set while there was no context.
     final var hasFollowed = false
     /// The objects that it was last read with.
     final var group: FetchGroup?
 
-    /// Contexts make objects; an app asks them to.
+    /// Only contexts make objects; an app calls their methods.
     public required init(_ seed: borrowing ManagedObjectSeed) {
         home = seed.home
         key = seed.key
@@ -58,24 +58,24 @@ open class ManagedObject: CustomStringConvertible {
     /// The name of the entity in the model.
     open class var entityName: String { "" }
 
-    /// The attribute that each key path of the class leads to, inherited ones included.
+    /// The attribute that each key path of the class leads to, including inherited ones.
     open class var attributeKeyPaths: [AnyKeyPath: String] { [:] }
 
-    /// The relationship that each key path of the class leads to, inherited ones included.
+    /// The relationship that each key path of the class leads to, including inherited ones.
     open class var relationshipKeyPaths: [AnyKeyPath: String] { [:] }
 
-    /// The attribute or relationship that each key path of an optional object of the class leads to, inherited ones included:
-    /// `\ThreadEntity?.?.title`. For predicates and orders of other classes along a to-one relationship that leads here, as
+    /// The attribute or relationship that each key path of an optional object of the class leads to, including inherited ones:
+    /// `\ThreadEntity?.?.title`. Predicates and orders of other classes use it along a to-one relationship to this class, as in
     /// `\.thread?.title`.
     open class var optionalKeyPaths: [AnyKeyPath: String] { [:] }
 
     /// The object's permanent name.
     public final var objectID: ManagedObjectID { ManagedObjectID(layout, key: key) }
 
-    /// Whether the object was inserted and not yet saved.
+    /// Whether the object was inserted and not saved yet.
     public final var isInserted: Bool { state == .inserted }
 
-    /// Whether the object was saved before and has edits that are not saved yet.
+    /// Whether the object was saved before and has unsaved edits.
     public final var isUpdated: Bool { state == .edited }
 
     /// Whether the object has been deleted. Its values stay readable.
@@ -86,10 +86,10 @@ open class ManagedObject: CustomStringConvertible {
 
     /// The id, what was done to the object, and its values, for a log: `ContactEntity/12 (edited): name "Guan Yu", age 41`.
     ///
-    /// Long strings are shortened, and of data only the length is given. Nil values are left out.
+    /// Long strings are shortened, and data is shown as its length. Nil values are left out.
     open var description: String { layout.description(key, row, state) }
 
-    /// The names of the attributes whose values differ from the saved ones; all that are not nil, for a new object.
+    /// The names of the attributes whose values differ from the saved ones; for a new object, all that are not nil.
     public final var changedAttributes: [String] {
         layout.columns.indices.filter { column in
             guard let saved else { return state == .inserted && !row.isNull(column) }
@@ -98,15 +98,15 @@ open class ManagedObject: CustomStringConvertible {
     }
 }
 
-/// Where an object is between two saves.
+/// The state of an object between two saves.
 enum ObjectState: UInt8 {
-    /// As it was saved.
+    /// Unchanged since the last save.
     case saved
     case inserted
     case edited
-    /// To be deleted by the next save; it had been saved before.
+    /// Will be deleted by the next save; it had been saved before.
     case deleted
-    /// Deleted and saved so, or inserted and taken back.
+    /// Deleted, and that was saved; or inserted and taken back.
     case gone
 }
 
@@ -119,8 +119,7 @@ public struct ManagedObjectSeed: ~Copyable {
     let asOf: Int64
 }
 
-/// Two objects are equal if they are one: the same object of the same context. Compare the ids of objects of different
-/// contexts.
+/// Two objects are equal if they are the same object of the same context. Compare the ids of objects of different contexts.
 extension ManagedObject: Hashable {
     public static func == (one: ManagedObject, other: ManagedObject) -> Bool { one === other }
 

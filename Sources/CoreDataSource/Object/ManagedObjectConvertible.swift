@@ -1,4 +1,4 @@
-/// A plain value that is made from a managed object, so that no object has to leave its context.
+/// A plain value that is made from a managed object, so that no object needs to leave its context.
 ///
 /// ```swift
 /// struct ContactValue: ManagedObjectConvertible {
@@ -17,6 +17,6 @@ public protocol ManagedObjectConvertible: Sendable {
     /// The class of objects that the value is made from.
     associatedtype Object: ManagedObject
 
-    /// Copies what the value needs.
+    /// Copies the values that are needed.
     init(_ object: Object) throws
 }

@@ -1,8 +1,8 @@
 package import RowStore
 
-/// Names one object for ever, in every tier: there are no temporary ids.
+/// Identifies an object permanently, in every tier. There are no temporary ids.
 ///
-/// It is final as soon as the object is inserted. It can go anywhere, is the same after a restart, and is never used again
+/// It is final as soon as the object is inserted. It can be sent anywhere, is the same after a restart, and is never reused
 /// after its object was deleted.
 public struct ManagedObjectID: Sendable, Hashable, CustomStringConvertible {
     package let layout: EntityLayout
@@ -14,7 +14,7 @@ public struct ManagedObjectID: Sendable, Hashable, CustomStringConvertible {
         self.key = key
     }
 
-    /// The name of the object's own entity, which may be a sub-entity of the one that was fetched.
+    /// The name of the object's own entity, which may be a sub-entity of the fetched one.
     public var entityName: String { layout.name }
 
     /// `ContactEntity/12`.

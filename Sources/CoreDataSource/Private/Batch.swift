@@ -1,16 +1,16 @@
 internal import Foundation
 internal import RowStore
 
-/// What a hook or `perform` does between two saves: edits of one context, or of several that make one save.
+/// The work of a hook or `perform` between two saves: edits of one context, or of several that make one save.
 ///
 /// **Isolation**: the queues of all its contexts.
 struct Batch {
     private let context: PrivateContext
     private let others: [PrivateContext]
-    /// Those of the others whose objects the work may use. The rest is there for what follows from delete rules.
+    /// The contexts whose objects the work may use. The others take part because of delete rules.
     private let named: [PrivateContext]
     private let source: SaveSource
-    /// What the batch may change, in a store that others write too; nil for one that only reads.
+    /// What the batch may change, in a shared store; nil for a batch that only reads.
     private let leases: LeaseSet?
 
     init(
@@ -26,14 +26,14 @@ struct Batch {
 
     private var stack: PersistentStack { context.stack }
 
-    /// Runs the work, checks what it edited, and hands it to the tiers above; if it throws, nothing has happened.
+    /// Runs the work, checks its edits, and hands them to the tiers above; if it throws, nothing has happened.
     func run<Result>(
         isAwaited: Bool, _ work: (PrivateContext) throws -> Result
     ) throws -> (result: Result, changes: ChangeSet, number: Int64) {
         let use = try useLeases()
         defer { if let use { stack.root.leases?.endUse(use) } }
         let epochs = use?.epochs ?? []
-        // Whoever had the leases may have saved; without that a hook would build on older rows.
+        // The previous holder of the leases may have saved; without this a hook would build on older rows.
         if leases != nil { try stack.root.follow() }
         begin()
         defer { end() }
@@ -72,13 +72,13 @@ struct Batch {
         return result
     }
 
-    /// Waits until nobody else may change what the batch may change.
+    /// Waits until no other process may change what the batch may change.
     private func useLeases() throws(DataSourceError) -> LeaseUse? {
         guard let leases, let keeper = stack.root.leases else { return nil }
         return try keeper.use(leases, for: source.name)
     }
 
-    /// Takes in what has happened to the contexts' rows since their last batches.
+    /// Takes in the changes of the contexts' rows since their last batches.
     private func begin() {
         stack.root.noticeOutsideWrites()
         let all = [context] + others
@@ -87,7 +87,7 @@ struct Batch {
         }
     }
 
-    /// Takes back all edits, and forgets what other data sources may change meanwhile.
+    /// Takes back all edits, and forgets objects that other data sources may change meanwhile.
     private func takeBack() {
         if let headStart = context.ahead.taken { stack.root.abandon(headStart) }
         for context in [context] + others { context.rollback(isEnd: true) }
@@ -98,17 +98,17 @@ struct Batch {
         for other in others { other.endBatch() }
     }
 
-    /// Deletes the children that are swept outside of `add` and `sync`.
+    /// Deletes the children that were swept outside of `add` and `sync`.
     private func endSweeps() throws {
         let contexts = [context] + others
         let kept = contexts.reduce(into: Set<Int64>()) { $0.formUnion($1.sweeps.kept) }
         for context in contexts { try context.endSweeps(sparing: kept) }
     }
 
-    /// Does what the model's delete rules ask for, and checks what it demands of relationships.
+    /// Applies the model's delete rules, and checks its rules for relationships.
     ///
-    /// - Parameter leased: The entities of which the batch has the leases; nil in a store that nobody else writes, and where
-    ///   nothing is saved.
+    /// - Parameter leased: The entities for which the batch has leases; nil in a store that is not shared, and where nothing is
+    ///   saved.
     private func applyRules(leased: Set<Int>? = nil) throws {
         let contexts = [context] + others
         for context in contexts { try context.throwRefusal() }
@@ -123,7 +123,7 @@ struct Batch {
         uniteWithLinked(contexts)
     }
 
-    /// A save that links objects of another data source rests on that one's saves.
+    /// A save that links objects of another data source depends on the saves of that one.
     private func uniteWithLinked(_ contexts: [PrivateContext]) {
         guard contexts.contains(where: { !$0.linkedEntities.isEmpty }) else { return }
         let linked = contexts.reduce(into: Set<Int>()) { $0.formUnion($1.linkedEntities) }
@@ -132,7 +132,7 @@ struct Batch {
         if !sources.isEmpty { stack.unite([source] + sources) }
     }
 
-    /// Checks what was edited, and gives it to the root.
+    /// Checks the edits, and gives them to the root.
     ///
     /// - Parameter epochs: The leases that the batch uses.
     private func handOver(
@@ -142,7 +142,7 @@ struct Batch {
         changes.headStart = context.ahead.taken
         for other in others { changes.entities += try other.collectChanges().entities }
         guard !changes.isEmpty else {
-            // What was only read may be of a store that is gone.
+            // Objects that were only read may belong to a store that is gone.
             try stack.root.checkNotReset(since: context.position)
             if let headStart = changes.headStart { stack.root.abandon(headStart) }
             return (changes, 0)
@@ -151,12 +151,12 @@ struct Batch {
             try requireLeases(changes, epochs)
             changes.leases = epochs
         }
-        // The context that began first may lack the most of the feed.
+        // The context that began first may be furthest behind the feed.
         let number = try stack.root.accept(changes, from: source, basis: context.position, isAwaited: isAwaited)
         return (changes, number)
     }
 
-    /// - Throws: `entityNotOwned` if anything has changed that another process may be writing.
+    /// - Throws: `entityNotOwned` if the batch has changed anything that another process may be writing.
     private func requireLeases(_ changes: ChangeSet, _ epochs: [LeaseEpoch]) throws(DataSourceError) {
         for entity in changes.entities.map(\.entity) {
             let layout = stack.layout.entities[entity]
@@ -165,8 +165,8 @@ struct Batch {
             let name = stack.layout.entities[missing].name
             throw DataSourceError(
                 .entityNotOwned,
-                "A hook of \(source.name) has changed \(name), which other processes may be writing: onAdd(_:in:) may change "
-                    + "only what its data source owns. Delete with delete, sync or perform, or use container.perform(in:).",
+                "A hook of \(source.name) changed \(name), which other processes may be writing. onAdd(_:in:) may only change "
+                    + "what its data source owns. Delete with delete, sync or perform, or use container.perform(in:).",
                 entityName: name)
         }
     }

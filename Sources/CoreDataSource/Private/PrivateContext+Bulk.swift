@@ -1,14 +1,14 @@
 internal import RowStore
 
-/// Changing or deleting many rows without making objects of them.
+/// Changing or deleting many rows without making objects from them.
 ///
-/// What was noted here is part of the batch's change set, and goes through everything that a save of objects does.
+/// These changes are part of the batch's change set, and are checked like every save of objects.
 extension PrivateContext {
-    /// Notes that the next save deletes all rows that match.
+    /// Lets the next save delete all rows that match.
     ///
-    /// - Returns: Whether it could be noted: a predicate that asks the objects needs objects.
+    /// - Returns: Whether that is possible: a predicate that needs the objects cannot be used.
     func deleteRows(_ plan: FetchPlan, _ checkCancellation: (Int) throws -> Void) throws -> Bool {
-        // Where other rows follow, the rules are applied to objects.
+        // If delete rules affect other rows, they are applied to objects.
         guard plan.tests == nil, !plan.family.contains(where: { stack.graph.needsObjects(toDelete: $0) }) else {
             return false
         }
@@ -21,11 +21,11 @@ extension PrivateContext {
         return true
     }
 
-    /// Notes that the next save gives all rows that match the same values; rows that have them already are left out.
+    /// Lets the next save give all rows that match the same values; rows that already have them are left out.
     ///
-    /// - Parameter assign: Applied to one object, to learn what it does to all of them.
-    /// - Returns: Whether it could be noted. It cannot if the rows have to become objects: for a predicate that asks them, for
-    ///   values that have to be unique, and if a property does anything but set its own attribute.
+    /// - Parameter assign: Applied to one object, to find out what it does to all of them.
+    /// - Returns: Whether that is possible. It is not if the rows must become objects: for a predicate that needs the objects,
+    ///   for values that must be unique, and if a property does anything but set its own attribute.
     func updateRows<Object: ManagedObject>(
         _ plan: FetchPlan, _ values: [Int: RowValue], _ assign: (Object) -> Void,
         _ checkCancellation: (Int) throws -> Void
@@ -33,7 +33,7 @@ extension PrivateContext {
         guard plan.tests == nil, plan.family.allSatisfy({ canUpdateRows(ofEntity: $0, values) }) else { return false }
         for entity in plan.family {
             let rows = try rows(plan, ofEntity: entity)
-            // A property may do more only where it changes something, so one is asked that lacks each value.
+            // A property may do more only when it changes something, so the sample object has none of the values.
             var probes = values.compactMap { column, value in rows.first { !$0.row.holds(value, column: column) } }
             if probes.isEmpty { probes = Array(rows.prefix(1)) }
             guard try probes.allSatisfy({ try setsOnly(values, assign, $0, entity) }) else {
@@ -45,7 +45,7 @@ extension PrivateContext {
         return true
     }
 
-    /// Whether nothing but those values is set when an object of that row is assigned to.
+    /// Whether assigning to an object of that row sets these values only.
     private func setsOnly<Object: ManagedObject>(
         _ values: [Int: RowValue], _ assign: (Object) -> Void, _ stored: StoredRow, _ entity: Int
     ) throws(DataSourceError) -> Bool {
@@ -57,7 +57,7 @@ extension PrivateContext {
 
     private func canUpdateRows(ofEntity entity: Int, _ values: [Int: RowValue]) -> Bool {
         let layout = bindings[entity].layout
-        // Values that no store has are those of registered objects.
+        // Values of transient attributes are those of registered objects.
         if layout.storedColumns.count < layout.columns.count { return false }
         return values.allSatisfy { column, value in
             value.fits(layout.columns[column].storage) && !layout.uniqueColumns.contains(column)
@@ -100,7 +100,7 @@ extension PrivateContext {
         if !changes.isEmpty { noted.append(changes) }
     }
 
-    /// Lets registered objects be as what was noted has left their rows in the save of that number.
+    /// Updates registered objects to the rows of these changes in the save of that number.
     func didSaveNoted(_ number: Int64) {
         for changes in noted where bindings[changes.entity].objects.count > 0 {
             let binding = bindings[changes.entity]
@@ -119,7 +119,7 @@ extension PrivateContext {
 }
 
 extension EntityBinding {
-    /// An object of a row that belongs to no context.
+    /// An object that is made from a row and belongs to no context.
     fileprivate func lone(_ stored: StoredRow) -> ManagedObject {
         type.init(
             ManagedObjectSeed(

@@ -1,6 +1,6 @@
 internal import RowStore
 
-/// Taking in what others have done to registered objects. It is called between two batches only.
+/// Taking in changes of registered objects by others. Called between two batches only.
 extension PrivateContext {
     func take(_ event: FeedEvent) {
         related.removeAll()

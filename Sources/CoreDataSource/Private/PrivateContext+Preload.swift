@@ -1,8 +1,8 @@
 internal import RowStore
 
 extension PrivateContext {
-    /// Reads the objects with those values of one attribute at once. After that, looking for them one by one in this batch
-    /// reads nothing, whether they exist or not.
+    /// Reads the objects with those values of one attribute at once. After that, looking them up one by one in this batch reads
+    /// nothing, whether they exist or not.
     ///
     /// ```swift
     /// override func prepare(_ contacts: [Contact], in context: PrivateContext) throws {
@@ -10,12 +10,12 @@ extension PrivateContext {
     /// }
     /// ```
     ///
-    /// It makes one query for each 1,000 values that are not registered, and none while all objects of the entity are.
+    /// It makes one query for each 1,000 values that are not registered, and none if all objects of the entity are registered.
     ///
     /// - Parameters:
     ///   - type: The class of the objects.
     ///   - keyPath: A stored attribute.
-    ///   - values: The values that will be looked for, in any order and any number.
+    ///   - values: The values that will be looked up, in any order and any number.
     /// - Throws: `entityNotOwned`, `unknownAttribute`, and what the store throws.
     public func preload<Object: ManagedObject, Value: AttributeStorable>(
         _ type: Object.Type, where keyPath: KeyPath<Object, Value>, in values: some Sequence<Value>
@@ -50,7 +50,7 @@ extension PrivateContext {
                 wanted = []
             }
         }
-        // A single look-up is no dearer later.
+        // A single look-up is no more expensive later.
         if wanted.count > 1 { try read(wanted, binding, column) }
     }
 
@@ -60,7 +60,7 @@ extension PrivateContext {
         _ values: Set<RowValue>, _ binding: EntityBinding, _ column: Int
     ) throws(DataSourceError) {
         let constraint = binding.layout.constraint(onColumn: column)
-        // Any number of rows may have a value that need not be unique, and of each value only the first one is looked for.
+        // Any number of rows may have a value that need not be unique, and only the first row of each value is looked for.
         let limit = constraint == nil ? values.count * 4 : nil
         let query = RowQuery(
             entity: binding.layout.index,

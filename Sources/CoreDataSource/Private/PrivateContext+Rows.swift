@@ -1,6 +1,6 @@
 internal import RowStore
 
-/// Changes of many rows at once, which are all that a batch does.
+/// Changing many rows in a batch that does nothing else.
 extension PrivateContext {
     /// Gives every object that matches the same values.
     func updateAll<Object: ManagedObject>(
@@ -29,7 +29,7 @@ extension PrivateContext {
         try delete(type, where: predicate)
     }
 
-    /// The request for all objects that match, which the context has to own.
+    /// The request for all objects that match; the context must own them.
     func changePlan<Object: ManagedObject>(
         _ type: Object.Type, _ predicate: FetchPredicate<Object>?
     ) throws(DataSourceError) -> FetchPlan {
@@ -40,7 +40,7 @@ extension PrivateContext {
     }
 }
 
-/// A batch of a cancelled task ends early, with nothing saved.
+/// A batch of a cancelled task ends early, and nothing is saved.
 func checkCancellation(_ index: Int) throws {
     if index & 0xFF == 0 { try Task.checkCancellation() }
 }

@@ -2,8 +2,8 @@ internal import RowStore
 
 /// Turning the edits of a context into a change set.
 extension PrivateContext {
-    /// What a save would change; throws if it must not be saved. Nothing in the context is different afterwards, but that
-    /// edits which changed nothing are forgotten.
+    /// What a save would change; throws if it must not be saved. The context does not change, except that edits which changed
+    /// nothing are forgotten.
     func collectChanges() throws(DataSourceError) -> ChangeSet {
         if let refusal { throw refusal }
         if stack.root.store.isReadOnly, !changed.isEmpty || !noted.isEmpty { throw DataSourceError.storeReadOnly }
@@ -11,7 +11,7 @@ extension PrivateContext {
         var failures: [DataSourceError] = []
         var duplicates: Set<UniqueValues> = []
         if bindings.contains(where: { !$0.derivations.isEmpty }) {
-            // All of them first: whether a value is unique depends on the others' values.
+            // All of them first, because whether a value is unique depends on the values of the others.
             for object in changed where object.isInserted || object.isUpdated && object.hasEdits { derive(object) }
         }
         for object in changed {
@@ -26,7 +26,7 @@ extension PrivateContext {
                 guard let saved = object.saved else { continue }
                 let columns = object.row.columnsChanged(since: saved, object.layout)
                 if columns.isEmpty {
-                    // The same values, without the room that the edits took.
+                    // The same values, without the space that the edits used.
                     object.row = saved
                     continue
                 }
@@ -43,7 +43,7 @@ extension PrivateContext {
         return ChangeSet(entities: entities.compactMap { $0 }.filter { !$0.isEmpty } + noted)
     }
 
-    /// Ends the save of that number: what was changed is as saved now.
+    /// Ends the save of that number: its changes count as saved now.
     func didSave(_ number: Int64) {
         for object in changed {
             let binding = bindings[object.layout.index]
@@ -88,7 +88,7 @@ extension PrivateContext {
 
     // MARK: Validation
 
-    /// - Parameter duplicates: The values of which it is known, and among the failures, that they are not unique.
+    /// - Parameter duplicates: Values that are already reported as not unique.
     private func validate(
         _ object: ManagedObject, _ failures: inout [DataSourceError], _ duplicates: inout Set<UniqueValues>
     ) throws(DataSourceError) {
@@ -113,7 +113,7 @@ extension PrivateContext {
     }
 }
 
-/// What an object holds in the columns of a uniqueness constraint.
+/// The values of an object in the columns of a uniqueness constraint.
 private struct UniqueValues: Hashable {
     let owner: Int
     let columns: [Int]
@@ -127,14 +127,14 @@ private struct UniqueValues: Hashable {
 }
 
 extension ManagedObject {
-    /// Whether any value differs from the saved one. Edits that end where they began are none.
+    /// Whether any value differs from the saved one. Edits that restore the saved value do not count.
     final var hasEdits: Bool {
         saved.map { !row.columnsChanged(since: $0, layout).isEmpty } ?? false
     }
 }
 
 extension RowSnapshot {
-    /// The columns in which it differs from the row as it was.
+    /// The columns in which it differs from the previous row.
     func columnsChanged(since saved: RowSnapshot, _ layout: EntityLayout) -> ColumnSet {
         var columns = ColumnSet()
         for column in layout.columns.indices

@@ -1,6 +1,6 @@
 internal import RowStore
 
-/// Children that come with their parent: what the parent's list lacks goes.
+/// Children that come with their parent: those that the parent's list lacks are deleted.
 extension PrivateContext {
     /// Deletes the children of one parent that a list lacks.
     ///
@@ -13,23 +13,23 @@ extension PrivateContext {
     /// }
     /// ```
     ///
-    /// It is done once all values of the batch were added and linked; so a child that a later value moves to another parent
-    /// stays. Objects that another sweep of the batch keeps stay too, and so do those that a hook returned for a value.
-    /// Deletions follow the delete rules. A second sweep of the same relationship of the same parent replaces the first.
+    /// The sweep is done once all values of the batch were added and linked, so a child that a later value moves to another
+    /// parent stays. Objects that another sweep of the batch keeps stay too, and so do objects that a hook returned for a
+    /// value. Deletions follow the delete rules. A second sweep of the same relationship of the same parent replaces the first.
     /// Nothing is linked, and children that stay are not written.
     ///
-    /// In a `sync`, the rules of the sync hold for the children too: if it may not delete, nothing is swept; its options are
+    /// In a `sync`, the rules of the sync apply to the children too: if it may not delete, nothing is swept; its options are
     /// added to these; and its `.atMost` counts all swept children together.
     ///
     /// - Parameters:
     ///   - relationship: A to-many relationship whose inverse is to-one, to objects that this data source owns.
     ///   - parent: An object of this context, new or not, and of any data source.
-    ///   - kept: The objects of the list. Nil stands for a value that was ignored; then nothing is deleted, unless
+    ///   - kept: The objects of the list. Nil stands for an ignored value; nothing is deleted then, unless
     ///     ``SyncOptions/allowsIgnoredValues`` is given.
-    ///   - deleting: Whether children that the list lacks are deleted, and at most how many of this parent's.
+    ///   - deleting: Whether children that the list lacks are deleted, and at most what share of this parent's children.
     ///   - options: ``SyncOptions/allowsEmpty`` for a list that may be empty.
     /// - Throws: `unknownAttribute`, `entityNotOwned`, `invalidRequest`. At the end of the batch: `emptySync` for an empty list
-    ///   over children that are stored, and `syncDeletesTooMuch`.
+    ///   if children are stored, and `syncDeletesTooMuch`.
     public func sweep<Parent: ManagedObject, Child: ManagedObject>(
         _ relationship: KeyPath<Parent, RelatedObjects<Child>>, of parent: Parent, keeping kept: [Child?],
         deleting: SyncDeletion = .all, options: SyncOptions = []
@@ -42,11 +42,11 @@ extension PrivateContext {
     ///
     /// - Parameters:
     ///   - relationship: An ordered relationship whose inverse is to-one, to objects that this data source owns.
-    ///   - parent: As for the form for relationships without an order.
-    ///   - kept: As for the form for relationships without an order.
-    ///   - deleting: As for the form for relationships without an order.
-    ///   - options: As for the form for relationships without an order.
-    /// - Throws: As that form.
+    ///   - parent: As in the form for relationships without an order.
+    ///   - kept: As in the form for relationships without an order.
+    ///   - deleting: As in the form for relationships without an order.
+    ///   - options: As in the form for relationships without an order.
+    /// - Throws: The same as that form.
     public func sweep<Parent: ManagedObject, Child: ManagedObject>(
         _ relationship: KeyPath<Parent, [Child]>, of parent: Parent, keeping kept: [Child?],
         deleting: SyncDeletion = .all, options: SyncOptions = []
@@ -79,20 +79,20 @@ extension PrivateContext {
         guard parent.context === self else {
             throw DataSourceError(
                 .invalidRequest,
-                "An object of another context was passed to sweep(_:of:keeping:). Look it up here by its objectID first.",
+                "An object of another context was passed to sweep(_:of:keeping:). Look the object up in this context by its objectID first.",
                 entityName: entity)
         }
         guard let name = Parent.relationshipKeyPaths[keyPath], let index = parent.layout.relationship(named: name)
         else {
             throw DataSourceError(
                 .unknownAttribute,
-                "sweep was called with a property of \(Parent.self) that is not a relationship of the model. Name one in relationshipKeyPaths of \(Parent.self).",
+                "sweep was called with a property of \(Parent.self) that is not a relationship of the model. Use a property that relationshipKeyPaths of \(Parent.self) lists.",
                 entityName: entity)
         }
         guard case .inverseColumn = parent.layout.relationships[index].storage else {
             throw DataSourceError(
                 .invalidRequest,
-                "\(entity).\(name) was swept, but its objects may belong to several parents. Set the relationship to the list: what the list lacks is taken out of it.",
+                "\(entity).\(name) was swept, but its objects can belong to several parents. Set the relationship to the list instead, which removes all other objects from it.",
                 entityName: entity, attributeName: name)
         }
         return index
@@ -100,12 +100,12 @@ extension PrivateContext {
 
     // MARK: The end of a batch
 
-    /// Deletes what the lists of the batch's sweeps lack.
+    /// Deletes the children that the lists of the batch's sweeps lack.
     ///
     /// - Parameters:
-    ///   - met: What the hooks returned for the values of the batch.
+    ///   - met: The objects that the hooks returned for the values of the batch.
     ///   - call: The rules of the sync, if it is one.
-    ///   - kept: The keys of what sweeps of other data sources keep.
+    ///   - kept: The keys of the children that sweeps of other data sources keep.
     @discardableResult
     func endSweeps(
         _ met: @autoclosure () -> [ManagedObject?] = [], _ call: SyncRules? = nil, sparing kept: Set<Int64> = []
@@ -152,11 +152,11 @@ extension PrivateContext {
         }
     }
 
-    /// What is read of the children of one parent.
+    /// The present and previous children of one parent.
     private struct SweptChildren {
-        /// How many had been saved.
+        /// How many were saved before.
         var stored = 0
-        /// Those that may have to go: children now, or until this batch took them out and gave them no other parent.
+        /// Children that may have to be deleted: present ones, and those that this batch removed and gave no other parent.
         var objects: [ManagedObject] = []
     }
 
@@ -170,7 +170,7 @@ extension PrivateContext {
         for entity in family {
             let editor = editor(ofEntity: entity)
             var wanted: [(key: Int64, parent: Int64)] = []
-            // The rows as they were saved: an edit may have taken some out of the relationship.
+            // The rows as they were saved, because an edit may have removed some from the relationship.
             var query = RowQuery(
                 entity: entity, predicate: .isMember(.column(column.key), parents),
                 budget: QueryBudget(isCancellable: true))
@@ -212,6 +212,6 @@ extension ManagedObjectContext {
 }
 
 extension EntityBinding {
-    /// The objects that were inserted or edited in this batch, deleted ones among them.
+    /// The objects that were inserted or edited in this batch, including deleted ones.
     fileprivate var edited: some Sequence<ManagedObject> { [inserted, touched].joined() }
 }

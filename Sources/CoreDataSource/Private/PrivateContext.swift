@@ -1,39 +1,39 @@
 internal import RowStore
 
-/// The context of one data source, in which its objects are made, edited and deleted.
+/// The context of one data source, in which its objects are inserted, edited and deleted.
 ///
-/// Hooks and `perform` get it. Everything done in one call of `add` or one `perform` is one save: it is seen and stored whole
-/// or not at all. Edits are checked against the model when the save is made, and a save that fails leaves the context as it
-/// was before. Objects of other data sources' entities can be read here, but not edited.
+/// Hooks and `perform` get it. Everything that happens in one call of `add` or one `perform` is one save: it is shown and
+/// stored as a whole or not at all. Edits are checked against the model when the save is made, and a save that fails leaves the
+/// context unchanged. Objects of other data sources' entities can be read here, but not edited.
 ///
-/// **Isolation**: the serial queue of its data source; it is valid during the call that gets it.
+/// **Isolation**: the serial queue of its data source. It is valid during the call that gets it.
 public final class PrivateContext: EditingContext {
     /// The other contexts whose edits are saved with those of this one.
     var companions: [PrivateContext] = []
-    /// The place of its tier among all of them.
+    /// The position of its tier among all tiers.
     private(set) lazy var place = bindings.firstIndex(where: \.isOwned) ?? .max
-    /// Those of them whose objects the work may use.
+    /// The contexts whose objects the work may use.
     var named: [PrivateContext] = []
     /// The objects deleted in this batch whose delete rules have not been applied yet.
     var deletions: [ManagedObject] = []
-    /// Which children of which parents stay, of what the batch has swept.
+    /// The sweeps of the batch: which children of which parents stay.
     var sweeps = ChildSweeps()
-    /// Whether delete rules are being applied, which may change rows that nobody owns.
+    /// Whether delete rules are being applied, which may change rows that no data source owns.
     var isApplyingRules = false
     /// Writes rows of the batch while it is still at work.
     var ahead = BatchAhead()
     private var lastSyncMark: Int32 = 0
-    /// Whether a uniqueness constraint holds for objects of this context together with those of another one.
+    /// Whether a uniqueness constraint covers objects of this context and of another one.
     private(set) lazy var sharesConstraints = hasSharedConstraints()
 
     override func editor(ofEntity entity: Int) -> ManagedObjectContext {
         let others = isApplyingRules ? companions : named
         if bindings[entity].isOwned || others.isEmpty { return self }
         if let owner = others.first(where: { $0.bindings[entity].isOwned }) { return owner }
-        // Links between objects of two contexts are those of the one that has the first end.
+        // Links between objects of two contexts belong to the context that has the first end.
         let ends = bindings[entity].layout.links.flatMap { stack.layout.entity(named: $0.entity)?.concreteFamily } ?? []
         if let end = ends.first { return editor(ofEntity: end) }
-        // What nobody owns is changed in one context of the batch.
+        // Rows that no data source owns are changed in one context of the batch.
         return others.reduce(self) { $1.place < $0.place ? $1 : $0 }
     }
 
@@ -82,7 +82,7 @@ public final class PrivateContext: EditingContext {
             .map { bindings[$0].layout.name }
         return DataSourceError(
             .entityNotOwned,
-            "\(owner ?? "") does not own \(strangers.joined(separator: " and ")), so it cannot change links of \(links.entity).\(links.name) alone. Use container.perform(in:) with the data sources of both.",
+            "\(owner ?? "") does not own \(strangers.joined(separator: " and ")), so it cannot change links of \(links.entity).\(links.name) alone. Use container.perform(in:) with the data sources of both ends.",
             entityName: links.entity, attributeName: links.name)
     }
 
@@ -91,8 +91,8 @@ public final class PrivateContext: EditingContext {
     /// - Parameters:
     ///   - type: The class of the objects.
     ///   - predicate: Which objects; nil for all.
-    /// - Returns: How many objects they were.
-    /// - Throws: `entityNotOwned`, and as ``ManagedObjectContext/fetch(_:)``.
+    /// - Returns: How many objects were deleted.
+    /// - Throws: `entityNotOwned`, and what ``ManagedObjectContext/fetch(_:)`` throws.
     @discardableResult
     public func delete<Object: ManagedObject>(
         _ type: Object.Type, where predicate: FetchPredicate<Object>?
@@ -116,7 +116,7 @@ public final class PrivateContext: EditingContext {
     ///   - predicate: Which objects; nil, the default, for all.
     ///   - assignments: The new values, the same for every object.
     /// - Returns: How many objects match.
-    /// - Throws: `entityNotOwned`, and as ``ManagedObjectContext/fetch(_:)``.
+    /// - Throws: `entityNotOwned`, and what ``ManagedObjectContext/fetch(_:)`` throws.
     @discardableResult
     public func update<Object: ManagedObject>(
         _ type: Object.Type, where predicate: FetchPredicate<Object>? = nil, set assignments: [FetchAssignment<Object>]
@@ -129,7 +129,7 @@ public final class PrivateContext: EditingContext {
         return objects.count
     }
 
-    /// The objects that match, in any order, all of which may be edited.
+    /// The objects that match, in any order; throws unless all of them may be edited.
     private func changeable<Object: ManagedObject>(
         _ type: Object.Type, _ predicate: FetchPredicate<Object>?
     ) throws -> [Object] {
@@ -139,7 +139,7 @@ public final class PrivateContext: EditingContext {
         }
     }
 
-    /// A mark that no registered object bears.
+    /// A mark that no registered object has.
     func nextSyncMark() -> Int32 {
         lastSyncMark &+= 1
         if lastSyncMark == 0 { lastSyncMark = 1 }
@@ -152,7 +152,7 @@ public final class PrivateContext: EditingContext {
         for companion in companions { companion.rollback(isEnd: false) }
     }
 
-    /// Throws what an edit, or the reading of a relationship, could not throw.
+    /// Throws an error that an edit, or reading a relationship, could not throw.
     func throwRefusal() throws {
         guard let refusal else { return }
         if refusal.code == .cancelled { throw CancellationError() }
@@ -167,7 +167,7 @@ public final class PrivateContext: EditingContext {
     /// The bytes that they take.
     package var registeredByteCount: Int { registeredBytes }
 
-    /// The same, and what they take if they are all looked at.
+    /// The same number, calculated from all objects.
     package var registeredByteCounts: (counted: Int, present: Int) {
         let owned = bindings.filter(\.isOwned).flatMap { $0.objects.objects }
         return (registeredByteCount, owned.reduce(0) { $0 + $1.row.byteCount + EntityBinding.objectBytes })

@@ -3,18 +3,18 @@ internal import Synchronization
 
 /// Entering the private context from outside.
 extension PrivateTier {
-    /// Runs the work here, saves, and returns once the save has come as far as asked.
+    /// Runs the work here, saves, and returns once the save has got as far as requested.
     ///
-    /// Called on the main actor it also returns only when main and its lists show the save.
+    /// When called on the main actor, it also waits until main and its lists show the save.
     ///
     /// - Parameters:
-    ///   - values: How many values the work is about; 0 for work that only reads.
+    ///   - values: How many values the work handles; 0 for work that only reads.
     ///   - deletes: Whether delete rules may change rows of other data sources, whose batches wait meanwhile.
     nonisolated func perform<Result: Sendable>(
         waitFor level: SaveLevel, values: Int = 1, deletes: Bool = true,
         _ work: @Sendable (PrivateContext) throws -> Result
     ) async throws -> SavedWork<Result> {
-        // What was asked for with a callback comes first, on whatever queue it waits.
+        // Earlier calls with a callback come first, on whatever queue they wait.
         let isOrdered = waitingJobs.load(ordering: .acquiring) > 0
         let held = deletes && values > 0 || isOrdered ? PrivateTier.held([self]) : [self]
         let scope: BatchScope = values == 0 ? .nothing : deletes ? .reach : .own
@@ -30,7 +30,7 @@ extension PrivateTier {
         }
     }
 
-    /// Waits to be let in, saves, and waits until the save has come as far as asked.
+    /// Waits for admission, saves, and waits until the save has got as far as requested.
     nonisolated func enter<Result: Sendable>(
         waitFor level: SaveLevel, values: Int,
         _ save: (_ isAwaited: Bool) async -> Swift.Result<SavedWork<Result>, any Error>
@@ -45,7 +45,7 @@ extension PrivateTier {
         if level == .store, let number = saved.uncommitted {
             do { try await stack.root.committed(number) } catch { failure = error }
         }
-        // A save that failed was visible until now, and is not any more.
+        // A failed save was visible until now, and is not any more.
         if level == .main || isOnMain && values > 0 { await stack.mainWaker.mergeNow() }
         if let failure { throw failure }
         return saved
@@ -62,14 +62,14 @@ extension PrivateTier {
         return try outcome.get()
     }
 
-    /// The blocking form. Called on the main thread it returns when main's objects and fetches show the save; lists follow
-    /// when main is free.
+    /// The blocking form. When called on the main thread, objects and fetches of main show the save when it returns; lists
+    /// follow when main is free.
     nonisolated func performAndWait<Result: Sendable>(
         _ work: @Sendable (PrivateContext) throws -> Result
     ) throws -> SavedWork<Result> {
         precondition(
             !QueueExecutor.isAnyCurrent,
-            "performAndWait of \(owner) was called inside a private context or container.read, which could wait for itself. In a hook or perform { } use the context that it was given, and write to another data source afterwards."
+            "performAndWait of \(owner) was called inside a private context or container.read, where it could wait for itself. In a hook or perform { }, use the context that is passed in, and write to other data sources afterwards."
         )
         try stack.root.admission.enterAndWait(1)
         defer { if MainQueue.isCurrent { MainActor.assumeIsolated { stack.mainWaker.mergeObjects() } } }
@@ -85,8 +85,8 @@ extension PrivateTier {
         return saved
     }
 
-    /// Runs the work after everything that was asked for before, without waiting; the callback comes on the main actor, when
-    /// the save is in the store and main and its lists show it.
+    /// Runs the work after all earlier calls, without waiting. The callback comes on the main actor, when the save is in the
+    /// store and main and its lists show it.
     nonisolated func performLater<Result: Sendable>(
         values: Int = 1, _ work: @escaping @Sendable (PrivateContext) throws -> Result,
         callback: @escaping @MainActor @Sendable (Swift.Result<SavedWork<Result>, any Error>) -> Void
@@ -121,7 +121,7 @@ extension PrivateTier {
     }
 }
 
-/// Whether that is the actor on which the caller runs. A function of its own, for the compiler of Swift 6.3 fails on the
-/// comparison where it is optimized into an async function.
+/// Whether that is the actor on which the caller runs. It is a function of its own because the compiler of Swift 6.3 fails on
+/// the comparison when it is optimized into an async function.
 @inline(never)
 private func isMainActor(_ actor: (any Actor)?) -> Bool { actor === MainActor.shared }

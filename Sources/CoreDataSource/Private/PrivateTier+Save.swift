@@ -5,15 +5,15 @@ internal import RowStore
 struct SavedWork<Result: Sendable>: Sendable {
     let result: Result
     let report: SaveReport
-    /// The number of the save; nil if there was nothing to save, or if it is in the store already.
+    /// The number of the save; nil if there was nothing to save, or if it is already in the store.
     let uncommitted: Int64?
 }
 
 extension PrivateTier {
-    /// Runs the work and saves what it edited; if it throws, nothing has happened.
+    /// Runs the work and saves its edits; if it throws, nothing has happened.
     ///
-    /// - Parameter isAwaited: Whether the caller waits for the store. If so, and if nobody waits for this context, the save is
-    ///   committed here and now. Otherwise the root commits it soon, with all others that come in meanwhile.
+    /// - Parameter isAwaited: Whether the caller waits for the store. If so, and if no other call waits for this context, the
+    ///   save is committed here and now. Otherwise the root commits it soon, with all other waiting saves.
     func save<Result: Sendable>(
         isAwaited: Bool, _ scope: BatchScope, _ work: (PrivateContext) throws -> Result
     ) -> Swift.Result<SavedWork<Result>, any Error> {
@@ -24,26 +24,26 @@ extension PrivateTier {
         }
     }
 
-    /// Runs the work with the contexts of several data sources and makes one save of what they edited.
+    /// Runs the work with the contexts of several data sources and saves their edits as one save.
     static func perform<Result: Sendable>(
         in tiers: [PrivateTier], waitFor level: SaveLevel, _ work: @Sendable ([PrivateContext]) throws -> Result
     ) async throws -> SavedWork<Result> {
         let held = held(tiers)
         guard let first = held.first else {
-            preconditionFailure("perform(in:) was called without a data source. Name at least one.")
+            preconditionFailure("perform(in:) was called without a data source. Pass at least one.")
         }
         return try await first.enter(waitFor: level, values: 1) { isAwaited in
             await first.save(in: tiers, holding: held.dropFirst(), isAwaited: isAwaited, .reach, work)
         }
     }
 
-    /// The tiers, and those whose rows may follow from what is deleted in them, in the order in which everybody takes their
-    /// queues, so that no two calls wait for each other.
+    /// The tiers, and those whose rows delete rules may change. Every call takes their queues in the same order, so that no two
+    /// calls wait for each other.
     static func held(_ tiers: [PrivateTier]) -> [PrivateTier] {
         if tiers.count == 1, tiers[0].reach.isEmpty { return tiers }
         var held: [PrivateTier] = []
         let all = tiers + tiers.flatMap { $0.stack.tiers(owning: $0.reach) }
-        // Data sources without entities have no place of their own.
+        // Data sources without entities have no position.
         func order(_ tier: PrivateTier) -> (Int, UInt) { (tier.place, UInt(bitPattern: ObjectIdentifier(tier))) }
         for tier in all.sorted(by: { order($0) < order($1) }) where held.last !== tier { held.append(tier) }
         return held
@@ -60,13 +60,13 @@ extension PrivateTier {
         }
     }
 
-    /// Runs the body with the queues of those tiers.
+    /// Runs the body while it holds the queues of those tiers.
     static func holding<R>(_ tiers: ArraySlice<PrivateTier>, _ body: () throws -> R) rethrows -> R {
         guard let next = tiers.first else { return try body() }
         return try next.executor.runAndWait { try holding(tiers.dropFirst(), body) }
     }
 
-    /// Runs the work with the contexts of some of the tiers whose queues are held, and makes one save of all edits.
+    /// Runs the work with the contexts of some of the tiers whose queues are held, and saves all edits as one save.
     static func save<Result: Sendable>(
         in tiers: [PrivateTier], _ held: [PrivateTier], isAwaited: Bool, _ scope: BatchScope,
         _ work: ([PrivateContext]) throws -> Result
@@ -83,7 +83,7 @@ extension PrivateTier {
             isWaitedFor: held.contains { $0.executor.hasWaitingJobs })
     }
 
-    /// - Parameter tiers: Those whose contexts the work gets.
+    /// - Parameter tiers: The tiers whose contexts are passed to the work.
     private nonisolated func batch(
         holding held: [PrivateTier], for tiers: [PrivateTier], _ scope: BatchScope
     ) -> Batch {
@@ -92,7 +92,7 @@ extension PrivateTier {
             named: tiers.filter { $0 !== self }.map(\.held.context), leases: PrivateTier.leases(tiers, scope))
     }
 
-    /// - Parameter isWaitedFor: Whether anybody waits for a context of the save.
+    /// - Parameter isWaitedFor: Whether any call waits for a context of the save.
     private nonisolated func finish<Result: Sendable>(
         _ result: Result, _ changes: ChangeSet, _ number: Int64, isAwaited: Bool, isWaitedFor: Bool
     ) throws -> SavedWork<Result> {

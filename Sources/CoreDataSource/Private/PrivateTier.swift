@@ -1,26 +1,26 @@
 internal import RowStore
 internal import Synchronization
 
-/// The first tier of a save: the queue of one data source, on which batches run, one after the other.
+/// The first tier of a save: the queue of one data source, on which batches run one after the other.
 ///
 /// **Isolation**: its own serial queue. It never waits for the main actor.
 package actor PrivateTier {
     nonisolated let held: HeldContext
-    /// Its place in the order in which the queues of several data sources are taken.
+    /// Its position in the order in which the queues of several data sources are taken.
     nonisolated let place: Int
-    /// The entities of other data sources whose rows may change, or have a say, when objects of this one are deleted.
+    /// The entities of other data sources whose rows may change, or affect the result, when objects of this one are deleted.
     nonisolated let reach: Set<Int>
-    /// How many jobs with a callback are enqueued that have not begun.
+    /// How many jobs with a callback are enqueued and have not begun.
     nonisolated let waitingJobs = Atomic<Int>(0)
-    /// The leases that batches need, in a store that others write too; nil in any other.
+    /// The leases that batches need, in a shared store; nil in any other.
     nonisolated let leases: TierLeases?
     nonisolated let stack: PersistentStack
     nonisolated let executor: QueueExecutor
     /// The name of the data source's class.
     nonisolated let owner: String
-    /// The data source, as its saves know it.
+    /// The data source, in the form that its saves refer to.
     nonisolated let source: SaveSource
-    /// What is being loaded because it was looked up and is not there.
+    /// Loads of objects that were looked up and not found.
     nonisolated let loads = CoalescedLoads()
 
     init(_ stack: PersistentStack, owner: String, ownedEntities: Set<Int>) {
@@ -51,8 +51,8 @@ package actor PrivateTier {
 
 /// The leases that batches of a data source need.
 struct TierLeases: Sendable {
-    /// For batches that change no more than what the data source owns: with its entities those that share a uniqueness
-    /// constraint with one of them, since each entity has a table of its own.
+    /// For batches that change only what the data source owns: its entities and those that share a uniqueness constraint with
+    /// one of them, because each entity has a table of its own.
     let own: LeaseSet
     /// For batches that may delete.
     let reach: LeaseSet
@@ -71,11 +71,11 @@ struct TierLeases: Sendable {
 
 /// What a batch may change.
 enum BatchScope {
-    /// It only reads.
+    /// Nothing: it only reads.
     case nothing
-    /// What the data source owns.
+    /// The entities that the data source owns.
     case own
-    /// Also what delete rules reach.
+    /// Also the entities that delete rules reach.
     case reach
 }
 
@@ -90,7 +90,7 @@ extension PrivateTier {
 
 /// A context that is used on its queue only.
 ///
-/// Guarded by: the queue of its tier. A save over several data sources holds all their queues, which no actor can express.
+/// Guarded by: the queue of its tier. A save over several data sources holds all their queues, which an actor cannot express.
 struct HeldContext: @unchecked Sendable {
     let context: PrivateContext
 }

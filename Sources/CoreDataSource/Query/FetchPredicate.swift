@@ -1,9 +1,9 @@
 public import Foundation
 internal import RowStore
 
-/// Which objects of one class a fetch, a list or an update is about.
+/// A condition for the objects of one class that a fetch, a list or an update uses.
 ///
-/// Operators on key paths make it, and so do predicates of Foundation and format strings:
+/// Make one with operators on key paths, with Foundation's `#Predicate`, or from a format string:
 ///
 /// ```swift
 /// try contacts.fetch(ContactEntity.self, where: \.age >= 18 && \.name != "" && 0.5...1 ~= \.score)
@@ -12,15 +12,15 @@ internal import RowStore
 /// try contacts.fetch(ContactEntity.self, where: FetchPredicate(format: "age >= %d", 18))
 /// ```
 ///
-/// A comparison with nil is false, but for `==` and `!=`, for which nil is a value; `!` is plain negation. Strings are
-/// compared byte by byte unless an option folds them. Numbers of all kinds are compared by their exact values; to compare a
-/// real with a decimal, the real counts as the shortest decimal number that stands for it. A calculation without a result,
-/// such as a division by zero or an integer beyond 64 bits, is nil.
+/// A comparison with nil is false, except for `==` and `!=`, which treat nil as a value; `!` is plain negation. Strings are
+/// compared byte by byte unless an option folds them. Numbers of all kinds are compared by their exact values; when a real is
+/// compared with a decimal, it counts as the shortest decimal number that represents it. A calculation without a result, such
+/// as a division by zero or an integer beyond 64 bits, is nil.
 ///
-/// - A Boolean is compared, `\.isFavorite == true`, or negated, `!\.isFavorite`: a key path alone is no predicate.
-/// - Two attributes are compared by `#Predicate { $0.name == $0.uid }` or by `FetchPredicate(format: "name == uid")`.
+/// - A Boolean must be compared, `\.isFavorite == true`, or negated, `!\.isFavorite`: a key path alone is not a predicate.
+/// - Two attributes are compared with `#Predicate { $0.name == $0.uid }` or `FetchPredicate(format: "name == uid")`.
 /// - A predicate that is "too complex to type-check" needs a type: `let predicate: FetchPredicate<ContactEntity> = ...`.
-/// - A predicate is a tree of at most 1,000 levels; a fetch by a deeper one throws `invalidPredicate`.
+/// - A predicate can have at most 1,000 levels; a fetch with a deeper one throws `invalidPredicate`.
 public struct FetchPredicate<Object: ManagedObject>: Sendable, Hashable {
     package let tree: PredicateTree
 
@@ -34,13 +34,13 @@ public struct FetchPredicate<Object: ManagedObject>: Sendable, Hashable {
     /// Both match.
     public static func && (one: Self, other: Self) -> Self { Self(one.tree && other.tree) }
 
-    /// One of them matches, or both.
+    /// At least one of them matches.
     public static func || (one: Self, other: Self) -> Self { Self(one.tree || other.tree) }
 
-    /// The other does not match: plain negation, also where a value is nil.
+    /// The other predicate does not match. It is a plain negation, also where a value is nil.
     public static prefix func ! (predicate: Self) -> Self { Self(!predicate.tree) }
 
-    /// Why the predicate needs the objects; nil if the rows are enough.
+    /// Why the predicate needs the objects; nil if their rows are enough.
     ///
     /// A fetch then evaluates it on the objects that pass the rest of an AND. Calls that work on rows only cannot use such a
     /// predicate.
@@ -55,17 +55,17 @@ public struct FetchPredicate<Object: ManagedObject>: Sendable, Hashable {
     /// ```
     ///
     /// The store evaluates comparisons, ranges, arithmetic, optionals, strings, the `count` of strings and data, and closures
-    /// over lists from outside. Other parts, joined by `&&`, are evaluated by Foundation on the objects that are left: the
-    /// first character of a string, a property that is not an attribute, the type of an object.
+    /// over captured lists. Foundation evaluates other parts, if they are joined by `&&`, on the objects that pass the rest:
+    /// the first character of a string, a property that is not an attribute, the type of an object.
     ///
-    /// An enum of the app's own is compared for equality with a value from outside, and has to be `Codable` for that:
-    /// `let open = TaskState.open` before `#Predicate { $0.state == open }`. The macro does not take `.open`.
+    /// An enum of the app can be compared for equality with a captured value, and must be `Codable` for that: `let open =
+    /// TaskState.open` before `#Predicate { $0.state == open }`. The macro does not accept `.open`.
     ///
-    /// Arithmetic that would trap in Foundation gives nil, in the store and on objects: a result beyond the width of the
-    /// attribute's type, a division of integers by zero. Nil has no order and equals nil only.
+    /// Arithmetic that would trap in Foundation gives nil, in the store and on objects: a result beyond the range of the
+    /// attribute's type, and a division of integers by zero. Nil has no order and equals only nil.
     ///
-    /// A forced unwrap of nil is nil too in the store. On an object, it makes the fetch throw `predicateFailed`, and so do a
-    /// place beyond the end of a list, an `as!` to another type, and a closure over more than a hundred thousand numbers of a
+    /// A forced unwrap of nil also gives nil in the store. On an object, it makes the fetch throw `predicateFailed`. So do an
+    /// index beyond the end of a list, an `as!` to another type, and a closure over more than a hundred thousand numbers of a
     /// range.
     public init(_ predicate: Predicate<Object>) {
         tree = PredicateTree(predicate)
@@ -73,7 +73,7 @@ public struct FetchPredicate<Object: ManagedObject>: Sendable, Hashable {
 
     // MARK: From and to formats
 
-    /// A predicate from a format string.
+    /// Makes a predicate from a format string.
     ///
     /// ```swift
     /// try FetchPredicate<ContactEntity>(format: "name CONTAINS[cd] %@ AND age BETWEEN {%d, %d}", "guan", 18, 30)
@@ -101,10 +101,10 @@ public struct FetchPredicate<Object: ManagedObject>: Sendable, Hashable {
     /// - `%@` stands for a value or a list of them, `%K` for a key path, `%d` and `%f` for numbers, `$NAME` for what
     ///   ``substituting(_:)`` puts there. In quotes they are plain text.
     ///
-    /// Keywords may be written in any case. A key that is a keyword is written with a `#` before it.
+    /// Keywords can be written in any case. Write a `#` before a key that is a keyword.
     ///
     /// - Parameters:
-    ///   - format: The predicate as a string; what it may hold is listed above.
+    ///   - format: The predicate as a string, with the syntax above.
     ///   - arguments: Strings, numbers, flags, dates, data, UUIDs, URLs, ids of objects, other predicates; arrays and sets of
     ///     values; nil. They are always values, never part of the format.
     /// - Throws: `unreadablePredicate`, with the line and the column.
@@ -112,14 +112,14 @@ public struct FetchPredicate<Object: ManagedObject>: Sendable, Hashable {
         tree = try PredicateTree(format: format, arguments: arguments)
     }
 
-    /// A predicate from a format string, with its arguments in an array.
+    /// Makes a predicate from a format string, with its arguments in an array.
     public init(format: String, arguments: [(any Sendable)?]) throws {
         tree = try PredicateTree(format: format, arguments: arguments)
     }
 
     /// The predicate as a format string. Reading it gives an equal predicate.
     ///
-    /// A part that has no format, such as one that only Foundation can evaluate, is in angle brackets.
+    /// A part that has no format, such as one that only Foundation can evaluate, is shown in angle brackets.
     public var predicateFormat: String { tree.predicateFormat }
 
     /// The predicate with its variables replaced by values.
@@ -129,8 +129,8 @@ public struct FetchPredicate<Object: ManagedObject>: Sendable, Hashable {
     /// let predicate = try template.substituting(["START": "G", "AGE": 18])
     /// ```
     ///
-    /// - Parameter values: The values by the names of the variables, without the `$`. Variables without a value stay; names
-    ///   of other variables are ignored.
+    /// - Parameter values: The values by the names of the variables, without the `$`. Variables that are not named stay; other
+    ///   names are ignored.
     /// - Throws: `unreadablePredicate` if no attribute can have a value of that type.
     public func substituting(_ values: [String: (any Sendable)?]) throws -> Self {
         Self(try tree.substituting(values))
@@ -140,7 +140,7 @@ public struct FetchPredicate<Object: ManagedObject>: Sendable, Hashable {
     public var variables: Set<String> { tree.variables }
 }
 
-/// A predicate of whatever class, as an argument of a format.
+/// A predicate of any class, as an argument of a format.
 protocol PredicateTreeConvertible {
     var tree: PredicateTree { get }
 }
@@ -166,7 +166,7 @@ extension FetchPredicate: Codable {
 
     /// Writes the predicate as its format.
     ///
-    /// - Throws: `unsupportedQuery` if a part of the predicate has no format, or if it is nested too deep; what the encoder
+    /// - Throws: `unsupportedQuery` if a part of the predicate has no format, or if it is nested too deeply; what the encoder
     ///   throws.
     public func encode(to encoder: any Encoder) throws {
         try tree.encode(to: encoder)

@@ -1,7 +1,7 @@
 internal import RowStore
 
 extension RowPredicate {
-    /// A column, and the few values of which every row that matches holds one there; nil if the predicate names none.
+    /// A column and a few values, one of which every matching row has there; nil if the predicate has no such column.
     func wantedValues(_ layout: EntityLayout) -> (column: Int, values: [RowValue])? {
         switch self {
         case .compare(let column, .equal, let value): return wanted(column, [value], layout)
@@ -25,7 +25,7 @@ extension RowPredicate {
         )
     }
 
-    /// Whether every row that matches is in a range of a column, which an index of the store finds.
+    /// Whether every matching row is in a range of a column that an index of the store finds.
     func isInIndexedRange(_ layout: EntityLayout) -> Bool {
         switch self {
         case .compare(let column, let relation, let value):

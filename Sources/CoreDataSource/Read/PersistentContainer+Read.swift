@@ -1,4 +1,4 @@
-/// Reading off the main actor, beside everybody who writes.
+/// Reading off the main actor, beside all writers.
 extension PersistentContainer {
     /// Reads one state of all rows, and returns the result of the body.
     ///
@@ -8,12 +8,12 @@ extension PersistentContainer {
     /// }
     /// ```
     ///
-    /// Everything that the body reads is of the same moment. Saves that were made before are seen, whether they are in the
-    /// store yet or not; saves that are made meanwhile are not. It does not wait for writers, nor writers for it. During a
-    /// long body the write-ahead log grows, which ``failures`` reports.
+    /// Everything that the body reads is from the same moment. It sees all earlier saves, including those that are not in the
+    /// store yet, and no later ones. It does not wait for writers, and writers do not wait for it. During a long body the
+    /// write-ahead log grows, which ``failures`` reports.
     ///
-    /// **Isolation**: none; the body runs on a queue of the container. As many run at once as there are readers, 6; more
-    /// calls wait for their turn, in their order and without blocking a thread.
+    /// **Isolation**: none; the body runs on a queue of the container. At most 6 bodies run at once; further calls wait for
+    /// their turn, in their order and without blocking a thread.
     ///
     /// - Parameter body: It reads, and returns values. Objects cannot leave it.
     /// - Throws: What the body throws, what the store throws, and `CancellationError` if the task is cancelled while it waits

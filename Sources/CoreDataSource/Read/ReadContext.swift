@@ -1,4 +1,4 @@
-/// What ``PersistentContainer/read(_:)`` reads with: one state of all rows, which no later save changes.
+/// The context of ``PersistentContainer/read(_:)``: one state of all rows, which no later save changes.
 ///
 /// **Isolation**: the call that gets it.
 public final class ReadContext: ManagedObjectContext {}

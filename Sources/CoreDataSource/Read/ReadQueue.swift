@@ -1,8 +1,8 @@
 internal import RowStore
 
-/// The queues on which reads run that belong to no data source: given to one read at a time, in the order of asking.
+/// The queues for reads that belong to no data source: each is given to one read at a time, in the order of asking.
 package final class ReadQueue: Sendable {
-    /// The most reads at once. The store has readers left for private contexts then.
+    /// The most reads at once, so that readers of the store are left for private contexts.
     static let limit = 6
 
     private struct State {
@@ -10,15 +10,15 @@ package final class ReadQueue: Sendable {
         var made = 0
         var waiting: [(number: Int, continuation: CheckedContinuation<ReadTier?, Never>)] = []
         var lastNumber = 0
-        /// Those who were cancelled before they began to wait.
+        /// Calls that were cancelled before they began to wait.
         var cancelled: Set<Int> = []
         var isClosed = false
-        /// Those who wait for the last read to end.
+        /// Calls that wait for the last read to end.
         var closing: [CheckedContinuation<Void, Never>] = []
 
         var isIdle: Bool { waiting.isEmpty && idle.count == made }
 
-        /// Who to notify that the last read has ended, if it has.
+        /// The calls to notify that the last read has ended, if it has.
         mutating func takeClosing() -> [CheckedContinuation<Void, Never>] {
             guard isIdle else { return [] }
             defer { closing = [] }
@@ -33,7 +33,7 @@ package final class ReadQueue: Sendable {
         self.stack = stack
     }
 
-    /// A queue for the caller alone, until it gives it back.
+    /// A queue for the caller alone, until it is returned.
     ///
     /// - Throws: `CancellationError` if the task is cancelled before; `storeClosed`.
     func take() async throws -> ReadTier {
@@ -55,7 +55,7 @@ package final class ReadQueue: Sendable {
         return tier
     }
 
-    /// - Returns: What to resume with; nil if it has to wait.
+    /// - Returns: What to resume with; nil if the call must wait.
     private func enter(
         _ number: Int, _ continuation: CheckedContinuation<ReadTier?, Never>
     ) -> (tier: ReadTier?, Void)? {
@@ -92,10 +92,10 @@ package final class ReadQueue: Sendable {
         for continuation in state.withLock({ $0.takeClosing() }) { continuation.resume() }
     }
 
-    /// Whether no more reads are begun.
+    /// Whether no more reads begin.
     package var isClosed: Bool { state.withLock { $0.isClosed } }
 
-    /// Returns once the reads that were asked for before have ended. Later ones throw `storeClosed`.
+    /// Returns once all earlier reads have ended. Later ones throw `storeClosed`.
     func close() async {
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
             let isIdle = state.withLock { state in

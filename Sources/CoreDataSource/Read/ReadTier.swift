@@ -25,7 +25,7 @@ actor ReadTier {
             Swift.Result {
                 let context = ReadContext(stack, .snapshot(snapshot))
                 let result = try body(context)
-                // A relationship that could not be read was nil to the body.
+                // A relationship that could not be read was nil in the body.
                 if let refusal = context.refusal {
                     throw refusal.code == .cancelled ? CancellationError() : refusal
                 }

@@ -2,11 +2,11 @@ internal import RowStore
 
 /// Applies the delete rules of the model to what a batch has deleted, before it is saved.
 ///
-/// All deletions of one kind are taken together, then those that follow from them, until nothing follows. What denies is asked
-/// at the end: an object that is deleted itself, or was moved away, denies nothing.
+/// All deletions of one kind are handled together, then those that follow from them, until none follow. Deny is checked at the
+/// end: an object that is deleted itself, or was moved away, denies nothing.
 struct DeleteRules {
     private let contexts: [PrivateContext]
-    /// The entities of which the batch has the leases; nil in a store that nobody else writes.
+    /// The entities for which the batch has leases; nil in a store that is not shared.
     private let leased: Set<Int>?
     private var denials: [Denial] = []
 
@@ -20,8 +20,8 @@ struct DeleteRules {
     private static let batch = 500
 
     /// - Parameters:
-    ///   - contexts: Those whose edits make one save.
-    ///   - leased: The entities of which the batch has the leases; nil in a store that nobody else writes.
+    ///   - contexts: The contexts whose edits make one save.
+    ///   - leased: The entities for which the batch has leases; nil in a store that is not shared.
     init(_ contexts: [PrivateContext], leased: Set<Int>? = nil) {
         self.contexts = contexts
         self.leased = leased
@@ -51,7 +51,7 @@ struct DeleteRules {
 
     private mutating func apply(to objects: [ManagedObject], in context: PrivateContext) throws {
         guard let layout = objects.first?.layout else { return }
-        // Whether there are such rows now or not: another batch may be making them.
+        // Whether or not such rows exist now, because another batch may be making them.
         for entity in context.stack.graph.reach(of: [layout.index]).sorted() {
             if let leased, !leased.contains(entity), !context.bindings[entity].layout.isAbstract {
                 throw reachesTooFar(context, layout.name, entity)
@@ -151,7 +151,7 @@ struct DeleteRules {
         let (name, relationship) = (denial.object.layout.name, denial.relationship.name)
         throw DataSourceError(
             .deletionDenied,
-            "\(denial.object.objectID) cannot be deleted: \(name).\(relationship) leads to \(left.count) objects, \(first.objectID) among them, and its delete rule is Deny. Delete them or move them away first.",
+            "\(denial.object.objectID) cannot be deleted, because the delete rule of \(name).\(relationship) is Deny and \(left.count) objects are linked, such as \(first.objectID). Delete them or move them to another object first.",
             entityName: name, attributeName: relationship)
     }
 
@@ -167,7 +167,7 @@ struct DeleteRules {
         object.setLink(column, nil)
     }
 
-    /// - Throws: `entityNotOwned` if another data source owns the object and takes no part in the batch.
+    /// - Throws: `entityNotOwned` if another data source owns the object and does not take part in the batch.
     private func editor(of object: ManagedObject, for entity: String) throws -> PrivateContext? {
         guard let context = object.context as? PrivateContext else { return nil }
         if context.mayEdit(object.layout.index) { return context }
@@ -179,7 +179,7 @@ struct DeleteRules {
         let owner = context.stack.owner(ofEntity: reached) ?? "another data source or process"
         return DataSourceError(
             .entityNotOwned,
-            "An object of \(entity) was deleted in a call that adds, and its delete rules reach \(name), which \(owner) may be writing. Delete it with delete, sync or perform, or with container.perform(in:).",
+            "An object of \(entity) was deleted in onAdd(_:in:), but its delete rules reach \(name), which \(owner) may be writing. Delete it with delete, sync or perform, or with container.perform(in:).",
             entityName: name)
     }
 }

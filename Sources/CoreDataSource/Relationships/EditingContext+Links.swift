@@ -1,7 +1,7 @@
 internal import RowStore
 
 extension ManagedObject {
-    /// Sets where a column leads to. A link that is there already is no change.
+    /// Sets the destination of a column. Does nothing if the link already exists.
     final func setLink(_ column: LinkColumn, _ other: ManagedObject?, position: Int64? = nil) {
         let before = row.isNull(column.key) ? nil : row.integer(column.key)
         let leadsThere =
@@ -17,7 +17,7 @@ extension ManagedObject {
 }
 
 extension EditingContext {
-    /// An object goes, and its links with it.
+    /// Deletes an object together with its links.
     func forgetEnds(of object: ManagedObject) {
         guard knowsEnds else { return }
         let columns = stack.graph.linkColumns[object.layout.index]
@@ -25,12 +25,12 @@ extension EditingContext {
         forgetEnds(of: [object.key] + columns.filter { !object.row.isNull($0) }.map { object.row.integer($0) })
     }
 
-    /// The context that has links as they are now.
+    /// The context that has the present links.
     func linkContext(_ pairs: PairColumns) -> EditingContext {
         editor(ofEntity: pairs.layout) as? EditingContext ?? self
     }
 
-    /// The link between two objects, by the end that the first one is; nil if there is none.
+    /// The link between two objects, by the end of the first one; nil if there is none.
     func link(_ one: ManagedObject, _ other: ManagedObject, _ pairs: PairColumns) throws -> ManagedObject? {
         let context = linkContext(pairs)
         let keys = [one.key, other.key].map { RowValue.integer($0) }
@@ -44,7 +44,7 @@ extension EditingContext {
         if let link = try link(one, other, pairs) { try linkContext(pairs).delete(owned: link) }
     }
 
-    /// Makes a link, of which it is known that there is none yet. Each end has its place among those of the other.
+    /// Makes a link that does not exist yet. Each end gets its place among the objects of the other end.
     func insertLink(
         _ pairs: PairColumns, _ one: (object: ManagedObject, position: Int64?),
         _ other: (object: ManagedObject, position: Int64?), key: Int64? = nil
@@ -60,7 +60,7 @@ extension EditingContext {
         for context in [self] + partners { context.related.setLastPosition(position, key, owner) }
     }
 
-    /// The highest place among the objects that a relationship of an owner leads to; nil without any.
+    /// The highest place among the objects of an owner's relationship; nil if there are none.
     func lastPosition(
         _ relationship: RelationshipLayout, _ owner: ManagedObject, _ column: Int
     ) throws -> Int64? {

@@ -1,14 +1,14 @@
 internal import RowStore
 
-/// What the model demands of the number of objects that a relationship leads to.
+/// The model's rules for how many objects a relationship leads to.
 extension EditingContext {
-    /// An owner whose relationship has to be counted.
+    /// An owner whose related objects must be counted.
     private struct Owner: Hashable {
         let end: LinkEnd
         let name: String
     }
 
-    /// What is wrong with the relationships of what was edited, and of objects to which it leads.
+    /// The errors in the relationships of edited objects, and of objects that they lead to.
     func relationshipFailures() throws -> [DataSourceError] {
         let graph = stack.graph
         if !graph.hasChecks { return [] }
@@ -46,7 +46,7 @@ extension EditingContext {
         return failures
     }
 
-    /// Reads together what is about to be counted.
+    /// Reads the relationships that are about to be counted, for all owners at once.
     private func readEnds(of owners: ArraySlice<Owner>) throws {
         try reading { () throws(DataSourceError) in
             try readObjects(owners.map(\.end))
@@ -65,7 +65,7 @@ extension EditingContext {
         }
     }
 
-    /// What is wrong with the relationships of one object.
+    /// The errors in the relationships of one object.
     func relationshipFailures(of object: ManagedObject) throws -> [DataSourceError] {
         let graph = stack.graph
         guard graph.isChecked[object.layout.index], object.hasChanges, !object.isDeleted else { return [] }
@@ -76,14 +76,15 @@ extension EditingContext {
             }
     }
 
-    /// To-one relationships whose links the row has itself. One that an earlier release has left empty may stay so.
+    /// To-one relationships whose links are stored in the row itself. A relationship that an earlier release left empty may
+    /// stay empty.
     private func requiredFailures(_ object: ManagedObject) -> [DataSourceError] {
         object.layout.relationships.compactMap { relationship in
             guard !relationship.description.isOptional, case .column(let column) = relationship.storage,
                 object.row.isNull(column.key), object.saved?.isNull(column.key) != true
             else { return nil }
             return failure(
-                object.layout.name, relationship, "is required and leads to no object. Set it before the save.")
+                object.layout.name, relationship, "is required but leads to no object. Set it before the save.")
         }
     }
 
@@ -103,18 +104,18 @@ extension EditingContext {
         if count == 0 {
             if description.isOptional { return nil }
             return failure(
-                object.layout.name, relationship, "is required and leads to no object. Link one before the save.")
+                object.layout.name, relationship, "is required but leads to no object. Link an object before the save.")
         }
         guard relationship.isToMany else { return nil }
         if count < description.minimumCount {
             return failure(
                 object.layout.name, relationship,
-                "leads to \(count) objects, fewer than the \(description.minimumCount) that the model asks for.")
+                "leads to \(count) objects, but the model requires at least \(description.minimumCount).")
         }
         if description.maximumCount > 0, count > description.maximumCount {
             return failure(
                 object.layout.name, relationship,
-                "leads to \(count) objects, more than the \(description.maximumCount) that the model allows.")
+                "leads to \(count) objects, but the model allows at most \(description.maximumCount).")
         }
         return nil
     }

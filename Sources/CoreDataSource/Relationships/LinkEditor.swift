@@ -44,7 +44,7 @@ struct LinkEditor {
         if let other, other !== object { other.setLink(column, object) }
     }
 
-    /// Lets a row lead to another one, and no other row with it if only one may.
+    /// Links a row to another one, and removes other links to it if only one is allowed.
     private func point(_ source: ManagedObject, _ column: LinkColumn, to other: ManagedObject?) throws {
         if let other, source.row.end(column, [other.layout.index])?.key == other.key { return }
         if let other, let constraint = source.layout.constraint(onColumn: column.key) {
@@ -66,7 +66,7 @@ struct LinkEditor {
     }
 
     func remove(_ other: ManagedObject) {
-        // A deleted object goes from every relationship by itself.
+        // A deleted object is removed from every relationship anyway.
         guard !other.isDeleted, isAllowed(other) else { return }
         editing { () throws in try take(other) }
     }
@@ -90,7 +90,7 @@ struct LinkEditor {
         }
     }
 
-    /// Makes these the objects of the relationship, in this order if it has one.
+    /// Makes these the objects of the relationship, in this order if it is ordered.
     func set(_ objects: [ManagedObject]) {
         var seen: Set<Int64> = []
         let objects = objects.filter { seen.insert($0.key).inserted }
@@ -168,7 +168,7 @@ struct LinkEditor {
         relationship.inverse.flatMap { other.layout.relationship(named: $0.name) }
     }
 
-    /// The place after the last one among those that lead to an object by the column; nil if they have no order.
+    /// The place after the last object that leads to an owner by the column; nil if they have no order.
     private func nextPosition(_ owner: ManagedObject, _ column: LinkColumn) throws -> Int64? {
         guard let position = column.position else { return nil }
         let own = owner === object ? index : relationship.inverse.flatMap { owner.layout.relationship(named: $0.name) }
@@ -189,7 +189,7 @@ struct LinkEditor {
 
     // MARK: Parts
 
-    /// Notes whatever stands in the way, so that the save throws it.
+    /// Checks a link; an error is thrown by the save.
     private func editing(_ body: () throws -> Void) {
         do {
             try context.editingTogether(body)
@@ -201,13 +201,13 @@ struct LinkEditor {
     private func isAllowed(_ other: ManagedObject) -> Bool {
         precondition(
             other.context === context || context.partners.contains { $0 === other.context },
-            "An object of another context was linked to \(object.layout.name).\(relationship.name). Look it up here by its objectID first."
+            "An object of another context was linked to \(object.layout.name).\(relationship.name). Look the object up in this context by its objectID first."
         )
         let path = (object.layout.name, relationship.name)
         if other.isDeleted {
             context.refuse(
                 DataSourceError(
-                    .objectGone, "\(path.0).\(path.1) was linked to an object that had been deleted. Insert a new one.",
+                    .objectGone, "\(path.0).\(path.1) was linked to a deleted object. Insert a new object.",
                     entityName: path.0, attributeName: path.1))
             return false
         }
@@ -218,7 +218,7 @@ struct LinkEditor {
             context.refuse(
                 DataSourceError(
                     .validationFailed,
-                    "\(path.0).\(path.1) was linked to an object of \(other.layout.name), to which it does not lead. Link one of \(relationship.description.destinationName).",
+                    "\(path.0).\(path.1) was linked to an object of \(other.layout.name). Link an object of \(relationship.description.destinationName).",
                     entityName: path.0, attributeName: path.1))
             return false
         }

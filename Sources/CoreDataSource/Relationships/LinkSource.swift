@@ -1,6 +1,6 @@
 internal import RowStore
 
-/// Rows that hold links, and which of their columns lead to the owner and to the other end.
+/// Rows that store links, and their columns for the owner and for the other end.
 struct LinkSource {
     let layout: Int
     /// The column with the owner's key.
@@ -8,7 +8,7 @@ struct LinkSource {
     /// The column of the other end; nil if that is the row itself.
     let other: LinkColumn?
     let position: Int?
-    /// The entities that the other end can be of; one, where no column says it.
+    /// The entities that the other end can have; a single one if no column stores it.
     private let family: [Int]
 
     init(_ layout: Int, _ column: LinkColumn) {
@@ -36,7 +36,7 @@ struct LinkSource {
 }
 
 extension RelationshipLayout {
-    /// Where the links of a relationship are that its sources' own rows do not have.
+    /// Where the links of a relationship are, if they are not in its sources' own rows.
     var linkSources: [LinkSource] {
         switch storage {
         case .column, .none: []
@@ -47,14 +47,14 @@ extension RelationshipLayout {
 }
 
 extension ManagedObject {
-    /// Where a column leads to; nil for nowhere.
+    /// The destination of a column; nil if it leads nowhere.
     final func end(_ column: LinkColumn, _ relationship: RelationshipLayout) -> LinkEnd? {
         row.end(column, relationship.destinationFamily)
     }
 }
 
 extension RowSnapshot {
-    /// Where columns lead to, which is of one of those entities.
+    /// The destination of columns, which has one of those entities.
     func end(_ column: LinkColumn, _ family: [Int]) -> LinkEnd? {
         if isNull(column.key) { return nil }
         let entity = column.entity.map { isNull($0) ? -1 : Int(integer($0)) } ?? family.first

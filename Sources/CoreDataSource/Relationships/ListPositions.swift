@@ -1,11 +1,11 @@
-/// The places of the objects of an ordered relationship: numbers with gaps, so that an object is put between two others
+/// The places of the objects of an ordered relationship: numbers with gaps, so that an object can be put between two others
 /// without moving them.
 ///
-/// It is pure: what was and what is to be, as values.
+/// It is pure: it takes the old places and the new order, and returns the new places.
 package enum ListPositions {
     /// The gap between objects that are added at an end.
     private static let gap: Int128 = 1 << 32
-    /// The smallest gap that is left where others had to be moved, so that those that come next need not.
+    /// The smallest gap that is left where objects had to be moved, so that later ones need not be.
     private static let room: Int128 = 1 << 12
 
     /// The place of an object that is added at the end.
@@ -14,9 +14,9 @@ package enum ListPositions {
         return Int64(clamping: Int128(last) + gap)
     }
 
-    /// Places in ascending order, of which as many as possible are those that were.
+    /// Places in ascending order, of which as many as possible are unchanged.
     ///
-    /// - Parameter places: The place that each object had; nil for one that is new.
+    /// - Parameter places: The old place of each object; nil for a new one.
     /// - Complexity: O(n log n).
     package static func positions(keeping places: [Int64?]) -> [Int64] {
         let known = places.indices.filter { places[$0] != nil }
@@ -37,7 +37,7 @@ package enum ListPositions {
         return positions.map { $0 ?? 0 }
     }
 
-    /// Gives places to objects that have none, and new ones to as few others as possible.
+    /// Gives places to objects that have none, and new places to as few others as possible.
     private static func fill(_ positions: inout [Int64?], _ missing: Range<Int>) {
         var window = missing
         var width = 1
@@ -53,7 +53,7 @@ package enum ListPositions {
         }
     }
 
-    /// So many places between two others; nil if there is no room for them.
+    /// That many places between two others; nil if there is no room.
     private static func spread(_ count: Int, _ low: Int64?, _ high: Int64?, smallestGap: Int128) -> [Int64]? {
         let count = Int128(count)
         let start: Int128
@@ -64,7 +64,7 @@ package enum ListPositions {
         case (let low?, nil): start = low
         case (let low?, let high?):
             step = min(gap, (high - low) / (count + 1))
-            // In the middle of what is free, so that there is room on both sides.
+            // In the middle of the free range, so that there is room on both sides.
             start = low + (high - low - step * (count + 1)) / 2
         }
         guard step >= smallestGap, Int64(exactly: start + step) != nil, Int64(exactly: start + step * count) != nil

@@ -1,17 +1,17 @@
 internal import RowStore
 
-/// Relationships of an object, by their places among those of its entity: inherited ones first, each entity's in the order of
+/// Relationships of an object, by their indexes among those of its entity: inherited ones first, each entity's in the order of
 /// the model. For generated code, and for classes that are written by hand.
 extension ManagedObject {
     /// The object that a to-one relationship leads to; nil for none.
     ///
-    /// Also nil if the related object is gone, as after a deletion with the rule No Action, and if the owner has no context
-    /// any more. A link that cannot be read is nil, too, and the save or the read then throws; on main,
+    /// Also nil if the related object is gone, as after a deletion with the rule No Action, and if the owner has no context any
+    /// more. If a link cannot be read, the result is nil too, and the save or the read then throws; on main,
     /// ``PersistentContainer/failures`` reports it.
     ///
     /// **Isolation**: that of the object's context.
     ///
-    /// - Complexity: one query for up to 1,000 objects that were fetched together, the first time; then constant.
+    /// - Complexity: The first time one query for up to 1,000 objects that were fetched together; then constant.
     public final func relatedObject<Object: ManagedObject>(at index: Int) -> Object? {
         following { context in
             context.adopt(Object.self, layout.relationships[index])
@@ -19,7 +19,7 @@ extension ManagedObject {
         } as? Object
     }
 
-    /// Sets the object of a to-one relationship. The other side shows it at once.
+    /// Sets the object of a to-one relationship. The other side changes at once.
     ///
     /// The link is stored in the row of one side. If another data source owns that row, the save throws `entityNotOwned`.
     public final func setRelatedObject<Object: ManagedObject>(_ object: Object?, at index: Int) {
@@ -40,13 +40,12 @@ extension ManagedObject {
         } ?? []
     }
 
-    /// Sets the objects that an ordered to-many relationship leads to, and their order. An object that comes twice counts where
-    /// it comes first.
+    /// Sets the objects of an ordered to-many relationship, and their order. An object that comes twice has its first place.
     public final func setRelatedList<Object: ManagedObject>(_ objects: [Object], at index: Int) {
         linking(index)?.set(objects)
     }
 
-    /// Reads by way of the context; nil without one, and if it fails.
+    /// Reads through the context; nil if there is none, and if reading fails.
     final func following<R>(_ body: (ManagedObjectContext) throws -> R?) -> R? {
         guard let context else {
             hasFollowed = true
@@ -60,19 +59,19 @@ extension ManagedObject {
         }
     }
 
-    /// What changes the links of a relationship; nil without a context.
+    /// The editor of the links of a relationship; nil if there is no context.
     final func linking(_ index: Int) -> LinkEditor? {
         let name = layout.relationships[index].name
         precondition(
             editing != .not,
-            "\(layout.name).\(name) was set on an object of a context for reading. Edit it in a hook or in perform { } of its data source."
+            "\(layout.name).\(name) was set on an object of a read-only context. Edit the object in a hook or in perform { } of its data source."
         )
         if editing == .inDraft { draft.checkInBatch() }
         if isDeleted {
             context?.refuse(
                 DataSourceError(
                     .objectGone,
-                    "\(layout.name).\(name) was set on an object that had been deleted. Insert a new one.",
+                    "\(layout.name).\(name) was set on a deleted object. Insert a new object.",
                     entityName: layout.name, attributeName: name))
             return nil
         }

@@ -1,12 +1,12 @@
 internal import RowStore
 
-/// How the relationships of objects are read.
+/// Reporting how relationships are read.
 extension ManagedObjectContext {
-    /// A relationship is about to be read for an object that was fetched with no other.
+    /// A relationship is about to be read for an object that was not fetched with others.
     func noteReadingOne(_ key: RelatedCache.Key) { readOneByOne[key, default: 0] += 1 }
 
-    /// The relationships of some entities that have been read for one object at a time so far, by name, and how often. Those of
-    /// which it has been one object only are left out.
+    /// By name, the relationships of some entities that have been read for one object at a time so far, and how often.
+    /// Relationships that were read for only one object are left out.
     func relationshipsReadOneByOne(_ family: some Sequence<Int>) -> [String: Int] {
         if readOneByOne.isEmpty { return [:] }
         var counts: [String: Int] = [:]
@@ -19,7 +19,7 @@ extension ManagedObjectContext {
         return counts
     }
 
-    /// Adds what is read with the objects of a request, and what has been read for its objects one by one.
+    /// Adds the relationships that are read with the objects of a request, and those that were read one by one.
     func explainRelationships<Object: ManagedObject>(
         _ request: FetchRequest<Object>, _ family: [Int], _ explanation: inout FetchExplanation
     ) {
@@ -28,11 +28,11 @@ extension ManagedObjectContext {
             let layout = bindings[entity].layout
             for (index, relationship) in layout.relationships.enumerated() {
                 let count = readOneByOne[RelatedCache.Key(entity: entity, relationship: index)] ?? 0
-                // One object is no list of them.
+                // One object alone is not reported.
                 guard count > 1, !explanation.prefetched.contains(relationship.name) else { continue }
                 explanation.readOneByOne[relationship.name, default: 0] += count
                 explanation.warnings.append(
-                    "\(layout.name).\(relationship.name) has been read for one object at a time, \(count) times so far. Fetch the objects together, and it is read for all of them at once."
+                    "\(layout.name).\(relationship.name) has been read for one object at a time, \(count) times so far. Fetch the objects together, so that it is read for all of them at once."
                 )
             }
         }

@@ -1,10 +1,10 @@
 internal import RowStore
 
-/// Following relationships: from an object to those that it leads to.
+/// Following relationships from an object to those that it leads to.
 ///
-/// What is not registered is read for all objects at once that were fetched together with it.
+/// Objects that are not registered are read at once for all objects that were fetched together.
 extension ManagedObjectContext {
-    /// The object that a to-one relationship leads to; nil for none, and for one that is gone.
+    /// The destination of a to-one relationship; nil if there is none, and if it is gone.
     func destination(of object: ManagedObject, at index: Int) throws -> ManagedObject? {
         let relationship = object.layout.relationships[index]
         guard case .column(let column) = relationship.storage else {
@@ -24,7 +24,7 @@ extension ManagedObjectContext {
         return object.end(column, relationship).flatMap { known($0) ?? nil }
     }
 
-    /// The objects that a relationship leads to, in its order, or in that of their creation.
+    /// The objects of a relationship, in its order, or in the order of their creation.
     func relatedObjects(of object: ManagedObject, at index: Int) throws -> [ManagedObject] {
         if case .column = object.layout.relationships[index].storage {
             return try destination(of: object, at: index).map { [$0] } ?? []
@@ -39,11 +39,11 @@ extension ManagedObjectContext {
         return ends.compactMap { known($0) ?? nil }
     }
 
-    /// Where a to-many relationship leads to, without objects.
+    /// The ends of a to-many relationship, without objects.
     func ends(of object: ManagedObject, at index: Int) throws -> [LinkEnd] {
         let ends = try linkedEnds(of: object, at: index)
         let relationship = object.layout.relationships[index]
-        // Other links go with the rows that are deleted.
+        // Other links are deleted together with their rows.
         guard editing != .not, case .pairs = relationship.storage,
             relationship.destinationFamily.contains(where: mayHaveGoneObjects)
         else { return ends }
@@ -52,7 +52,7 @@ extension ManagedObjectContext {
         return ends.filter { (known($0) ?? nil) != nil }
     }
 
-    /// The same, with links that lead to what was deleted and is not saved yet.
+    /// The same, including links that lead to objects that are deleted but not saved yet.
     private func linkedEnds(of object: ManagedObject, at index: Int) throws -> [LinkEnd] {
         let key = RelatedCache.Key(entity: object.layout.index, relationship: index)
         if let known = related[key, object.key] { return known }
@@ -62,17 +62,17 @@ extension ManagedObjectContext {
                 if near.count == 1 { noteReadingOne(key) }
                 let owners = near.filter { related[key, $0.key] == nil }
                 if try readEnds(of: owners, index, key) { break }
-                // So many that they are better read for fewer objects at once.
+                // So many that it is better to read them for fewer objects at once.
                 object.group?.endWindow = owners.count / 8
             }
             return related[key, object.key] ?? []
         }
     }
 
-    /// How often something is read again that has changed meanwhile.
+    /// How often a read is repeated if its result has changed meanwhile.
     private static let tries = 8
 
-    /// Reads relationships. If objects were brought up to newer links by it, it is done again.
+    /// Reads relationships. If objects were brought up to newer links meanwhile, it is done again.
     private func following<R>(_ body: () throws(DataSourceError) -> R) throws -> R {
         isFollowing = true
         defer { isFollowing = false }
@@ -86,14 +86,14 @@ extension ManagedObjectContext {
         return result
     }
 
-    /// Takes the class of a relationship's destination for an entity for which the model names none.
+    /// Uses the class of a relationship's destination for an entity for which the model names none.
     func adopt(_ type: ManagedObject.Type, _ relationship: RelationshipLayout) {
         let editor = editor(ofEntity: relationship.destination)
         guard editor.bindings[relationship.destination].type == ManagedObject.self else { return }
         if type != ManagedObject.self, !type.entityName.isEmpty { _ = try? editor.entity(of: type) }
     }
 
-    /// The registered object of an end, or nil in it if there is none; nil if the store has to be asked.
+    /// The registered object of an end; the inner optional is nil if there is none, the outer one if the store must be read.
     func known(_ end: LinkEnd) -> ManagedObject?? {
         let binding = editor(ofEntity: end.entity).bindings[end.entity]
         if let object = binding.objects[end.key] { return .some(object.isDeleted ? nil : object) }
@@ -101,7 +101,7 @@ extension ManagedObjectContext {
         return nil
     }
 
-    /// The object, and registered ones that were fetched with it.
+    /// The object, and registered objects that were fetched with it.
     private func neighbours(of object: ManagedObject, _ window: Int = FetchGroup.window) -> [ManagedObject] {
         guard let group = object.group, window > 1 else { return [object] }
         var found = [object]
@@ -125,7 +125,7 @@ extension ManagedObjectContext {
             guard let name = Object.relationshipKeyPaths[keyPath] else {
                 throw DataSourceError(
                     .unknownAttribute,
-                    "A request of \(Object.entityName) prefetches a property that is not a relationship of the model. Name one in relationshipKeyPaths of \(Object.self).",
+                    "A request of \(Object.entityName) prefetches a property that is not a relationship of the model. Use a property that relationshipKeyPaths of \(Object.self) lists.",
                     entityName: Object.entityName)
             }
             let isMixed = objects.contains { $0.layout !== objects[0].layout }
@@ -151,9 +151,9 @@ extension ManagedObjectContext {
         }
     }
 
-    /// Reads where a to-many relationship of objects of one entity leads to, of as many objects at once as can be.
+    /// Reads the ends of a to-many relationship of objects of one entity, for as many objects at once as possible.
     ///
-    /// - Parameter body: Takes the objects that were read together.
+    /// - Parameter body: Called with the objects that were read together.
     func readEnds(
         of objects: [ManagedObject], at index: Int,
         _ body: (ArraySlice<ManagedObject>) throws(DataSourceError) -> Void
@@ -181,7 +181,7 @@ extension ManagedObjectContext {
 
     /// Registers the objects of those ends, with one query for each entity.
     ///
-    /// - Parameter group: Those for which they are read. While any of them is held, main does not forget the objects.
+    /// - Parameter group: The group for which they are read. While any object of the group is held, main does not forget them.
     func readObjects(_ ends: some Sequence<LinkEnd>, for group: FetchGroup? = nil) throws(DataSourceError) {
         var wanted: [Int: Set<Int64>] = [:]
         for end in ends where known(end) == nil { wanted[end.entity, default: []].insert(end.key) }
@@ -196,7 +196,7 @@ extension ManagedObjectContext {
         }
     }
 
-    /// Registers the objects of those ends, and some of those that near objects lead to.
+    /// Registers the objects of those ends, and some of those that nearby objects lead to.
     private func readObjects(
         _ ends: [LinkEnd], andThoseNear object: ManagedObject, _ index: Int
     ) throws(DataSourceError) {
@@ -208,9 +208,9 @@ extension ManagedObjectContext {
         try readObjects(wanted, for: object.group)
     }
 
-    /// Reads where a to-many relationship of some objects leads to.
+    /// Reads the ends of a to-many relationship of some objects.
     ///
-    /// - Returns: Whether it did: for several objects it leads to too many.
+    /// - Returns: Whether it did; false if there are too many ends for several objects.
     private func readEnds(
         of owners: [ManagedObject], _ index: Int, _ key: RelatedCache.Key
     ) throws(DataSourceError) -> Bool {
@@ -225,10 +225,10 @@ extension ManagedObjectContext {
         return true
     }
 
-    /// The most ends that are read for other objects than the one that is asked, about 8 MB.
+    /// The most ends that are read for objects other than the one that is needed, about 8 MB.
     private static let endLimit = 1 << 17
 
-    /// The ends by their owners' keys, in their order; nil if they are more than the limit.
+    /// The ends by their owners' keys, in their order; nil if there are more than the limit.
     func readEnds(
         _ relationship: RelationshipLayout, _ predicate: (_ column: Int) -> RowPredicate, limit: Int?
     ) throws(DataSourceError) -> [Int64: [LinkEnd]]? {

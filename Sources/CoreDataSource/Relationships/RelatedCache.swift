@@ -4,7 +4,7 @@ struct LinkEnd: Hashable {
     let key: Int64
 }
 
-/// What a context has read of to-many relationships, until a link changes.
+/// The links of to-many relationships that a context has read, until a link changes.
 struct RelatedCache {
     /// A relationship of an entity, by their numbers.
     struct Key: Hashable {
@@ -12,7 +12,7 @@ struct RelatedCache {
         let relationship: Int
     }
 
-    /// What was read for the objects of a group.
+    /// The links that were read for the objects of a group.
     private struct Kept {
         weak var group: FetchGroup?
         let objects: [ManagedObject]
@@ -20,12 +20,12 @@ struct RelatedCache {
 
     private var ends: [Key: [Int64: [LinkEnd]]] = [:]
     private var kept: [Kept] = []
-    /// Ends without an object.
+    /// Ends whose objects do not exist.
     private var missing: Set<LinkEnd> = []
     private var count = 0
-    /// How often everything was forgotten.
+    /// How often the whole cache was cleared.
     private(set) var removals = 0
-    /// The last place that was given among the objects of an ordered relationship.
+    /// The last place that was assigned among the objects of an ordered relationship.
     private var lastPositions: [Key: [Int64: Int64]] = [:]
 
     /// The most ends that are kept.
@@ -42,20 +42,20 @@ struct RelatedCache {
         for (owner, own) in found { ends[key, default: [:]][owner] = own }
     }
 
-    /// Keeps objects alive while those are for which they were read.
+    /// Keeps objects alive while the objects are alive for which they were read.
     mutating func keep(_ objects: [ManagedObject], for group: FetchGroup) {
         if !objects.isEmpty { kept.append(Kept(group: group, objects: objects)) }
     }
 
     func isMissing(_ end: LinkEnd) -> Bool { missing.contains(end) }
 
-    /// Remembers that there is no object where a link leads to, as after a deletion with the rule No Action.
+    /// Remembers that an end has no object, as after a deletion with the rule No Action.
     mutating func noteMissing(_ end: LinkEnd) {
         if missing.count >= RelatedCache.limit { missing.removeAll() }
         missing.insert(end)
     }
 
-    /// Lets go of objects for which nobody asks any more.
+    /// Releases objects that are not needed any more.
     mutating func sweep() { kept.removeAll { $0.group == nil } }
 
     func lastPosition(_ key: Key, _ owner: Int64) -> Int64? { lastPositions[key]?[owner] }
@@ -64,7 +64,7 @@ struct RelatedCache {
         lastPositions[key, default: [:]][owner] = position
     }
 
-    /// Forgets what was read of objects, because a link of theirs has changed.
+    /// Forgets the links of objects, because one of them has changed.
     mutating func removeEnds(of owners: [Int64]) {
         for key in ends.keys {
             for owner in owners {
@@ -73,7 +73,7 @@ struct RelatedCache {
         }
     }
 
-    /// Forgets what was read.
+    /// Forgets the links that were read.
     private mutating func removeEnds() {
         guard count > 0 || !ends.isEmpty else { return }
         ends = [:]

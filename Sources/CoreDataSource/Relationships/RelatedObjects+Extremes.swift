@@ -3,9 +3,9 @@ internal import RowStore
 
 /// The least and the greatest value of the objects, in code and along key paths: `\ThreadEntity.messages[max: \.date]`.
 extension RelatedObjects {
-    /// The greatest value of an attribute; nil of no objects. Strings are in the order of their bytes.
+    /// The greatest value of an attribute; nil if there are no objects. Strings are compared by their bytes.
     ///
-    /// In `values`, in an order and in an aggregate it is calculated by the store, and no object is made:
+    /// In `values`, in an order and in an aggregate, the store calculates it, and no object is made:
     ///
     /// ```swift
     /// let threads = try context.values(FetchRequest<ThreadEntity>(), \.title, \.messages.count, \.messages[max: \.date])
@@ -16,24 +16,24 @@ extension RelatedObjects {
         extreme(of: map { $0[keyPath: keyPath] }, isGreatest: true)
     }
 
-    /// The greatest value of an optional attribute; nil of objects without a value.
+    /// The greatest value of an optional attribute; nil if no object has a value.
     public subscript<Value: AttributeStorable>(max keyPath: KeyPath<Object, Value?>) -> Value? {
         extreme(of: compactMap { $0[keyPath: keyPath] }, isGreatest: true)
     }
 
-    /// The least value of an attribute; nil of no objects. Strings are in the order of their bytes.
+    /// The least value of an attribute; nil if there are no objects. Strings are compared by their bytes.
     ///
-    /// - Complexity: As of the greatest.
+    /// - Complexity: As for the greatest value.
     public subscript<Value: AttributeStorable>(min keyPath: KeyPath<Object, Value>) -> Value? {
         extreme(of: map { $0[keyPath: keyPath] }, isGreatest: false)
     }
 
-    /// The least value of an optional attribute; nil of objects without a value.
+    /// The least value of an optional attribute; nil if no object has a value.
     public subscript<Value: AttributeStorable>(min keyPath: KeyPath<Object, Value?>) -> Value? {
         extreme(of: compactMap { $0[keyPath: keyPath] }, isGreatest: false)
     }
 
-    /// By what the values are stored as, as the store compares them.
+    /// Compares the stored forms of the values, as the store does.
     private func extreme<Value: AttributeStorable>(of values: [Value], isGreatest: Bool) -> Value? {
         let order: ValueOrder = Value.self == Decimal.self ? .decimal : .natural
         var found: (value: Value, stored: RowValue)?
@@ -64,7 +64,7 @@ extension Optional: OptionalAttribute where Wrapped: AttributeStorable {
 }
 
 extension RelatedObjects {
-    /// The key paths to what is calculated of the objects, with their names.
+    /// The key paths to values that are calculated from the objects, with their names.
     static var aggregates: [(keyPath: AnyKeyPath, names: [String])] {
         var found: [(keyPath: AnyKeyPath, names: [String])] = [(\Self.count, ["@count"])]
         for (keyPath, name) in AttributeNames.of(Object.self) {

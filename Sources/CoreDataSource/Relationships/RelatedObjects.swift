@@ -1,6 +1,6 @@
 internal import RowStore
 
-/// The objects that a to-many relationship of an object leads to: a set, which is read when it is first asked.
+/// The objects of a to-many relationship: a set, which is read when it is first used.
 ///
 /// ```swift
 /// thread.messages.insert(message)
@@ -8,9 +8,9 @@ internal import RowStore
 /// print(thread.messages.count)
 /// ```
 ///
-/// It always shows the current links, also those that were made through the other side.
+/// It always shows the current links, including those that were made on the other side.
 ///
-/// **Isolation**: that of the object's context. On main it is for reading: changing it traps.
+/// **Isolation**: that of the object's context. On main it is read-only: changing it traps.
 public struct RelatedObjects<Object: ManagedObject> {
     private let owner: ManagedObject
     private let index: Int
@@ -22,15 +22,15 @@ public struct RelatedObjects<Object: ManagedObject> {
 
     private var ends: [LinkEnd] { owner.following { try $0.ends(of: owner, at: index) } ?? [] }
 
-    /// How many objects there are. No object is read for it.
+    /// How many objects there are. No object is read.
     ///
-    /// - Complexity: one query for up to 1,000 owners that were fetched together, the first time; then constant.
+    /// - Complexity: The first time one query for up to 1,000 owners that were fetched together; then constant.
     public var count: Int { ends.count }
 
     /// Whether there are none.
     public var isEmpty: Bool { ends.isEmpty }
 
-    /// The ids of the objects, in the order of their creation. No object is read for them.
+    /// The ids of the objects, in the order of their creation. No object is read.
     public var ids: [ManagedObjectID] {
         guard let layout = owner.context?.stack.layout else { return [] }
         return ends.map { ManagedObjectID(layout.entities[$0.entity], key: $0.key) }
@@ -38,14 +38,14 @@ public struct RelatedObjects<Object: ManagedObject> {
 
     /// Whether the object is one of them.
     ///
-    /// - Complexity: O(n) in their number.
+    /// - Complexity: O(n) in the number of objects.
     public func contains(_ object: Object) -> Bool {
         ends.contains(LinkEnd(entity: object.layout.index, key: object.key))
     }
 
-    /// The objects in an order; those that are equal by all of it come in the order of their creation.
+    /// The objects in an order; those that compare equal come in the order of their creation.
     ///
-    /// - Complexity: O(n log n) in their number, and one query for those that are not registered.
+    /// - Complexity: O(n log n) in the number of objects, and one query for those that are not registered.
     public func sorted(by order: [FetchOrder<Object>]) throws -> [Object] {
         let objects: [Object] = owner.relatedList(at: index)
         guard let context = owner.context, !objects.isEmpty else { return objects }
@@ -58,26 +58,26 @@ public struct RelatedObjects<Object: ManagedObject> {
 
     // MARK: Changing
 
-    /// Adds an object. Does nothing if it is there already.
+    /// Adds an object. Does nothing if it is already one of them.
     ///
-    /// If the other side is to-one, the object leaves the one it belonged to.
+    /// If the other side is to-one, the object leaves its previous owner.
     public func insert(_ object: Object) { owner.linking(index)?.insert([object]) }
 
     /// Adds objects.
     public func insert(contentsOf objects: some Sequence<Object>) { owner.linking(index)?.insert(Array(objects)) }
 
-    /// Takes an object out; it is not deleted.
+    /// Removes an object; it is not deleted.
     public func remove(_ object: Object) { owner.linking(index)?.remove(object) }
 
-    /// Takes all objects out.
+    /// Removes all objects.
     public func removeAll() { set([]) }
 
-    /// Makes these the objects of the relationship, and takes out all others.
+    /// Makes these the objects of the relationship, and removes all others.
     public func set(_ objects: some Sequence<Object>) { owner.linking(index)?.set(Array(objects)) }
 }
 
 extension RelatedObjects: Sequence {
-    /// Goes through the objects in the order of their creation, as they were when it began.
+    /// Visits the objects in the order of their creation, as they were when the loop began.
     public func makeIterator() -> IndexingIterator<[Object]> {
         let objects: [Object] = owner.relatedList(at: index)
         return objects.makeIterator()

@@ -1,19 +1,19 @@
 internal import RowStore
 
-/// What follows for other rows from deleting and linking objects, by entity. It is known from the model.
+/// The effects of deleting and linking objects on other rows, by entity. It is derived from the model.
 final class RelationshipGraph: Sendable {
-    /// Rows that lead to objects of an entity without that entity knowing.
+    /// Rows that lead to objects of an entity through a relationship without an inverse.
     struct Incoming: Sendable {
         let layout: Int
         let column: LinkColumn
-        /// Whether the row is a link and nothing else.
+        /// Whether the row is nothing but a link.
         let isPair: Bool
     }
 
     /// A rule about how many objects a relationship leads to, seen from rows that store the links.
     struct CountedColumn: Sendable {
         let column: LinkColumn
-        /// The entities that the owner can be of.
+        /// The entities that the owner can have.
         let owners: [Int]
         /// The owner's relationship.
         let name: String
@@ -21,13 +21,13 @@ final class RelationshipGraph: Sendable {
 
     /// By entity: rows that lose their links when an object is deleted.
     let incoming: [[Incoming]]
-    /// By entity: the relationships with a rule about their number that other rows store.
+    /// By entity: the relationships with a count rule whose links other rows store.
     let counted: [[Int]]
-    /// By layout, those of links included: the columns whose values change such a number.
+    /// By layout, including those of links: the columns whose values change such a count.
     let countedColumns: [[CountedColumn]]
-    /// By layout: whether anything is demanded of the relationships of its rows, or of those that they are links of.
+    /// By layout: whether its rows, or the rows that they link, have rules for their relationships.
     let isChecked: [Bool]
-    /// Whether anything is demanded of any relationship of the model.
+    /// Whether the model has any such rule.
     var hasChecks: Bool { !checkedLayouts.isEmpty }
     private let checkedLayouts: [Int]
     /// By layout: the entities of both ends, for layouts of links.
@@ -36,11 +36,11 @@ final class RelationshipGraph: Sendable {
     private let isDestination: [Bool]
     /// By layout: the columns with keys of other objects.
     let linkColumns: [[Int]]
-    /// By layout: the columns that say where links lead, and in which order.
+    /// By layout: the columns that store where links lead, and in which order.
     private let columnsOfLinks: [[Int]]
-    /// By entity: whether deleting an object does anything to other rows.
+    /// By entity: whether deleting an object affects other rows.
     let hasEffects: [Bool]
-    /// By entity: the layouts whose rows may change or have a say when an object is deleted.
+    /// By entity: the layouts whose rows may change, or affect the result, when an object is deleted.
     private let reach: [Set<Int>]
 
     init(_ layout: ModelLayout) {
@@ -113,26 +113,27 @@ final class RelationshipGraph: Sendable {
         reach = layout.entities.map { RelationshipGraph.reach(of: $0, layout, incoming) }
     }
 
-    /// The entities whose rows may change or have a say when objects of those entities are deleted: of links, both ends.
+    /// The entities whose rows may change, or affect the result, when objects of those entities are deleted; for links, both
+    /// ends.
     func reach(of entities: Set<Int>) -> Set<Int> {
         let layouts = entities.reduce(into: Set<Int>()) { $0.formUnion(reach[$1]) }
         return layouts.reduce(into: []) { $0.formUnion(linkEnds[$1].isEmpty ? [$1] : Set(linkEnds[$1])) }
     }
 
-    /// Whether objects of an entity have to be deleted one by one: for what follows, or for rules about numbers.
+    /// Whether objects of an entity must be deleted one by one, because of delete rules or count rules.
     func needsObjects(toDelete entity: Int) -> Bool { hasEffects[entity] || !countedColumns[entity].isEmpty }
 
-    /// Whether links change with what happened to rows.
+    /// Whether a change of rows changes links.
     func changesLinks(_ changes: EntityChanges) -> Bool {
         let columns = columnsOfLinks[changes.entity]
-        // A row that comes back, because its deletion was taken back, is led to again.
+        // A row that comes back, because its deletion was taken back, gets back the links that lead to it.
         if !changes.inserted.isEmpty || !changes.deleted.isEmpty {
             return !columns.isEmpty || isDestination[changes.entity]
         }
         return changes.updated.contains { row in columns.contains(where: row.columns.contains) }
     }
 
-    /// The entities that both ends of links can be of.
+    /// The entities that both ends of links can have.
     func ends(ofLinks layout: Int) -> [Int] { linkEnds[layout] }
 
     private static func reach(of entity: EntityLayout, _ layout: ModelLayout, _ incoming: [[Incoming]]) -> Set<Int> {
@@ -156,7 +157,7 @@ final class RelationshipGraph: Sendable {
 }
 
 extension RelationshipLayout {
-    /// Whether deleting a source does anything to other rows, or may be refused.
+    /// Whether deleting a source affects other rows, or may be refused.
     fileprivate var hasEffects: Bool {
         switch (storage, description.deleteRule) {
         case (.none, _): false
@@ -167,19 +168,19 @@ extension RelationshipLayout {
         }
     }
 
-    /// Whether there is a rule about the number of objects that has to be looked up.
+    /// Whether there is a count rule that must be looked up.
     fileprivate var isCounted: Bool {
         if case .none = storage { return false }
         if case .column = storage { return false }
         return !description.isOptional || isToMany && (description.minimumCount > 1 || description.maximumCount > 0)
     }
 
-    /// Whether it is required and its sources' own rows have the links.
+    /// Whether it is required and its links are stored in its sources' own rows.
     fileprivate var isRequiredColumn: Bool {
         if case .column = storage { !description.isOptional } else { false }
     }
 
-    /// The columns of the rows that store the links which lead to the source.
+    /// The columns of the rows that store the links to the source.
     fileprivate var ownerColumn: LinkColumn? {
         switch storage {
         case .inverseColumn(let column): column

@@ -1,8 +1,8 @@
 package import RowStore
 
-/// Lets calls in one after the other, and holds them while too much is waiting already.
+/// Lets calls in one after the other, and holds them while too much is already waiting.
 ///
-/// Callers are held before their batch begins, never on the queue of a private context, so that what is waiting can go on.
+/// Calls are held before their batch begins, never on the queue of a private context, so that waiting batches can continue.
 package final class Admission: Sendable {
     private let limits: RootLimits
     private let scheduling: WorkScheduling
@@ -33,7 +33,7 @@ package final class Admission: Sendable {
 
     /// Lets a call in at once, if there is room.
     ///
-    /// - Parameter values: How many values it brings; 0 for one that only reads, which is never held.
+    /// - Parameter values: How many values it has; 0 for a call that only reads, which is never held.
     /// - Throws: `storeClosed`; `storeUnavailable` if there is no room.
     package func enterNow(_ values: Int) throws(DataSourceError) {
         if try !enterIfRoom(values) { throw Admission.unavailable }
@@ -76,7 +76,7 @@ package final class Admission: Sendable {
         endBatch()
     }
 
-    /// The batch of a call has ended, but its values still count: its callback has not been called.
+    /// The batch of a call has ended, but its values still count, because its callback has not been called.
     func endBatch() {
         let ended = state.withLock { state in
             state.callCount -= 1
@@ -85,7 +85,7 @@ package final class Admission: Sendable {
         for body in ended { body() }
     }
 
-    /// Values that were let in do not count any more.
+    /// Values that were let in no longer count.
     func forgetValues(_ values: Int) {
         let admitted = state.withLock { state in
             state.queuedValues -= values
@@ -94,9 +94,10 @@ package final class Admission: Sendable {
         for waiter in admitted { waiter(.success(())) }
     }
 
-    /// The bytes of saves that wait for the store have changed.
+    /// The number of bytes of saves that wait for the store has changed.
     ///
-    /// - Parameter bytes: Says how many there are now. It is asked in turn: of two calls the later one has the newer answer.
+    /// - Parameter bytes: Returns the present number. It is called under the lock, so that of two calls the later one has the
+    ///   newer number.
     func notePending(_ bytes: () -> Int) {
         let admitted = state.withLock { state in
             state.pendingBytes = bytes()
@@ -105,7 +106,7 @@ package final class Admission: Sendable {
         for waiter in admitted { waiter(.success(())) }
     }
 
-    /// Refuses all calls from now on, and returns once those that were let in have ended their batches.
+    /// Refuses all further calls, and returns once the calls that were let in have ended their batches.
     package func close() async {
         await withCheckedContinuation { continuation in
             let (refused, ended) = state.withLock { state in
@@ -160,7 +161,7 @@ package final class Admission: Sendable {
         scheduling.after(limits.patience) { [weak self] in self?.end(id, Admission.unavailable) }
     }
 
-    /// Sends a call away that is held.
+    /// Refuses a call that is held.
     private func end(_ id: Int, _ error: DataSourceError) {
         let held = state.withLock { state in
             state.waiting.firstIndex { $0.id == id }.map { state.waiting.remove(at: $0).waiter }

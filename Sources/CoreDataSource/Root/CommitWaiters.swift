@@ -1,12 +1,12 @@
 package import RowStore
 
-/// Who waits for which save.
+/// The callers that wait for saves.
 package struct CommitWaiters {
     package typealias Waiter = @Sendable (Result<Void, DataSourceError>) -> Void
 
     package struct Entry {
         package let number: Int64
-        /// Whether it waits for every save up to the number, whoever made it, and not for one that it has made.
+        /// Whether it waits for every save up to the number, and not for one save of its own.
         package let isFlush: Bool
         package let waiter: Waiter
     }
@@ -17,7 +17,7 @@ package struct CommitWaiters {
         waiting.append(Entry(number: number, isFlush: isFlush, waiter: waiter))
     }
 
-    /// Takes those for whom there is a result.
+    /// Removes the waiters for whom there is a result.
     mutating func take(
         _ result: (Entry) -> Result<Void, DataSourceError>?
     ) -> [(waiter: Waiter, result: Result<Void, DataSourceError>)] {

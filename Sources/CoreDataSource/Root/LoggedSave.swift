@@ -3,22 +3,22 @@ package import RowStore
 /// A save in the log.
 package struct LoggedSave: Sendable {
     package internal(set) var changes: ChangeSet
-    /// Who made it; nil for one that undoes others.
+    /// The data source that made it; nil for a save that undoes others.
     package let source: SaveSource?
-    /// Whether its caller waits for the store, and gets its outcome. Otherwise it was promised to main only.
+    /// Whether its caller waits for the store, and gets its outcome. Otherwise the caller waits for main only.
     package let isAwaited: Bool
-    /// Whether it has to be committed: it is not in the store, and was not taken back.
+    /// Whether it must be committed: it is not in the store, and was not taken back.
     package internal(set) var isPending: Bool
-    /// Whether it was taken back: its rows are not visible any more.
+    /// Whether it was taken back, so that its rows are not visible any more.
     package internal(set) var isTakenBack = false
     /// Whether reads find newer rows than its own in the store.
     package internal(set) var isForgotten = false
     /// Whether its data source was notified that it is late.
     package internal(set) var isDelayed = false
-    /// How much memory it takes, in bytes.
+    /// How much memory it uses, in bytes.
     package let byteCount: Int
 
-    /// Whether another container has made it.
+    /// The container that made it, if that is another one.
     var isMadeElsewhere: Bool { changes.maker != nil }
 
     package init(_ changes: ChangeSet, from source: SaveSource? = nil, isAwaited: Bool = true) {
@@ -30,7 +30,7 @@ package struct LoggedSave: Sendable {
         byteCount = changes.byteCount
     }
 
-    /// One that another container has made. It is in the store already.
+    /// A save of another container. It is already in the store.
     init(madeElsewhere changes: ChangeSet) {
         self.changes = changes
         source = nil
@@ -39,7 +39,7 @@ package struct LoggedSave: Sendable {
         byteCount = changes.byteCount
     }
 
-    /// One that undoes others, for those who have seen them. It is never committed.
+    /// A save that undoes others, for contexts that have seen them. It is never committed.
     init(undoing saves: [ChangeSet]) {
         changes = ChangeSet(undoing: saves)
         source = nil
@@ -72,7 +72,7 @@ extension ChangeSet {
     }
 }
 
-/// A row before some saves and after them; nil where there is none.
+/// A row before some saves and after them; nil where it does not exist.
 private struct RowHistory {
     let before: RowSnapshot?
     var now: RowSnapshot?

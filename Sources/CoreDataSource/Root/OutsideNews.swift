@@ -1,23 +1,23 @@
 internal import RowStore
 
-/// What is known of the writes of other programs.
+/// Writes of other programs that were noticed.
 struct OutsideNews {
     /// The position of the feed after the last event about them.
     fileprivate(set) var position: Int64 = 0
-    /// The newest save whose rows may lack them; nil if there is none that is pending.
+    /// The newest pending save whose rows may lack them; nil if there is none.
     fileprivate(set) var lacking: Int64?
 
-    /// Rows have changed that cannot be told, under pending saves up to that one.
+    /// Unknown rows have changed, under pending saves up to that one.
     mutating func wait(for number: Int64?) {
         if let number { lacking = number }
     }
 }
 
 extension RootContext.State {
-    /// Makes all followers reload what another program may have written.
+    /// Makes all followers reload the rows that another program may have written.
     ///
-    /// A pending save carries whole rows, of which the store takes only the columns that it changes. Until it is in the store
-    /// or taken back, reads lay its rows over those that the other program wrote. So everybody reads once more after that.
+    /// A pending save has whole rows, of which the store takes only the columns that it changes. Until it is in the store or
+    /// taken back, reads lay its rows over those that the other program wrote. So all followers read once more after that.
     mutating func noteOutsideWrites() {
         feed.append(.unknown(nil))
         log.forgetForMain(.outsideWrites)
@@ -31,7 +31,7 @@ extension RootContext.State {
         if basis.number < outsideWrites.position { outsideWrites.lacking = number }
     }
 
-    /// Makes all followers reload once the saves are settled whose rows may lack what another program wrote.
+    /// Makes all followers reload once the saves are settled whose rows may lack the writes of another program.
     mutating func readAgainAfterOutsideWrites() {
         guard let lacking = outsideWrites.lacking, log.committed >= lacking else { return }
         noteOutsideWrites()

@@ -1,6 +1,6 @@
 internal import RowStore
 
-/// The end.
+/// Closing.
 extension RootContext {
     /// Closes the store, once the commit that is under way has ended. It is for a container that is still there, and takes no
     /// more saves.
@@ -17,14 +17,14 @@ extension RootContext {
 
     /// Writes what is pending, and closes the store.
     ///
-    /// It is called where the last reference to a container goes, which may be any thread, and inside of anything: a commit,
-    /// a read, a hook. So it waits for nobody. What it cannot do at once is done on the root's queue.
+    /// It is called where the last reference to a container is released, which may be on any thread, and inside a commit, a
+    /// read or a hook. So it waits for nothing. What it cannot do at once is done on the root's queue.
     package func shutDown() {
         stopAccepting()
         store.willClose()
         failures.finish()
         while let group = state.withLock({ $0.log.takeForCommit() }) {
-            // There is nobody left to tell of a failure.
+            // No caller is left to report a failure to.
             guard commit(group).isWritten else { break }
         }
         if !isCommitting, store.closeIfIdle() { return }

@@ -4,8 +4,8 @@ package import RowStore
 extension RootContext {
     /// Commits what is pending on this thread, if no other commit is under way.
     ///
-    /// - Returns: Whether it is known what became of the save of that number. If not, whoever commits now will commit it
-    ///   next.
+    /// - Returns: Whether the outcome of the save with that number is known. If not, the commit under way is followed by one
+    ///   that includes it.
     /// - Throws: Why the save was refused.
     package func commitInPlace(_ number: Int64) throws(DataSourceError) -> Bool {
         if let group = state.withLock({ $0.log.takeForCommit() }) {
@@ -31,14 +31,14 @@ extension RootContext {
         upkeep()
     }
 
-    /// Lets the store do what it put off, unless there is something to commit by now.
+    /// Lets the store do its postponed upkeep, unless there is something to commit by now.
     private func upkeep() {
         if store.needsUpkeep, pendingSaveCount == 0 { store.upkeep() }
     }
 
-    /// Commits a group, notifies those who wait, and takes back what was refused.
+    /// Commits a group, notifies the waiters, and takes back what was refused.
     ///
-    /// - Returns: Whether it was written, but for what was refused, and whether saves came in meanwhile.
+    /// - Returns: Whether it was written, except for what was refused, and whether saves came in meanwhile.
     func commit(_ group: [ChangeSet]) -> (isWritten: Bool, isMoreWaiting: Bool) {
         let result = Result { () throws(DataSourceError) in try store.commit(group) }
         let errors = result.map { outcome in
@@ -50,7 +50,7 @@ extension RootContext {
         }
         if case .success(let outcome) = result, outcome.foundOutsideWrites { didFindOutsideWrites() }
         didTakeBack()
-        // The next commit begins when all have been told of this one, so everybody hears of saves in their order.
+        // The next commit begins when all waiters of this one have been notified, so waiters learn of saves in their order.
         var isMoreWaiting: Bool?
         while isMoreWaiting == nil {
             let (told, ended) = state.withLock { $0.endCommit() }
@@ -64,7 +64,8 @@ extension RootContext {
         return (true, isMoreWaiting ?? false)
     }
 
-    /// Everybody who has seen saves that were taken back is told soon, and so is whoever has to read the rows of others anew.
+    /// Everyone who has seen saves that were taken back is notified soon, and so is everyone who must reload the rows of
+    /// others.
     func didTakeBack() {
         state.withLock { $0.readAgainAfterOutsideWrites() }
         wakeMainIfListening()
@@ -75,7 +76,7 @@ extension RootContext {
 
     /// Tries to commit again after a while, if there are saves that no call waits for.
     private func retryLater(after error: DataSourceError) {
-        // A server is asked again what became of the save; a file has to be opened anew.
+        // A server is asked again for the outcome of the save; a file must be opened again.
         guard error.code != .storeClosed, error.code != .outcomeUnknown || store.sharing != nil else { return }
         let delay = state.withLock { state -> Duration? in
             guard state.log.pendingCount > 0, !state.isRetryScheduled, !state.isClosed else { return nil }
@@ -90,7 +91,7 @@ extension RootContext {
         }
     }
 
-    /// How long to wait after so many commits that failed one after the other: from a tenth of a second to 30 seconds.
+    /// How long to wait after that many failed commits in a row: from a tenth of a second to 30 seconds.
     private static func pause(beforeTry failureCount: Int) -> Duration {
         .milliseconds(min(30_000, 100 << min(failureCount - 1, 10)))
     }

@@ -1,8 +1,8 @@
 internal import RowStore
 
-/// What contexts have to take in before they go on.
+/// Events that contexts must take in before they continue.
 extension RootContext {
-    /// How much of the feed there is.
+    /// How far the feed has come.
     package var feedPosition: FeedPosition {
         state.withLock { FeedPosition(generation: $0.log.generation, number: $0.feed.position) }
     }
@@ -17,10 +17,10 @@ extension RootContext {
         }
     }
 
-    /// Looks whether another program has written to the store, and has everybody take that in.
+    /// Checks whether another program has written to the store, and makes all followers take that in.
     package func noticeOutsideWrites() {
         if store.sharing != nil {
-            // Where it fails, a read or a commit says why.
+            // If this fails, a read or a commit throws the error.
             try? follow()
         } else if store.canBeWrittenOutside, store.noticeOutsideWrites() {
             didFindOutsideWrites()
@@ -33,7 +33,7 @@ extension RootContext {
         wakeMainIfListening()
     }
 
-    /// Looks for writes of other programs again and again while main shows anything.
+    /// Checks for writes of other programs repeatedly while main shows anything.
     func followOutsideWrites() {
         guard store.canBeWrittenOutside else { return }
         let isFirst = state.withLock { state in

@@ -5,7 +5,7 @@ package import RowStore
 /// What another executor throws is carried over as a result, here and wherever a call goes to one, and thrown by the caller.
 /// Optimized code of Swift 6.3 does not return to the caller's actor otherwise: https://github.com/swiftlang/swift/issues/88259.
 extension RootContext {
-    /// Waits for the outcome of the save of that number.
+    /// Waits for the outcome of the save with that number.
     package func committed(_ number: Int64) async throws {
         let outcome = await withCheckedContinuation {
             (continuation: CheckedContinuation<Result<Void, DataSourceError>, Never>) in
@@ -14,7 +14,7 @@ extension RootContext {
         try outcome.get()
     }
 
-    /// Blocks until the outcome of the save of that number is known.
+    /// Blocks until the outcome of the save with that number is known.
     package func waitUntilCommitted(_ number: Int64) throws(DataSourceError) {
         try block { whenCommitted(number, $0) }
     }
@@ -34,7 +34,7 @@ extension RootContext {
         try block(flush)
     }
 
-    /// Commits everything that is pending, even if that has failed before; calls back when it is done.
+    /// Commits everything that is pending, even after a failure; calls back when it is done.
     func flush(_ waiter: @escaping CommitWaiters.Waiter) {
         let isDone = state.withLock { state in
             state.forgetFailure()
@@ -42,7 +42,7 @@ extension RootContext {
             let begun = state.log.commitCount
             state.waiters.add(state.log.newest, isFlush: true) { result in
                 if case .failure = result, self.isCommitting(begun) {
-                    // It had begun before this was called, and may not have seen what has changed since.
+                    // It began before this call, and may not include what has changed since.
                     self.queue.async { self.flush(waiter) }
                 } else {
                     waiter(result)
@@ -58,13 +58,13 @@ extension RootContext {
         state.withLock { $0.log.committing != nil && $0.log.commitCount == number }
     }
 
-    /// Takes no more saves: what is made from now on is refused with `storeClosed`.
+    /// Accepts no more saves: further ones are refused with `storeClosed`.
     package func stopAccepting() {
         state.withLock { $0.isClosed = true }
     }
 
-    /// Runs the attempt on the queue, again and again until no commit is under way and it returns something, and goes on with
-    /// that. No thread waits meanwhile.
+    /// Runs the attempt on the queue repeatedly until no commit is under way and it returns a value, and continues with that.
+    /// No thread waits meanwhile.
     func betweenCommits<R: Sendable>(
         _ attempt: @escaping @Sendable (inout State) -> R?, then body: @escaping @Sendable (R) -> Void
     ) {

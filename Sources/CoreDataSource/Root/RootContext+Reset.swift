@@ -2,10 +2,10 @@ package import RowStore
 
 /// Emptying the store while the app runs.
 extension RootContext {
-    /// Empties the store, once the commit that is under way has ended. Saves that are not in it are lost, and so are those
-    /// that are based on older rows.
+    /// Empties the store, once the commit that is under way has ended. Saves that are not in the store are lost, and so are
+    /// those that are based on older rows.
     ///
-    /// - Throws: What the store throws; then everything is as it was.
+    /// - Throws: What the store throws; everything is unchanged then.
     package func reset() async throws -> StoreStartup {
         let outcome = await withCheckedContinuation {
             (continuation: CheckedContinuation<Result<StoreStartup, DataSourceError>, Never>) in
@@ -21,7 +21,7 @@ extension RootContext {
     private func resetOnQueue() -> Result<StoreStartup, DataSourceError> {
         var ended: (told: [State.Told], reports: [StoreFailure.Report]) = ([], [])
         let result = Result { () throws(DataSourceError) in
-            // While reads wait: whoever reads the new store lays nothing over it that was saved before.
+            // While reads wait: a read of the new store must not lay rows over it that were saved before.
             try store.reset {
                 ended = state.withLock { $0.empty() }
                 leases?.forget()
@@ -35,7 +35,7 @@ extension RootContext {
         return result
     }
 
-    /// - Throws: `storeReset` if rows of that generation are not what the store has now.
+    /// - Throws: `storeReset` if the store has other rows than those of that generation.
     package func checkNotReset(since basis: FeedPosition) throws(DataSourceError) {
         if state.withLock({ $0.log.isResetting || basis.generation < $0.log.generation }) {
             throw RootContext.storeReset

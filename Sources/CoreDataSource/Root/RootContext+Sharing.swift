@@ -2,14 +2,14 @@ package import RowStore
 
 /// Following the other containers that have the store open.
 extension RootContext {
-    /// Puts what others have saved into the log, so that everybody takes it in.
+    /// Adds the saves of others to the log, so that all contexts take them in.
     ///
     /// - Parameter wanted: How far at least; nil for as far as possible.
     /// - Throws: What the store throws.
     package func follow(to wanted: Int64? = nil) throws(DataSourceError) {
         guard let sharing = store.sharing, isBehind(wanted) else { return }
         let known = try following.withLock { leaseVersion throws(DataSourceError) -> Int64? in
-            // Somebody else may have done it meanwhile.
+            // Another thread may have done it meanwhile.
             while isBehind(wanted) {
                 let (position, generation) = state.withLock { ($0.followed, $0.log.generation) }
                 let news = try sharing.news(after: position)
@@ -28,7 +28,7 @@ extension RootContext {
         return state.withLock { $0.followed < wanted }
     }
 
-    /// - Parameter generation: That of the store when they were read. News of one that is gone are none.
+    /// - Parameter generation: The generation of the store when they were read. News of an earlier generation are ignored.
     private func take(_ news: SharedNews, _ generation: Int) {
         let events = news.events.map { event -> (FeedEvent, PendingBlock?) in
             if case .changes(let changes) = event { return (event, PendingRows.block(changes, layout)) }
@@ -43,17 +43,17 @@ extension RootContext {
         if news.foundOutsideWrites { didFindOutsideWrites() } else if !events.isEmpty { wakeMainIfListening() }
     }
 
-    /// Calls whoever has to know when others have written.
+    /// Notifies everyone who follows the writes of others.
     func listenToOthers() {
         guard let sharing = store.sharing else { return }
         leases?.connect(self)
         sharing.listen { [weak self] in try? self?.follow() }
     }
 
-    /// Saves were refused because another container has taken a lease over. Rows may be different from what they were before
-    /// these saves, so that everybody reads them anew.
+    /// Saves were refused because another container has taken over a lease. Rows may differ from what they were before these
+    /// saves, so they are reloaded.
     func didLoseLease() {
-        // Before callers are told, so that the next try asks for the lease.
+        // Before callers are notified, so that the next try asks for the lease.
         leases?.doubt()
         _ = try? leases?.current()
         try? follow()

@@ -1,24 +1,24 @@
 internal import RowStore
 
 extension RootContext {
-    /// The log, and who waits for it.
+    /// The log, and the callers that wait for it.
     struct State {
         var log: SaveLog
         var feed = Feed()
         var waiters = CommitWaiters()
-        /// Why saves were taken back whose callers have not asked yet.
+        /// The errors of saves that were taken back and whose callers have not asked yet.
         private var refused: [Int64: DataSourceError] = [:]
-        /// Whether no more saves are taken.
+        /// Whether no more saves are accepted.
         var isClosed = false
         /// The last commit that failed as a whole, until one succeeds.
         private(set) var failure: (through: Int64, error: DataSourceError)?
         /// The first save that was refused by the commit that is ending.
         private var refusal: (number: Int64, error: DataSourceError)?
-        /// How many commits have failed one after the other.
+        /// How many commits have failed in a row.
         private(set) var failureCount = 0
-        /// Whether a commit has been put off to be tried again.
+        /// Whether a commit has been postponed to be tried again.
         var isRetryScheduled = false
-        /// Whether writes of other programs are looked for from time to time.
+        /// Whether writes of other programs are checked for from time to time.
         var isFollowingOutsideWrites = false
         var outsideWrites = OutsideNews()
         /// Everything that other containers have saved up to this position is in the log.
@@ -31,7 +31,7 @@ extension RootContext {
 
         // MARK: Outcomes
 
-        /// What became of a save, if that is known and everyone who asked before has been told; nil otherwise. It is told
+        /// The outcome of a save, if it is known and everyone who asked before has been notified; otherwise nil. It is returned
         /// once.
         mutating func takeOutcome(_ number: Int64) -> Result<Void, DataSourceError>? {
             log.committing?.contains(number) == true ? nil : outcome(number)
@@ -42,7 +42,7 @@ extension RootContext {
             return log.committed >= number || !log.isPending(number) ? .success(()) : nil
         }
 
-        /// The result of a flush up to that save; nil if it has to go on waiting.
+        /// The result of a flush up to that save; nil if it must wait longer.
         private func flushed(_ number: Int64) -> Result<Void, DataSourceError>? {
             if let refusal, refusal.number <= number { return .failure(refusal.error) }
             if log.committed >= number { return .success(()) }
@@ -50,7 +50,7 @@ extension RootContext {
             return nil
         }
 
-        /// Has everybody wait for what the next commit comes to.
+        /// Makes all waiters wait for the result of the next commit.
         mutating func forgetFailure() {
             failure = nil
             failureCount = 0
@@ -58,9 +58,9 @@ extension RootContext {
 
         // MARK: Commits
 
-        /// Notes how the commit that is under way came out, and takes back what has to be.
+        /// Notes the outcome of the commit that is under way, and takes back what was refused.
         ///
-        /// - Returns: What has to be reported.
+        /// - Returns: What must be reported.
         mutating func noteCommit(_ result: Result<[Int64: DataSourceError], DataSourceError>) -> [StoreFailure.Report] {
             switch result {
             case .success(let errors):
@@ -86,8 +86,8 @@ extension RootContext {
 
         /// Takes back saves, and later ones of their origins.
         ///
-        /// - Parameter cause: The error for a save; the second argument is what to say to those that rest on another.
-        /// - Returns: What has to be reported.
+        /// - Parameter cause: The error for a save; the second argument is the error for saves that depend on another.
+        /// - Returns: What must be reported.
         mutating func takeBack(
             _ numbers: Set<Int64>, _ cause: (Int64, DataSourceError) -> DataSourceError
         ) -> [StoreFailure.Report] {
@@ -108,9 +108,9 @@ extension RootContext {
             }
         }
 
-        /// The waiters to notify, with their results; once there are none, the commit has ended.
+        /// The waiters to notify, with their results; when there are none left, the commit has ended.
         ///
-        /// - Returns: Those, or whether saves came in meanwhile.
+        /// - Returns: The waiters, or whether saves came in meanwhile.
         mutating func endCommit() -> (told: [Told], isMoreWaiting: Bool?) {
             let told = takeTold()
             if !told.isEmpty { return (told, nil) }
@@ -131,7 +131,7 @@ extension RootContext {
 
         /// Takes back all pending saves, unless a commit is under way.
         ///
-        /// - Returns: How many they were, and the waiters to notify.
+        /// - Returns: How many saves were taken back, and the waiters to notify.
         mutating func discardPending() -> (count: Int, told: [Told])? {
             guard log.committing == nil else { return nil }
             let numbers = Set(log.pending.map(\.changes.number))
@@ -153,7 +153,7 @@ extension RootContext {
             return (takeTold(), reports)
         }
 
-        /// Why a save that is based on rows of that state cannot be taken; nil if it can.
+        /// Why a save that is based on rows of that state cannot be accepted; nil if it can.
         func refusal(_ origin: Int, basedOn basis: FeedPosition) -> DataSourceError? {
             if log.isResetting || basis.generation < log.generation { return RootContext.storeReset }
             guard feed.hasTakenBack(origin, after: basis.number) else { return nil }

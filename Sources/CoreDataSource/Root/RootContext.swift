@@ -1,8 +1,8 @@
 package import RowStore
 
-/// The last tier: it writes saves to the store, in the order in which they were made, all waiting ones in one transaction.
+/// The last tier: it writes saves to the store, in the order in which they were made, and all waiting ones in one transaction.
 ///
-/// Whoever saves while the store is idle commits at once, on its own thread. Whoever saves while a commit is under way
+/// A call that saves while the store is idle commits at once, on its own thread. A call that saves while a commit is under way
 /// leaves its changes in the log; they are committed together as soon as the store is free.
 package final class RootContext: Sendable {
     package let store: any PersistentStore
@@ -10,20 +10,20 @@ package final class RootContext: Sendable {
     let state: Guarded<State>
     let queue: any WorkQueue
     let scheduling: WorkScheduling
-    /// How many bytes of saves may wait for main, or for a list, before it has to read what it shows from the store.
+    /// How many bytes of saves may wait for main, or for a list, before it must reload what it shows from the store.
     let unmergedByteLimit: Int
-    /// Who is let in, and how many have to wait.
+    /// Admits calls, and limits how many wait.
     package let admission: Admission
-    /// What listeners for failures are notified of.
+    /// Notifies the listeners for failures.
     package let failures: FailureReporter
-    /// Told after a save was logged, when main has to be woken.
+    /// Called after a save was logged, to wake main.
     private let wakeMain: @Sendable () -> Void
-    /// Told when the store's keys were moved up, because another program had inserted rows.
+    /// Called when the store's keys were moved up, because another program had inserted rows.
     let raiseKeys = Guarded<(@Sendable (_ firstFree: Int64) -> Void)?>(nil)
-    /// The rights to write, in a store that others write too.
+    /// The leases, in a shared store.
     package let leases: LeaseKeeper?
-    /// The version of the leases of which the newest news told. It is held while news of other containers are read and put into
-    /// the log, so that they keep their order.
+    /// The version of the leases in the newest news. The lock is held while news of other containers are read and added to the
+    /// log, so that they keep their order.
     let following = Guarded<Int64?>(nil)
 
     package init(
@@ -64,10 +64,10 @@ package final class RootContext: Sendable {
 
     // MARK: Saving
 
-    /// Takes a save: from here on every fetch sees it. It is not in the store yet.
+    /// Accepts a save: from now on every fetch sees it. It is not in the store yet.
     ///
     /// - Parameters:
-    ///   - basis: What its context had taken in of the feed before it read the rows that the save is based on; nil for now.
+    ///   - basis: How far its context had followed the feed when it read the rows that the save is based on; nil for now.
     ///   - isAwaited: Whether the caller asks for its outcome.
     /// - Returns: The number of the save.
     /// - Throws: `storeClosed`, `storeReset`, `saveTakenBack`.
@@ -90,7 +90,7 @@ package final class RootContext: Sendable {
         return accepted.number
     }
 
-    /// Lets saves of several origins have one, pending ones included.
+    /// Gives saves of several origins a common one, including pending saves.
     ///
     /// - Parameter unite: Gives data sources their new origins, and returns them by the old ones.
     func unite(_ unite: () -> [Int: Int]) {
@@ -108,7 +108,7 @@ package final class RootContext: Sendable {
         if state.withLock({ $0.log.merged != nil }) { wakeMain() }
     }
 
-    /// Calls back with the outcome of the save of that number. Call it once for each save.
+    /// Calls back with the outcome of the save with that number. Call it once for each save.
     package func whenCommitted(_ number: Int64, _ waiter: @escaping CommitWaiters.Waiter) {
         let outcome = state.withLock { state -> Result<Void, DataSourceError>? in
             if let outcome = state.takeOutcome(number) { return outcome }
@@ -118,9 +118,9 @@ package final class RootContext: Sendable {
         if let outcome { waiter(outcome) }
     }
 
-    /// Takes the saves that are not in the store back, once the commit that is under way has ended.
+    /// Takes back the saves that are not in the store, once the commit that is under way has ended.
     ///
-    /// - Returns: How many they were.
+    /// - Returns: How many saves were taken back.
     package func discardPending() async -> Int {
         await withCheckedContinuation { continuation in
             betweenCommits {
@@ -157,9 +157,9 @@ package final class RootContext: Sendable {
 
     func hasPendingRows(_ entity: Int) -> Bool { state.withLock { !$0.log.rows.isEmpty(entity) } }
 
-    /// Reads the store, and looks for what the store may lack; reads once more if the store was reset meanwhile.
+    /// Reads the store, and looks up what it may lack; reads once more if the store was reset meanwhile.
     ///
-    /// - Parameter pending: Looks into the pending rows; those count that were saved after the number given.
+    /// - Parameter pending: Looks into the pending rows, of saves after the given number.
     /// - Returns: Both, and the number of the newest save that they take into account.
     func read<R, P>(
         _ isolation: ReadIsolation, _ body: (any StoreReader) throws(DataSourceError) -> R,
@@ -170,8 +170,8 @@ package final class RootContext: Sendable {
         }
     }
 
-    /// The same, but nil if the store was reset meanwhile: then the log has forgotten what was saved since the read began, and
-    /// what was read may lack some of it.
+    /// The same, but nil if the store was reset meanwhile: the log has forgotten the saves since the read began then, so the
+    /// result may lack some of them.
     func readOnce<R, P>(
         _ isolation: ReadIsolation, _ body: (any StoreReader) throws(DataSourceError) -> R,
         pending: (borrowing PendingRows, Int64) -> P
@@ -181,7 +181,7 @@ package final class RootContext: Sendable {
             let read = try store.read(isolation) { reader throws(DataSourceError) in
                 (result: try body(reader), position: reader.position)
             }
-            // Saves of others that were read have to be in the log: later ones are laid over the rows.
+            // Saves of others that were read must be in the log, because later ones are laid over the rows.
             try follow(to: read.position)
             return read.result
         }
@@ -198,7 +198,7 @@ extension RootContext {
     static let discarded = DataSourceError(
         .pendingDiscarded, "The save was discarded before it reached the store. Save again.")
     static let storeReset = DataSourceError(
-        .storeReset, "The store was reset during this call, so nothing of the call is in the new store. Call again.")
+        .storeReset, "The store was reset during this call, so none of its changes are in the new store. Call again.")
     static let closed = DataSourceError(
         .storeClosed, "The store was closed. Open it again before using it.")
 }

@@ -4,9 +4,9 @@ package struct RootLimits: Sendable {
     package var pendingBytes: Int
     /// How many values may wait for their batch before callers are held.
     package var queuedValues: Int
-    /// How many bytes of saves may wait for main before it has to read what it shows from the store.
+    /// How many bytes of saves may wait for main before it must reload what it shows from the store.
     package var unmergedBytes: Int
-    /// How long a caller is held before it is refused.
+    /// How long a call is held before it is refused.
     package var patience: Duration
 
     package init(

@@ -1,12 +1,12 @@
 package import RowStore
 
-/// Rows as contexts see them: what is in the store, under what is saved but not committed yet.
+/// Rows as contexts see them: the contents of the store, with the rows of uncommitted saves laid over them.
 extension RowSource {
     /// The rows of one entity that match, and the number of the newest save that they take into account.
     package func rows(
         _ query: RowQuery, _ layout: EntityLayout
     ) throws(DataSourceError) -> (rows: [StoredRow], asOf: Int64) {
-        // Pending rows can take the place of stored ones, so that more are asked for.
+        // Pending rows can replace stored ones, so more are read.
         let hasPending = hasPendingRows(query.entity)
         var spare = query.limit == nil || !hasPending ? 0 : 16
         let lookup = hasPending ? LinkLookup(query, layout) : nil
@@ -29,10 +29,10 @@ extension RowSource {
         }
     }
 
-    /// Hands over the rows of one entity that match, each as soon as it is read.
+    /// Passes on the rows of one entity that match, each as soon as it is read.
     ///
-    /// - Returns: The number of the newest save that the rows take into account; nil if other saves came in meanwhile, or
-    ///   were pending, or the store was reset, so that the rows may not be the newest and have to be asked for with ``rows(_:_:)``.
+    /// - Returns: The number of the newest save that the rows take into account; nil if other saves came in meanwhile, or were
+    ///   pending, or the store was reset, so that the rows may not be the newest and must be read with ``rows(_:_:)``.
     func forEachCommittedRow(
         _ query: RowQuery, _ body: (StoredRow) -> Void
     ) throws(DataSourceError) -> Int64? {
@@ -45,15 +45,15 @@ extension RowSource {
         return read.flatMap { $0.pending ? $0.asOf : nil }
     }
 
-    /// The rows of several entities that match, all as of the same save; limit and offset do not count.
+    /// The rows of several entities that match, all as of the same save; limit and offset are ignored.
     func rows(
         _ query: RowQuery, ofEntities family: [Int], _ layout: ModelLayout
     ) throws(DataSourceError) -> (rows: [(entity: Int, rows: [StoredRow])], asOf: Int64) {
         try firstRows(query.unlimited, ofEntities: family, layout)
     }
 
-    /// The same, of which only so many are wanted as the limit says: of each entity there are at least its first ones, up
-    /// to the limit.
+    /// The same, of which only as many are needed as the limit says: the result contains at least the first ones of each
+    /// entity, up to the limit.
     func firstRows(
         _ query: RowQuery, ofEntities family: [Int], _ layout: ModelLayout
     ) throws(DataSourceError) -> (rows: [(entity: Int, rows: [StoredRow])], asOf: Int64) {
@@ -94,11 +94,11 @@ extension RowSource {
             (any: !rows.isEmpty(layout.index), present: rows.hasRow(layout.index, after: start))
         }
         if isNewer.present { return false }
-        // What is stored may be deleted by a pending save.
+        // A stored row may be deleted by a pending save.
         return try isNewer.any ? rows(query, layout).rows.isEmpty : !isStored
     }
 
-    /// How many rows of one entity match; limit and offset do not count.
+    /// How many rows of one entity match; limit and offset are ignored.
     func count(_ query: RowQuery, _ layout: EntityLayout) throws(DataSourceError) -> Int {
         let query = query.unlimited
         let (count, isNewest, _) = try read(.statement) { reader throws(DataSourceError) in
@@ -119,7 +119,7 @@ extension RowSource {
         return (pending.map(\.row) ?? row, asOf)
     }
 
-    /// The rows of those keys, in any order: one query, which costs the same however many saves are pending.
+    /// The rows with those keys, in any order: one query, which costs the same no matter how many saves are pending.
     func rows(
         entity: Int, keys: [Int64], _ budget: QueryBudget
     ) throws(DataSourceError) -> (rows: [StoredRow], asOf: Int64) {
@@ -140,7 +140,7 @@ extension RowSource {
 
     /// Reads the rows of any number of keys, a thousand at a time.
     ///
-    /// - Parameter body: Gets each key, its row or nil, and the newest save that was taken into account.
+    /// - Parameter body: Called with each key, its row or nil, and the newest save that was taken into account.
     func forEachRow(
         entity: Int, keys: [Int64], _ body: (_ key: Int64, RowSnapshot?, _ asOf: Int64) -> Void
     ) throws(DataSourceError) {
@@ -161,7 +161,7 @@ extension RowSource {
             stored = try reader.row(entity: entity, constraint: constraint, values: values)
         } pending: { rows, start -> StoredRow? in
             if let row = rows.row(entity, constraint: constraint, values: values, after: start) { return row }
-            // The stored row has the values no more if a pending save has touched it.
+            // The stored row no longer has the values if a pending save has changed it.
             return stored.flatMap { rows.row(entity, $0.key, after: start) == nil ? $0 : nil }
         }
         return (found, asOf)

@@ -1,11 +1,11 @@
 internal import RowStore
 
-/// Queries that go along relationships, over what is in the store, under what is saved but not committed yet.
+/// Queries along relationships, over the contents of the store with the rows of uncommitted saves laid over them.
 extension RowSource {
     /// The rows of several entities that match, each with its entity, in order and within limit and offset, and the number of
     /// the newest save that they take into account.
     ///
-    /// While none of the rows that it reads is pending, the store answers.
+    /// If none of the rows that it reads is pending, the store answers.
     package func joinedRows(
         _ query: RowQuery, _ family: [Int], _ layout: ModelLayout
     ) throws(DataSourceError) -> (rows: [(entity: Int, stored: StoredRow)], asOf: Int64) {
@@ -20,7 +20,7 @@ extension RowSource {
         }
     }
 
-    /// How many rows match; nil if pending ones have a say.
+    /// How many rows match; nil if pending rows affect the result.
     func countJoined(_ query: RowQuery, _ family: [Int]) throws(DataSourceError) -> Int? {
         let entities = query.entities(family)
         if entities.contains(where: hasPendingRows) { return nil }
@@ -34,7 +34,7 @@ extension RowSource {
         return isCommitted ? count : nil
     }
 
-    /// The rows that the store finds; nil if pending ones have a say.
+    /// The rows that the store finds; nil if pending rows affect the result.
     private func committedRows(
         _ query: RowQuery, _ family: [Int], _ layout: ModelLayout
     ) throws(DataSourceError) -> (rows: [(entity: Int, stored: StoredRow)], asOf: Int64)? {
@@ -58,7 +58,7 @@ extension RowSource {
     }
 }
 
-/// Rows of a source, with pending ones.
+/// Rows of a source, including pending ones.
 struct SourceView: RowView {
     let source: RowSource
     let layout: ModelLayout

@@ -28,9 +28,9 @@ package enum RowSource {
         }
     }
 
-    /// Reads the store, and looks for what the store may lack; reads once more if the store was reset meanwhile.
+    /// Reads the store, and looks up what it may lack; reads once more if the store was reset meanwhile.
     ///
-    /// - Parameter pending: Looks into the pending rows; those count that were saved after the number given.
+    /// - Parameter pending: Looks into the pending rows, of saves after the given number.
     /// - Returns: Both, and the number of the newest save that they take into account.
     func read<R, P>(
         _ isolation: ReadIsolation, _ body: (any StoreReader) throws(DataSourceError) -> R,
@@ -77,9 +77,9 @@ extension RootContext {
     /// The newest rows.
     package var rows: RowSource { .root(self) }
 
-    /// Gives the body a state of all rows that no later save changes.
+    /// Passes a state of all rows to the body that no later save changes.
     ///
-    /// Writers go on meanwhile; the write-ahead log cannot be restarted before the body returns.
+    /// Writers continue meanwhile; the write-ahead log cannot be restarted before the body returns.
     func withSnapshot<R>(
         _ body: (RootSnapshot) throws(DataSourceError) -> R
     ) throws(DataSourceError) -> R {
@@ -104,7 +104,7 @@ extension RootContext {
             }
             try follow(to: reader.position)
             let (pending, newest, generation) = state.withLock { state in
-                // Before the read ends, for then rows that the store had not at its beginning are forgotten.
+                // Before the read ends, because after it rows are forgotten that the store did not have when it began.
                 defer { state.log.endRead(from: start) }
                 return (state.log.rows, state.log.newest, state.log.generation)
             }

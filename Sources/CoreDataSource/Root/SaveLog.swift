@@ -1,37 +1,37 @@
 package import RowStore
 
-/// Every save that is still needed, in the order in which saves were made: a value that decides, and does nothing.
+/// Every save that is still needed, in the order in which saves were made. It is a value that decides, and does nothing.
 ///
-/// Each save has a number, counted from 1. The root commits the log, main merges it, and a fetch lays over what it reads
-/// whatever was saved after the commit that it surely sees. A save leaves the log once none of them can ask for it.
+/// Each save has a number, counted from 1. The root commits the log, main merges it, and a fetch lays over its rows every save
+/// after the commit that it surely includes. A save leaves the log once none of them can need it.
 ///
-/// A save that cannot be committed is taken back: it is never committed, and another one, which undoes it, follows it for
-/// everybody who has seen it.
+/// A save that cannot be committed is taken back: it is never committed, and another save, which undoes it, follows for
+/// everyone who has seen it.
 package struct SaveLog {
     /// The number of the newest save.
     package private(set) var newest: Int64 = 0
-    /// Every save up to this number is in the store, or never will be.
+    /// Every save up to this number is in the store, or will never be.
     package private(set) var committed: Int64 = 0
-    /// Everything up to this number has been merged by main; nil while main shows nothing.
+    /// Main has merged everything up to this number; nil while main shows nothing.
     package private(set) var merged: Int64?
     /// The numbers of the group that is being committed; nil while no commit is under way.
     package private(set) var committing: ClosedRange<Int64>?
     /// How many commits have begun.
     package private(set) var commitCount = 0
-    /// How often the store was reset. Cached rows of an older generation have to be reloaded.
+    /// How often the store was reset. Cached rows of an older generation must be reloaded.
     package private(set) var generation = 0
     /// Whether the store is being emptied. Meanwhile nothing is committed.
     package private(set) var isResetting = false
-    /// How many saves are to be committed.
+    /// How many saves must be committed.
     package private(set) var pendingCount = 0
-    /// How much memory they take, in bytes.
+    /// How much memory they use, in bytes.
     package private(set) var pendingByteCount = 0
-    /// How much memory the saves take that main has not merged, in bytes.
+    /// How much memory the saves use that main has not merged, in bytes.
     package private(set) var unmergedByteCount = 0
-    /// Why main has to read what it shows from the store; nil if it does not have to.
+    /// Why main must reload what it shows from the store; nil if it need not.
     private var staleness: Staleness?
 
-    /// Why main cannot go on from what it shows.
+    /// Why main cannot continue from what it shows.
     package enum Staleness: Sendable {
         /// It was so far behind that it skipped saves.
         case backlog
@@ -41,7 +41,7 @@ package struct SaveLog {
 
     /// The rows of saves that a fetch may lack.
     private(set) var rows: PendingRows
-    /// How much memory the saves of other containers take that are in ``rows``, in bytes.
+    /// How much memory the saves of other containers use that are in ``rows``, in bytes.
     private var elsewhereByteCount = 0
     /// The saves with the numbers `newest - entries.count + 1 ... newest`.
     private var entries: [LoggedSave] = []
@@ -101,10 +101,10 @@ package struct SaveLog {
         for index in entries.indices where entries[index].isMadeElsewhere { entries[index].isForgotten = true }
     }
 
-    /// The saves that are to be committed.
+    /// The saves that must be committed.
     package var pending: [LoggedSave] { entries.suffix(Int(newest - committed)).filter(\.isPending) }
 
-    /// Whether the save of that number has to be committed.
+    /// Whether the save with that number must be committed.
     package func isPending(_ number: Int64) -> Bool {
         let place = entries.count - 1 - Int(newest - number)
         return number > committed && entries.indices.contains(place) && entries[place].isPending
@@ -118,7 +118,7 @@ package struct SaveLog {
         return pending.map(\.changes)
     }
 
-    /// Notes that the group is in the store, but for the saves with those numbers, which have to be taken back.
+    /// Notes that the group is in the store, except for the saves with those numbers, which must be taken back.
     package mutating func noteCommitted(except refused: Set<Int64>) {
         guard let committing else { return }
         for place in entries.indices.suffix(Int(newest - committed)) {
@@ -130,7 +130,7 @@ package struct SaveLog {
 
     /// Ends the commit, once everyone who waited for it was notified.
     ///
-    /// - Returns: Whether saves came in meanwhile, which were not tried to be committed yet.
+    /// - Returns: Whether saves came in meanwhile, for which no commit was tried yet.
     package mutating func endCommit() -> Bool {
         let through = committing?.upperBound ?? committed
         committing = nil
@@ -139,7 +139,7 @@ package struct SaveLog {
 
     /// Takes back the pending saves with those numbers, and every later pending one of their origins.
     ///
-    /// - Returns: The saves that were taken back, the oldest first, and the number of the one that undoes them.
+    /// - Returns: The saves that were taken back, the oldest first, and the number of the save that undoes them.
     package mutating func takeBack(_ numbers: Set<Int64>) -> (saves: [LoggedSave], undoneBy: Int64)? {
         var origins: Set<Int> = []
         var taken: [LoggedSave] = []
@@ -163,7 +163,7 @@ package struct SaveLog {
         return (taken, undoing)
     }
 
-    /// Lets the origins of saves be others.
+    /// Replaces the origins of saves by others.
     mutating func move(_ moved: [Int: Int]) {
         for place in entries.indices {
             if let origin = moved[entries[place].changes.origin] { entries[place].changes.origin = origin }
@@ -252,7 +252,7 @@ package struct SaveLog {
         return taken
     }
 
-    /// Drops the saves that main has not merged: it has to reload what it shows from the store.
+    /// Drops the saves that main has not merged: it must reload what it shows from the store.
     package mutating func forgetForMain(_ reason: Staleness) {
         guard merged != nil else { return }
         merged = newest
@@ -261,7 +261,7 @@ package struct SaveLog {
         trim()
     }
 
-    /// Why main has to reload, if it has to; it does so now.
+    /// Why main must reload, if it must; it does so now.
     package mutating func takeStaleness() -> Staleness? {
         defer { staleness = nil }
         return staleness
@@ -275,7 +275,7 @@ package struct SaveLog {
         return committed
     }
 
-    /// The fetch that began there has read the store, and has looked into ``rows`` for what it lacks.
+    /// The fetch that began there has read the store, and has looked into ``rows`` for what the store lacked.
     package mutating func endRead(from number: Int64) {
         reads.end(from: number)
         trim()

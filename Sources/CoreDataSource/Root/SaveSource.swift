@@ -1,6 +1,6 @@
 internal import RowStore
 
-/// Who made a save: a data source, as its saves know it.
+/// The data source that made a save, in the form that its saves refer to.
 package final class SaveSource: Sendable {
     /// The name of the data source's class.
     package let name: String
@@ -16,7 +16,7 @@ package final class SaveSource: Sendable {
         state.withLock { $0.origin = origin }
     }
 
-    /// Which saves rest on each other; see ``ChangeSet/origin``.
+    /// Which saves depend on each other; see ``ChangeSet/origin``.
     package var origin: Int {
         get { state.withLock { $0.origin } }
         set { state.withLock { $0.origin = newValue } }

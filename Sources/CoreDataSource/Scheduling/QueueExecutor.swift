@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Runs a context's jobs one after the other on a queue of its own, so that blocking work holds up no other work.
+/// Runs a context's jobs one after the other on a queue of its own, so that blocking work holds up nothing else.
 package final class QueueExecutor: SerialExecutor {
     private let queue: any WorkQueue
     private let waiting = Atomic<Int>(0)
@@ -9,7 +9,7 @@ package final class QueueExecutor: SerialExecutor {
         self.queue = queue
     }
 
-    /// Whether anything waits for its turn behind what runs now.
+    /// Whether another job waits behind the one that is running.
     package var hasWaitingJobs: Bool { waiting.load(ordering: .relaxed) > 0 }
 
     package func enqueue(_ job: consuming ExecutorJob) {
@@ -29,7 +29,7 @@ package final class QueueExecutor: SerialExecutor {
     /// Whether the calling code runs on the executor of any private or reading context.
     package static var isAnyCurrent: Bool { DispatchWorkQueue.isPrivateQueueCurrent }
 
-    /// Runs the work after everything that was enqueued before it, and waits for it. Never from this executor itself.
+    /// Runs the work after everything that was enqueued before it, and waits for it. Never call it on this executor.
     package func runAndWait<R>(_ work: () throws -> R) rethrows -> R {
         try queue.sync(work)
     }

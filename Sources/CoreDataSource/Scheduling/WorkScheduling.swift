@@ -1,18 +1,18 @@
 internal import Dispatch
 internal import RowStore
 
-/// Where the work of a container runs, and how it waits. Tests put in one of their own, which makes every order of events
+/// Where the work of a container runs, and how it waits. Tests provide an implementation that makes every order of events
 /// repeatable.
 package struct WorkScheduling: Sendable {
     /// Makes a queue.
     ///
     /// - Parameters:
-    ///   - label: What debuggers show.
-    ///   - isPrivate: Whether the queue is that of a private or reading context, in which nobody may wait for a private one.
+    ///   - label: The name in debuggers.
+    ///   - isPrivate: Whether the queue is that of a private or reading context, where waiting for a private one is forbidden.
     package var makeQueue: @Sendable (_ label: String, _ isPrivate: Bool) -> any WorkQueue
-    /// Runs work once a time has passed.
+    /// Runs work after a delay.
     package var after: @Sendable (_ delay: Duration, _ work: @escaping @Sendable () -> Void) -> Void
-    /// Makes something for a thread to wait for.
+    /// Makes an object that a thread can wait for.
     package var makeSignal: @Sendable () -> any WorkSignal
 
     package init(
@@ -47,7 +47,7 @@ package protocol WorkQueue: AnyObject, Sendable {
     func checkIsCurrent()
 }
 
-/// What one thread waits for and another one gives, once.
+/// What one thread waits for and another one signals, once.
 package protocol WorkSignal: Sendable {
     func signal()
 
@@ -73,7 +73,7 @@ final class DispatchWorkQueue: WorkQueue {
     init(label: String, isPrivate: Bool) {
         queue = DispatchQueue(label: label, qos: .userInitiated)
         if isPrivate { queue.setSpecific(key: Self.privateQueue, value: ()) }
-        // A read that holds up the store is named after it.
+        // A read that holds up the store is reported by its queue's name.
         queue.setSpecific(key: ReaderName.key, value: label)
     }
 

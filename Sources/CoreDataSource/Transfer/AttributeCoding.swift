@@ -2,11 +2,11 @@ internal import Foundation
 internal import ManagedModel
 internal import RowStore
 
-/// The values of attributes as JSON has them, and back, without any loss.
+/// Converts the values of attributes to JSON and back, without any loss.
 enum AttributeCoding {
     // MARK: Out
 
-    /// - Throws: `damagedValue` for what is no value of the attribute's type.
+    /// - Throws: `damagedValue` for a value that does not have the attribute's type.
     static func json(
         _ row: RowSnapshot, _ column: Int, _ attribute: AttributeDescription, _ layout: EntityLayout
     ) throws(DataSourceError) -> JSONValue {
@@ -40,7 +40,7 @@ enum AttributeCoding {
         real.isFinite ? JSONValue(real) : .string(real < 0 ? "-inf" : "inf")
     }
 
-    /// With the digits of a number of 32 bits, as far as they name it.
+    /// With the digits of a 32-bit number, if they are exact.
     private static func json(float real: Double) -> JSONValue {
         let float = Float(real)
         guard float.isFinite, Double(float) == real, let short = Double("\(float)"), Float(short) == float else {
@@ -65,7 +65,7 @@ enum AttributeCoding {
         {
             return value
         }
-        // What would not come back as the same bytes is carried as it is.
+        // A value that would not come back as the same bytes is stored as it is.
         if let text = String(validating: bytes, as: UTF8.self) { return .object([textTag: .string(text)]) }
         return .object([bytesTag: .string(Data(bytes).base64EncodedString())])
     }
@@ -76,7 +76,7 @@ enum AttributeCoding {
 
     // MARK: In
 
-    /// The value to be stored; nil if it is none of the type.
+    /// The value to store; nil if it does not have the type.
     static func value(_ json: JSONValue, _ type: AttributeType) -> RowValue? {
         if json == .null { return .null }
         switch type {
@@ -142,7 +142,7 @@ enum AttributeCoding {
     private static let textTag: JSONName = "json"
     private static let bytesTag: JSONName = "base64"
 
-    /// Whether it looks like a transformable's value that is carried as its text.
+    /// Whether it looks like a transformable's value that is stored as its text.
     private static func isTagged(_ value: JSONValue) -> Bool {
         guard case .object(let members) = value, members.count == 1, let (name, text) = members.first else {
             return false

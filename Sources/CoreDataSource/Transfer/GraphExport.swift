@@ -1,7 +1,7 @@
 internal import ManagedModel
 internal import RowStore
 
-/// Makes a graph of the objects of a context.
+/// Makes a graph from the objects of a context.
 struct GraphExport {
     private let context: ManagedObjectContext
     private let keys: TransferKeys
@@ -10,7 +10,7 @@ struct GraphExport {
     /// By entity, in the order in which they were met.
     private var objects: [Int: [ManagedObject]] = [:]
     private var met: Set<Int64> = []
-    /// By the destinations of relationships: the keys that two of the exported objects have.
+    /// By the destinations of relationships: the keys that two of the exported objects share.
     private var doubles: [Int: Set<JSONValue>] = [:]
 
     init(_ context: ManagedObjectContext, _ keys: [String: String], _ links: GraphLinks) throws {
@@ -19,7 +19,7 @@ struct GraphExport {
         self.links = links
     }
 
-    /// Adds objects, and those to which the relationships lead, on and on.
+    /// Adds objects, and those that the relationships lead to, transitively.
     mutating func add(_ found: [ManagedObject], following paths: [TransferPath]) throws {
         var waiting = insert(found)
         while !waiting.isEmpty {
@@ -37,7 +37,7 @@ struct GraphExport {
         }
     }
 
-    /// The ones that are new.
+    /// The new ones.
     private mutating func insert(_ found: [ManagedObject]) -> [ManagedObject] {
         let new = found.filter { met.insert($0.key).inserted }
         for object in new { objects[object.layout.index, default: []].append(object) }
@@ -46,7 +46,7 @@ struct GraphExport {
 
     // MARK: The graph
 
-    /// - Parameter entities: Those that are in it even without objects.
+    /// - Parameter entities: Entities that are included even without objects.
     mutating func graph(_ entities: Set<Int>) throws -> ObjectGraph {
         var records: [String: [[JSONName: JSONValue]]] = [:]
         for entity in entities { records[layout.entities[entity].name] = [] }
@@ -106,13 +106,13 @@ struct GraphExport {
         guard let attribute = layout.columns[column].attribute, !object.row.isNull(column) else {
             throw DataSourceError(
                 .invalidGraph,
-                "\(object.objectID) has no value for \(layout.columns[column].name), which is its key. Set it, or choose another key.",
+                "\(object.objectID) has no value for its key \(layout.columns[column].name). Set it, or choose another key.",
                 entityName: layout.name, attributeName: layout.columns[column].name)
         }
         return try AttributeCoding.json(object.row, column, attribute, layout)
     }
 
-    /// The keys of the objects that a relationship leads to; nil if the graph does not say where.
+    /// The keys of the objects that a relationship leads to; nil if the graph does not contain the relationship.
     private mutating func links(of object: ManagedObject, _ index: Int) throws -> JSONValue? {
         let relationship = object.layout.relationships[index]
         guard relationship.isExported else { return nil }
@@ -136,7 +136,7 @@ struct GraphExport {
 }
 
 extension GraphExport {
-    /// The keys that two of the exported objects have to which a relationship may lead.
+    /// The keys that two of the exported objects share, among those that a relationship can lead to.
     private mutating func doubleKeys(_ relationship: RelationshipLayout, _ column: Int) throws -> Set<JSONValue> {
         let destination = layout.entities[relationship.destination]
         if TransferKeys.isUnique(column, destination) { return [] }
@@ -164,7 +164,7 @@ struct TransferPath {
         else {
             throw DataSourceError(
                 .unknownAttribute,
-                "An export follows a property that is not a relationship of the model. Name a relationship: following: [\\ThreadEntity.messages]."
+                "An export follows a property that is not a relationship of the model. Pass a relationship, as in following: [\\ThreadEntity.messages]."
             )
         }
         self.name = name

@@ -3,18 +3,18 @@ internal import RowStore
 
 /// Makes the objects of a graph, in a batch with the contexts of all data sources that own them.
 ///
-/// The objects come first, one after the other, and then their links, so that an object may lead to one that comes later.
+/// The objects are made first, one after the other, and then their links, so that an object may lead to a later one.
 struct GraphImport {
     private let contexts: [PrivateContext]
     private let layout: ModelLayout
     private let keys: TransferKeys
-    /// The properties of each entity that was met, by name.
+    /// The properties of each entity so far, by name.
     private var fields: [Int: [JSONName: TransferField]] = [:]
     private var links = GraphImportLinks()
     /// Objects of one entity that wait to be looked up together.
     private var waiting: [(index: Int, record: [JSONName: JSONValue])] = []
     private var waitingEntity = ""
-    /// The objects that the graph has already been about.
+    /// The objects that the graph has mentioned already.
     private var met: Set<Int64> = []
 
     private static let lookedUpAtOnce = 500
@@ -32,7 +32,7 @@ struct GraphImport {
         waiting.append((index, record))
     }
 
-    /// Links the objects; no more may be added.
+    /// Links the objects; no more objects can be added.
     mutating func end() throws {
         try makeWaiting()
         try links.apply(contexts, layout, keys)
@@ -43,13 +43,13 @@ struct GraphImport {
         guard let entity = layout.entity(named: name), entity.links == nil else {
             throw DataSourceError(
                 .unknownEntity,
-                "The graph has objects of \"\(name)\", which the model \(layout.model.name) does not have.",
+                "The graph has objects of \"\(name)\", but the model \(layout.model.name) has no such entity.",
                 entityName: name)
         }
         if entity.isAbstract {
             throw DataSourceError(
                 .abstractEntity,
-                "The graph has objects of \(name), which is abstract. Give them under the names of its sub-entities.",
+                "The graph has objects of \(name), which is abstract. List them under the names of its sub-entities.",
                 entityName: name)
         }
     }
@@ -62,7 +62,7 @@ struct GraphImport {
         guard let context = contexts.first(where: { $0.bindings[entity.index].isOwned }) else {
             throw DataSourceError(
                 .entityNotOwned,
-                "The graph has objects of \(entity.name), which no data source of the container owns yet. Make its data source before the import.",
+                "The graph has objects of \(entity.name), but no data source of the container owns it yet. Make its data source before the import.",
                 entityName: entity.name)
         }
         let fields =
@@ -90,7 +90,8 @@ struct GraphImport {
             for (name, value) in record.sorted(by: { $0.key < $1.key }) {
                 guard let field = fields[name] else {
                     throw DataSourceError(
-                        .unknownAttribute, "\(place) has a \"\(name.text)\", which \(entity.name) does not have.",
+                        .unknownAttribute,
+                        "\(place) has the property \"\(name.text)\", but \(entity.name) has no such property.",
                         entityName: entity.name, attributeName: name.text)
                 }
                 try set(field, of: object, to: value, "\(place).\(name.text)")
@@ -111,7 +112,7 @@ struct GraphImport {
         guard let json, json != .null else {
             throw DataSourceError(
                 .invalidGraph,
-                "\(place) has no value for \(entity.columns[column].name), which is the key of \(entity.name).",
+                "\(place) has no value for \(entity.columns[column].name), the key of \(entity.name).",
                 entityName: entity.name, attributeName: attribute.name)
         }
         guard let value = AttributeCoding.value(json, attribute.type) else {
@@ -120,7 +121,7 @@ struct GraphImport {
         return value
     }
 
-    /// Throws if a stored object that would be changed is one of two with the same key, which nothing has kept apart.
+    /// Throws if a stored object that would be changed shares its key with another one, which no constraint prevents.
     private func checkNotDouble(
         _ named: [(place: String, key: RowValue?)], _ column: Int, _ entity: EntityLayout, _ context: PrivateContext
     ) throws {
@@ -133,13 +134,13 @@ struct GraphImport {
             place, try AttributeCoding.json(double.row, column, attribute, entity), entity, column)
     }
 
-    /// The entities whose objects share the keys of an entity's.
+    /// The entities whose objects share keys with those of an entity.
     private func family(_ entity: EntityLayout, _ column: Int) -> [Int] {
         guard let constraint = entity.constraint(onColumn: column) else { return [entity.index] }
         return layout.entities[entity.constraintOwners[constraint]].concreteFamily
     }
 
-    /// The stored object of that key, or a new one.
+    /// The stored object with that key, or a new one.
     private mutating func object(
         _ entity: EntityLayout, _ key: RowValue?, _ place: String, _ context: PrivateContext
     ) throws -> ManagedObject {
@@ -182,7 +183,8 @@ struct GraphImport {
             for (name, value) in members.sorted(by: { $0.key < $1.key }) {
                 guard let leaf = leaves.first(where: { JSONName($0.name) == name }) else {
                     throw DataSourceError(
-                        .unknownAttribute, "\(place) has a \"\(name.text)\", which the composite does not have.",
+                        .unknownAttribute,
+                        "\(place) has the part \"\(name.text)\", but the composite has no such part.",
                         entityName: object.layout.name, attributeName: name.text)
                 }
                 try set(leaf, of: object, to: value, "\(place).\(name.text)")
@@ -190,7 +192,7 @@ struct GraphImport {
         case .relationship(let index):
             try links.add(object, index, json, place)
         case .excluded(let reason):
-            throw wrongKind(place, "absent: it \(reason)")
+            throw wrongKind(place, "absent, because it \(reason)")
         }
     }
 
@@ -213,7 +215,7 @@ struct GraphImport {
 }
 
 extension PrivateContext {
-    /// The object with that value, as the context has it that may edit it.
+    /// The object with that value, from the context that may edit it.
     func look(for value: RowValue, _ column: Int, in entity: Int) throws -> ManagedObject? {
         let editor = editor(ofEntity: entity)
         return try editor.reading { () throws(DataSourceError) in

@@ -1,10 +1,10 @@
 internal import RowStore
 
-/// The links that a graph names, until all its objects are there.
+/// The links of a graph, until all its objects exist.
 struct GraphImportLinks {
     private struct Link {
         let object: ManagedObject
-        /// The keys of the other ends as the graph has them.
+        /// The keys of the other ends, as the graph has them.
         let keys: [JSONValue]
         let place: String
     }
@@ -16,16 +16,16 @@ struct GraphImportLinks {
 
     private var groups: [Group: [Link]] = [:]
 
-    /// Notes where a relationship of an object leads to.
+    /// Notes the links of a relationship of an object.
     mutating func add(_ object: ManagedObject, _ index: Int, _ json: JSONValue, _ place: String) throws {
         let isToMany = object.layout.relationships[index].isToMany
         let keys: [JSONValue]
         switch json {
         case .null: keys = []
         case .array(let elements) where isToMany: keys = elements
-        case .array, .object: throw GraphImportLinks.fault(place, "has to be the key of one object, or null")
+        case .array, .object: throw GraphImportLinks.fault(place, "must be the key of one object, or null")
         default:
-            if isToMany { throw GraphImportLinks.fault(place, "has to be a list of keys") }
+            if isToMany { throw GraphImportLinks.fault(place, "must be a list of keys") }
             keys = [json]
         }
         let group = Group(entity: object.layout.index, relationship: index)
@@ -34,7 +34,7 @@ struct GraphImportLinks {
 
     /// Sets all of them, and checks that they agree.
     func apply(_ contexts: [PrivateContext], _ layout: ModelLayout, _ keys: TransferKeys) throws {
-        // Lists first: they say more than the other side, which is there already then.
+        // Lists first: they have an order, and the other side is then already there.
         let sorted = groups.sorted { one, other in
             let isToMany = [one, other].map {
                 layout.entities[$0.key.entity].relationships[$0.key.relationship].isToMany
@@ -47,14 +47,14 @@ struct GraphImportLinks {
         for (group, links) in sorted {
             let relationship = layout.entities[group.entity].relationships[group.relationship]
             guard let context = links[0].object.context as? PrivateContext else { continue }
-            // What leads nowhere needs no key to say so.
+            // A relationship that leads nowhere needs no key.
             let named = links.first { !$0.keys.isEmpty }
             let column = try named.map { try keys.destination(relationship, layout, $0.place) } ?? 0
             try preload(links, relationship, column, context)
             if named != nil { try checkNotDouble(links, relationship, column, layout, context) }
             FetchGroup.gather(links.map(\.object))
             var ends: [(link: Link, ends: [Int64])] = []
-            // An end that may have one source only could be named by two.
+            // An end that can have only one source could be named by two.
             let canContradict =
                 relationship.inverse.map { inverse in
                     paths.contains(inverse) || layout.model.relationship(inverse)?.isToMany == false
@@ -79,7 +79,7 @@ struct GraphImportLinks {
         return try link.keys.enumerated().map { index, key in
             let place = relationship.isToMany ? "\(link.place)[\(index)]" : link.place
             guard let value = value(key, relationship, column, context) else {
-                throw GraphImportLinks.fault(place, "is no value of the type of the key")
+                throw GraphImportLinks.fault(place, "does not have the type of the key")
             }
             for entity in relationship.destinationFamily {
                 guard let other = try context.look(for: value, column, in: entity) else { continue }
@@ -100,7 +100,7 @@ struct GraphImportLinks {
         return AttributeCoding.value(key, attribute.type)
     }
 
-    /// Looks up together what the links lead to.
+    /// Looks up together all objects that the links lead to.
     private func preload(
         _ links: [Link], _ relationship: RelationshipLayout, _ column: Int, _ context: PrivateContext
     ) throws {
@@ -115,7 +115,7 @@ struct GraphImportLinks {
         }
     }
 
-    /// Throws if a link leads to one of two objects with the same key, which nothing has kept apart.
+    /// Throws if a link leads to one of two objects with the same key, which no constraint prevents.
     private func checkNotDouble(
         _ links: [Link], _ relationship: RelationshipLayout, _ column: Int, _ layout: ModelLayout,
         _ context: PrivateContext
@@ -133,7 +133,7 @@ struct GraphImportLinks {
         throw TransferKeys.isDouble(place, json, destination, column)
     }
 
-    /// Throws unless the links are as the graph says now that all are set.
+    /// Throws if the links are not as the graph says, after all were set.
     private func check(_ links: [(link: Link, ends: [Int64])], _ relationship: Int) throws {
         FetchGroup.gather(links.map(\.link.object))
         for (link, wanted) in links {
@@ -142,7 +142,7 @@ struct GraphImportLinks {
             let isOrdered = link.object.layout.relationships[relationship].description.isOrdered
             guard isOrdered ? ends == wanted : Set(ends) == Set(wanted) else {
                 throw GraphImportLinks.fault(
-                    link.place, "contradicts what the graph says of the same link elsewhere. Give each link once")
+                    link.place, "contradicts the same link elsewhere in the graph. List each link once")
             }
         }
     }

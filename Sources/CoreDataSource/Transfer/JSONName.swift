@@ -1,4 +1,4 @@
-/// The name of a member of a JSON object. Two are equal if their bytes are: `é` in one scalar is another name than in two.
+/// The name of a member of a JSON object. Names are compared by their bytes: `é` as one scalar differs from `é` as two.
 struct JSONName: Sendable, Hashable, Comparable, ExpressibleByStringLiteral {
     let text: String
 

@@ -2,17 +2,17 @@ internal import RowStore
 
 /// Reads JSON from bytes that come in pieces, so that a file is never in memory as a whole.
 ///
-/// It is stricter than most: a name that comes twice in an object is an error.
+/// It is stricter than most readers: a name that comes twice in an object is an error.
 struct JSONReader {
     private var bytes: [UInt8] = []
     private var position = 0
     private var line = 1
     private let next: () throws -> [UInt8]
 
-    /// How deep arrays and objects may be inside each other.
+    /// How deeply arrays and objects may be nested.
     private static let depthLimit = 128
 
-    /// - Parameter next: The next bytes; none at the end.
+    /// - Parameter next: Returns the next bytes; none at the end.
     init(_ next: @escaping () throws -> [UInt8]) {
         self.next = next
     }
@@ -24,9 +24,9 @@ struct JSONReader {
 
     // MARK: Values
 
-    /// One value, with the white space before it.
+    /// Reads one value, with the white space before it.
     mutating func value(_ depth: Int = 0) throws -> JSONValue {
-        guard depth < JSONReader.depthLimit else { throw fault("arrays and objects are too deep inside each other") }
+        guard depth < JSONReader.depthLimit else { throw fault("arrays and objects are nested too deeply") }
         switch try peekToken() {
         case UInt8(ascii: "{"):
             var members: [JSONName: JSONValue] = [:]
@@ -48,7 +48,7 @@ struct JSONReader {
         }
     }
 
-    /// Calls the body at the value of each member of an object, which it has to read.
+    /// Calls the body at the value of each member of an object; the body must read it.
     mutating func forEachMember(_ body: (String, inout JSONReader) throws -> Void) throws {
         try expect("{")
         if try take("}") { return }
@@ -61,7 +61,7 @@ struct JSONReader {
         try expect("}")
     }
 
-    /// Calls the body at each element of an array, which it has to read.
+    /// Calls the body at each element of an array; the body must read it.
     mutating func forEachElement(_ body: (inout JSONReader) throws -> Void) throws {
         try expect("[")
         if try take("]") { return }
@@ -69,9 +69,9 @@ struct JSONReader {
         try expect("]")
     }
 
-    /// Nothing but white space may come now.
+    /// Throws unless only white space follows.
     mutating func expectEnd() throws {
-        if try peekToken() != nil { throw fault("something comes after the end") }
+        if try peekToken() != nil { throw fault("there is text after the end") }
     }
 
     // MARK: Parts
@@ -107,7 +107,7 @@ struct JSONReader {
                 }
                 return string
             case UInt8(ascii: "\\"): text.append(contentsOf: try escape())
-            case 0..<0x20: throw fault("a control character stands in a string without being escaped")
+            case 0..<0x20: throw fault("a string contains a control character that is not escaped")
             default: text.append(byte)
             }
         }

@@ -25,7 +25,7 @@ extension JSONValue: Codable {
         } else if let value = try? container.decode(Int64.self) {
             self = .integer(value)
         } else if let value = try? container.decode(Double.self) {
-            // Of a number with more digits than that, a decimal keeps more.
+            // A decimal keeps more digits of such a number.
             let decimal = try? container.decode(Decimal.self)
             self = JSONValue(number: decimal.map { "\($0)" } ?? "\(value)")
         } else if let value = try? container.decode(String.self) {

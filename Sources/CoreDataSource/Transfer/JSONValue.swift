@@ -1,13 +1,13 @@
 internal import RowStore
 
-/// One value of JSON, with every digit of its numbers.
+/// A value of JSON, with every digit of its numbers.
 enum JSONValue: Sendable, Hashable {
     case null
     case bool(Bool)
     /// Every whole number in the range, however it was written.
     case integer(Int64)
     case real(Double)
-    /// A number that neither of them holds, as it was written.
+    /// Any other number, as it was written.
     case digits(String)
     case string(String)
     case array([JSONValue])
@@ -103,7 +103,7 @@ extension JSONValue {
 }
 
 extension JSONValue: Comparable {
-    /// An order in which numbers come by value and strings by their bytes.
+    /// An order of values: numbers by value, and strings by their bytes.
     static func < (one: JSONValue, other: JSONValue) -> Bool {
         switch (one, other) {
         case (.integer(let one), .integer(let other)): one < other

@@ -1,39 +1,39 @@
 internal import RowStore
 
-/// Which links a graph has.
+/// Which links an exported graph contains.
 public struct GraphLinks: Sendable, Hashable {
     private let rawValue: Int
 
-    /// Those between exported objects, so that the graph can be imported into an empty store: a list has the exported objects
-    /// only, and a relationship that leads to others alone is left out.
+    /// Links between exported objects, so that the graph can be imported into an empty store: a list has only exported objects,
+    /// and a relationship that leads to no exported object is left out.
     public static let exported = GraphLinks(rawValue: 0)
-    /// All of them. Objects that are not exported have to exist where the graph is imported.
+    /// All links. Objects that are not exported must exist where the graph is imported.
     public static let all = GraphLinks(rawValue: 1)
 }
 
-/// Objects out of a context, as plain values.
+/// Exporting objects as plain values.
 extension ManagedObjectContext {
-    /// The objects of a request as a graph, with those to which chosen relationships lead.
+    /// The objects of a request as a graph, together with the objects that chosen relationships lead to.
     ///
     /// ```swift
     /// let request = FetchRequest<GroupEntity>(where: \.gid == "7")
     /// let graph = try await container.read { try $0.exportGraph(request, following: [\GroupEntity.members]) }
     /// ```
     ///
-    /// A chosen relationship is followed from every object, also from those that were reached by another one. Edits that are
-    /// not saved yet are exported as well. On main, and in ``PersistentContainer/read(_:)``, all of it is of one moment.
-    /// Transient and derived attributes are left out.
+    /// A chosen relationship is followed from every object, including those that were reached by another relationship. Unsaved
+    /// edits are exported as well. On main, and in ``PersistentContainer/read(_:)``, everything is of one moment. Transient and
+    /// derived attributes are left out.
     ///
     /// - Parameters:
     ///   - request: The objects to begin with.
     ///   - following: Key paths to relationships, of any class; none by default.
-    ///   - keys: The key attribute of each entity, where it is not the first one with a uniqueness constraint of its own. It
-    ///     counts for sub-entities too.
+    ///   - keys: The key attribute of an entity, if it is not the first attribute with a uniqueness constraint of its own. It
+    ///     also applies to sub-entities.
     ///   - links: Which links are written.
-    /// - Throws: As ``fetch(_:)``; `unknownAttribute`; `damagedValue`; `invalidGraph` for a link to an entity without a key, for an
-    ///   object without a value for its key, and for two with the same.
+    /// - Throws: What ``fetch(_:)`` throws; `unknownAttribute`; `damagedValue`; `invalidGraph` for a link to an entity without
+    ///   a key, for an object without a value for its key, and for two objects with the same key.
     ///
-    /// - Complexity: a few statements for 1,000 objects of each entity. All objects are in memory together.
+    /// - Complexity: A few statements for each 1,000 objects of an entity. All objects are in memory together.
     public func exportGraph<Object: ManagedObject>(
         _ request: FetchRequest<Object>, following: [AnyKeyPath] = [], keys: [String: String] = [:],
         links: GraphLinks = .exported
@@ -53,7 +53,7 @@ extension ManagedObjectContext {
     ///   - types: Classes of objects.
     ///   - keys: As for ``exportGraph(_:following:keys:links:)``.
     ///   - links: Which links are written.
-    /// - Throws: As ``exportGraph(_:following:keys:links:)``.
+    /// - Throws: What ``exportGraph(_:following:keys:links:)`` throws.
     public func exportGraph(
         of types: [ManagedObject.Type], keys: [String: String] = [:], links: GraphLinks = .exported
     ) throws -> ObjectGraph {
@@ -70,7 +70,7 @@ extension ManagedObjectContext {
         }
     }
 
-    /// Exports on main from a snapshot, so that no save that comes in meanwhile is seen by half.
+    /// Exports on main from a snapshot, so that a save that comes in meanwhile is not seen in part.
     private func inOneState(_ body: (ManagedObjectContext) throws -> ObjectGraph) throws -> ObjectGraph {
         guard self is MainContext else { return try checked(body) }
         return try stack.root.withSnapshot { snapshot throws(DataSourceError) in
@@ -84,7 +84,7 @@ extension ManagedObjectContext {
         }
     }
 
-    /// Throws what could not be read of a relationship.
+    /// Throws the error of a relationship that could not be read.
     private func checked(_ body: (ManagedObjectContext) throws -> ObjectGraph) throws -> ObjectGraph {
         let graph = try body(self)
         if let refusal { throw refusal }

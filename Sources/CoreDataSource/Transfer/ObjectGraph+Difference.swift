@@ -1,5 +1,5 @@
 extension ObjectGraph {
-    /// The first thing in which it differs from another graph, in a sentence; nil if they are equal. It may show values.
+    /// The first difference from another graph, as a sentence; nil if the graphs are equal. It may show values.
     package func difference(from expected: ObjectGraph) -> String? {
         for entity in Set(entityNames).union(expected.entityNames).sorted() {
             let (found, wanted) = (records[entity] ?? [], expected.records[entity] ?? [])

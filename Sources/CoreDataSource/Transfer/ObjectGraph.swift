@@ -1,7 +1,7 @@
 public import Foundation
 internal import RowStore
 
-/// Objects and their links as a plain value: for fixtures of tests, to seed a store, and to carry objects to another one.
+/// Objects and their links as a plain value: for test fixtures, to seed a store, and to move objects to another store.
 ///
 /// Any context exports a graph; a container imports it as one save:
 ///
@@ -10,7 +10,7 @@ internal import RowStore
 /// try await other.importGraph(graph)
 /// ```
 ///
-/// Its JSON has the objects by entity. A link is the value of the destination's key, the attribute with a uniqueness
+/// Its JSON has the objects by entity. A link is the value of the destination's key, which is an attribute with a uniqueness
 /// constraint of its own:
 ///
 /// ```json
@@ -20,12 +20,12 @@ internal import RowStore
 /// }
 /// ```
 ///
-/// Numbers, booleans and strings are those of JSON; a decimal, a UUID and a URL are strings, data is a string in base 64. A date
-/// is a string as in ISO 8601, or a number of seconds since 2001 if the string would lose a part of it. A composite is an
+/// Numbers, booleans and strings are those of JSON; a decimal, a UUID and a URL are strings, data is a string in base 64. A
+/// date is a string in ISO 8601, or a number of seconds since 2001 if the string would lose precision. A composite is an
 /// object, a transformable the JSON of its value. Every value comes back exactly.
 ///
-/// The objects of an entity are in the order of their keys, and names are sorted; so equal graphs are equal texts, and a change
-/// of one value is one changed line.
+/// The objects of an entity are in the order of their keys, and names are sorted. So equal graphs have equal text, and a change
+/// of one value changes one line.
 public struct ObjectGraph: Sendable, Hashable {
     /// The objects by entity, each by the names of its properties.
     private(set) var records: [String: [[JSONName: JSONValue]]] = [:]
@@ -33,9 +33,9 @@ public struct ObjectGraph: Sendable, Hashable {
     /// A graph without objects.
     public init() {}
 
-    /// Reads the JSON of a graph. That the names are those of a model is checked when it is imported.
+    /// Reads the JSON of a graph. The names are checked against the model when the graph is imported.
     ///
-    /// - Throws: `invalidGraph` with the line of what is no JSON or no list of objects by entity.
+    /// - Throws: `invalidGraph`, with the line, if it is not JSON or not a list of objects by entity.
     public init(json: Data) throws {
         var reader = JSONReader(Array(json))
         try reader.forEachRecord { entity, _, record in
@@ -49,13 +49,13 @@ public struct ObjectGraph: Sendable, Hashable {
         self.records = records
     }
 
-    /// The graph as JSON, the same bytes for equal graphs: names are sorted, and each value has a line of its own.
+    /// The graph as JSON, the same bytes for equal graphs: names are sorted, and each value has its own line.
     public var json: Data { Data((value.prettyText + "\n").utf8) }
 
     /// The names of the entities, sorted.
     public var entityNames: [String] { records.keys.sorted() }
 
-    /// How many objects of an entity there are, those of sub-entities not counted.
+    /// How many objects of an entity there are, without those of sub-entities.
     public func objectCount(ofEntity name: String) -> Int { records[name]?.count ?? 0 }
 
     private var value: JSONValue {
@@ -83,15 +83,16 @@ extension JSONReader {
     /// Reads a graph object by object.
     ///
     /// - Parameters:
-    ///   - body: Takes each object with the name of its entity and its place among those of it.
-    ///   - list: Takes the name of each entity before its objects.
+    ///   - body: Called with each object, the name of its entity and its index among those of the entity.
+    ///   - list: Called with the name of each entity before its objects.
     mutating func forEachRecord(
         _ body: (String, Int, [JSONName: JSONValue]) throws -> Void, list: (String) throws -> Void = { _ in }
     ) throws {
         var names: Set<String> = []
         try forEachMember { name, reader in
             guard names.insert(name).inserted else {
-                throw DataSourceError(.invalidGraph, "\(name) comes twice in a graph. Give its objects one list.")
+                throw DataSourceError(
+                    .invalidGraph, "\(name) comes twice in a graph. Put all its objects into one list.")
             }
             guard try reader.peekToken() == UInt8(ascii: "[") else {
                 throw DataSourceError(.invalidGraph, "\(name): a list of objects is missing.")

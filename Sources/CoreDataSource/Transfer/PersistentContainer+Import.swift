@@ -1,33 +1,33 @@
 public import Foundation
 internal import RowStore
 
-/// Objects into a store, from plain values.
+/// Importing objects from plain values.
 extension PersistentContainer {
-    /// Makes the objects of a graph, and links them, as one save over the data sources that own them.
+    /// Imports the objects of a graph and their links, as one save over the data sources that own them.
     ///
     /// ```swift
     /// let graph = try ObjectGraph(json: Data(contentsOf: fixture))
     /// try await container.importGraph(graph)
     /// ```
     ///
-    /// An object whose key is stored already is changed, any other is new. An attribute that is absent is left as it is, or
-    /// has its default value in a new object; null clears it. The same holds for links: an absent link is left as it is, null
-    /// removes it, and a list replaces what was there. A link may lead to any object of the graph or of the store. Nothing is
-    /// deleted, and what is stored already is not written. Objects of an entity without a key are always new.
+    /// An object whose key is already stored is changed, any other is new. An attribute that is absent stays unchanged, or has
+    /// its default value in a new object; null clears it. The same holds for links: an absent link stays unchanged, null
+    /// removes it, and a list replaces the previous objects. A link may lead to any object of the graph or of the store.
+    /// Nothing is deleted, and values that are already stored are not written. Objects of an entity without a key are always
+    /// new.
     ///
-    /// No hook is called: the objects are made as they are. The rules of the model hold.
+    /// No hook is called: the objects are stored as they are. The rules of the model apply.
     ///
-    /// **Isolation**: the queues of the data sources of the container, which have to be made before. Their batches wait
-    /// meanwhile.
+    /// **Isolation**: the queues of the container's data sources, which must be made before. Their batches wait meanwhile.
     ///
     /// - Parameters:
     ///   - graph: The objects and their links.
-    ///   - keys: The key attribute of each entity, where it is not the first one with a uniqueness constraint of its own. It
-    ///     counts for sub-entities too.
-    ///   - level: How far the save must have come when the call returns; `.store` by default.
-    /// - Throws: `invalidGraph`, `unknownEntity`, `unknownAttribute`, `abstractEntity`, each with the place in the graph,
-    ///   `ContactEntity[3].group`; `entityNotOwned`; otherwise as ``DataSource/add(_:waitFor:)-([Value],_)``. Then nothing has
-    ///   happened.
+    ///   - keys: The key attribute of an entity, if it is not the first attribute with a uniqueness constraint of its own. It
+    ///     also applies to sub-entities.
+    ///   - level: How far the save must get before the call returns; `.store` by default.
+    /// - Throws: `invalidGraph`, `unknownEntity`, `unknownAttribute`, `abstractEntity`, each with the place in the graph, such
+    ///   as `ContactEntity[3].group`; `entityNotOwned`; otherwise what ``DataSource/add(_:waitFor:)-([Value],_)`` throws.
+    ///   Nothing has happened then.
     @discardableResult
     public func importGraph(
         _ graph: ObjectGraph, keys: [String: String] = [:], waitFor level: SaveLevel = .store
@@ -42,15 +42,15 @@ extension PersistentContainer {
         }
     }
 
-    /// Makes the objects of a graph that is a file of JSON, as ``importGraph(_:keys:waitFor:)``.
+    /// Imports the objects of a graph from a JSON file, as ``importGraph(_:keys:waitFor:)``.
     ///
-    /// The file is read a part at a time, so that only its objects are in memory, and never its text.
+    /// The file is read a part at a time, so that only its objects are in memory, and never its whole text.
     ///
     /// - Parameters:
-    ///   - url: A file of JSON, as ``ObjectGraph`` says.
+    ///   - url: A JSON file, as ``ObjectGraph`` describes.
     ///   - keys: As for ``importGraph(_:keys:waitFor:)``.
-    ///   - level: How far the save must have come when the call returns; `.store` by default.
-    /// - Throws: As ``importGraph(_:keys:waitFor:)``, `invalidGraph` also for a file that cannot be read.
+    ///   - level: How far the save must get before the call returns; `.store` by default.
+    /// - Throws: What ``importGraph(_:keys:waitFor:)`` throws, and `invalidGraph` for a file that cannot be read.
     @discardableResult
     public func importGraph(
         contentsOf url: URL, keys: [String: String] = [:], waitFor level: SaveLevel = .store
@@ -105,7 +105,7 @@ private final class GraphFile {
 
     private static func unreadable(_ error: any Error) -> DataSourceError {
         DataSourceError(
-            .invalidGraph, "The file of a graph cannot be read. Check that it is there and may be read.",
+            .invalidGraph, "The file of a graph cannot be read. Check that it exists and that you may read it.",
             cause: "\(error)")
     }
 }

@@ -1,16 +1,17 @@
 internal import RowStore
 
 extension PrivateContext {
-    /// An object whose value in a column another one of those entities has too, of the values given; nil if there is none.
+    /// An object that shares its value in a column with another object of those entities, among the given values; nil if there
+    /// is none.
     ///
-    /// - Complexity: one statement of each entity for 1,000 values, and no more rows than values.
+    /// - Complexity: One statement of each entity for 1,000 values, and no more rows than values.
     func double(of values: [RowValue], _ column: Int, in family: [Int]) throws -> ManagedObject? {
         for start in stride(from: 0, to: values.count, by: 1000) {
             let part = Array(values[start..<min(start + 1000, values.count)])
             var met: Set<RowValue> = []
             for entity in family {
                 let editor = editor(ofEntity: entity)
-                // Of more rows than there are values, two have the same.
+                // If there are more rows than values, two have the same value.
                 let query = RowQuery(
                     entity: entity, predicate: .isMember(.column(column), ValueList(part, .natural)),
                     limit: part.count + 1)
@@ -28,10 +29,10 @@ extension PrivateContext {
 }
 
 extension TransferKeys {
-    /// Whether no two objects of an entity and those below it can have the same value in a column.
+    /// Whether no two objects of an entity and its sub-entities can have the same value in a column.
     static func isUnique(_ column: Int, _ entity: EntityLayout) -> Bool { entity.constraint(onColumn: column) != nil }
 
-    /// A key that was chosen is that of two objects.
+    /// The error if two objects have the same chosen key.
     ///
     /// - Parameter place: A place in a graph, or a relationship.
     static func isDouble(
@@ -40,7 +41,7 @@ extension TransferKeys {
         let name = entity.columns[column].name
         return DataSourceError(
             .invalidGraph,
-            "\(place): there are two objects of \(entity.name) whose \(name) is \(value.text), so that it names neither of them. Choose an attribute whose values are unique: keys: [\"\(entity.name)\": ...].",
+            "\(place): two objects of \(entity.name) have the \(name) \(value.text), so it identifies neither of them. Choose an attribute with unique values: keys: [\"\(entity.name)\": ...].",
             entityName: entity.name, attributeName: name)
     }
 }

@@ -1,14 +1,14 @@
 internal import ManagedModel
 internal import RowStore
 
-/// A property of an entity's objects as a graph names it.
+/// A property of an entity's objects, as a graph names it.
 struct TransferField {
     enum Kind {
         case attribute(column: Int, AttributeDescription)
         case composite([TransferField])
-        /// By its place among those of the entity.
+        /// By its index among those of the entity.
         case relationship(Int)
-        /// What a graph does not carry, and why.
+        /// A property that a graph does not contain, and why.
         case excluded(String)
     }
 
@@ -47,13 +47,14 @@ struct TransferField {
 }
 
 extension RelationshipLayout {
-    /// Whether a graph has the links on this side: each link once, unless both sides say something of their own.
+    /// Whether a graph has the links on this side: each link once, unless both sides have an order or another property of their
+    /// own.
     var isExported: Bool {
         switch storage {
         case .column: true
         case .inverseColumn: isToMany && description.isOrdered
         case .pairs(let pairs):
-            // The side of the links' own sources, or that which has an order.
+            // The side of the links' own sources, or the ordered side.
             inverse == nil || isSymmetric || description.isOrdered || pairs.own.key == 0 && pairs.own.position == nil
         case .none: false
         }

@@ -1,24 +1,24 @@
 internal import ManagedModel
 internal import RowStore
 
-/// The attribute of each entity by which its objects are named in a graph.
+/// The attribute of each entity that identifies its objects in a graph.
 struct TransferKeys {
     /// By entity; nil where there is none.
     private let columns: [Int?]
 
-    /// - Parameter chosen: Names of attributes by names of entities, for those and what is below them. Elsewhere it is the first
-    ///   attribute with a uniqueness constraint of its own.
+    /// - Parameter chosen: Names of attributes by names of entities, for those entities and their sub-entities. For all others
+    ///   it is the first attribute with a uniqueness constraint of its own.
     init(_ chosen: [String: String], _ layout: ModelLayout) throws(DataSourceError) {
         for (name, attribute) in chosen.sorted(by: { $0.key < $1.key }) {
             guard let entity = layout.entity(named: name) else {
                 throw DataSourceError(
-                    .unknownEntity, "A key was chosen for \"\(name)\", which is not an entity of the model.",
+                    .unknownEntity, "A key was chosen for \"\(name)\", but the model has no such entity.",
                     entityName: name)
             }
             guard let column = entity.column(named: attribute), TransferKeys.canBeKey(entity.columns[column]) else {
                 throw DataSourceError(
                     .unknownAttribute,
-                    "\"\(attribute)\" was chosen as the key of \(name), but is not one of its stored attributes, or is transformable. Choose another.",
+                    "\"\(attribute)\" was chosen as the key of \(name), but it is not a stored attribute, or is transformable. Choose another attribute.",
                     entityName: name, attributeName: attribute)
             }
         }
@@ -40,7 +40,7 @@ struct TransferKeys {
 
     /// The key of a relationship's destination.
     ///
-    /// - Parameter place: Where it is asked for: a relationship, or a place in a graph.
+    /// - Parameter place: Where the key is needed: a relationship, or a place in a graph.
     func destination(
         _ relationship: RelationshipLayout, _ layout: ModelLayout, _ place: @autoclosure () -> String
     ) throws(DataSourceError) -> Int {
@@ -48,7 +48,7 @@ struct TransferKeys {
         let name = layout.entities[relationship.destination].name
         throw DataSourceError(
             .invalidGraph,
-            "\(place()) leads to \(name), which has no attribute with a uniqueness constraint of its own. Choose one: keys: [\"\(name)\": ...].",
+            "\(place()) leads to \(name), which has no attribute with a uniqueness constraint of its own. Choose an attribute: keys: [\"\(name)\": ...].",
             entityName: name)
     }
 }

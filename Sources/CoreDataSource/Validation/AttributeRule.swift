@@ -2,13 +2,13 @@ internal import Foundation
 internal import ManagedModel
 internal import RowStore
 
-/// The range, length and pattern that one attribute's values must keep.
+/// The range, length and pattern that an attribute's values must match.
 struct AttributeRule {
     private let type: AttributeType
     private let storage: ColumnStorage
     private let minimum: AttributeValue?
     private let maximum: AttributeValue?
-    /// It has to match a text from its beginning to its end.
+    /// It must match the whole string.
     private let pattern: NSRegularExpression?
     private let patternText: String
 
@@ -25,7 +25,7 @@ struct AttributeRule {
         if minimum == nil && maximum == nil && pattern == nil && !hasLimits { return nil }
     }
 
-    /// What is wrong with the value, as the end of a sentence; nil if nothing is.
+    /// What is wrong with the value, as the end of a sentence; nil if the value is valid.
     func complaint(_ row: RowSnapshot, _ column: Int) -> String? {
         switch storage {
         case .integer: complaint(aboutInteger: row.integer(column))
@@ -61,21 +61,21 @@ struct AttributeRule {
         if minimum != nil || maximum != nil {
             let length = Double(text.count)
             if let minimum = minimum?.asDouble, length < minimum {
-                return "has \(text.count) characters, fewer than the \(Int64(minimum)) that the model asks for."
+                return "has \(text.count) characters, but the model requires at least \(Int64(minimum))."
             }
             if let maximum = maximum?.asDouble, length > maximum {
-                return "has \(text.count) characters, more than the \(Int64(maximum)) that the model allows."
+                return "has \(text.count) characters, but the model allows at most \(Int64(maximum))."
             }
         }
         guard let pattern else { return nil }
         let whole = NSRange(text.startIndex..., in: text)
         let isMatch = pattern.firstMatch(in: text, range: whole)?.range == whole
-        return isMatch ? nil : "does not match the pattern \(patternText) of the model."
+        return isMatch ? nil : "does not match the model's pattern \(patternText)."
     }
 
     private func outside(_ isLow: Bool?, _ isHigh: Bool?) -> String? {
-        if isLow == true { return "is below the minimum of the model." }
-        if isHigh == true { return "is above the maximum of the model." }
+        if isLow == true { return "is less than the minimum in the model." }
+        if isHigh == true { return "is greater than the maximum in the model." }
         return nil
     }
 }

@@ -4,7 +4,7 @@ internal import RowStore
 
 /// How a derived attribute gets its value when its object is saved.
 ///
-/// Derivations from the object's own attributes and `now()` are made here; one that follows a relationship gives nil.
+/// Derivations from the object's own attributes and `now()` are calculated here; one that follows a relationship gives nil.
 struct Derivation {
     let column: Int
     private let source: Source
@@ -15,7 +15,7 @@ struct Derivation {
         case copy(Int)
     }
 
-    /// Nil for an attribute that is not derived, or not from something that a row has.
+    /// Nil for an attribute that is not derived, or is derived from something outside the row.
     init?(_ column: Int, _ layout: EntityLayout) {
         guard let text = layout.columns[column].attribute?.derivationExpression else { return nil }
         self.column = column

@@ -2,7 +2,7 @@ internal import Foundation
 internal import ManagedModel
 internal import RowStore
 
-/// What the model demands of the rows of one entity.
+/// The model's rules for the rows of one entity.
 struct ValidationRules {
     /// Attributes that must have a value.
     private let required: [Int]
@@ -33,12 +33,12 @@ struct ValidationRules {
         return row
     }
 
-    /// What is wrong with a row that is about to be saved.
+    /// The errors of a row that is about to be saved.
     func failures(_ row: RowSnapshot, _ layout: EntityLayout) -> [DataSourceError] {
         var failures: [DataSourceError] = []
         if !row.hasValues(in: requiredSet) {
             for column in required where row.isNull(column) {
-                failures.append(failure(layout, column, "is required and has no value. Set it before the save."))
+                failures.append(failure(layout, column, "is required but has no value. Set it before the save."))
             }
         }
         for (column, rule) in checked where !row.isNull(column) {

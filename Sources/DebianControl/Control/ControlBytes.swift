@@ -6,7 +6,7 @@ extension UInt8 {
     /// A space, a tab, or the carriage return that some editors put before a newline.
     var isBlank: Bool { self == UInt8(ascii: " ") || self == UInt8(ascii: "\t") || self == UInt8(ascii: "\r") }
 
-    /// Whether a field's name may have it: printable ASCII but the space and the colon.
+    /// Whether a field's name may contain it: printable ASCII except the space and the colon.
     var isNameCharacter: Bool { (33...126).contains(self) && self != .colon }
 
     var lowercased: UInt8 { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(self) ? self | 0x20 : self }
@@ -21,6 +21,6 @@ extension ArraySlice<UInt8> {
         return slice
     }
 
-    /// As text, with invalid UTF-8 repaired; nil if there is nothing.
+    /// As a string, with invalid UTF-8 repaired; nil if it is empty.
     var text: String? { isEmpty ? nil : String(decoding: self, as: UTF8.self) }
 }

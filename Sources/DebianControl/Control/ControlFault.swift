@@ -1,4 +1,4 @@
-/// What is wrong with a record, in words for the person who gave the file.
+/// What is wrong with a record, as a message for the user.
 public struct ControlFault: Error, Hashable, Sendable {
     /// The number of the line, from 1.
     public var line: Int

@@ -1,4 +1,4 @@
-/// Cuts the bytes of a Debian control file into records, in pieces of any size.
+/// Splits the bytes of a Debian control file into records. The bytes may come in pieces of any size.
 ///
 /// ```swift
 /// var parser = ControlParser(leadingField: "Package")
@@ -6,10 +6,10 @@
 /// take(parser.finish())
 /// ```
 ///
-/// Records end at lines that are empty or blank. A line that begins with a blank continues the field above it. Lines end
-/// with LF or CR LF. A line that is neither a field nor a continuation gives its record a fault; nothing stops the parser.
+/// Records end at lines that are empty or blank. A line that begins with a blank continues the field above it. Lines end with
+/// LF or CR LF. A line that is neither a field nor a continuation adds a fault to its record; nothing stops the parser.
 ///
-/// Each byte is kept once, and only until its record ends.
+/// Each byte is kept only until its record ends.
 public struct ControlParser: Sendable {
     private let leadingField: [UInt8]
     private var record = ControlRecord(line: 1)
@@ -17,8 +17,8 @@ public struct ControlParser: Sendable {
     private var line = 1
     private var lineStart = 0
 
-    /// - Parameter leadingField: The field, spelled just so, of which every record that counts has one. A second one begins
-    ///   the next record, and the record before it has a fault: it may have lost more than the empty line between them.
+    /// - Parameter leadingField: The field, in this exact spelling, that every valid record has once. A second one begins the
+    ///   next record, and the record before it gets a fault, because more than the empty line between them may be missing.
     public init(leadingField: String) {
         self.leadingField = Array(leadingField.utf8)
     }
@@ -35,7 +35,7 @@ public struct ControlParser: Sendable {
         return takeRecords()
     }
 
-    /// Returns the last record, if the input ended without an empty line.
+    /// Returns the last record, if the input does not end with an empty line.
     public mutating func finish() -> [ControlRecord] {
         endLine()
         endRecord()
@@ -67,7 +67,7 @@ public struct ControlParser: Sendable {
         } else if let colon = content.firstIndex(where: { !$0.isNameCharacter }), isField(content, colon) {
             addField(ControlRecord.Field(name: lineStart..<colon, value: colon + 1..<content.endIndex, line: line))
         } else {
-            addFault("this line is neither a field nor the continuation of one")
+            addFault("this line is neither a field nor a continuation")
         }
     }
 
@@ -77,7 +77,9 @@ public struct ControlParser: Sendable {
     }
 
     private mutating func continueField(to end: Int) {
-        guard let last = record.fields.indices.last else { return addFault("this line continues no field") }
+        guard let last = record.fields.indices.last else {
+            return addFault("there is no field that this line could continue")
+        }
         record.fields[last].value = record.fields[last].value.lowerBound..<end
     }
 
@@ -100,7 +102,7 @@ public struct ControlParser: Sendable {
         lineStart = 0
     }
 
-    /// Ends the record above this line, and makes the line the first of the next one.
+    /// Ends the record before this line, and begins the next one with it.
     private mutating func beginNextRecord() {
         addFault("the next record begins here, without an empty line between")
         let content = Array(record.bytes[lineStart...])

@@ -1,10 +1,10 @@
-/// One record of a control file: fields with a name and a value each.
+/// A record of a control file: fields, each with a name and a value.
 ///
-/// The record keeps its bytes as they came. A value becomes text when it is asked for, and invalid UTF-8 is repaired.
+/// The record keeps its bytes unchanged. A value becomes a string when it is read, and invalid UTF-8 is repaired.
 public struct ControlRecord: Sendable {
     /// The number of its first line, from 1.
     public internal(set) var line: Int
-    /// Whether it has the field that makes a record count; see ``ControlParser/init(leadingField:)``.
+    /// Whether it has the field that every valid record needs; see ``ControlParser/init(leadingField:)``.
     public internal(set) var hasLeadingField = false
     /// The first thing that is wrong with its lines.
     public internal(set) var fault: ControlFault?
@@ -40,7 +40,7 @@ public struct ControlRecord: Sendable {
         try value(name)?.prefix { $0 != .newline }.trimmed.text
     }
 
-    /// The number of a field's line, or of the first line if the record has no such field.
+    /// The line number of a field, or of the first line if the record has no such field.
     public func line(of name: String) -> Int {
         fields.first { has($0, name) }?.line ?? line
     }
@@ -53,7 +53,7 @@ public struct ControlRecord: Sendable {
         return bytes[fields[index].value]
     }
 
-    /// Names of fields differ by more than case.
+    /// Names of fields are compared without case.
     private func has(_ field: Field, _ name: String) -> Bool {
         field.name.count == name.utf8.count
             && zip(bytes[field.name], name.utf8).allSatisfy { $0.lowercased == $1.lowercased }

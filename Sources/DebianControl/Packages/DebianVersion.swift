@@ -21,7 +21,7 @@ public struct DebianVersion: Sendable {
         revision = Array(rest[dash...].dropFirst())
     }
 
-    /// Texts without digits and numbers take turns: letters come before other characters, and `~` before the end.
+    /// Parts without digits and numbers alternate: letters come before other characters, and `~` before the end.
     private static func order(_ one: [UInt8], _ other: [UInt8]) -> Int {
         var (one, other) = (one[...], other[...])
         while !one.isEmpty || !other.isEmpty {
@@ -38,7 +38,7 @@ public struct DebianVersion: Sendable {
         return 0
     }
 
-    /// The end of a text counts as a digit does.
+    /// The end of a part counts like a digit.
     private static func weight(_ byte: UInt8?) -> Int {
         guard let byte, !byte.isDigit else { return 0 }
         if byte == UInt8(ascii: "~") { return -1 }
@@ -62,7 +62,7 @@ extension DebianVersion: Comparable {
 
     public static func < (one: DebianVersion, other: DebianVersion) -> Bool { one.order(other) < 0 }
 
-    /// Versions that are the same to Debian: `1.0` and `1.00`.
+    /// Versions that are equal to Debian: `1.0` and `1.00`.
     public static func == (one: DebianVersion, other: DebianVersion) -> Bool { one.order(other) == 0 }
 }
 

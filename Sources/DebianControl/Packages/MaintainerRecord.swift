@@ -1,13 +1,13 @@
-/// Who maintains packages.
+/// A maintainer of packages.
 public struct MaintainerRecord: Sendable, Hashable {
-    /// What tells maintainers apart: the address, in lower case; the name of one who has none.
+    /// Identifies a maintainer: the address in lower case, or the name if there is no address.
     public let key: String
     public let name: String
     public let email: String?
     /// How many packages name this maintainer.
     public private(set) var packageCount = 0
 
-    /// Reads `Jane Doe <jane@example.org>`, or either half of it; nil for empty text.
+    /// Reads `Jane Doe <jane@example.org>`, or either half of it; nil for an empty string.
     public init?(_ text: String) {
         let bytes = Array(text.utf8)
         let opening = bytes.firstIndex(of: UInt8(ascii: "<")) ?? bytes.endIndex
@@ -20,7 +20,7 @@ public struct MaintainerRecord: Sendable, Hashable {
 
     /// The maintainers of the packages, sorted by key, each with the number of its packages.
     ///
-    /// Of packages with the same key, and of the names that one address comes with, the last one counts.
+    /// If several packages have the same key, or an address comes with several names, the last one counts.
     public static func all(of packages: [PackageRecord]) -> [MaintainerRecord] {
         var seen: Set<String> = []
         var maintainers: [String: MaintainerRecord] = [:]

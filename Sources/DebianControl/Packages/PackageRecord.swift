@@ -14,33 +14,33 @@ public struct PackageRecord: Sendable, Hashable {
     public let size: Int64?
     public let sha256: String?
     public let depends: String?
-    /// What has to be there before the package is unpacked.
+    /// What must be there before the package is unpacked.
     public let preDepends: String?
-    /// The names under which the package is found too.
+    /// Other names that the package provides.
     public let provides: [PackageReference]
     /// The requirements of both kinds, those of `Pre-Depends` first.
     public let requirements: [Requirement]
     public let status: String?
 
-    /// What a package needs: one of some packages.
+    /// A requirement of a package: one of several packages.
     public struct Requirement: Sendable, Hashable {
         /// The name of the field: `Depends` or `Pre-Depends`.
         public let field: String
-        /// In the order in which they are to be taken.
+        /// In the order of preference.
         public let alternatives: [PackageReference]
     }
 
-    /// What tells packages apart, as apt writes it: `name:architecture=version`.
+    /// Identifies a package, as apt writes it: `name:architecture=version`.
     public var key: String { "\(name):\(architecture)=\(version)" }
 
-    /// - Parameter record: Of a parser whose leading field is `Package`.
-    /// - Throws: What is missing, malformed or there twice.
+    /// - Parameter record: A record of a parser whose leading field is `Package`.
+    /// - Throws: What is missing, malformed or duplicated.
     public init(_ record: ControlRecord) throws(ControlFault) {
         if let fault = record.fault { throw fault }
         if !record.hasLeadingField { throw ControlFault(line: record.line, message: "Package is missing") }
         status = try record.folded("Status")
-        // dpkg remembers packages that were removed, or only asked for, and drops from such a record what it no longer
-        // knows. They are kept, with empty text, for that is what dpkg says about them. Any other record needs all three.
+        // dpkg remembers packages that were removed, or only requested, and drops from such a record what it no longer knows.
+        // They are kept, with empty strings for what is missing. Any other record needs all three fields.
         let isAbsent = status?.hasSuffix(" not-installed") == true || status?.hasSuffix(" config-files") == true
         name = try record.word("Package", orEmpty: false)
         architecture = try record.word("Architecture", orEmpty: isAbsent)
@@ -73,7 +73,7 @@ extension ControlRecord {
             if orEmpty { return "" }
             throw ControlFault(line: line, message: "\(name) is missing")
         }
-        // Only a version may have the characters that join a key.
+        // Only a version may contain the characters that join a key.
         if text.utf8.contains(where: { $0.isBlank || name != "Version" && $0.joinsKeys }) {
             throw ControlFault(line: line(of: name), message: "\(name) is not one word")
         }
@@ -84,7 +84,7 @@ extension ControlRecord {
     fileprivate func references(_ name: String) throws(ControlFault) -> [[PackageReference]] {
         guard let text = try folded(name) else { return [] }
         guard let references = PackageReference.requirements(text) else {
-            throw ControlFault(line: line(of: name), message: "\(name) is no list of packages")
+            throw ControlFault(line: line(of: name), message: "\(name) is not a list of packages")
         }
         return references
     }

@@ -1,4 +1,4 @@
-/// One package that a dependency names: `libc6:amd64 (>= 2.34)`.
+/// A package that a dependency names: `libc6:amd64 (>= 2.34)`.
 ///
 /// Source: the Debian Policy Manual, section 7.1, "Syntax of relationship fields".
 public struct PackageReference: Sendable, Hashable {
@@ -9,7 +9,7 @@ public struct PackageReference: Sendable, Hashable {
     /// As it was written, with single spaces.
     public let text: String
 
-    /// Which versions of a package are meant.
+    /// The versions of a package that are allowed.
     public struct VersionConstraint: Sendable, Hashable {
         public let relation: Relation
         public let version: String
@@ -22,7 +22,7 @@ public struct PackageReference: Sendable, Hashable {
             case later = ">>"
         }
 
-        /// Whether a version is one of those that are meant.
+        /// Whether a version is allowed.
         public func allows(_ text: String) -> Bool {
             let (other, bound) = (DebianVersion(text), DebianVersion(version))
             return switch relation {
@@ -35,9 +35,9 @@ public struct PackageReference: Sendable, Hashable {
         }
     }
 
-    /// Reads one name with what follows it; nil if that is not how a package is named.
+    /// Reads one name with what follows it; nil if that is not a valid reference.
     ///
-    /// Lists of architectures and build profiles, which only sources have, are left out.
+    /// Lists of architectures and build profiles, which only source packages have, are ignored.
     public init?(_ text: some StringProtocol) {
         var rest = Substring(text)
         while let last = rest.last, last == "]" || last == ">" {
@@ -64,7 +64,7 @@ public struct PackageReference: Sendable, Hashable {
         self.text = String(rest) + constraint
     }
 
-    /// Reads a field like `Depends`: requirements between commas, and in each the alternatives between bars.
+    /// Reads a field like `Depends`: requirements separated by commas, and the alternatives of each separated by bars.
     ///
     /// - Returns: The requirements with their alternatives; nil if one of them cannot be read.
     public static func requirements(_ field: String) -> [[PackageReference]]? {
@@ -80,13 +80,13 @@ public struct PackageReference: Sendable, Hashable {
 }
 
 extension PackageReference.VersionConstraint {
-    /// Reads what stands in parentheses: `>= 2.34`.
+    /// Reads the part in parentheses: `>= 2.34`.
     fileprivate init?(_ text: Substring) {
         let sign = text.prefix { "<=>".contains($0) }
         let version = text[sign.endIndex...].trimmed
         guard !version.isEmpty, !version.contains(where: \.isWhitespace) else { return nil }
         switch sign {
-        // Once they stood for what has a sign of its own now.
+        // Old spellings of the operators that have signs of their own now.
         case "<": relation = .earlierOrEqual
         case ">": relation = .laterOrEqual
         default:

@@ -1,21 +1,21 @@
 extension ManagedObjectModel {
-    /// The columns of an entity's rows: inherited ones first, so that a property has the same index in every sub-entity;
-    /// then its own attributes in the order of the model, composites as their leaves; then the to-one relationships whose
-    /// links are in the row.
+    /// The columns of an entity's rows: inherited ones first, so that a property has the same index in every sub-entity; then
+    /// its own attributes in the order of the model, composites as their leaves; then the to-one relationships whose links are
+    /// stored in the row.
     public func columns(of entity: EntityDescription) -> [ColumnDescription] {
         columns(of: entity, format: ManagedObjectModel.storeFormat)
     }
 
-    /// The columns that a store of that format has.
+    /// The columns in a store of that format.
     package func columns(of entity: EntityDescription, format: Int64) -> [ColumnDescription] {
         lineage(of: entity).reversed().flatMap { ownColumns(of: $0, format) }
     }
 
-    /// The format of a store in which both sides of a one-to-one relationship have a column, and no ordered one-to-many
-    /// relationship has places.
+    /// The format of a store in which both sides of a one-to-one relationship have a column, and ordered one-to-many
+    /// relationships have no places.
     package static let firstStoreFormat: Int64 = 1
 
-    /// The format in which stores are written: see ``linkStorage(of:)``.
+    /// The format of new stores: see ``linkStorage(of:)``.
     package static let storeFormat: Int64 = 2
 
     /// The entity and its ancestors, nearest first. A cycle, which no checked model has, ends the list.
@@ -68,9 +68,9 @@ extension ManagedObjectModel {
         else { return [] }
         return composite.attributes.flatMap { leaf in
             var leaf = leaf
-            // A composite that is absent has no leaves, so nothing inside an optional one can be required.
+            // A composite that is absent has no leaves, so nothing inside an optional composite can be required.
             leaf.isOptional = leaf.isOptional || attribute.isOptional
-            // And nothing in it has a value from the start, or it would never be absent.
+            // And nothing in it can have a default value, or it would never be absent.
             if attribute.isOptional { leaf.defaultValue = nil }
             return leaves(
                 of: leaf, named: "\(name).\(leaf.name)", isStored: isStored, insideComposites: outer + [compositeName])

@@ -4,8 +4,8 @@ package enum LinkStorage: Sendable, Hashable {
     case column
     /// In the column of the inverse, in the destinations' rows.
     case inverseColumn(RelationshipName)
-    /// In rows of their own, each with a source and a destination, made for the relationship of that name: for this one, or
-    /// for its inverse, whose sources are this one's destinations.
+    /// In rows of their own, each with a source and a destination, made for the relationship with that name: this one, or its
+    /// inverse, whose sources are this one's destinations.
     case pairs(RelationshipName, isReversed: Bool)
     /// Nowhere: a transient to-many relationship.
     case none
@@ -14,7 +14,7 @@ package enum LinkStorage: Sendable, Hashable {
 extension ManagedObjectModel {
     /// Where the links of a relationship are kept.
     ///
-    /// Links of a one-to-one relationship are in the column of the side whose entity and name come first. Those of a
+    /// Links of a one-to-one relationship are in the column of the side whose entity and name come first. Links of a
     /// relationship that is its own inverse are in the rows of both ends.
     package func linkStorage(of name: RelationshipName) -> LinkStorage {
         guard let relationship = relationship(name) else { return .none }
@@ -32,7 +32,7 @@ extension ManagedObjectModel {
         }
     }
 
-    /// The relationship that an entity declares under that name.
+    /// The relationship with that name that an entity declares.
     package func relationship(_ name: RelationshipName) -> RelationshipDescription? {
         entity(named: name.entity)?.relationships.first { $0.name == name.name }
     }
@@ -46,7 +46,7 @@ extension ManagedObjectModel {
             .map { RelationshipName(entity: $0.name, name: name) }
     }
 
-    /// The inverse of a relationship; nil if there is none, or if it is transient: then nothing in a store is about it.
+    /// The inverse of a relationship; nil if there is none, or if it is transient, so that no store has it.
     package func storedInverse(of relationship: RelationshipDescription) -> RelationshipDescription? {
         guard let inverse = inverse(of: relationship).flatMap(self.relationship), !inverse.isTransient else {
             return nil
@@ -56,7 +56,7 @@ extension ManagedObjectModel {
 }
 
 extension RelationshipName {
-    /// Whether it is the side of a pair that has the links: its own inverse does.
+    /// Whether it is the side of a pair that stores the links. A relationship that is its own inverse does.
     fileprivate func precedes(_ inverse: RelationshipName) -> Bool {
         !((inverse.entity, inverse.name) < (entity, name))
     }

@@ -1,15 +1,15 @@
 internal import Foundation
 
-/// What a derived attribute is made from, as far as one row can tell.
+/// The source of a derived attribute, as far as one row can tell.
 package enum DerivationExpression: Sendable, Hashable {
     /// The moment of the save.
     case now
     /// The value of another attribute, or of a leaf of a composite.
     case copy(String)
-    /// The text of another attribute, changed.
+    /// The string of another attribute, transformed.
     case changed(String, TextChange)
 
-    /// Nil for what is not understood. A path that leads over a relationship looks like one into a composite.
+    /// Nil if it is not supported. A path through a relationship looks like one into a composite.
     package init?(_ text: String) {
         if text.trimmingCharacters(in: .whitespaces) == "now()" {
             self = .now
@@ -28,7 +28,7 @@ package enum DerivationExpression: Sendable, Hashable {
     }
 }
 
-/// What a derivation does to a text. The raw value is the word in the expression.
+/// A transformation of a string. The raw value is the word in the expression.
 package enum TextChange: String, Sendable, Hashable, CaseIterable {
     case uppercase, lowercase
     /// Without case and marks, for searching.

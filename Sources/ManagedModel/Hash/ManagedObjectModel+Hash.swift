@@ -1,9 +1,9 @@
 extension ManagedObjectModel {
-    /// The number of the layout in which the stores keep a model. It is part of every hash, so raising it resets every
-    /// store whose layout this version of the package can no longer read.
+    /// The version of the layout in which the stores keep a model. It is part of every hash, so raising it resets every store
+    /// whose layout this version of the package can no longer read.
     public static let schemaFormat = 1
 
-    /// The persisted shape of the model as text: what the hash covers, in an order of its own.
+    /// The persisted shape of the model as text, in a fixed order. The hash is calculated from it.
     ///
     /// It covers entities, inheritance, abstractness, stored attributes with type and optionality, composites as their
     /// leaves, derivations, relationships with destination, inverse, arity, order and counts, uniqueness constraints,
@@ -49,7 +49,7 @@ private struct CanonicalForms {
     mutating func form(of entity: EntityDescription) -> String {
         var parentHash: ModelHash?
         let lineage = lookup.lineage(of: entity)
-        // A lineage that does not end at a root is no valid model's, and where it ends depends on where it began.
+        // A valid model has no lineage without a root. Where it would end depends on where it began.
         let isComplete = lineage.last?.parentName == nil
         for ancestor in lineage.dropFirst().reversed() {
             if isComplete, let hash = hashes[ancestor.name] {

@@ -1,7 +1,7 @@
 /// What changed in the persisted shape between two models, in words.
 ///
-/// It is empty when the models' hashes are equal, and only then. It compares by name: what was renamed is removed under one
-/// name and added under another.
+/// It is empty if and only if the models' hashes are equal. Properties are compared by name: a renamed property is removed
+/// under one name and added under another.
 ///
 ///     ContactEntity.phone: optional -> required
 ///     GroupEntity: added

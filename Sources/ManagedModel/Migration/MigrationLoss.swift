@@ -5,11 +5,11 @@ package struct MigrationLoss: Sendable, Hashable, CustomStringConvertible {
     }
 
     package let kind: Kind
-    /// The entity that declares it in the old model, by its new name if it has one.
+    /// The entity that declares it in the old model, under its new name if it has one.
     package let entityName: String
     /// The attribute as a path, or the relationship; nil for the entity itself.
     package internal(set) var propertyName: String?
-    /// What the property is: `Decimal, optional`.
+    /// The kind of the property: `Decimal, optional`.
     package internal(set) var type: String?
     /// The entities whose objects lose it, sorted; empty if all do.
     package internal(set) var sources: [String] = []

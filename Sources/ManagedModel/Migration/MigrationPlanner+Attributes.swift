@@ -6,7 +6,7 @@ extension MigrationPlanner {
             else { continue }
             planAttributes(index, oldEntity, newEntity)
         }
-        // An inherited attribute has the same fault in every sub-entity.
+        // An inherited attribute has the same error in every sub-entity.
         var seen: Set<String> = []
         plan.obstacles = plan.obstacles.filter { seen.insert($0).inserted }
     }
@@ -28,7 +28,7 @@ extension MigrationPlanner {
         for (name, kind) in newKinds.sorted(by: { [$0.key].precedes([$1.key]) }) {
             guard let oldKind = oldKinds[name], oldKind != kind else { continue }
             plan.obstacles.append(
-                "\(newEntity.name).\(name): \(oldKind) -> \(kind) cannot be carried over. Give the new one another name."
+                "\(newEntity.name).\(name): \(oldKind) -> \(kind) cannot be carried over. Give the new property another name."
             )
         }
     }
@@ -44,10 +44,10 @@ extension MigrationPlanner {
             if let source = derivation(expression, leaves) { return source }
             if match != nil {
                 plan.obstacles.append(
-                    "\(path): the derivation \(expression) cannot be computed from a row. Keep the old one, or give the "
+                    "\(path): the derivation \(expression) cannot be computed from a row. Keep the old derivation, or give the "
                         + "attribute another name.")
             }
-            // As a save leaves it, too.
+            // A save does the same.
             return .nothing
         }
         guard let match else { return added(leaf, path, oldEntity) }
@@ -66,13 +66,12 @@ extension MigrationPlanner {
         plan.conditions.append(
             MigrationCondition(
                 kind: .hasValues(oldEntity.name, match.column),
-                complaint: "\(path): it is required now, has no default value, and objects are without a value. "
+                complaint: "\(path): it is required now and has no default value, but some objects have no value. "
                     + "Give it a default value."))
         return source
     }
 
-    /// How values of one attribute become those of another; nil if they cannot. What that takes of the values becomes a
-    /// condition.
+    /// How values of one attribute become those of another; nil if they cannot. Requirements for the values become a condition.
     private mutating func widening(
         of old: MigrationLeaf, to new: MigrationLeaf, _ path: String, _ oldEntity: EntityDescription
     ) -> NumberWidening? {
@@ -98,8 +97,8 @@ extension MigrationPlanner {
             plan.conditions.append(
                 MigrationCondition(
                     kind: .isEmpty(oldEntity.name),
-                    complaint: "\(path): it is new, required, and has no default value for the objects that are there. "
-                        + "Give it one, or make it optional."))
+                    complaint: "\(path): it is new and required, and has no default value for the existing objects. "
+                        + "Give it a default value, or make it optional."))
         }
         return .nothing
     }
@@ -108,10 +107,10 @@ extension MigrationPlanner {
         !leaf.attribute.isOptional && leaf.attribute.derivationExpression == nil
     }
 
-    /// Nil for what one row cannot tell.
+    /// Nil for a derivation that needs more than one row.
     private func derivation(_ expression: String, _ leaves: [MigrationLeaf]) -> AttributeSource? {
         func column(_ path: String) -> Int? {
-            // What is derived from a derived attribute has nothing to begin with.
+            // A value that is derived from a derived attribute has no source to begin with.
             leaves.first { $0.path == path && $0.attribute.derivationExpression == nil }?.column
         }
         return switch DerivationExpression(expression) {
@@ -129,7 +128,7 @@ extension MigrationSide {
         var kinds: [String: String] = [:]
         for owner in lookup.lineage(of: entity) {
             for attribute in owner.attributes where !attribute.isTransient {
-                // In a model that was read from its canonical form, the leaves of a composite stand for it.
+                // In a model that was read from its canonical form, the leaves stand for their composite.
                 let path = attribute.name.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
                 let isComposite = attribute.type == .composite || path.count > 1
                 kinds[path.first.map(String.init) ?? ""] = isComposite ? "composite" : "attribute"

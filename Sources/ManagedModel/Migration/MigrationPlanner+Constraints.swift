@@ -1,19 +1,19 @@
 extension MigrationPlanner {
-    /// Constraints that did not hold before must hold among the rows that are carried over.
+    /// Constraints that did not hold before must hold for the rows that are carried over.
     mutating func planConstraints() {
         let migrations = Dictionary(plan.entities.map { ($0.newName, $0) }) { first, _ in first }
         for entity in new.model.entities.sorted(by: { [$0.name].precedes([$1.name]) }) {
             let family = new.model.family(ofEntityNamed: entity.name).filter { migrations[$0.name] != nil }
             for constraint in entity.uniquenessConstraints where !constraint.isEmpty {
                 let columns = family.reduce(into: [:]) { $0[$1.name] = positions(constraint, of: $1) }
-                // The links of a one-to-one relationship may be in other rows, and are unique by themselves.
+                // The links of a one-to-one relationship may be in other rows, and are checked separately.
                 if columns.isEmpty || columns.values.contains(where: { $0.count < constraint.count }) { continue }
                 if held(columns, migrations) { continue }
                 plan.conditions.append(
                     MigrationCondition(
                         kind: .isUnique(columns),
                         complaint: "\(entity.name): objects have the same \(constraint.joined(separator: ", ")), which "
-                            + "must be unique now. Remove the constraint, or change them first."))
+                            + "must be unique now. Remove the constraint, or change these objects first."))
             }
         }
     }
@@ -23,7 +23,7 @@ extension MigrationPlanner {
         return constraint.compactMap { name in columns.firstIndex { $0.name == name && $0.isStored } }
     }
 
-    /// Whether a constraint of the old model was about the same values of the same rows.
+    /// Whether a constraint of the old model covered the same values of the same rows.
     private func held(_ columns: [String: [Int]], _ migrations: [String: EntityMigration]) -> Bool {
         var before: [String: Set<String>] = [:]
         for (name, positions) in columns {
@@ -34,7 +34,7 @@ extension MigrationPlanner {
             var names: Set<String> = []
             for position in positions {
                 switch migration.attributes[position] {
-                // Numbers that differ stay different in a wider type.
+                // Different numbers stay different in a wider type.
                 case .column(let source), .widened(let source, _): names.insert(oldColumns[source].name)
                 default: return false
                 }

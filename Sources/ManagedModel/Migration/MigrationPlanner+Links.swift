@@ -8,7 +8,7 @@ extension MigrationPlanner {
         }
     }
 
-    /// The old relationships of each new one, all where they are declared: several where they moved up into one.
+    /// The old relationships of each new one, where they are declared: several if they moved up into one.
     private mutating func relationshipMatches() -> [RelationshipName: [RelationshipName]] {
         var matches: [RelationshipName: [RelationshipName]] = [:]
         for entity in new.model.entities.sorted(by: { [$0.name].precedes([$1.name]) }) {
@@ -48,7 +48,7 @@ extension MigrationPlanner {
                     + "which cannot be matched. Give one of them another name.")
             return
         }
-        // The inverse's column holds the links of both.
+        // The inverse's column stores the links of both.
         if case .inverseColumn = new.model.linkStorage(of: name) { return }
         if !sources.isEmpty {
             plan.links[name] = sources.map { LinkSource(relationship: $0, isReversed: false) }
@@ -71,7 +71,7 @@ extension MigrationPlanner {
         }
     }
 
-    /// Whether the links of an old relationship can be those of a new one; if not, it is an obstacle.
+    /// Whether the links of an old relationship can become those of a new one; if not, an obstacle is added.
     private mutating func check(
         _ oldOne: RelationshipDescription, _ newOne: RelationshipDescription, _ path: String
     ) -> Bool {
@@ -85,7 +85,7 @@ extension MigrationPlanner {
             let isSame = newNames[oldOne.destinationName] == newOne.destinationName
             let what =
                 isSame
-                ? "what it leads to is not under \(newOne.destinationName) any more, so its links cannot be"
+                ? "its old destination is no longer \(newOne.destinationName) or a sub-entity, so its links cannot be"
                 : "destination \(oldOne.destinationName) -> \(newOne.destinationName) cannot be"
             plan.obstacles.append("\(path): \(what) carried over. Give the new relationship another name.")
             return false
@@ -93,14 +93,14 @@ extension MigrationPlanner {
         return true
     }
 
-    /// Whether the inverse has no links but those that these have.
+    /// Whether the inverse has no links but these.
     private func areOne(_ sources: [RelationshipName], _ inverseSources: [RelationshipName]) -> Bool {
         inverseSources.allSatisfy { inverse in
             sources.contains { $0 == inverse || old.relationship($0).flatMap(old.inverse) == inverse }
         }
     }
 
-    /// Whether no two objects had the same destination, and each destination the object as its own one.
+    /// Whether no two objects had the same destination, so that each destination had one source.
     private func wereOneToOne(_ sources: [RelationshipName]) -> Bool {
         guard sources.count == 1, let source = sources.first, let oldOne = old.relationship(source),
             let inverse = old.inverse(of: oldOne)
@@ -108,7 +108,7 @@ extension MigrationPlanner {
         return !oldOne.isToMany && old.relationship(inverse)?.isToMany == false
     }
 
-    /// Whether a link of the one can be a link of the other, for at least one entity; or there are none that stay.
+    /// Whether a link of the one can be a link of the other, for at least one entity; or no links remain.
     private func leads(_ oldOne: RelationshipDescription, to newOne: RelationshipDescription) -> Bool {
         let carried = Set(plan.entities.map(\.oldName))
         let destinations = old.model.family(ofEntityNamed: oldOne.destinationName).map(\.name).filter(carried.contains)

@@ -1,5 +1,5 @@
 extension MigrationPlanner {
-    /// Finds what the old rows have and none of the new ones gets.
+    /// Finds what the old rows contain and no new row gets.
     mutating func planLosses() {
         var losses = plan.removedEntities.map { MigrationLoss(kind: .objects, entityName: $0) }
         func isKnown(_ name: RelationshipName?) -> Bool {
@@ -11,7 +11,7 @@ extension MigrationPlanner {
             for relationship in entity.relationships where !relationship.isTransient {
                 let name = RelationshipName(entity: entity.name, name: relationship.name)
                 guard let loss = lossOfLinks(relationship, name) else { continue }
-                // The links of an inverse are the same ones.
+                // The links of an inverse are the same links.
                 if !isKnown(old.inverse(of: relationship)) { losses.append(loss) }
             }
         }
@@ -27,7 +27,7 @@ extension MigrationPlanner {
     }
 
     private func lossOfValues(_ leaf: MigrationLeaf, _ entity: EntityDescription) -> MigrationLoss? {
-        // What is derived is computed again, or was never a value of its own.
+        // A derived value is computed again, or was never a value of its own.
         guard leaf.attribute.derivationExpression == nil else { return nil }
         let carriers = carriers(of: entity)
         let losers = carriers.filter { $0.destination(of: leaf.column) == nil }
@@ -41,7 +41,7 @@ extension MigrationPlanner {
     private func lossOfLinks(_ relationship: RelationshipDescription, _ name: RelationshipName) -> MigrationLoss? {
         let sources = carriedNames(under: name.entity)
         let destinations = carriedNames(under: relationship.destinationName)
-        // Without objects at both ends there are no links; or they go with the objects.
+        // Without objects at both ends there are no links; or the links are lost with the objects.
         guard !sources.isEmpty, !destinations.isEmpty else { return nil }
         let ends = ends(ofLinksOf: name, old.inverse(of: relationship))
         let lostSources = sources.filter { source in !ends.contains { $0.sources.contains(newNames[source] ?? "") } }
@@ -57,7 +57,7 @@ extension MigrationPlanner {
             destinations: isWhole || !lostSources.isEmpty ? [] : named(lostDestinations))
     }
 
-    /// Which new entities can have the links of an old relationship, and to which they can lead.
+    /// The new entities that can have the links of an old relationship, and those that the links can lead to.
     private func ends(
         ofLinksOf name: RelationshipName, _ inverse: RelationshipName?
     ) -> [(sources: Set<String>, destinations: Set<String>)] {
@@ -81,7 +81,7 @@ extension MigrationPlanner {
 }
 
 extension EntityMigration {
-    /// The position of the new column that gets an old one's values; nil if none does.
+    /// The position of the new column that gets the values of an old one; nil if none does.
     func destination(of column: Int) -> Int? {
         attributes.keys.sorted().first { position in
             switch attributes[position] {

@@ -1,5 +1,5 @@
 extension MigrationPlanner {
-    /// Says what changes: what was renamed, moved, lost, and everything else that makes the models differ.
+    /// Describes the changes: what was renamed, moved and lost, and everything else that makes the models differ.
     mutating func describe() {
         var changes: [ModelDifference.Change] = []
         for entity in old.model.entities where newNames[entity.name] == nil {
@@ -15,7 +15,7 @@ extension MigrationPlanner {
                 changes.append(.init(entityName: entity.name, words: "added"))
             }
         }
-        // What is said of one thing stays in its order.
+        // Changes of one thing stay in their order.
         plan.changes = changes.enumerated().sorted { one, other in
             let keys = [one, other].map { [$0.element.entityName, $0.element.propertyName ?? ""] }
             return keys[0].precedes(keys[1]) || (!keys[1].precedes(keys[0]) && one.offset < other.offset)
@@ -39,7 +39,7 @@ extension MigrationPlanner {
             + relationships.changes(of: entity.name) { fate(of: $0, oldEntity) }
     }
 
-    // MARK: What becomes of what an entity does not have any more
+    // MARK: What happens to properties that an entity no longer has
 
     /// `moved to Item.pages`, or `removed (Integer 32, optional); its values are lost`.
     private func fate(of attribute: AttributeShape, _ entity: EntityDescription) -> String {
@@ -108,7 +108,7 @@ extension MigrationPlanner {
         return propertyNames([owner], [newOwner])[inverse.name] ?? inverse.name
     }
 
-    /// The new names of the properties of some entities by the old ones.
+    /// The new names of the properties of some entities, by the old names.
     private func propertyNames(_ oldOnes: [EntityDescription], _ newOnes: [EntityDescription]) -> [String: String] {
         var names: [String: String] = [:]
         func add(_ named: (EntityDescription) -> [Named<String>]) {
@@ -136,7 +136,7 @@ private struct PropertyPairs<Shape: PropertyShape> {
         pairs = NameMatching(from: oldNames, to: newNames).pairs
     }
 
-    /// - Parameter fate: What to say of a property that became none of the new ones.
+    /// - Parameter fate: The text for a property that has no counterpart.
     func changes(of entityName: String, fate: (Shape) -> String) -> [ModelDifference.Change] {
         let removed = old.indices.filter { !pairs.values.contains($0) }.map { (old[$0].path, fate(old[$0])) }
         let others = new.enumerated().flatMap { index, shape in

@@ -21,7 +21,7 @@ struct MigrationPlanner {
     }
 
     func rivalry(_ one: String, _ other: String) -> String {
-        "\(one) and \(other) have the renaming identifier of the same predecessor. Take it from one of them."
+        "\(one) and \(other) have the same renaming identifier. Remove it from one of them."
     }
 
     mutating func planEntities(_ isDropped: (String, String) -> Bool) {
@@ -35,7 +35,7 @@ struct MigrationPlanner {
                 plan.conditions.append(
                     MigrationCondition(
                         kind: .isEmpty(entity.name),
-                        complaint: "\(name): it is abstract now, and its objects can belong to no other entity. "
+                        complaint: "\(name): it is abstract now, so its objects would have no entity. "
                             + "Keep it concrete, or remove it to drop them."))
                 continue
             }
@@ -44,7 +44,7 @@ struct MigrationPlanner {
         plan.entities.sort { [$0.newName].precedes([$1.newName]) }
     }
 
-    /// Entities of two hierarchies cannot come into one. An entity that stands alone can.
+    /// Entities of two hierarchies cannot be put into one. An entity that is alone in its hierarchy can.
     mutating func checkHierarchies() {
         var seen: [String: String] = [:]
         for entity in new.model.entities.sorted(by: { [$0.name].precedes([$1.name]) }) {
@@ -54,28 +54,28 @@ struct MigrationPlanner {
             else { continue }
             if let other = seen[root.name], other != oldRoot.name {
                 plan.obstacles.append(
-                    "\(entity.name): the hierarchies of \(other) and \(oldRoot.name) cannot become one, that of "
-                        + "\(root.name). Keep them apart.")
+                    "\(entity.name): the hierarchies of \(other) and \(oldRoot.name) cannot both become that of "
+                        + "\(root.name). Keep them separate.")
             }
             seen[root.name] = oldRoot.name
         }
     }
 }
 
-/// One of the two models, with what is asked of it again and again.
+/// One of the two models, with cached results.
 struct MigrationSide {
     let model: ManagedObjectModel
     let lookup: ModelLookup
     private let format: Int64
 
-    /// - Parameter format: That of the store, which decides about the columns.
+    /// - Parameter format: The format of the store, which determines the columns.
     init(_ model: ManagedObjectModel, _ format: Int64 = ManagedObjectModel.storeFormat) {
         self.model = model
         self.format = format
         lookup = ModelLookup(model)
     }
 
-    /// The columns of an entity's rows, to whose positions a plan refers.
+    /// The columns of an entity's rows, which the positions in a plan refer to.
     func columns(of entity: EntityDescription) -> [ColumnDescription] {
         model.columns(of: entity, format: format)
     }
@@ -92,7 +92,7 @@ struct MigrationSide {
         }
     }
 
-    /// The path with the renaming identifiers along it.
+    /// The path, made of the renaming identifiers along it.
     func identifier(of path: ArraySlice<String>, in attributes: [AttributeDescription]) -> [String] {
         // A model that was read from its canonical form has an attribute for a whole path.
         if path.count > 1, let attribute = attributes.first(where: { $0.name == path.joined(separator: ".") }) {

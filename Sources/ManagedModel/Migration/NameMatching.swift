@@ -1,18 +1,17 @@
-/// A thing of a model with its name and its renaming identifier, which is the name if there is none.
+/// An element of a model, with its name and its renaming identifier, which is the name if there is none.
 struct Named<Name: Hashable> {
     let name: Name
     let identifier: Name
 }
 
-/// Which things of a new model are which of an old one.
+/// Which elements of a new model correspond to which of an old one.
 ///
-/// What has the same name and identifier is the same; then what has the same identifier, then what has the name of an old
-/// one for its identifier, then what has the same name. So one identifier kept along a chain of versions leads from any
-/// of them to any later one.
+/// Matched in this order: the same name and identifier; the same identifier; an identifier that is the name of an old element;
+/// the same name. So one identifier kept along a chain of versions leads from any of them to any later one.
 struct NameMatching {
-    /// The position of the old thing by that of the new one. No old one is there twice.
+    /// The position of the old element by that of the new one. No old element is listed twice.
     private(set) var pairs: [Int: Int] = [:]
-    /// Positions of new things of which both say that they were the same old one.
+    /// Positions of new elements that both claim the same old one.
     private(set) var rivals: [(Int, Int)] = []
 
     init<Name: Hashable>(from old: [Named<Name>], to new: [Named<Name>]) {

@@ -1,9 +1,9 @@
 /// How a stored number becomes a value of a wider attribute type. The number itself never changes.
 ///
-/// Core Data's inferred migration converts nothing. Wider types are an exception worth making, because every number that
-/// fits can be told from every other one afterwards, so no constraint that held before can break.
+/// Core Data's inferred migration converts nothing. Wider types are a useful exception: different numbers stay different, so no
+/// constraint that held before can break.
 package enum NumberWidening: String, Sendable, Hashable, CaseIterable {
-    /// Both types keep a number in the same way.
+    /// Both types store a number in the same way.
     case unchanged
     /// A whole number as the digits of a decimal.
     case decimal
@@ -11,7 +11,7 @@ package enum NumberWidening: String, Sendable, Hashable, CaseIterable {
     case double
     case float
 
-    /// Nil where the new type isn't a wider one.
+    /// Nil if the new type isn't wider.
     package init?(from old: AttributeType, to new: AttributeType) {
         switch (old, new) {
         case (.integer16, .integer32), (.integer16, .integer64), (.integer32, .integer64), (.float, .double):
@@ -23,14 +23,13 @@ package enum NumberWidening: String, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// Whether the new type holds every value of the old one, so that only a value that another program wrote is in the
-    /// way.
+    /// Whether the new type can hold every value of the old one, so that only a value of another program can be invalid.
     func holdsEveryValue(of type: AttributeType) -> Bool {
         !(self == .double && type == .integer64)
     }
 }
 
-/// A column whose numbers have to be exact in a wider type.
+/// A column whose numbers must be exact in a wider type.
 package struct ExactColumn: Sendable, Equatable {
     /// The old entity, and the position of the column among its columns.
     package let entity: String
@@ -41,10 +40,10 @@ package struct ExactColumn: Sendable, Equatable {
     let oldType: AttributeType
     let newType: AttributeType
 
-    /// Says which stored value is in the way.
+    /// The error for a stored value that cannot be converted.
     ///
     /// - Parameters:
-    ///   - number: The value, or nil for one that isn't a whole number, which is not repeated.
+    ///   - number: The value, or nil for one that isn't a whole number, which is not shown.
     ///   - key: The key of the first object with such a value.
     ///   - count: How many objects have one.
     package func complaint(_ number: Int64?, key: Int64, count: Int) -> String {
@@ -54,7 +53,7 @@ package struct ExactColumn: Sendable, Equatable {
         return "\(path): \(newType.rawValue) cannot hold \(value) \(objects). \(advice)"
     }
 
-    /// What to say without a store at hand.
+    /// The error without a store at hand.
     var complaint: String {
         "\(path): an object has a value that \(newType.rawValue) cannot hold exactly, such as 9007199254740993. \(advice)"
     }

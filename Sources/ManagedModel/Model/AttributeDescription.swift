@@ -4,43 +4,43 @@ public struct AttributeDescription: Sendable, Hashable {
     public var name: String
     /// What kind of values it has.
     public var type: AttributeType
-    /// Whether it may have no value when it is saved.
+    /// Whether it may be saved without a value.
     public var isOptional: Bool
     /// Whether it is kept in memory only.
     public var isTransient: Bool
-    /// The value of a new object; nil for none. An empty string is a value.
+    /// The value in a new object; nil for none. An empty string is a value.
     public var defaultValue: AttributeValue?
-    /// Whether the generated property is a plain number even when the attribute is optional (nil then reads as zero).
+    /// Whether the generated property is a plain number even if the attribute is optional; nil then reads as zero.
     public var usesScalarValueType: Bool
-    /// The lowest value allowed, inclusive. For strings an `.integer`: the lowest length in characters.
+    /// The lowest allowed value, inclusive. For strings an `.integer`: the lowest length in characters.
     public var minimum: AttributeValue?
-    /// The highest value allowed, inclusive. For strings an `.integer`: the highest length in characters.
+    /// The highest allowed value, inclusive. For strings an `.integer`: the highest length in characters.
     public var maximum: AttributeValue?
     /// A regular expression that the whole string must match.
     public var pattern: String?
-    /// The name of the transformer that the model names. Nothing here uses it: a transformable is a `Codable` value.
+    /// The name of the transformer in the model. It is not used: a transformable is a `Codable` value.
     public var valueTransformerName: String?
     /// The declared type of a transformable: `[String]`, `Color`.
     public var customClassName: String?
-    /// Whether the model allows large values in files of their own. Stores keep all values in their rows.
+    /// Whether the model allows large values in separate files. Stores keep all values in their rows.
     public var allowsExternalBinaryDataStorage: Bool
     /// The name of the composite, when ``type`` is ``AttributeType/composite``.
     public var compositeName: String?
     /// How a derived attribute gets its value; nil for an ordinary one.
     public var derivationExpression: String?
-    /// The legacy single-column index flag.
+    /// The old flag for an index of this attribute alone.
     public var isIndexed: Bool
-    /// A flag of the model that nothing here uses.
+    /// A flag of the model that is not used.
     public var preservesValueInHistoryOnDeletion: Bool
-    /// A flag of the model that nothing here uses.
+    /// A flag of the model that is not used.
     public var allowsCloudEncryption: Bool
-    /// A flag of the model that nothing here uses.
+    /// A flag of the model that is not used.
     public var isIndexedBySpotlight: Bool
-    /// Part of the hash: another one makes it another model. Nil for none.
+    /// Part of the hash: changing it changes the model. Nil for none.
     public var versionHashModifier: String?
     /// The attribute's name in an older version of the model (`elementID` in the file).
     public var renamingIdentifier: String?
-    /// What the author noted, by keys of their own. It is not part of the hash.
+    /// The author's notes, by keys of their own. They are not part of the hash.
     public var userInfo: [String: String]
 
     /// Makes an attribute. Arguments that are left out have the defaults of a model file.
@@ -119,10 +119,10 @@ public enum AttributeType: String, Sendable, Hashable, CaseIterable {
     case uuid = "UUID"
     /// A `URL`.
     case uri = "URI"
-    /// A `Codable` value of the app's own, kept as JSON.
+    /// A `Codable` value of the app, stored as JSON.
     case transformable = "Transformable"
     /// The id of an object. Models do not name this type.
     case objectID = "Object ID"
-    /// Several attributes together, as ``CompositeDescription`` says.
+    /// Several attributes together, described by ``CompositeDescription``.
     case composite = "Composite"
 }

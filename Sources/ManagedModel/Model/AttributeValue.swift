@@ -1,6 +1,6 @@
 public import Foundation
 
-/// A default value or a bound, as a model spells it.
+/// A default value or a bound, as it is written in a model.
 public enum AttributeValue: Sendable, Hashable {
     /// True or false.
     case boolean(Bool)

@@ -1,31 +1,31 @@
-/// One entity: a kind of object, its properties, and where it stands in the inheritance of the model.
+/// An entity: a kind of object, its properties, and its place in the inheritance of the model.
 public struct EntityDescription: Sendable, Hashable {
     /// The name of the entity.
     public var name: String
-    /// The class as the model spells it: `X`, `.X` (the app's own module), `Module.X`, or nil for the generic class.
+    /// The class as it is written in the model: `X`, `.X` (the app's own module), `Module.X`, or nil for the generic class.
     public var className: String?
     /// The name of the parent entity; nil for a root entity.
     public var parentName: String?
-    /// Whether only its sub-entities have objects.
+    /// Whether it has no objects of its own, only those of its sub-entities.
     public var isAbstract: Bool
     /// The entity's own attributes, in the order of the file. Inherited ones are in the parent.
     public var attributes: [AttributeDescription]
     /// The entity's own relationships, in the order of the file.
     public var relationships: [RelationshipDescription]
-    /// The entity's own fetched properties. They are read and kept, and have no accessors.
+    /// The entity's own fetched properties. They are read and kept, but have no accessors.
     public var fetchedProperties: [FetchedPropertyDescription]
     /// The indexes that the store makes for it.
     public var indexes: [FetchIndexDescription]
-    /// Each constraint is a list of names of attributes or to-one relationships, which together must be unique. Rows in
+    /// Each constraint is a list of names of attributes or to-one relationships whose values must be unique together. Rows in
     /// which one of them is nil never collide.
     public var uniquenessConstraints: [[String]]
-    /// What the author noted, by keys of their own. It is not part of the hash.
+    /// The author's notes, by keys of their own. They are not part of the hash.
     public var userInfo: [String: String]
-    /// Part of the hash: another one makes it another model. Nil for none.
+    /// Part of the hash: changing it changes the model. Nil for none.
     public var versionHashModifier: String?
     /// The entity's name in an older version of the model (`elementID` in the file).
     public var renamingIdentifier: String?
-    /// What is generated for it.
+    /// What code is generated for it.
     public var codeGeneration: CodeGeneration
 
     /// Makes an entity. Arguments that are left out have the defaults of a model file.
@@ -62,7 +62,7 @@ public struct EntityDescription: Sendable, Hashable {
 
 /// What the code generator makes for an entity (`codeGenerationType` in the file).
 public enum CodeGeneration: String, Sendable, Hashable {
-    /// Nothing: the class and its properties are the author's.
+    /// Nothing: the author writes the class and its properties.
     case manual
     /// The class with its properties.
     case `class`
@@ -70,13 +70,13 @@ public enum CodeGeneration: String, Sendable, Hashable {
     case category
 }
 
-/// An index that speeds up fetches. Indexes are made again when the store opens and are not part of the hash.
+/// An index that speeds up fetches. Indexes are updated when the store opens and are not part of the hash.
 public struct FetchIndexDescription: Sendable, Hashable {
     /// The name of the index in the model.
     public var name: String
     /// What it sorts by, the most significant first.
     public var elements: [Element]
-    /// Whether the model declares it in the old spelling, without a name (`compoundIndex` in the file).
+    /// Whether the model declares it in the old form, without a name (`compoundIndex` in the file).
     public var isCompound: Bool
 
     /// Makes an index.

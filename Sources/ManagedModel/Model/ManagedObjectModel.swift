@@ -1,7 +1,7 @@
 /// The entities of an app, their attributes and how they relate.
 ///
-/// A model is a plain value: it is generated as a Swift literal by `ModelPlugin`, or read at run time with `ModelReader`.
-/// There is no registry of models; two containers may use the same one.
+/// A model is a plain value: `ModelPlugin` generates it as a Swift literal, or `ModelReader` reads it at run time. Models are
+/// not registered anywhere; two containers may use the same one.
 public struct ManagedObjectModel: Sendable {
     /// The name of the bundle, without its extension: `Contacts`.
     public var name: String
@@ -9,7 +9,7 @@ public struct ManagedObjectModel: Sendable {
     public var version: String
     /// Every entity, sorted by name.
     public var entities: [EntityDescription]
-    /// The composite attribute types that attributes of type ``AttributeType/composite`` name.
+    /// The composite types that attributes of type ``AttributeType/composite`` use.
     public var composites: [CompositeDescription]
     /// The fetch requests stored with the model.
     public var fetchRequests: [FetchRequestTemplate]
@@ -17,10 +17,9 @@ public struct ManagedObjectModel: Sendable {
     public var configurations: [ModelConfiguration]
     /// The author's own label for this version. It is not part of the hash.
     public var versionIdentifier: String
-    /// The Swift class of each entity that has one, by entity name. It is not part of the hash, nor of equality.
+    /// The Swift class of each entity that has one, by entity name. It is part of neither the hash nor equality.
     ///
-    /// Generated code fills this in; a model that was read at run time has none, and its objects are plain
-    /// `ManagedObject`s.
+    /// Generated code sets it; a model that was read at run time has no classes, and its objects are plain `ManagedObject`s.
     public var classes: [String: any AnyObject.Type]
 
     /// Makes a model of entities in any order.
@@ -54,9 +53,9 @@ public struct ManagedObjectModel: Sendable {
         self.classes = classes
     }
 
-    /// The entity of that name, or nil.
+    /// The entity with that name, or nil.
     public func entity(named name: String) -> EntityDescription? {
-        // They are in the order of their names, unless somebody has changed the array.
+        // They are sorted by name, unless the array was changed.
         var (low, high) = (0, entities.count)
         while low < high {
             let middle = (low + high) / 2
@@ -68,7 +67,7 @@ public struct ManagedObjectModel: Sendable {
 }
 
 extension ManagedObjectModel: Equatable {
-    /// Equal in everything but ``classes``.
+    /// Compares everything except ``classes``.
     public static func == (one: ManagedObjectModel, other: ManagedObjectModel) -> Bool {
         one.name == other.name && one.version == other.version && one.entities == other.entities
             && one.composites == other.composites && one.fetchRequests == other.fetchRequests
@@ -94,7 +93,7 @@ public struct ModelConfiguration: Sendable, Hashable {
 public struct CompositeDescription: Sendable, Hashable {
     /// The name by which attributes refer to it.
     public var name: String
-    /// What it is made of. An attribute may be a composite itself.
+    /// Its parts. An attribute can itself be a composite.
     public var attributes: [AttributeDescription]
 
     /// Makes a composite.

@@ -8,23 +8,23 @@ public struct RelationshipDescription: Sendable, Hashable {
     public var inverseName: String?
     /// Whether it may have more than one destination.
     public var isToMany: Bool
-    /// Whether its destinations have an order. Only to-many ones do.
+    /// Whether its destinations have an order. Only to-many relationships can.
     public var isOrdered: Bool
-    /// Whether it may have no destination when it is saved.
+    /// Whether it may be saved without a destination.
     public var isOptional: Bool
     /// Whether it is kept in memory only.
     public var isTransient: Bool
-    /// The fewest destinations allowed. An optional relationship may be empty whatever this says.
+    /// The fewest destinations allowed. An optional relationship may be empty regardless of this.
     public var minimumCount: Int
     /// The most destinations allowed; 0 for no limit.
     public var maximumCount: Int
     /// What happens to the destinations when the source is deleted. It is not part of the hash.
     public var deleteRule: DeleteRule
-    /// Part of the hash: another one makes it another model. Nil for none.
+    /// Part of the hash: changing it changes the model. Nil for none.
     public var versionHashModifier: String?
     /// The relationship's name in an older version of the model (`elementID` in the file).
     public var renamingIdentifier: String?
-    /// What the author noted, by keys of their own. It is not part of the hash.
+    /// The author's notes, by keys of their own. They are not part of the hash.
     public var userInfo: [String: String]
 
     /// Makes a relationship.
@@ -35,7 +35,7 @@ public struct RelationshipDescription: Sendable, Hashable {
     ///   - inverseName: The relationship of the destination that points back; nil for none.
     ///   - isToMany: Whether it may have more than one destination.
     ///   - isOrdered: Whether its destinations have an order.
-    ///   - isOptional: Whether it may have no destination when it is saved.
+    ///   - isOptional: Whether it may be saved without a destination.
     ///   - isTransient: Whether it is kept in memory only.
     ///   - minimumCount: The fewest destinations; 0 by default.
     ///   - maximumCount: The most destinations; 0 for no limit. Nil, the default, means 1 for a to-one relationship and no
@@ -43,7 +43,7 @@ public struct RelationshipDescription: Sendable, Hashable {
     ///   - deleteRule: What happens to the destinations when the source is deleted; `.nullify` by default.
     ///   - versionHashModifier: Part of the hash; nil for none.
     ///   - renamingIdentifier: The relationship's name in an older version of the model; nil if it has not changed.
-    ///   - userInfo: What the author noted, by keys of their own.
+    ///   - userInfo: The author's notes, by keys of their own.
     public init(
         name: String,
         destinationName: String,
@@ -77,13 +77,13 @@ public struct RelationshipDescription: Sendable, Hashable {
 
 /// What happens to the destinations when the source of a relationship is deleted. The raw value is the word in the file.
 public enum DeleteRule: String, Sendable, Hashable {
-    /// Nothing: their links to the source may then lead nowhere.
+    /// Nothing happens: their links to the source may then lead nowhere.
     case noAction = "No Action"
     /// They lose their link to the source.
     case nullify = "Nullify"
     /// They are deleted too.
     case cascade = "Cascade"
-    /// As long as there is one, the source may not be deleted.
+    /// The source cannot be deleted as long as there is a destination.
     case deny = "Deny"
 }
 
@@ -91,11 +91,11 @@ public enum DeleteRule: String, Sendable, Hashable {
 public struct FetchedPropertyDescription: Sendable, Hashable {
     /// The name of the property.
     public var name: String
-    /// A flag of the model that nothing here uses.
+    /// A flag of the model that is not used.
     public var isOptional: Bool
-    /// The fetch. Its predicate may name `$FETCH_SOURCE`.
+    /// The fetch. Its predicate may use `$FETCH_SOURCE`.
     public var fetchRequest: FetchRequestTemplate
-    /// What the author noted, by keys of their own.
+    /// The author's notes, by keys of their own.
     public var userInfo: [String: String]
 
     /// Makes a fetched property.
@@ -115,23 +115,23 @@ public struct FetchRequestTemplate: Sendable, Hashable {
     public var name: String
     /// The name of the entity that is fetched.
     public var entityName: String
-    /// A format string that may hold `$VARIABLES`; nil for all objects.
+    /// A format string, which may contain `$VARIABLES`; nil for all objects.
     public var predicateFormat: String?
-    /// What the model asks for. The generated function asks for objects.
+    /// The result type in the model. The generated function returns objects.
     public var resultType: ResultType
     /// The most results; 0 for no limit.
     public var fetchLimit: Int
-    /// A number of the model that nothing here uses.
+    /// A number of the model that is not used.
     public var fetchBatchSize: Int
     /// Whether objects of sub-entities are found too.
     public var includesSubentities: Bool
-    /// A flag of the model that nothing here uses.
+    /// A flag of the model that is not used.
     public var includesPropertyValues: Bool
-    /// A flag of the model that nothing here uses.
+    /// A flag of the model that is not used.
     public var includesPendingChanges: Bool
-    /// A flag of the model that nothing here uses.
+    /// A flag of the model that is not used.
     public var returnsObjectsAsFaults: Bool
-    /// A flag of the model that nothing here uses.
+    /// A flag of the model that is not used.
     public var returnsDistinctResults: Bool
 
     /// Makes a request. Arguments that are left out have the defaults of a model file.

@@ -1,9 +1,9 @@
 extension ManagedObjectModel {
-    /// The model as a store keeps it, so that a later version of the app can plan how to carry the rows over.
+    /// The model in the form in which a store keeps it, so that a later version of the app can plan a migration of the rows.
     ///
-    /// It is the canonical form with what that leaves out and a migration needs: renaming identifiers, composites as they
-    /// are declared, transient relationships, and the order of the entities, which is their numbering. The first line has
-    /// the hash of the rest.
+    /// It is the canonical form together with what a migration needs and that form leaves out: renaming identifiers, composites
+    /// as they are declared, transient relationships, and the order of the entities, which determines their numbers. The first
+    /// line contains the hash of the rest.
     package var storedText: String {
         var body = ""
         for composite in composites {

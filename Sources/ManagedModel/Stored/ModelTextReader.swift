@@ -1,19 +1,19 @@
 extension ManagedObjectModel {
-    /// Reads a model back from its ``canonicalForm``, to say what changed since it was written. Nil for a form of another
-    /// release.
+    /// Reads a model back from its ``canonicalForm``, to find out what has changed since it was written. Nil for a form of
+    /// another release.
     ///
-    /// The form knows leaves and no composites, so the model has an attribute per leaf, named after its whole path. Only
-    /// models that were both read here can be compared.
+    /// The form has leaves and no composites, so the model has an attribute for each leaf, named after its whole path. Such a
+    /// model can only be compared with others that were read here.
     package init?(canonicalForm: String) {
         let lines = canonicalForm.utf8.split(separator: UInt8(ascii: "\n"))
         guard let model = ModelTextReader.model(lines.dropFirst()) else { return nil }
         self = model
     }
 
-    /// Reads ``storedText`` back, which may come from a file that anybody can have written to. Nil for a text that is
-    /// damaged, of another release, or larger than any model's, and for a model that does not hold together.
+    /// Reads ``storedText`` back, from a file that anyone may have written to. Nil if the text is damaged, of another release,
+    /// or larger than any model's, and if the model is not valid.
     ///
-    /// It has what ``storedText`` keeps: no indexes, default values, classes or transient attributes.
+    /// It has what ``storedText`` contains: no indexes, default values, classes or transient attributes.
     package init?(storedText: String) {
         guard storedText.utf8.count <= ModelLimits.textSize else { return nil }
         let parts = storedText.utf8.split(separator: UInt8(ascii: "\n"), maxSplits: 1, omittingEmptySubsequences: false)
@@ -40,7 +40,7 @@ struct ModelTextReader {
             }
         }
         var model = ManagedObjectModel(name: "", entities: [], composites: reader.composites)
-        // As they are: an entity's place is its number in the rows.
+        // In the same order: an entity's position is its number in the rows.
         model.entities = reader.entities
         return model
     }
@@ -110,7 +110,7 @@ struct ModelTextReader {
         return attribute
     }
 
-    /// Those along the path of a leaf.
+    /// The values along the path of a leaf.
     private static func modifiers(_ words: inout TextWords) -> String {
         var modifiers: [String] = []
         while !words.isAtEnd {

@@ -1,4 +1,4 @@
-/// The renaming identifiers of a model, which its canonical form leaves out, as lines to keep beside it:
+/// The renaming identifiers of a model, which its canonical form leaves out, as lines beside it:
 ///
 ///     renamed entity "Contact" from "Person"
 ///     renamed attribute "Contact" "home"."town" from "home"."city"
@@ -30,14 +30,14 @@ package struct RenamingIdentifiers: Sendable, Hashable {
 
     package static func isLine(_ line: some StringProtocol) -> Bool { line.hasPrefix("renamed ") }
 
-    /// Adds a line that was read back; false for one that is not as this type writes it.
+    /// Adds a line that was read back; false if this type would not write it.
     package mutating func append(_ line: String) -> Bool {
         guard Renaming(line) != nil else { return false }
         lines.append(line)
         return true
     }
 
-    /// Gives the identifiers to a model that was read from its canonical form, where an attribute stands for a whole path.
+    /// Sets the identifiers in a model that was read from its canonical form, where an attribute stands for a whole path.
     func apply(to model: inout ManagedObjectModel) {
         for renaming in lines.compactMap({ Renaming($0) }) {
             guard let index = model.entities.firstIndex(where: { $0.name == renaming.entity }) else { continue }
@@ -46,7 +46,7 @@ package struct RenamingIdentifiers: Sendable, Hashable {
     }
 }
 
-/// One line, taken apart.
+/// One line, split into its parts.
 private struct Renaming {
     let kind: String
     let entity: String
@@ -92,8 +92,8 @@ extension ManagedObjectModel {
         renamingIdentifiers.apply(to: &self)
     }
 
-    /// The model as it is read back, with the default values that a migration to it needs. Nil never happens to a model
-    /// of this release.
+    /// The model as it is read back, with the default values that a migration to it needs. It is never nil for a model of this
+    /// release.
     package var canonicalModel: ManagedObjectModel? {
         guard
             var model = ManagedObjectModel(

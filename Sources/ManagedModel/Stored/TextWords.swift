@@ -1,4 +1,4 @@
-/// A line of a model's text, taken apart: names in quotes, and words.
+/// A line of a model's text, split into quoted names and words.
 package struct TextWords {
     package enum Word: Equatable {
         case name(String)
@@ -8,7 +8,7 @@ package struct TextWords {
     package private(set) var words: [Word] = []
     private var next = 0
 
-    /// Nil for a line with a quote that does not end.
+    /// Nil for a line with an unterminated quote.
     package init?(_ line: String) {
         var rest = Substring(line).unicodeScalars
         while let first = rest.first {
@@ -58,14 +58,14 @@ package struct TextWords {
         return word
     }
 
-    /// Takes the word if it is next.
+    /// Reads the word if it is next.
     mutating func take(_ word: String) -> Bool {
         guard next < words.count, words[next] == .word(word) else { return false }
         next += 1
         return true
     }
 
-    /// Takes the word and the name behind it, if they are next; nil if the word is not.
+    /// Reads the word and the name after it, if they are next; nil if the word is not.
     mutating func takeName(after word: String) -> String? {
         take(word) ? takeName() : nil
     }
@@ -74,7 +74,7 @@ package struct TextWords {
 }
 
 extension String {
-    /// The text in quotes, on one line, as ``TextWords`` reads it; two texts that differ stay different.
+    /// The text in quotes, on one line, as ``TextWords`` reads it; different texts stay different.
     package var quotedWord: String {
         var quoted = "\""
         for scalar in unicodeScalars {

@@ -1,7 +1,7 @@
 extension ManagedObjectModel {
     /// The model of one configuration: its entities, and the fetch requests for them.
     ///
-    /// Abstract ancestors of its entities are included. Everything else that an entity needs has to be in the configuration,
+    /// Abstract ancestors of its entities are included. Everything else that an entity needs must be in the configuration,
     /// because a store of that model has nothing else.
     ///
     /// - Parameter name: One of ``configurations``.
@@ -41,7 +41,7 @@ extension ManagedObjectModel {
                 guard ancestor.isAbstract else {
                     throw ModelError(
                         .unknownReference, entity: entityName,
-                        "The configuration \(configuration.name) has \(entityName) and lacks its parent \(ancestor.name). Put both into it, or make the parent abstract."
+                        "The configuration \(configuration.name) has \(entityName) but not its parent \(ancestor.name). Put both into it, or make the parent abstract."
                     )
                 }
                 members.insert(ancestor.name)
@@ -56,7 +56,7 @@ extension ManagedObjectModel {
         for relationship in entity.relationships where !members.contains(relationship.destinationName) {
             throw ModelError(
                 .unknownReference, entity: entity.name, property: relationship.name,
-                "The configuration \(name) has \(entity.name) and lacks \(relationship.destinationName), the destination of \(entity.name).\(relationship.name). Put both into it: no relationship leads from one store to another."
+                "The configuration \(name) has \(entity.name) but not \(relationship.destinationName), the destination of \(entity.name).\(relationship.name). Put both into it, because a relationship cannot lead from one store to another."
             )
         }
     }

@@ -1,6 +1,6 @@
-/// What is wrong with a model: two things of one name, a cycle, or a name that leads nowhere.
+/// What is wrong with a model: a duplicate name, a cycle, or a reference to something that does not exist.
 public struct ModelError: Error, Sendable, Hashable {
-    /// What kind of fault it is.
+    /// The kind of the fault.
     public var code: Code
     /// The entity or composite at fault, if there is one.
     public var entityName: String?
@@ -17,7 +17,7 @@ public struct ModelError: Error, Sendable, Hashable {
         self.message = message
     }
 
-    /// The kind of fault. More may come: compare with the ones you handle, and keep a default.
+    /// The kind of a fault. New kinds may be added: compare with the ones you handle, and keep a default.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
         public let description: String
 
@@ -27,7 +27,7 @@ public struct ModelError: Error, Sendable, Hashable {
 
         /// Two entities, composites, or properties of one entity share a name.
         public static let duplicateName = Code("duplicateName")
-        /// A name is empty or holds a dot.
+        /// A name is empty or contains a dot.
         public static let invalidName = Code("invalidName")
         /// An entity is its own ancestor, or a composite holds itself.
         public static let inheritanceCycle = Code("inheritanceCycle")
@@ -35,9 +35,9 @@ public struct ModelError: Error, Sendable, Hashable {
         public static let unknownReference = Code("unknownReference")
         /// A relationship's inverse does not point back at it.
         public static let inverseMismatch = Code("inverseMismatch")
-        /// An entity has more properties than a table can hold columns.
+        /// An entity has more properties than a table can have columns.
         public static let tooLarge = Code("tooLarge")
-        /// Entities or composites are nested further than any real model needs.
+        /// Entities or composites are nested more deeply than any real model needs.
         public static let tooDeep = Code("tooDeep")
     }
 }

@@ -1,10 +1,10 @@
-/// A model's entities and composites by name, made once where a whole model is walked.
+/// A model's entities and composites by name, built once where a whole model is walked.
 package struct ModelLookup {
     package let entities: [String: EntityDescription]
     package let composites: [String: CompositeDescription]
     /// The names of the entities that have sub-entities.
     package let parentNames: Set<String>
-    /// The relationships of each entity, by its name and theirs.
+    /// The relationships of each entity, by the entity's name and their own.
     private let relationships: [String: [String: RelationshipDescription]]
 
     package init(_ model: ManagedObjectModel) {
@@ -31,14 +31,14 @@ package struct ModelLookup {
         lineage(of: one).contains { $0.name == other.name } || lineage(of: other).contains { $0.name == one.name }
     }
 
-    /// The entity's relationship of that name, also an inherited one.
+    /// The entity's relationship with that name, including inherited ones.
     package func relationship(named name: String, of entity: EntityDescription) -> RelationshipDescription? {
         lineage(of: entity).lazy.compactMap { relationships[$0.name]?[name] }.first
     }
 
-    /// Why a relationship's inverse cannot be one, as a sentence; nil when it can or when there is none.
+    /// Why a relationship's inverse is invalid, as a sentence; nil if it is valid or there is none.
     ///
-    /// An inverse is a relationship of the destination, or of an ancestor of it, that points back.
+    /// An inverse must be a relationship of the destination, or of an ancestor of it, that points back.
     package func inverseFault(
         of relationship: RelationshipDescription, in entity: EntityDescription
     ) -> (code: ModelError.Code, sentence: String)? {

@@ -1,6 +1,5 @@
 extension ModelValidation {
-    /// Every constraint names something, and only what has a column: attributes, leaves of composites, and to-one
-    /// relationships.
+    /// Every constraint has elements, and all of them have columns: attributes, leaves of composites, and to-one relationships.
     func checkConstraints() throws(ModelError) {
         for entity in model.entities where !entity.uniquenessConstraints.isEmpty {
             let attributes = lookup.lineage(of: entity).flatMap(\.attributes)
@@ -9,7 +8,7 @@ extension ModelValidation {
                 guard !constraint.isEmpty else {
                     throw ModelError(
                         .unknownReference, entity: entity.name,
-                        "A uniqueness constraint of \(entity.name) names nothing. Name an attribute or remove it.")
+                        "A uniqueness constraint of \(entity.name) is empty. Add an attribute to it or remove it.")
                 }
                 for name in constraint {
                     try checkColumn(name, in: byName, of: entity)
@@ -44,6 +43,6 @@ extension ModelValidation {
         }
         throw ModelError(
             .unknownReference, entity: entity.name, property: path,
-            "A uniqueness constraint of \(entity.name) names \(path), \(fault). Name a property that has a column.")
+            "A uniqueness constraint of \(entity.name) names \(path), \(fault). Use a property that has a column.")
     }
 }

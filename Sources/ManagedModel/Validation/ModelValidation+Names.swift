@@ -12,7 +12,7 @@ extension ModelValidation {
         }
     }
 
-    /// No entity may define a property that one of its ancestors has: both would want the same column.
+    /// No entity may define a property of one of its ancestors again: both would need the same column.
     func checkRedefinitions() throws(ModelError) {
         let names = Dictionary(uniqueKeysWithValues: model.entities.map { ($0.name, Set(propertyNames(of: $0))) })
         for entity in model.entities {
@@ -36,7 +36,7 @@ extension ModelValidation {
         var seen: Set<String> = []
         for name in names {
             guard !name.isEmpty else {
-                throw ModelError(.invalidName, "One of the \(kind) has no name. Give it one.")
+                throw ModelError(.invalidName, "One of the \(kind) has no name. Give it a name.")
             }
             guard seen.insert(name).inserted else {
                 throw ModelError(
@@ -49,13 +49,13 @@ extension ModelValidation {
         var seen: Set<String> = []
         for name in names {
             guard !name.isEmpty else {
-                throw ModelError(.invalidName, entity: owner, "A property of \(owner) has no name. Give it one.")
+                throw ModelError(.invalidName, entity: owner, "A property of \(owner) has no name. Give it a name.")
             }
             // A dot separates the parts of a key path and of a composite's column.
             guard !name.unicodeScalars.contains(".") else {
                 throw ModelError(
                     .invalidName, entity: owner, property: name,
-                    "The property \(name) of \(owner) has a dot in its name. Rename it.")
+                    "The name of the property \(name) of \(owner) contains a dot. Rename it.")
             }
             guard seen.insert(name).inserted else {
                 throw ModelError(

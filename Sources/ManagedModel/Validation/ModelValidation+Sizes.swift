@@ -1,7 +1,7 @@
 extension ModelValidation {
-    /// Every composite exists and holds no cycle, and no entity has more properties than a table can hold columns.
+    /// Every composite exists, composites have no cycles, and no entity has more properties than a table can have columns.
     ///
-    /// Sizes are summed up, not laid out: composites within composites can double at each level.
+    /// Sizes are added up without expanding the composites, because nested composites can double at each level.
     func checkSizes() throws(ModelError) {
         var sizes: [String: Int] = [:]
         for composite in model.composites {
@@ -20,7 +20,7 @@ extension ModelValidation {
         guard total <= ModelLimits.propertiesInAll else {
             throw ModelError(
                 .tooLarge,
-                "The entities have more than \(ModelLimits.propertiesInAll) properties in all. Split the model.")
+                "The entities have more than \(ModelLimits.propertiesInAll) properties in total. Split the model.")
         }
     }
 
@@ -29,7 +29,7 @@ extension ModelValidation {
         for attribute in entity.attributes {
             size += try self.size(of: attribute, owner: entity.name, within: [], sizes: &sizes)
         }
-        // A to-one relationship whose destination can vary has a column for the entity too.
+        // A to-one relationship whose destination can vary also has a column for the entity.
         for relationship in entity.relationships {
             size += lookup.parentNames.contains(relationship.destinationName) ? 2 : 1
         }
@@ -76,7 +76,7 @@ extension ModelValidation {
     private func tooLarge(_ name: String) -> ModelError {
         ModelError(
             .tooLarge, entity: name,
-            "\(name) has more than \(ModelLimits.properties) properties, inherited ones and those of composites included. "
+            "\(name) has more than \(ModelLimits.properties) properties, including inherited ones and those of composites. "
                 + "Split it.")
     }
 }

@@ -1,8 +1,8 @@
 extension ManagedObjectModel {
-    /// Checks that the model holds together: names are unique, inheritance and composites have no cycles, and every
-    /// parent, destination, inverse, composite and constrained property exists.
+    /// Checks that the model is valid: names are unique, inheritance and composites have no cycles, and every parent,
+    /// destination, inverse, composite and constrained property exists.
     ///
-    /// Models from `ModelReader` and from generated code have passed; call this for a model made in code.
+    /// Models from `ModelReader` and from generated code have been checked; call this for a model made in code.
     ///
     /// - Throws: the first fault found, in the order of the model.
     /// - Complexity: linear in the properties of the model, times the depth of inheritance.
@@ -13,8 +13,8 @@ extension ManagedObjectModel {
         try validation.checkConstraints()
     }
 
-    /// The part of ``validate()`` that bounds what walking the model costs. A reader that has relationships to mend does
-    /// so after this and before the rest.
+    /// The part of ``validate()`` that limits the cost of walking the model. A reader that has to repair relationships does so
+    /// between this part and the rest.
     package func validateStructure() throws(ModelError) {
         let validation = ModelValidation(model: self)
         try validation.checkNames()

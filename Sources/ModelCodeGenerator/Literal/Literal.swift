@@ -1,4 +1,4 @@
-/// A Swift expression that makes a value, laid out so that it fits the width of a line.
+/// A Swift expression that makes a value, broken into lines that fit the line width.
 indirect enum Literal {
     case text(String)
     /// `Name(label: value)`; an argument without a value is left out.
@@ -50,12 +50,12 @@ indirect enum Literal {
 extension Literal {
     static func string(_ string: String) -> Literal { .text(StringLiteral.of(string)) }
 
-    /// Nothing for nil, which is what every optional field of a model is unless said otherwise.
+    /// Left out for nil, which is the default of every optional field of a model.
     static func string(_ string: String?) -> Literal? { string.map { .text(StringLiteral.of($0)) } }
 
     static func strings(_ strings: [String]) -> Literal? { strings.isEmpty ? nil : .list(strings.map { string($0) }) }
 
-    /// Nothing for the value that a field has by default.
+    /// Left out for the default value of a field.
     static func flag(_ flag: Bool, unless standard: Bool = false) -> Literal? {
         flag == standard ? nil : .text("\(flag)")
     }
@@ -68,7 +68,7 @@ extension Literal {
         elements.isEmpty ? nil : .list(elements.map(literal))
     }
 
-    /// Sorted by key, because a dictionary has no order of its own.
+    /// Sorted by key, because a dictionary has no order.
     static func userInfo(_ userInfo: [String: String]) -> Literal? {
         guard !userInfo.isEmpty else { return nil }
         return .dictionary(userInfo.sorted { $0.key < $1.key }.map { (string($0.key), string($0.value)) })

@@ -2,9 +2,9 @@ internal import ManagedModel
 
 /// Writes the model as a static member of `ManagedObjectModel`, one function per entity.
 ///
-/// A function each, because the compiler's time grows faster than the length of an expression.
+/// One function for each, because the compiler's time grows faster than the length of an expression.
 struct ModelLiteral {
-    /// The model as it was read: what the options change is not part of it.
+    /// The model as it was read; the options do not change it.
     let model: ManagedObjectModel
     let plan: ModelPlan
     let access: AccessLevel
@@ -22,7 +22,7 @@ struct ModelLiteral {
         }
         if let classes {
             text.line()
-            // Outside of any type, no member of it is taken for a class.
+            // Outside of any type, so that no member of the type is mistaken for a class.
             text.line("/// The class of each entity of `\(SourceText.comment(model.name))`.")
             text.block("nonisolated private func \(classesName)() -> [String: any AnyObject.Type] {") { text in
                 text.line(classes.rendered(depth: 0, used: 4))

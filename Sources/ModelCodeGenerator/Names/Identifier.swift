@@ -1,8 +1,8 @@
-/// Makes Swift identifiers from the names of a model, which may hold anything.
+/// Makes Swift identifiers from the names of a model, which can contain anything.
 enum Identifier {
-    /// The name with everything that no identifier may hold replaced by an underscore.
+    /// The name with every character replaced by an underscore that an identifier cannot contain.
     ///
-    /// Never empty, and never starts with a digit. It may still be a keyword: see ``escaped(_:)``.
+    /// It is never empty, and never starts with a digit. It may still be a keyword: see ``escaped(_:)``.
     static func sanitised(_ name: String) -> String {
         var scalars = String.UnicodeScalarView()
         for scalar in name.unicodeScalars {
@@ -14,12 +14,12 @@ enum Identifier {
         return first == "_" || first.properties.isXIDStart ? identifier : "_" + identifier
     }
 
-    /// The identifier as it is written where a declaration or a reference stands: in backticks if it is a keyword.
+    /// The identifier as it is written in a declaration or a reference: in backticks if it is a keyword.
     static func escaped(_ identifier: String) -> String {
         keywords.contains(identifier) ? "`\(identifier)`" : identifier
     }
 
-    /// The name as that of a member: `MyApp Model` is `myAppModel`, `URLCache` is `urlCache`.
+    /// The name as a member name: `MyApp Model` becomes `myAppModel`, `URLCache` becomes `urlCache`.
     static func lowerCamelCase(_ name: String) -> String {
         let words = name.split { !($0.isLetter || $0.isNumber) }
         guard let first = words.first else { return sanitised(name) }
@@ -27,13 +27,13 @@ enum Identifier {
         return sanitised(lowercasedStart(of: String(first)) + rest.joined())
     }
 
-    /// The name as that of a type: `my model` is `MyModel`.
+    /// The name as a type name: `my model` becomes `MyModel`.
     static func upperCamelCase(_ name: String) -> String {
         let words = name.split { !($0.isLetter || $0.isNumber) }
         return sanitised(words.map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined())
     }
 
-    /// Lower-cases the leading capitals, but for the one that starts the next word.
+    /// Lower-cases the leading capitals, except for the one that starts the next word.
     private static func lowercasedStart(of word: String) -> String {
         let capitals = word.prefix { $0.isUppercase }
         let rest = word.dropFirst(capitals.count)

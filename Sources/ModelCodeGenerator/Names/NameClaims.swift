@@ -1,23 +1,23 @@
-/// Decides who gets a name that several ask for.
+/// Decides which owner gets a name that several request.
 ///
-/// Who comes first in the model has no say in it: a new entity must not take the name that an older one has.
+/// The order in the model does not matter: a new entity must not take the name of an older one.
 struct NameClaims {
     struct Claim: Hashable {
         /// The name of the entity or the composite.
         let owner: String
         let wanted: String
-        /// Whether the model spells the name like this.
+        /// Whether the model contains the name in this spelling.
         let isExact: Bool
     }
 
     /// The name of each owner.
     private(set) var names: [String: String] = [:]
-    /// Claims for the same name, or for one that is taken.
+    /// Claims for the same name, or for a name that is taken.
     private(set) var contested: [[Claim]] = []
 
     /// - Parameters:
-    ///   - scope: The names that are taken; those that are claimed are taken afterwards.
-    ///   - first: Who of several owners comes first by what they are; nil if nobody does.
+    ///   - scope: The names that are taken; the claimed names are added to it.
+    ///   - first: The owner that takes precedence among several; nil if none does.
     init(_ claims: [Claim], in scope: inout NameScope, first: ([String]) -> String? = { _ in nil }) {
         let groups = Dictionary(grouping: claims, by: \.wanted).sorted { $0.key < $1.key }
         var rest: [Claim] = []
@@ -32,8 +32,8 @@ struct NameClaims {
         }
     }
 
-    /// The only one that asks for it, or the only one that the model spells so, or the one that is called so itself, or that
-    /// comes first by what it is.
+    /// The only owner that requests it, or the only one with this spelling in the model, or the one with this name itself, or
+    /// the one that takes precedence.
     private static func holder(of name: String, _ group: [Claim], _ first: ([String]) -> String?) -> Claim? {
         if group.count == 1 { return group[0] }
         let exact = group.filter(\.isExact)

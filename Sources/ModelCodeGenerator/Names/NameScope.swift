@@ -1,4 +1,4 @@
-/// Names of which no two may be the same.
+/// A set of names that must be different from each other.
 struct NameScope {
     private var taken: Set<String>
 
@@ -8,7 +8,7 @@ struct NameScope {
 
     func isTaken(_ name: String) -> Bool { taken.contains(name) }
 
-    /// The name if it is free, else the name with the lowest number from 2 that makes it so.
+    /// The name if it is free, otherwise the name with the lowest number from 2 on that is free.
     mutating func claim(_ name: String) -> String {
         var claimed = name
         var number = 2
@@ -19,8 +19,8 @@ struct NameScope {
         return claimed
     }
 
-    /// Claims a free name for each. Names that are identifiers as they stand go first, so that `a_b` keeps its name when
-    /// an `a b` comes before it.
+    /// Claims a free name for each. Names that are already identifiers go first, so that `a_b` keeps its name even if an `a b`
+    /// comes before it.
     mutating func claim(each wanted: [(name: String, isExact: Bool)]) -> [String] {
         var claimed = wanted.map(\.name)
         for exact in [true, false] {

@@ -1,6 +1,6 @@
-/// Names that a generated declaration may not have, because it would hide what generated code itself uses.
+/// Names that generated declarations cannot have, because they would hide what generated code uses.
 enum ReservedNames {
-    /// What a property may not be called: words that have a meaning after a dot, and the members of `ManagedObject`.
+    /// Names that a property cannot have: words with a meaning after a dot, and the members of `ManagedObject`.
     static let members: Set<String> = [
         "self", "Self", "init", "Type", "Protocol", "Generated", "objectID", "isInserted", "isUpdated",
         "isDeleted", "hasChanges", "entityName", "attributeKeyPaths", "attribute", "setAttribute", "isNil", "setNil",
@@ -9,10 +9,10 @@ enum ReservedNames {
         "optionalKeyPaths", "hash", "hashValue",
     ]
 
-    /// What a class or a struct may not be called: words of Swift, and the types that generated code or the app uses.
+    /// Names that a class or a struct cannot have: words of Swift, and the types that generated code or the app uses.
     static let types: Set<String> = words.union(systemTypes).union(libraryTypes)
 
-    /// Words that are no names, not even in backticks.
+    /// Words that are not allowed as names, not even in backticks.
     private static let words: Set<String> = ["Any", "Protocol", "Self", "Type", "init", "self"]
 
     private static let systemTypes: Set<String> = [
@@ -53,6 +53,6 @@ enum ReservedNames {
         types.contains(identifier) ? identifier + "_" : identifier
     }
 
-    /// Whether not even an author can write a class of that name.
+    /// Whether not even an author can write a class with that name.
     static func isImpossible(_ identifier: String) -> Bool { words.contains(identifier) }
 }

@@ -1,22 +1,22 @@
 internal import ManagedModel
 
-/// The Swift names of everything in a model that has a type: entities and composites.
+/// The Swift names of all entities and composites of a model.
 struct TypeNames: Sendable, Hashable {
-    /// The class of each entity, by the entity's name. None for an entity whose code is manual and which names no class.
+    /// The class of each entity, by the entity's name. Entities with manual code and no class name have none.
     var classes: [String: String] = [:]
     /// The struct of each composite, by the composite's name.
     var structs: [String: String] = [:]
-    /// What the author of the model should know, in whole sentences.
+    /// Warnings for the author of the model, each a sentence.
     private(set) var warnings: [String] = []
 
     init(of model: ManagedObjectModel) {
-        // The classes that the author writes have the names that the author gave them, so they come first.
+        // Classes that the author writes have the author's names, so they come first.
         for entity in model.entities where entity.codeGeneration != .class {
             guard let name = authoredName(of: entity) else { continue }
             if ReservedNames.isImpossible(name) {
                 warnings.append(
-                    "The entity \(entity.name) is of the class \(name), which Swift allows no class to be called. No code is "
-                        + "generated for it: give it another class.")
+                    "The entity \(entity.name) has the class \(name), but Swift does not allow a class with that name. No code is "
+                        + "generated for it. Give it another class.")
             } else {
                 classes[entity.name] = name
             }
@@ -44,7 +44,7 @@ struct TypeNames: Sendable, Hashable {
         return .init(owner: entity.name, wanted: wanted, isExact: wanted == declared)
     }
 
-    /// Says that entities ask for one class, and what theirs are called.
+    /// The warning that entities share a class, with the names that theirs get.
     private func warning(_ group: [NameClaims.Claim]) -> String {
         let name = group[0].wanted
         let generated = Set(group.map(\.owner))
@@ -53,7 +53,7 @@ struct TypeNames: Sendable, Hashable {
         let renamed = group.filter { classes[$0.owner] != name }.map {
             "that of \($0.owner) is \(classes[$0.owner] ?? "")"
         }
-        return "More than one entity is of the class \(name): \(owners). Generated classes must differ: "
+        return "More than one entity has the class \(name): \(owners). Generated classes must differ: "
             + "\(renamed.sorted().joined(separator: ", ")). Give each entity a class of its own."
     }
 
@@ -62,7 +62,7 @@ struct TypeNames: Sendable, Hashable {
         return entity.codeGeneration == .category ? declared ?? Identifier.sanitised(entity.name) : declared
     }
 
-    /// The last component of the class that the model names, without the module; nil where that is the generic class.
+    /// The last component of the class in the model, without the module; nil for the generic class.
     private func declaredName(of entity: EntityDescription) -> String? {
         guard let name = entity.className?.parts(separatedBy: ".", omittingEmpty: true).last, name != "NSManagedObject"
         else { return nil }
@@ -71,7 +71,7 @@ struct TypeNames: Sendable, Hashable {
 }
 
 extension ManagedObjectModel {
-    /// The one of some entities that all of them are or inherit from; nil if there is none.
+    /// The entity that all others inherit from; nil if there is none.
     func commonAncestor(_ names: [String]) -> String? {
         let lineages = names.compactMap { entity(named: $0) }.map { Set(lineage(of: $0).map(\.name)) }
         return names.first { name in lineages.allSatisfy { $0.contains(name) } }

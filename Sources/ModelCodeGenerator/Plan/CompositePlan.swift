@@ -1,6 +1,6 @@
 internal import ManagedModel
 
-/// What is generated for one composite: a struct with a property per attribute.
+/// The plan for the struct of a composite, with a property for each attribute.
 struct CompositePlan {
     var composite: CompositeDescription
     /// The struct's identifier, not yet escaped.

@@ -1,18 +1,18 @@
 internal import ManagedModel
 
-/// What is generated for one entity.
+/// The plan for the code of one entity.
 struct EntityPlan {
     var entity: EntityDescription
     /// The class's identifier, not yet escaped; nil if the entity has no class of its own.
     var className: String?
     var superclassName: String
-    /// What the class or the extension declares.
+    /// The properties that the class or the extension declares.
     var list: PropertyList
     var relationships = RelationshipList()
-    /// What generated code declares for the entity's ancestors.
+    /// The properties that generated code declares for the entity's ancestors.
     var inherited: [PropertyPlan]
     var inheritedRelationships: [RelationshipPlan] = []
-    /// The ancestors whose properties the author writes, so that only the author knows their key paths.
+    /// The ancestors whose properties the author writes, so that their key paths are not known here.
     var manualAncestors: [String]
     /// Whether a to-one relationship leads to objects of the class.
     var isDestination = false
@@ -23,12 +23,12 @@ struct EntityPlan {
 }
 
 extension ModelPlan {
-    /// Follows the entity's lineage from the root down, so that an inherited property has the same name everywhere.
+    /// Walks the entity's lineage from the root down, so that an inherited property has the same name everywhere.
     func entityPlan(for entity: EntityDescription) -> EntityPlan {
         var plan = EntityPlan(
             entity: entity, className: names.classes[entity.name], superclassName: "ManagedObject",
             list: PropertyList(), inherited: [], manualAncestors: [])
-        // The attributes of ancestors without a class: the next class below declares them.
+        // The attributes of ancestors without a class; the next class below declares them.
         var orphans: [EntityDescription] = []
         for ancestor in model.lineage(of: entity).dropFirst().reversed() {
             guard let className = names.classes[ancestor.name] else {

@@ -5,7 +5,7 @@ struct FetchRequestPlan {
     var template: FetchRequestTemplate
     /// The identifier, not yet escaped.
     var name: String
-    /// A parameter for each variable of the format, in the order in which they come.
+    /// A parameter for each variable of the format, in the order of the format.
     var parameters: [Parameter] = []
     /// Why there is no function, if there is none.
     var omission: String?
@@ -21,7 +21,7 @@ struct FetchRequestPlan {
 extension ModelPlan {
     /// The fetch requests of each entity that has generated code, by the name of the entity, in the order of the model.
     ///
-    /// Their names differ from one another throughout the model, so that no subclass declares one again.
+    /// Their names are unique in the whole model, so that no subclass declares a name again.
     func fetchRequestPlans() -> [String: [FetchRequestPlan]] {
         var scope = NameScope()
         let wanted = model.fetchRequests.map { request in
@@ -50,11 +50,11 @@ extension ModelPlan {
     }
 }
 
-/// What can be seen of a predicate format without its grammar: its variables, and whether it holds together.
+/// What can be found in a predicate format without its grammar: its variables, and whether brackets and quotes match.
 struct FormatOutline {
-    /// Without the `$`, each once, in the order in which they come.
+    /// Without the `$`, each once, in the order of the format.
     private(set) var variables: [String] = []
-    /// What no predicate has.
+    /// Why the format is invalid.
     private(set) var flaw: String?
 
     init(_ format: String) {
@@ -66,7 +66,9 @@ struct FormatOutline {
                 if !Self.skipText(&rest, quote: scalar) { flaw = flaw ?? "a quote in its predicate is not closed" }
             case "(", "{", "[": open.append(scalar)
             case ")", "}", "]":
-                if open.popLast() != Self.opening[scalar] { flaw = flaw ?? "\(scalar) in its predicate closes nothing" }
+                if open.popLast() != Self.opening[scalar] {
+                    flaw = flaw ?? "its predicate has a \(scalar) without an opening bracket"
+                }
             case "$":
                 let name = rest.prefix { $0.properties.isXIDContinue }
                 rest = rest.dropFirst(name.count)
@@ -83,7 +85,7 @@ struct FormatOutline {
 
     private static let opening: [Unicode.Scalar: Unicode.Scalar] = [")": "(", "}": "{", "]": "["]
 
-    /// Goes to the end of a text in quotes; false if it has none.
+    /// Skips a string in quotes; false if it has no end.
     private static func skipText(_ rest: inout Substring.UnicodeScalarView, quote: Unicode.Scalar) -> Bool {
         while let scalar = rest.popFirst() {
             if scalar == quote { return true }

@@ -1,6 +1,6 @@
 internal import ManagedModel
 
-/// Everything that is generated for a model, decided but not yet written.
+/// The plan for all code of a model.
 struct ModelPlan {
     let model: ManagedObjectModel
     let names: TypeNames
@@ -8,7 +8,7 @@ struct ModelPlan {
     private(set) var entities: [EntityPlan] = []
     private(set) var composites: [CompositePlan] = []
     private(set) var fetchRequests: [String: [FetchRequestPlan]] = [:]
-    /// What the author of the model should know, in whole sentences.
+    /// Warnings for the author of the model, each a sentence.
     private(set) var warnings: [String] = []
 
     init(for model: ManagedObjectModel) {
@@ -22,7 +22,7 @@ struct ModelPlan {
         omitRepeatedExtensions()
     }
 
-    /// The properties of some attributes; `column` answers the index of the attribute at a position in the list.
+    /// The properties of some attributes; `column` returns the index of the attribute at a position in the list.
     func propertyList(
         of attributes: [AttributeDescription], in scope: inout NameScope, column: (Int) -> Int
     ) -> PropertyList {
@@ -47,8 +47,8 @@ struct ModelPlan {
         return list
     }
 
-    /// Entities may share a class that the author writes. It can be extended only once: for the one that is called like the
-    /// class, or is an ancestor of all others.
+    /// Entities may share a class that the author writes. It can be extended only once: for the entity with the name of the
+    /// class, or for the ancestor of all others.
     private mutating func omitRepeatedExtensions() {
         let extended = entities.indices.filter { entities[$0].generation == .category && entities[$0].className != nil }
         for (name, group) in Dictionary(grouping: extended, by: { entities[$0].className ?? "" }).sorted(by: {
@@ -67,7 +67,7 @@ struct ModelPlan {
             }
             let owners = group.map { entities[$0].entity.name }.joined(separator: ", ")
             warnings.append(
-                "More than one entity is of the class \(name), which can be extended for one of them only: \(owners). "
+                "More than one entity has the class \(name), which can be extended for one of them only: \(owners). "
                     + (holderName.map { "It is extended for \($0)." } ?? "It is extended for none.")
                     + " Give each entity a class of its own.")
         }

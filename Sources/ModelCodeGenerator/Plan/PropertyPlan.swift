@@ -1,16 +1,17 @@
 internal import ManagedModel
 
-/// One property to generate: of a class, or of a composite's struct.
+/// The plan for one property of a class or of a composite's struct.
 struct PropertyPlan {
     /// The attribute's name, which is also the name of its column.
     var attributeName: String
     /// The identifier, not yet escaped.
     var name: String
     var type: PropertyType
-    /// The index of the column, or of the first of a composite's leaves. In a composite, counted from its own first leaf.
+    /// The index of the column, or of the first leaf of a composite. In a composite, it is counted from the composite's first
+    /// leaf.
     var column: Int
     var isReadOnly: Bool
-    /// What a reader should know and the declaration does not say.
+    /// Notes for the reader that the declaration does not show.
     var notes: [String]
 }
 
@@ -30,14 +31,14 @@ struct PropertyList {
 }
 
 extension PropertyPlan {
-    /// Notes on an attribute of that type under that identifier.
+    /// Notes on an attribute with that type and identifier.
     static func notes(on attribute: AttributeDescription, as name: String, type: PropertyType) -> [String] {
         var notes: [String] = []
         if name != attribute.name { notes.append("The attribute `\(attribute.name)`.") }
         if let expression = attribute.derivationExpression { notes.append("Derived: `\(expression)`.") }
         if attribute.isTransient { notes.append("Transient: not in the store.") }
         if attribute.type == .transformable, type.accessor == .attribute {
-            notes.append("Transformable, with no type that Swift can name: the bytes as they are stored.")
+            notes.append("Transformable, with a type that Swift cannot name: the stored bytes.")
         }
         return notes
     }

@@ -1,6 +1,6 @@
 internal import ManagedModel
 
-/// One property to generate for a relationship.
+/// The plan for the property of a relationship.
 struct RelationshipPlan {
     enum Kind {
         case toOne
@@ -15,7 +15,7 @@ struct RelationshipPlan {
     /// The class of the destination, escaped.
     var destination: String
     var kind: Kind
-    /// The relationship's place among those of its entity, inherited ones first.
+    /// The relationship's index among those of its entity, inherited ones first.
     var index: Int
 }
 
@@ -31,7 +31,7 @@ extension ModelPlan {
                     list.omissions.append(
                         .init(
                             attributeName: relationship.name,
-                            reason: "a transient to-many relationship is stored nowhere"))
+                            reason: "a transient to-many relationship is not stored"))
                 } else {
                     typed.append((inherited + index, relationship))
                 }

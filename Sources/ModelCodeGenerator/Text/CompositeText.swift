@@ -1,6 +1,6 @@
 internal import ManagedModel
 
-/// Writes the struct of a composite, and how it is read from and written to the columns of its leaves.
+/// Writes the struct of a composite, and the code that reads and writes the columns of its leaves.
 struct CompositeText {
     let plan: CompositePlan
     let access: AccessLevel
@@ -79,7 +79,7 @@ struct CompositeText {
         }
     }
 
-    /// A guard's condition: a mandatory leaf is read as an optional here, to tell nil from zero.
+    /// A guard's condition: a mandatory leaf is read as an optional here, to distinguish nil from zero.
     private func absence(of property: PropertyPlan) -> String {
         let column = column(of: property)
         let type = property.type.name

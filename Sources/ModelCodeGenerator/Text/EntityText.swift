@@ -40,8 +40,8 @@ struct EntityText {
         }
     }
 
-    /// An extension cannot override, so what the author's class must answer is in a type nested in it. A nested type,
-    /// unlike a static property, may have the same name in a subclass.
+    /// An extension cannot override, so the values for the author's overrides are in a nested type. Unlike a static property, a
+    /// nested type can have the same name in a subclass.
     private func writeExtension(of name: String, to text: inout SourceText) {
         text.documentation(
             [
@@ -111,7 +111,7 @@ struct EntityText {
     ) {
         let isPartial = !plan.manualAncestors.isEmpty
         if properties.isEmpty { return text.line(isPartial ? inherits : "[:]") }
-        // A hand-written ancestor knows its own key paths; only its class can say them.
+        // A hand-written ancestor knows its own key paths; only its class can provide them.
         text.block(isPartial ? "let own: [AnyKeyPath: String] = [" : "[", closing: "]") { text in
             for property in properties {
                 text.line("\\\(name).\(Identifier.escaped(property.property)): \(StringLiteral.of(property.name)),")
@@ -120,7 +120,7 @@ struct EntityText {
         if isPartial { text.line("return \(inherits).merging(own) { $1 }") }
     }
 
-    /// The properties of an optional object, to which a to-one relationship leads.
+    /// The properties of an optional object, which a to-one relationship leads to.
     private func writeOptionalKeyPaths(of name: String, to text: inout SourceText) {
         let properties = attributes + relationships
         if properties.isEmpty { return text.line("[:]") }

@@ -1,13 +1,13 @@
 internal import ManagedModel
 
-/// Writes the imports that a file needs, and as visible as they must be: an import that no declaration of its level
+/// Writes the imports that a file needs, with the lowest access level that is enough: an import that is more visible than its
 /// uses is a warning.
 struct ImportText {
     let plan: ModelPlan
     let access: AccessLevel
 
     func write(to text: inout SourceText) {
-        // A plain import goes with any other import of the module, whichever way the app's target reads it.
+        // A plain import is compatible with any other import of the module, in every mode of the app's target.
         text.line("\(access.prefix)import CoreDataSource")
         if isFoundationInDeclarations {
             text.line("\(access.prefix)import Foundation")

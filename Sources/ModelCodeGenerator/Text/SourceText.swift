@@ -8,7 +8,7 @@ struct SourceText {
     /// The whole text, with one newline at its end.
     var text: String { lines.joined(separator: "\n") + "\n" }
 
-    /// Adds a line; one that holds newlines is indented on each of them.
+    /// Adds a line; if it contains newlines, each of its lines is indented.
     mutating func line(_ line: String = "") {
         for part in line.parts(separatedBy: "\n") {
             lines.append(part.isEmpty ? "" : String(repeating: "    ", count: depth) + part)
@@ -20,7 +20,7 @@ struct SourceText {
         for comment in comments { line(comment.isEmpty ? "///" : "/// \(Self.comment(comment))") }
     }
 
-    /// Adds an opening line, what is written inside, one step further in, and the closing brace.
+    /// Adds an opening line, the body indented by one step, and the closing brace.
     mutating func block(_ opening: String, closing: String = "}", _ write: (inout SourceText) -> Void) {
         line(opening)
         depth += 1
@@ -29,7 +29,7 @@ struct SourceText {
         line(closing)
     }
 
-    /// A text that stays on its line: control characters and anything else that could end a comment are escaped.
+    /// A text that stays on its line: control characters, and everything else that could end a comment, are escaped.
     static func comment(_ text: String) -> String {
         StringLiteral.escaped(text, asComment: true)
     }

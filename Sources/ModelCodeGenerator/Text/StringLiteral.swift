@@ -1,11 +1,11 @@
 /// A string as a Swift literal.
 enum StringLiteral {
-    /// The literal with its quotes. Whatever the string holds, the literal is one line and nothing in it is interpolated.
+    /// The literal with its quotes. It is always one line, and nothing in it is interpolated.
     static func of(_ string: String) -> String {
         "\"\(escaped(string))\""
     }
 
-    /// The string with everything escaped that a literal, or else a comment, cannot hold.
+    /// The string with everything escaped that a literal or a comment cannot contain.
     static func escaped(_ string: String, asComment: Bool = false) -> String {
         var result = ""
         for scalar in string.unicodeScalars {
@@ -22,7 +22,7 @@ enum StringLiteral {
         return result
     }
 
-    /// Control, formatting and separating characters, which a reader of the source would not see.
+    /// Control, formatting and separating characters, which are invisible in the source.
     private static func isInvisible(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {
         case .control, .format, .lineSeparator, .paragraphSeparator, .privateUse, .unassigned: true

@@ -1,4 +1,4 @@
-/// The Swift type of a property, and which of `ManagedObject`'s accessors reads it.
+/// The Swift type of a property, and the accessor of `ManagedObject` that reads it.
 struct PropertyType {
     enum Accessor {
         /// `attribute(at:)` and `setAttribute(_:at:)`.
@@ -13,18 +13,18 @@ struct PropertyType {
     var isOptional: Bool
     var accessor: Accessor
     var needsFoundation: Bool
-    /// The type that its raw values have to be of, if it is a type of the app's own that is stored as those.
+    /// The type that its raw values must have, if it is a type of the app that is stored by its raw values.
     var rawType: String?
 
     var spelling: String { isOptional ? name + "?" : name }
 
-    /// What is stored for a value of the type: itself, or its raw value, which is checked to be of the attribute's type.
+    /// The stored form of a value: the value itself, or its raw value, which is checked to have the attribute's type.
     ///
-    /// - Parameter isOptional: Whether the expression of the value is an optional.
+    /// - Parameter isOptional: Whether the expression of the value is optional.
     func stored(_ value: String, isOptional: Bool) -> String {
         guard let rawType else { return value }
         func raw(_ value: String) -> String {
-            // Integer 64 takes the raw values of Int too.
+            // Integer 64 also takes the raw values of Int.
             rawType == "Int64" ? "Int64(truncatingIfNeeded: \(value).rawValue)" : "\(value).rawValue as \(rawType)"
         }
         if !isOptional { return raw(value) }

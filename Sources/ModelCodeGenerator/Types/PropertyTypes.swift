@@ -7,7 +7,7 @@ struct PropertyTypes {
 
     enum Decision {
         case property(PropertyType)
-        /// The attribute has no property, for that reason.
+        /// The attribute has no property, for this reason.
         case none(String)
     }
 
@@ -17,7 +17,7 @@ struct PropertyTypes {
         return chosen(for: attribute, insteadOf: type) ?? decision
     }
 
-    /// What the model's types alone say.
+    /// The types that follow from the model's types alone.
     private func modelled(_ attribute: AttributeDescription) -> Decision {
         switch attribute.type {
         case .transformable: .property(transformable(attribute))
@@ -37,7 +37,7 @@ struct PropertyTypes {
                 needsFoundation: plain.needsFoundation))
     }
 
-    /// Typed if the model names a type that Swift has, else the bytes as they are stored.
+    /// The declared type if Swift can name it, otherwise the stored bytes.
     private func transformable(_ attribute: AttributeDescription) -> PropertyType {
         guard let spelling = attribute.customClassName.flatMap(TypeSpelling.init) else {
             return PropertyType(name: "Data", isOptional: true, accessor: .attribute, needsFoundation: true)

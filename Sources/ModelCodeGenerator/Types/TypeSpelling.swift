@@ -1,9 +1,9 @@
-/// The declared type of a transformable, if it is one that generated Swift can name.
+/// The declared type of a transformable, if generated Swift can name it.
 ///
-/// Accepts names (`Color`, `Palette.Color`), arrays, dictionaries, generic arguments and optionals of them. Anything
-/// else, and any name that only Objective-C has, is refused: what is accepted goes into a source file as it is.
+/// Accepts names (`Color`, `Palette.Color`), arrays, dictionaries, generic arguments and optionals of them. Everything else is
+/// refused, and so are names that exist only in Objective-C, because the accepted text is copied into a source file.
 struct TypeSpelling {
-    /// The type, without the question mark it may have had at its end.
+    /// The type, without a question mark at its end.
     let name: String
     /// Whether one of the names in it is Foundation's.
     let needsFoundation: Bool
@@ -29,7 +29,7 @@ struct TypeSpelling {
         "AV", "CI", "CK", "CL", "CN", "EK", "HK", "MK", "NS", "PH", "SK", "UI", "UN", "WK",
     ]
 
-    /// Foundation's types that can be encoded, which is what a transformable must be.
+    /// Types of Foundation that can be encoded, as a transformable must be.
     static let foundationTypes: Set<String> = [
         "AttributedString", "Calendar", "CGFloat", "CGPoint", "CGRect", "CGSize", "CharacterSet", "Data", "Date",
         "DateComponents", "DateInterval", "Decimal", "IndexPath", "IndexSet", "Locale", "Measurement",
@@ -37,7 +37,7 @@ struct TypeSpelling {
     ]
 }
 
-/// Reads one type from a text, one character at a time, and writes it again in the usual spacing.
+/// Reads a type one character at a time, and writes it with the usual spacing.
 private struct TypeParser {
     private var rest: Substring
     /// Every single name that was read.

@@ -37,16 +37,16 @@ extension ModelBuilder {
         guard let type = AttributeType(rawValue: word) else {
             throw ModelReaderError(
                 .unknownType, file: file, line: element.line,
-                "The attribute \(element["name"] ?? "") is of the type \(word), which is not known. Choose another.")
+                "The attribute \(element["name"] ?? "") has the unknown type \(word). Choose another type.")
         }
         return type
     }
 
-    /// What has no type cannot be stored.
+    /// An attribute without a type cannot be stored.
     private mutating func isTransient(_ element: MarkupElement, type: AttributeType) -> Bool {
         let isTransient = flag("transient", of: element)
         guard type == .undefined, !isTransient else { return isTransient }
-        log.warn(element.line, "The attribute \(element["name"] ?? "") has no type. It is taken as transient.")
+        log.warn(element.line, "The attribute \(element["name"] ?? "") has no type. It is treated as transient.")
         return true
     }
 
@@ -79,9 +79,11 @@ extension ModelBuilder {
         let expression = element.filled("derivationExpression")
         let isDerived = flag("derived", of: element)
         if isDerived, expression == nil {
-            log.warn(element.line, "A derived attribute has no derivationExpression. It is taken as an ordinary one.")
+            log.warn(
+                element.line, "A derived attribute has no derivationExpression. It is treated as an ordinary attribute."
+            )
         } else if !isDerived, expression != nil {
-            log.warn(element.line, "derivationExpression is on an attribute that is not derived. It is ignored.")
+            log.warn(element.line, "An attribute that is not derived has a derivationExpression. It is ignored.")
         }
         return isDerived ? expression : nil
     }

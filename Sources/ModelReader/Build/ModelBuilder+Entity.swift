@@ -30,7 +30,7 @@ extension ModelBuilder {
     private mutating func codeGeneration(of element: MarkupElement) -> CodeGeneration {
         guard let word = element.filled("codeGenerationType") else { return .manual }
         if let codeGeneration = CodeGeneration(rawValue: word) { return codeGeneration }
-        log.warn(element.line, "codeGenerationType=\"\(word)\" is not known. No code is generated.")
+        log.warn(element.line, "codeGenerationType=\"\(word)\" is unknown. No code is generated.")
         return .manual
     }
 

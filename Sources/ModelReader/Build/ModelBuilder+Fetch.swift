@@ -9,14 +9,15 @@ extension ModelBuilder {
         guard let request = element.children(named: "fetchRequest").first else {
             throw ModelReaderError(
                 .missingName, file: file, line: element.line,
-                "The fetched property \(owner).\(name) has no fetch request. Give it one, or remove it.")
+                "The fetched property \(owner).\(name) has no fetch request. Add a fetch request, or remove the property."
+            )
         }
         return FetchedPropertyDescription(
             name: name, isOptional: flag("optional", of: element), fetchRequest: try fetchRequest(request),
             userInfo: userInfo(of: element))
     }
 
-    /// Absent flags mean what they mean at run time, where the kind of result decides two of them.
+    /// Absent flags have the defaults of the run time, where the result type determines two of them.
     mutating func fetchRequest(_ element: MarkupElement) throws(ModelReaderError) -> FetchRequestTemplate {
         let name = try required("name", of: element)
         let resultType = resultType(of: element)
@@ -37,7 +38,7 @@ extension ModelBuilder {
     private mutating func resultType(of element: MarkupElement) -> FetchRequestTemplate.ResultType {
         guard let text = element.filled("resultType") else { return .objects }
         if let type = Int(text).flatMap(FetchRequestTemplate.ResultType.init) { return type }
-        log.warn(element.line, "resultType=\"\(text)\" is not known. Objects are fetched.")
+        log.warn(element.line, "resultType=\"\(text)\" is unknown. Objects are fetched.")
         return .objects
     }
 }

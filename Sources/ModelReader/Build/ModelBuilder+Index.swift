@@ -1,7 +1,7 @@
 internal import ManagedModel
 
 extension ModelBuilder {
-    /// The indexes of both spellings. Old ones have no names and get one from their columns.
+    /// The indexes of both forms. Old ones have no names and get one from their columns.
     mutating func indexes(of element: MarkupElement) throws(ModelReaderError) -> [FetchIndexDescription] {
         var indexes: [FetchIndexDescription] = []
         for child in element.children(named: "fetchIndex") {
@@ -36,7 +36,7 @@ extension ModelBuilder {
             }
             let order = element["order"] ?? "ascending"
             if !["ascending", "descending"].contains(order) {
-                log.warn(element.line, "order=\"\(order)\" is not known. The index ascends.")
+                log.warn(element.line, "order=\"\(order)\" is unknown. The index is ascending.")
             }
             elements.append(.init(property: property, isAscending: order != "descending"))
         }

@@ -43,7 +43,7 @@ extension ModelBuilder {
         if (name == nil) != (entity == nil) {
             let known = name == nil ? "inverseEntity" : "inverseName"
             let missing = name == nil ? "inverseName" : "inverseEntity"
-            log.warn(element.line, "\(path.property) has an \(known) and no \(missing).")
+            log.warn(element.line, "\(path.property) has an \(known) but no \(missing).")
         }
         if name != nil { inverseEntities[path] = entity }
         return name
@@ -52,7 +52,7 @@ extension ModelBuilder {
     private mutating func deleteRule(of element: MarkupElement) -> DeleteRule {
         guard let word = element.filled("deletionRule") else { return .nullify }
         if let rule = DeleteRule(rawValue: word) { return rule }
-        log.warn(element.line, "deletionRule=\"\(word)\" is not known. Nullify is assumed.")
+        log.warn(element.line, "deletionRule=\"\(word)\" is unknown. Nullify is assumed.")
         return .nullify
     }
 }

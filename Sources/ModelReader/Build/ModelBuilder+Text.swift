@@ -1,12 +1,12 @@
 internal import ManagedModel
 
-/// The readings that all elements share.
+/// The helpers that read values for all elements.
 extension ModelBuilder {
     func required(_ attribute: String, of element: MarkupElement) throws(ModelReaderError) -> String {
         guard let text = element.filled(attribute) else {
             throw ModelReaderError(
                 .missingName, file: file, line: element.line,
-                "<\(element.name)> has no \(attribute). Give it one, or remove the element.")
+                "<\(element.name)> has no \(attribute). Add the attribute, or remove the element.")
         }
         return text
     }
@@ -18,7 +18,7 @@ extension ModelBuilder {
         return absent
     }
 
-    /// A count, which is part of what is stored or fetched: a wrong one is an error.
+    /// A count is part of what is stored or fetched, so an invalid one is an error.
     func count(
         _ attribute: String, of element: MarkupElement, from lowest: Int = 0
     ) throws(ModelReaderError) -> Int? {
@@ -26,7 +26,8 @@ extension ModelBuilder {
         guard let count = Int(text), count >= lowest else {
             throw ModelReaderError(
                 .badNumber, file: file, line: element.line,
-                "\(attribute)=\"\(text)\" of <\(element.name)> is not a count. Write a whole number from \(lowest) on.")
+                "\(attribute)=\"\(text)\" of <\(element.name)> is not a count. Use a whole number of at least \(lowest)."
+            )
         }
         return count
     }

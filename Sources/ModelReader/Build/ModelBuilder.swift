@@ -1,6 +1,6 @@
 internal import ManagedModel
 
-/// Turns a tree of elements into the declarations of a model. Names of other entities are taken as they are written.
+/// Turns a tree of elements into the declarations of a model. Names of other entities are not resolved yet.
 struct ModelBuilder {
     let file: String
     var log: DiagnosticLog
@@ -47,16 +47,16 @@ struct ModelBuilder {
         }
     }
 
-    /// Depth is bounded by the scan.
+    /// The scan has limited the depth.
     private mutating func noteUnknown(in element: MarkupElement) {
         let known = Vocabulary.attributes(of: element.name)
         for attribute in element.attributes.keys.sorted() where !known.contains(attribute) {
-            log.warn(element.line, "The attribute \(attribute) of <\(element.name)> is not known. It is ignored.")
+            log.warn(element.line, "The attribute \(attribute) of <\(element.name)> is unknown. It is ignored.")
         }
         let knownChildren = Vocabulary.children(of: element.name)
         for child in element.children where child.name != Vocabulary.layout {
             guard knownChildren.contains(child.name) else {
-                log.warn(child.line, "<\(child.name)> in <\(element.name)> is not known. It is ignored.")
+                log.warn(child.line, "<\(child.name)> in <\(element.name)> is unknown. It is ignored.")
                 continue
             }
             noteUnknown(in: child)

@@ -1,11 +1,11 @@
 internal import ManagedModel
 
-/// A model whose names have not been followed yet, and what it takes to say where a fault lies.
+/// A model whose names have not been resolved yet, and the positions for its errors.
 struct ModelDraft {
     var model: ManagedObjectModel
     var log: DiagnosticLog
     var lines = SourceLines()
-    /// The entity that a relationship's inverse is said to be of, by the relationship.
+    /// The entity that the file gives for a relationship's inverse, by the relationship.
     var inverseEntities: [PropertyPath: String] = [:]
 }
 
@@ -28,7 +28,7 @@ struct SourceLines {
         properties[PropertyPath(owner: owner, property: property)] = line
     }
 
-    /// The line of the property, or else of its owner.
+    /// The line of the property, or of its owner.
     func line(of property: String?, in owner: String?) -> Int? {
         guard let owner else { return nil }
         return property.flatMap { properties[PropertyPath(owner: owner, property: $0)] } ?? owners[owner]

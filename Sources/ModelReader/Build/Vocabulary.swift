@@ -1,11 +1,11 @@
-/// The elements of the format, their attributes and what they may hold. What is not here is new or a mistake, and gets a
-/// diagnostic; some of what is here is known and has no effect.
+/// The elements of the format, their attributes and their allowed contents. Anything else is new or a mistake, and gets a
+/// diagnostic; some known ones have no effect.
 enum Vocabulary {
     static func attributes(of element: String) -> Set<String> { attributes[element] ?? [] }
 
     static func children(of element: String) -> Set<String> { children[element] ?? [] }
 
-    /// The places of entities in Xcode's diagram. They are not even looked at.
+    /// The positions of entities in Xcode's diagram. They are skipped.
     static let layout = "elements"
 
     private static let children: [String: Set<String>] = [

@@ -1,13 +1,13 @@
 internal import Foundation
 
-/// Reads files that others wrote: only regular ones, and only up to a limit.
+/// Reads files from outside: only regular files, and only up to a limit.
 enum BoundedFile {
     /// The bytes of the file, or nil if there is none.
     static func read(_ url: URL, limit: Int) throws(ModelReaderError) -> Data? {
         let path = url.resolvingSymlinksInPath().path
         guard FileManager.default.fileExists(atPath: path) else { return nil }
         do {
-            // A pipe would block for ever, and a device may never end.
+            // A pipe would block forever, and a device may never end.
             let type = try FileManager.default.attributesOfItem(atPath: path)[.type] as? FileAttributeType
             guard type == .typeRegular else {
                 throw ModelReaderError(.notAModel, file: url.path, "This is not a regular file.")

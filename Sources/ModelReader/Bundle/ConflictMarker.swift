@@ -5,7 +5,7 @@ package enum ConflictMarker {
     private static let characters: Set<UInt8> = Set("<=>|".utf8)
     private static let length = 7
 
-    /// Whether a line begins as such a line does: seven times the same character, and nothing or a space after it.
+    /// Whether a line begins like such a line: seven times the same character, followed by nothing or a space.
     package static func starts(_ line: some Collection<UInt8>) -> Bool {
         guard let first = line.first, characters.contains(first) else { return false }
         let head = line.prefix(length)
@@ -15,7 +15,7 @@ package enum ConflictMarker {
 
     /// The number of the first line, counted from 1, that begins one of the two sides of a conflict.
     ///
-    /// The line between the sides is left out: alone, it can be an underline in a comment.
+    /// The line between the sides is ignored, because alone it can be an underline in a comment.
     static func firstLine(in data: Data) -> Int? {
         data.withUnsafeBytes { bytes in
             var line = 1

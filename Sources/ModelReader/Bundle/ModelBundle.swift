@@ -1,20 +1,20 @@
 public import Foundation
 
-/// A `.xcdatamodeld` bundle: the versions of a model and which of them is current. A `.xcdatamodel` that stands alone is
-/// a bundle of itself.
+/// A `.xcdatamodeld` bundle: the versions of a model, and which of them is current. A separate `.xcdatamodel` counts as a
+/// bundle of itself.
 public struct ModelBundle: Sendable {
     /// Where the bundle is.
     public let url: URL
     /// The name of the model, without an extension.
     public let name: String
-    /// The names of the versions without `.xcdatamodel`, sorted. The order says nothing about their age.
+    /// The names of the versions without `.xcdatamodel`, sorted. The order does not reflect their age.
     public let versions: [String]
-    /// The version that the bundle names as current, or its only version if it names none. Nil if it has several and names none of
-    /// them, or if it names one that it does not have.
+    /// The version that the bundle names as current, or its only version if it names none. Nil if it names none of several
+    /// versions, or one that does not exist.
     public let currentVersion: String?
-    /// What the bundle names as current, whether or not it exists.
+    /// The version that the bundle names as current, whether or not it exists.
     private let namedVersion: String?
-    /// Why the bundle cannot say which version is current.
+    /// Why the current version is not known.
     private let namingError: ModelReaderError?
     private let standsAlone: Bool
 
@@ -52,7 +52,7 @@ public struct ModelBundle: Sendable {
         }
     }
 
-    /// The version of that name, with or without its extension, or the current one for nil.
+    /// The version with that name, with or without its extension; nil for the current one.
     func version(named name: String?) throws(ModelReaderError) -> String {
         guard let name else {
             if let currentVersion { return currentVersion }
@@ -86,7 +86,7 @@ public struct ModelBundle: Sendable {
     private var missingCurrentVersion: String {
         let cause =
             if let namedVersion {
-                "The file .xccurrentversion names \(namedVersion) as the current version, and the bundle has no such version."
+                "The file .xccurrentversion names \(namedVersion) as the current version, but the bundle has no such version."
             } else {
                 "The bundle does not say which version is current."
             }
@@ -118,7 +118,7 @@ public struct ModelBundle: Sendable {
 
     private static let versionSuffix = ".xcdatamodel"
 
-    /// Only this suffix goes: the name of a version may hold dots.
+    /// Only this suffix is removed, because the name of a version may contain dots.
     private static func withoutExtension(_ name: String) -> String {
         name.hasSuffix(versionSuffix) ? String(name.dropLast(versionSuffix.count)) : name
     }

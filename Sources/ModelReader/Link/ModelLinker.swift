@@ -1,6 +1,7 @@
 internal import ManagedModel
 
-/// Follows the names of a draft: what may dangle is taken out with a diagnostic, and the rest has to hold together.
+/// Resolves the names of a draft. Optional references that lead nowhere are removed with a diagnostic; all others must be
+/// valid.
 struct ModelLinker {
     private var draft: ModelDraft
 
@@ -10,7 +11,7 @@ struct ModelLinker {
 
     mutating func link() throws(ModelReaderError) -> ModelDocument {
         do throws(ModelError) {
-            // First what bounds the cost of the rest.
+            // First the checks that limit the cost of the others.
             try draft.model.validateStructure()
             resolveInverseEntities()
             dropFaultyInverses()
@@ -24,7 +25,7 @@ struct ModelLinker {
         return ModelDocument(model: draft.model, diagnostics: draft.log.all)
     }
 
-    /// An inverse is looked up in the destination, so it has to be said to be of that entity or of a relative.
+    /// An inverse is looked up in the destination, so the file must give that entity or a related one for it.
     private mutating func resolveInverseEntities() {
         let lookup = ModelLookup(draft.model)
         editRelationships { relationship, entity, draft in
@@ -43,7 +44,7 @@ struct ModelLinker {
         }
     }
 
-    /// Taking out one inverse can leave another without its partner, so this goes on until all pairs agree.
+    /// Removing one inverse can leave another without its partner, so this is repeated until all pairs agree.
     private mutating func dropFaultyInverses() {
         var isSettled = false
         while !isSettled {
@@ -84,14 +85,14 @@ struct ModelLinker {
                 draft.warn(
                     PropertyPath(owner: entity.name, property: relationship.name),
                     "\(entity.name) has uniqueness constraints, and the inverse of \(relationship.name) is to-one and "
-                        + "mandatory. Core Data refuses this; make \(destination.name).\(inverse.name) optional.")
+                        + "mandatory. Core Data refuses this. Make \(destination.name).\(inverse.name) optional.")
             }
         }
     }
 }
 
 extension ModelLinker {
-    /// An index may name attributes and to-one relationships, also inherited ones; nothing else has a column.
+    /// An index can have attributes and to-one relationships, including inherited ones; nothing else has a column.
     private mutating func dropFaultyIndexElements() {
         let lookup = ModelLookup(draft.model)
         for (number, entity) in draft.model.entities.enumerated() where !entity.indexes.isEmpty {
@@ -119,7 +120,8 @@ extension ModelLinker {
         for request in draft.model.fetchRequests where !names.contains(request.entityName) {
             draft.warn(
                 nil,
-                "The fetch request \(request.name) is of \(request.entityName), which does not exist. It is left out.")
+                "The fetch request \(request.name) fetches \(request.entityName), which does not exist. It is left out."
+            )
         }
         draft.model.fetchRequests.removeAll { !names.contains($0.entityName) }
         for (number, configuration) in draft.model.configurations.enumerated() {

@@ -1,7 +1,7 @@
 internal import ManagedModel
 
 extension ModelReaderError {
-    /// A fault of the model, with the place in the file that declares what is at fault.
+    /// The error for an invalid model, with the place in the file that declares the faulty element.
     init(_ error: ModelError, file: String, lines: SourceLines) {
         let code: Code =
             switch error.code {

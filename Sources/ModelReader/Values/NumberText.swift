@@ -1,7 +1,7 @@
 internal import Foundation
 
-/// Numbers and flags as model files spell them. Everything is checked before it is converted: the conversions of the
-/// standard library and Foundation take more spellings than a model may have, or stop at the first odd character.
+/// Numbers and flags as model files write them. Everything is checked before it is converted, because the conversions of the
+/// standard library and Foundation accept more spellings than a model may have, or stop at the first invalid character.
 enum NumberText {
     static func flag(_ text: String) -> Bool? {
         switch text {
@@ -11,7 +11,7 @@ enum NumberText {
         }
     }
 
-    /// A whole number, also when it is spelled with a fraction of zeros.
+    /// A whole number, which may be written with a fraction of zeros.
     static func whole(_ text: String) -> Int64? {
         let parts = text.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
         guard let number = parts.first.flatMap({ Int64($0) }) else { return nil }
@@ -24,7 +24,7 @@ enum NumberText {
         return number
     }
 
-    /// A decimal number, kept to the last digit. More digits than a `Decimal` holds are refused, not rounded.
+    /// A decimal number, with every digit. More digits than a `Decimal` can hold are refused, not rounded.
     static func decimal(_ text: String) -> Decimal? {
         let mantissa = text.split(maxSplits: 1, omittingEmptySubsequences: false) { $0 == "e" || $0 == "E" }.first ?? ""
         let digits = mantissa.filter(\.isNumber)

@@ -1,12 +1,12 @@
 internal import Foundation
 internal import ManagedModel
 
-/// A default value or a bound, read from its text, with what was odd about it.
+/// A default value or a bound, read from its text, with the diagnostic for it.
 struct ValueText: Equatable {
     var value: AttributeValue?
     var complaint: String?
 
-    /// A default value: read as its type; failing that as a flag, then as a number; failing that, none.
+    /// A default value, read as its type; if that fails as a flag, then as a number; otherwise none.
     static func defaultValue(_ text: String, of type: AttributeType) -> ValueText {
         switch type {
         case .integer16: integer(text, in: Int64(Int16.min)...Int64(Int16.max))
@@ -20,7 +20,7 @@ struct ValueText: Equatable {
         case .uuid: UUID(uuidString: text).map { ValueText(value: .uuid($0)) } ?? none(text, "is not a UUID")
         case .date: none(text, "is not a date")
         case .undefined, .binary, .transformable, .objectID, .composite:
-            none(text, "is on an attribute that cannot have one")
+            none(text, "belongs to an attribute that cannot have one")
         }
     }
 
@@ -65,7 +65,7 @@ struct ValueText: Equatable {
 }
 
 extension ValueText {
-    /// The lowest or highest value allowed, which for strings is a length. A bound beyond the type's range is kept.
+    /// The lowest or highest value allowed, which is a length for strings. A bound beyond the type's range is kept.
     static func bound(_ text: String, of type: AttributeType) -> ValueText {
         switch type {
         case .integer16: integerBound(text, in: Int64(Int16.min)...Int64(Int16.max), what: "the type's range")
@@ -76,7 +76,7 @@ extension ValueText {
             NumberText.double(text).map { ValueText(value: .double($0)) } ?? noBound(text, "is not a number")
         case .decimal:
             NumberText.decimal(text).map { ValueText(value: .decimal($0)) } ?? noBound(text, "is not a decimal number")
-        default: noBound(text, "is on an attribute that cannot have one")
+        default: noBound(text, "belongs to an attribute that cannot have one")
         }
     }
 

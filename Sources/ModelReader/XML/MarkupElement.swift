@@ -1,4 +1,4 @@
-/// One element of a file: its attributes and the elements in it. Model files hold no text.
+/// One element of a file: its attributes and the elements in it. Model files contain no text.
 struct MarkupElement: Sendable {
     var name: String
     var attributes: [String: String]
@@ -11,7 +11,7 @@ struct MarkupElement: Sendable {
         children.filter { $0.name == name }
     }
 
-    /// The attribute's text, or nil. An empty text is a text.
+    /// The attribute's text, or nil. An empty text counts as a text.
     subscript(_ attribute: String) -> String? {
         attributes[attribute]
     }

@@ -1,9 +1,9 @@
 internal import Foundation
 
-/// Makes sure that a file is UTF-8 and that the parser will take it as such.
+/// Makes sure that a file is UTF-8 and that the parser reads it as such.
 enum MarkupEncoding {
-    /// The file's bytes without a byte order mark, and with spaces in place of the XML declaration: a declared encoding
-    /// would make the parser read other characters than the ones that were checked.
+    /// The file's bytes without a byte order mark, and with spaces instead of the XML declaration: a declared encoding would
+    /// make the parser read other characters than the ones that were checked.
     static func plainBytes(of data: Data, file: String) throws(ModelReaderError) -> [UInt8] {
         var bytes = [UInt8](data)
         if bytes.starts(with: Array("bplist".utf8)) {
@@ -37,7 +37,7 @@ enum MarkupEncoding {
             guard ["utf-8", "utf8", "us-ascii", "ascii"].contains(encoding) else {
                 throw ModelReaderError(
                     .unsupportedEncoding, file: file, line: 1,
-                    "The file says that it is in \(encoding). Save it as UTF-8.")
+                    "The file declares the encoding \(encoding). Save it as UTF-8.")
             }
         }
         return end

@@ -6,11 +6,11 @@ internal import FoundationXML
 /// Turns checked bytes into a tree of elements.
 enum MarkupParser {
     static func parse(_ markup: MarkupScan.Markup, file: String) throws(ModelReaderError) -> MarkupElement {
-        // Data handed over whole may not be longer than 10 MB.
+        // Data that is passed as a whole may not be longer than 10 MB.
         let parser = XMLParser(stream: InputStream(data: markup.data))
         let tree = TreeDelegate(lines: markup.lines)
         parser.delegate = tree
-        // The answer of `parse` is not the same on all platforms when the file is malformed; a reported error is.
+        // The result of `parse` differs between platforms when the file is malformed; a reported error does not.
         _ = parser.parse()
         if let fault = tree.fault {
             throw ModelReaderError(
@@ -23,11 +23,11 @@ enum MarkupParser {
         return root
     }
 
-    /// The parser gives numbers only; these are the ones that damaged files give.
+    /// The parser returns only numbers; these are the ones for damaged files.
     private static func sentence(forCode code: Int) -> String {
         switch code {
-        case 1: "one part of it is longer than the parser takes"
-        case 5: "there is something after the last element"
+        case 1: "a part of it is longer than the parser accepts"
+        case 5: "there is text after the last element"
         case 9: "a character that XML does not allow"
         case 26: "an entity that is not one of XML's own"
         case 38: "a < within an attribute"
@@ -53,7 +53,7 @@ private final class TreeDelegate: NSObject, XMLParserDelegate {
         self.lines = lines
     }
 
-    /// Whether every element that the scan saw has come, and is closed.
+    /// Whether every element of the scan has been read and closed.
     var isComplete: Bool { open.isEmpty && count == lines.count }
 
     func parser(

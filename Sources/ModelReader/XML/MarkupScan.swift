@@ -1,9 +1,9 @@
 internal import Foundation
 
-/// Looks over the bytes of a file before the XML parser sees them, and refuses what no model file holds: declarations,
-/// encodings other than UTF-8, and sizes that would make parsing slow.
+/// Looks at the bytes of a file before the XML parser does, and refuses what no model file contains: declarations, encodings
+/// other than UTF-8, and sizes that would make parsing slow.
 ///
-/// It reads only as much of XML as it takes to tell tags from comments and quoted text, and finds the line of every tag.
+/// It understands only enough XML to tell tags from comments and quoted text, and finds the line of every tag.
 struct MarkupScan {
     /// Bytes that are safe to parse, and the line of each start tag in the order of the file.
     struct Markup {
@@ -62,7 +62,7 @@ struct MarkupScan {
                 if !isNamedXML { blank(start..<position) }
             } else if starts(with: "/") {
                 depth -= 1
-                guard depth >= 0 else { throw error(.malformedXML, "A tag is closed that was not opened.") }
+                guard depth >= 0 else { throw error(.malformedXML, "A closing tag has no opening tag.") }
                 try endTag()
             } else {
                 try startTag()
@@ -71,12 +71,12 @@ struct MarkupScan {
         guard depth == 0, !lines.isEmpty else {
             throw error(
                 .malformedXML,
-                lines.isEmpty ? "The file holds no element." : "The file ends before all its tags are closed.")
+                lines.isEmpty ? "The file contains no element." : "The file ends before all its tags are closed.")
         }
     }
 
-    /// Takes out a comment, a CDATA section or a processing instruction. They say nothing about a model, and an instruction
-    /// without data ends the process in the parser of some platforms, wherever that may find one.
+    /// Removes a comment, a CDATA section or a processing instruction. They have no meaning in a model, and an instruction
+    /// without data crashes the parser of some platforms.
     private mutating func blank(_ range: Range<Int>) {
         for index in range where bytes[index] != UInt8(ascii: "\n") { bytes[index] = UInt8(ascii: " ") }
     }
@@ -96,7 +96,7 @@ struct MarkupScan {
                 }
                 try attributeValue(endedBy: byte)
             } else if byte == UInt8(ascii: "<") {
-                throw error(.malformedXML, "A tag begins within another one.")
+                throw error(.malformedXML, "A tag begins inside another tag.")
             } else if byte == UInt8(ascii: ">") {
                 let isEmpty = position >= 2 && bytes[position - 2] == UInt8(ascii: "/")
                 if !isEmpty { depth += 1 }
@@ -106,7 +106,7 @@ struct MarkupScan {
                 return
             }
         }
-        throw error(.malformedXML, "The file ends within a tag.")
+        throw error(.malformedXML, "The file ends inside a tag.")
     }
 
     private mutating func attributeValue(endedBy quote: UInt8) throws(ModelReaderError) {
@@ -114,7 +114,7 @@ struct MarkupScan {
             let byte = advance()
             if byte == quote { return }
             if byte == UInt8(ascii: "<") {
-                throw error(.malformedXML, "The value of an attribute holds a <, which is written &lt; there.")
+                throw error(.malformedXML, "The value of an attribute contains a <. Write it as &lt;.")
             }
         }
     }
@@ -123,9 +123,9 @@ struct MarkupScan {
         while position < bytes.count {
             let byte = advance()
             if byte == UInt8(ascii: ">") { return }
-            if byte == UInt8(ascii: "<") { throw error(.malformedXML, "A tag begins within another one.") }
+            if byte == UInt8(ascii: "<") { throw error(.malformedXML, "A tag begins inside another tag.") }
         }
-        throw error(.malformedXML, "The file ends within a tag.")
+        throw error(.malformedXML, "The file ends inside a tag.")
     }
 
     private mutating func advance() -> UInt8 {
@@ -158,7 +158,7 @@ struct MarkupScan {
             }
             _ = advance()
         }
-        throw error(.malformedXML, "The file ends within \(what).")
+        throw error(.malformedXML, "The file ends inside \(what).")
     }
 
     private func error(_ code: ModelReaderError.Code, _ message: String) -> ModelReaderError {

@@ -1,13 +1,13 @@
-/// The words that follow the name of a command, sorted into flags, options with a value, and the rest.
+/// The words after the name of a command, sorted into flags, options with a value, and the rest.
 ///
-/// An option's value is the next word, or follows after `=`. After `--` no word is an option.
+/// An option's value is the next word, or follows after `=`. After `--`, words are not read as options.
 struct CommandLineWords {
     private(set) var plain: [String] = []
     private var flags: Set<String> = []
     private var values: [String: [String]] = [:]
 
-    /// - Parameter listNames: Those of the options with a value that may be there more than once.
-    /// - Throws: A usage error for an option that is not among those of the command.
+    /// - Parameter listNames: The options with a value that may be given several times.
+    /// - Throws: A usage error for an option that the command does not have.
     init(
         _ words: some Sequence<String>, flags flagNames: Set<String>, values valueNames: Set<String>,
         lists listNames: Set<String> = []
@@ -22,7 +22,7 @@ struct CommandLineWords {
             if flagNames.contains(word) || word == "--json" {
                 flags.insert(word)
             } else if let name = parts.first, valueNames.contains(name) {
-                // A database key may be empty, so an empty word is a value.
+                // A database key may be empty, so an empty word is a valid value.
                 guard let value = parts.count == 2 ? parts[1] : rest.popFirst() else {
                     throw UsageError("\(name) needs a value")
                 }
@@ -49,7 +49,7 @@ struct CommandLineWords {
         return value
     }
 
-    /// The plain words, which must be as many as they have names.
+    /// The plain words, one for each name.
     func plain(_ names: String...) throws -> [String] {
         if plain.count < names.count { throw UsageError("\(names[plain.count]) is missing") }
         if plain.count > names.count { throw UsageError("unexpected argument \(plain[names.count])") }
@@ -57,7 +57,7 @@ struct CommandLineWords {
     }
 }
 
-/// The arguments are wrong.
+/// The arguments are invalid.
 struct UsageError: Error {
     var message: String
 

@@ -1,7 +1,7 @@
 /// One command of the program.
 protocol Command {
     init(_ words: ArraySlice<String>) throws
-    /// - Parameter warnings: Gets what is odd and hinders nothing.
+    /// - Parameter warnings: Called with warnings.
     func run(_ warnings: inout [String]) throws -> Report
 }
 

@@ -1,7 +1,7 @@
 internal import ManagedModel
 internal import RowStore
 
-/// A store that the command line names, and what it should be made for.
+/// A store that is named on the command line, and the model and key that it should be made for.
 struct StoreArgument {
     var model: ModelArgument
     var place: StorePlace
@@ -15,14 +15,14 @@ struct StoreArgument {
         databaseKey = try words.required("--database-key")
     }
 
-    /// The store as a container of an app would open it.
+    /// The store, opened as a container of an app would open it.
     func target(_ warnings: inout [String]) throws -> any TargetStore {
         place.store(try model.read(&warnings), databaseKey: databaseKey)
     }
 }
 
 extension StoreStartup.Reason {
-    /// A word for programs.
+    /// A machine-readable word.
     var name: String {
         switch (isModelChanged, isDatabaseKeyChanged) {
         case (false, false): description
@@ -51,7 +51,7 @@ extension StoreStartup.Reason {
 extension StoreStartup {
     /// What happens to the objects and to the backups of ``ResetPolicy/standard``: `3 objects dropped, 1 backup removed`.
     ///
-    /// - Parameter verb: `would be ` for what is only said, and nothing for what was done.
+    /// - Parameter verb: `would be ` for a forecast, and empty for what was done.
     func fate(_ verb: String = "", keeping place: String?) -> String {
         let backups = removedBackups.count == 1 ? "1 backup" : "\(removedBackups.count) backups"
         return "\(rowsDropped.objects) \(verb)\(place ?? "dropped")"

@@ -1,7 +1,7 @@
 internal import ManagedModel
 internal import ModelReader
 
-/// Compares models with the lock file, so that nobody is surprised by a reset.
+/// Compares models with the lock file, so that a reset is no surprise.
 struct CheckCommand: Command {
     let models: [ModelArgument]
     let lockFile: LockFile
@@ -28,7 +28,7 @@ struct CheckCommand: Command {
                 findings.append(Finding(model, argument, name, old.model(at: name)))
                 lock.put(LockedModel(model, path: name))
             } catch let error as ModelReaderError {
-                // The others are compared all the same.
+                // The other models are compared all the same.
                 findings.append(Finding(unreadable: argument, name, error, old.model(at: name)))
             }
         }
@@ -42,7 +42,7 @@ struct CheckCommand: Command {
         return report(findings, isFirst: found == nil, isUpdated: isUpdating && isReadable)
     }
 
-    /// Nil if there is none. A lock file that is about to be written may hold anything, such as a merge conflict.
+    /// Nil if there is none. A lock file that is about to be written may contain anything, such as a merge conflict.
     private func readLock(_ warnings: inout [String]) throws -> ModelLock? {
         do { return try lockFile.read() } catch let error as LockFileError where isUpdating {
             warnings.append(error.place("warning", "The lock file cannot be read, so it is replaced."))
@@ -59,15 +59,15 @@ struct CheckCommand: Command {
         ])
         var lines = findings.flatMap { $0.lines(isFirst: isFirst) }
         if isUpdated {
-            lines.append("\(lockFile.path) is written.")
+            lines.append("\(lockFile.path) was written.")
         } else if isUpdating {
-            lines.append("\(lockFile.path) is not written, because not all models can be read.")
+            lines.append("\(lockFile.path) was not written, because not all models can be read.")
         } else if isFirst {
             lines.append(
                 "There is no lock file \(lockFile.path) yet. To make it, run the same command with --update, and commit it."
             )
         } else if differs {
-            lines.append("If this is meant, run the same command with --update, and commit \(lockFile.path).")
+            lines.append("If this is intended, run the same command with --update, and commit \(lockFile.path).")
         }
         let isFine = isUpdated || !differs
         var report = Report(lines, json, status: errors.isEmpty ? isFine ? .fine : .differs : .unreadableModel)

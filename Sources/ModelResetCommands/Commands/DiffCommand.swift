@@ -1,6 +1,6 @@
 internal import ManagedModel
 
-/// Says what differs between two models, or between two versions of one bundle.
+/// Shows the differences between two models, or between two versions of one bundle.
 struct DiffCommand: Command {
     let old: ModelArgument
     let new: ModelArgument

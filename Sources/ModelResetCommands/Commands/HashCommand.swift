@@ -1,6 +1,6 @@
 internal import ManagedModel
 
-/// Prints the hash of a model; as JSON, also that of each entity, and how much there is of everything.
+/// Prints the hash of a model; as JSON, also that of each entity, and the number of elements of each kind.
 struct HashCommand: Command {
     let model: ModelArgument
 
@@ -28,7 +28,7 @@ struct HashCommand: Command {
 }
 
 extension ManagedObjectModel {
-    /// How much there is of everything in the whole model.
+    /// The number of elements of each kind in the whole model.
     fileprivate var counts: [(String, Int)] {
         var totals: [String: Int] = [:]
         for entity in entities { totals.merge(counts(of: entity).map { ($0, $1) }, uniquingKeysWith: +) }
@@ -42,7 +42,7 @@ extension ManagedObjectModel {
         return names.map { ($0, totals[$0] ?? 0) }
     }
 
-    /// The same of one entity, where it belongs to one. Its composites are its attributes of a composite type.
+    /// The numbers that belong to one entity. Its composites are its attributes of a composite type.
     fileprivate func counts(of entity: EntityDescription) -> [(String, Int)] {
         [
             ("attributes", entity.attributes.count),

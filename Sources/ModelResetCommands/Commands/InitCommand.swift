@@ -16,7 +16,7 @@ struct InitCommand: Command {
             throw UsageError("a model needs a name before \(Self.suffix)")
         }
         guard entityName.wholeMatch(of: /[\p{L}_][\p{L}\p{N}_]*/) != nil else {
-            throw UsageError("\(entityName) is not a name for an entity; use letters, digits and _")
+            throw UsageError("\(entityName) is not a valid name for an entity; use letters, digits and _")
         }
     }
 
@@ -26,7 +26,7 @@ struct InitCommand: Command {
         do {
             for (file, text) in model.files { try OutputFile(path: bundle.appending(path: file).path).write(text) }
         } catch {
-            // Half a model would be in the way of the next try.
+            // A partial model would prevent the next try.
             try? FileManager.default.removeItem(at: bundle)
             throw error
         }
@@ -37,7 +37,7 @@ struct InitCommand: Command {
         return Report(["wrote \(path): \(entityName) with \(attributes.joined(separator: ", "))"], json)
     }
 
-    /// Making the folder of the bundle fails if there is one, so that nothing is ever overwritten.
+    /// Making the bundle's folder fails if it exists, so nothing is ever overwritten.
     private func makeBundle() throws {
         do {
             let folder = bundle.deletingLastPathComponent()
@@ -45,7 +45,7 @@ struct InitCommand: Command {
             try FileManager.default.createDirectory(at: bundle, withIntermediateDirectories: false)
         } catch {
             if FileManager.default.fileExists(atPath: bundle.path) {
-                throw OutputError("\(path) exists already; choose another name, or delete it first")
+                throw OutputError("\(path) already exists; choose another name, or delete it first")
             }
             throw OutputError("the folder \(path) cannot be made (\(error.localizedDescription))")
         }

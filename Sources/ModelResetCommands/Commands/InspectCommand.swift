@@ -2,7 +2,7 @@ internal import Foundation
 internal import ManagedModel
 internal import RowStore
 
-/// Shows what is in a store and what happens there, and changes nothing. The store may be open elsewhere.
+/// Shows the contents of a store and what happens in it, and changes nothing. The store may be open elsewhere.
 struct InspectCommand: Command {
     let place: StorePlace
     let models: [ModelArgument]
@@ -31,7 +31,7 @@ struct InspectCommand: Command {
         guard let feed = inspection.feed else {
             throw DataSourceError(
                 .invalidRequest,
-                "\(place.title) has no feed to follow: nobody has shared it. Inspect it without --follow.")
+                "\(place.title) has no feed to follow, because it was never shared. Inspect it without --follow.")
         }
         report.follow = { print in
             var follower = FeedFollower(
@@ -43,11 +43,11 @@ struct InspectCommand: Command {
     }
 }
 
-/// Shows each new save of a store as it comes.
+/// Shows each new save of a store.
 struct FeedFollower {
     let inspector: any StoreInspector
     let models: [ManagedObjectModel]
-    /// What was shown last.
+    /// The position that was last shown.
     var storeID: String
     var position: Int64
     var changes: ChangeReader
@@ -64,7 +64,7 @@ struct FeedFollower {
         self.changes = changes
     }
 
-    /// Shows what is new, or waits a little where there is nothing.
+    /// Shows new saves, or waits a little if there are none.
     mutating func look(_ print: (Report) -> Void) throws {
         do throws(DataSourceError) {
             guard let found = try inspector.saves(after: position) else { return wait() }
@@ -77,7 +77,7 @@ struct FeedFollower {
                 .notAFile, .notADatabase, .storeBusy, .storeUnavailable,
             ]
             guard mayReturn.contains(error.code) else { throw error }
-            if !isAway { print(note("the store is away: \(error)")) }
+            if !isAway { print(note("the store cannot be read: \(error)")) }
             isAway = true
             wait()
         }
@@ -102,11 +102,11 @@ struct FeedFollower {
         wait()
     }
 
-    /// Says which saves nobody has noted any more.
+    /// Reports the saves that are no longer noted.
     private func noteGap(before next: Int64, _ print: (Report) -> Void) {
         guard next > position + 1 else { return }
         let gap = next == position + 2 ? "\(position + 1) is" : "\(position + 1) to \(next - 1) are"
-        print(note("\(gap) not noted any more"))
+        print(note("\(gap) no longer noted"))
     }
 
     private func note(_ text: String) -> Report { Report([text], .object([("note", .string(text))])) }

@@ -25,7 +25,7 @@ struct ResetCommand: Command {
             ? try target.forecast(countsRows: !isIfNeeded)
             : try target.reset(onlyIfNeeded: isIfNeeded, backupFolder: backupFolder)
         startup.warnOfUncountedRows(&warnings)
-        // Who names a folder keeps the old store, and whatever backups there are.
+        // If the user names a folder, the old store and all backups are kept.
         if backupFolder != nil { startup.removedBackups = [] }
         let isReset = startup.isReset || (startup.reason == .current && !isIfNeeded)
         if isReset, isDryRun { try target.occupants().requireNobody() }

@@ -2,7 +2,7 @@ internal import Foundation
 internal import RowStore
 internal import SQLiteStore
 
-/// Puts a copy of a backup where a store is, or is to be.
+/// Puts a copy of a backup in the place of a store, or makes a new store from it.
 struct RestoreCommand: Command {
     let backup: URL
     let store: URL

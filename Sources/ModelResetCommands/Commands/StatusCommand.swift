@@ -2,7 +2,7 @@ internal import Foundation
 internal import RowStore
 internal import SQLiteStore
 
-/// Says what the next start of an app would do with a store, and changes nothing.
+/// Reports what the next start of an app would do with a store, and changes nothing.
 struct StatusCommand: Command {
     let store: StoreArgument
 
@@ -46,7 +46,7 @@ struct StatusCommand: Command {
     }
 
     private func failureLine(_ startup: StoreStartup) -> String {
-        "fail: \(startup.reason.sentence); a store on a server is never reset by default, so that opening it throws "
+        "fail: \(startup.reason.sentence); a store on a server is never reset by default, so opening it throws "
             + "modelChanged and its \(startup.rowsDropped.objects) stay"
     }
 }

@@ -1,6 +1,6 @@
 internal import ManagedModel
 
-/// What differs between two models, and what becomes of a store that was made for the old one.
+/// The differences between two models, and what happens to a store that was made for the old one.
 struct ModelComparison {
     let plan: MigrationPlan
 
@@ -8,10 +8,10 @@ struct ModelComparison {
         plan = MigrationPlan(from: old, to: new)
     }
 
-    /// The changes, each on a line of its own, then the verdict.
+    /// The changes, each on a line of its own, followed by the verdict.
     var lines: [String] { plan.changes.map(\.description) + verdict }
 
-    /// Whether an app that opens a store with the policy to migrate keeps its rows, and which of them it doesn't keep.
+    /// Whether an app with a migration policy keeps the rows of a store, and which it loses.
     private var verdict: [String] {
         guard plan.isPossible else {
             return ["cannot be migrated, so stores are reset:"] + plan.obstacles.map(indented)
@@ -27,7 +27,7 @@ struct ModelComparison {
 
     private func indented(_ line: String) -> String { "  \(line)" }
 
-    /// What only the rows of a store can tell.
+    /// Conditions that depend on the rows of a store.
     private var conditions: [String] {
         var seen: Set<String> = []
         return plan.conditions.filter { !$0.isExpected }.map(\.complaint).filter { seen.insert($0).inserted }

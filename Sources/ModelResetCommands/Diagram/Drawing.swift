@@ -1,4 +1,4 @@
-/// Where everything of a model is drawn.
+/// The positions of everything in the drawing of a model.
 struct Drawing {
     struct Point: Hashable {
         var x: Double
@@ -12,8 +12,8 @@ struct Drawing {
         var height: Double
     }
 
-    /// A line through points: straight from the first to the second, within a column, curved to the third, between two
-    /// columns, and so on; it ends straight.
+    /// A line through points: straight from the first to the second, within a column, curved to the third, between two columns,
+    /// and so on; it ends straight.
     struct Path {
         var points: [Point]
         var line: Int
@@ -29,7 +29,7 @@ struct Drawing {
     var frames: [Int: Frame] = [:]
     var paths: [Path] = []
 
-    /// Draws each group by itself, and sets them in rows, the tallest first.
+    /// Draws each group by itself, and arranges them in rows, the tallest first.
     init(_ graph: EntityGraph) {
         let groups = graph.groups.map { Drawing(graph, group: $0) }.enumerated()
             .sorted { ($1.element.height, $0.offset) < ($0.element.height, $1.offset) }.map(\.element)

@@ -1,11 +1,11 @@
 internal import ManagedModel
 
-/// An entity as a box: its name, then a row per attribute, then one per relationship.
+/// An entity as a box: its name, then a row for each attribute, then one for each relationship.
 struct EntityBox {
     struct Row {
         var name: String
         var detail: String
-        /// Whether a uniqueness constraint names it.
+        /// Whether it is part of a uniqueness constraint.
         var isUnique = false
         var isFaint = false
     }
@@ -13,7 +13,7 @@ struct EntityBox {
     var entity: EntityDescription
     var attributes: [Row]
     var relationships: [Row]
-    /// Which of the colours it has; entities that inherit from each other share one.
+    /// The index of its colour; entities that inherit from each other share one.
     var color: Int
 
     static let headerHeight = 30.0
@@ -53,7 +53,7 @@ struct EntityBox {
 
     var subtitle: String? { entity.isAbstract ? "abstract" : nil }
 
-    /// How far below the box's top the middle of a row is; that of the name for nil.
+    /// The distance from the top of the box to the middle of a row; nil for the name.
     func offset(ofRelationship index: Int?) -> Double {
         guard let index else { return Self.headerHeight / 2 }
         let divider = attributes.isEmpty ? 0 : Self.dividerHeight
@@ -74,7 +74,7 @@ extension AttributeDescription {
 }
 
 extension RelationshipDescription {
-    /// How many destinations there can be: `1`, `0…1`, `0…*`, `2…5`.
+    /// The possible number of destinations: `1`, `0…1`, `0…*`, `2…5`.
     fileprivate var arity: String {
         guard isToMany else { return isOptional ? "0…1" : "1" }
         let fewest = isOptional ? 0 : max(1, minimumCount)

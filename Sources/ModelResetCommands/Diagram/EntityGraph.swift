@@ -8,7 +8,8 @@ struct EntityGraph {
         var row: Int?
         var mark = Mark.none
 
-        /// How far below the box's top the line ends. A relationship that ends at the name keeps clear of inheritance there.
+        /// The distance from the top of the box to the end of the line. A relationship that ends at the name keeps clear of
+        /// inheritance there.
         func offset(in box: EntityBox) -> Double {
             box.offset(ofRelationship: row) + (row == nil && mark != .none && mark != .parent ? 8 : 0)
         }
@@ -42,7 +43,7 @@ struct EntityGraph {
         }
     }
 
-    /// A relationship and its inverse are one line with a mark at both ends; one without an inverse ends at the name.
+    /// A relationship and its inverse are one line with a mark at each end; one without an inverse ends at the name.
     private mutating func addLine(of row: Int, in number: Int) {
         let relationship = boxes[number].entity.relationships[row]
         guard let destination = numbers[relationship.destinationName] else { return }
@@ -51,7 +52,7 @@ struct EntityGraph {
             lines.append(Line(from: End(box: number, row: row), to: End(box: destination, mark: mark)))
             return
         }
-        // The other one of the pair has made the line.
+        // The inverse has already made the line.
         if (destination, inverse) < (number, row) { return }
         let back = boxes[destination].entity.relationships[inverse].isToMany ? Mark.many : .one
         let from = End(box: number, row: row, mark: (destination, inverse) == (number, row) ? .none : back)
@@ -65,7 +66,7 @@ struct EntityGraph {
         }
     }
 
-    /// The numbers of the boxes that hang together, in groups; each is sorted, and so are they.
+    /// The numbers of the connected boxes, in groups; each group is sorted, and so are the groups.
     var groups: [[Int]] {
         var group = Array(boxes.indices)
         func find(_ box: Int) -> Int {

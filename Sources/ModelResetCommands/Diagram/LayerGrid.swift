@@ -1,4 +1,4 @@
-/// The layers of a group, each a list from top to bottom of boxes and of lines that pass by.
+/// The layers of a group, each a list from top to bottom of boxes and of lines that pass between them.
 struct LayerGrid {
     struct Node {
         /// The number of the box; nil for a line that passes.
@@ -11,12 +11,12 @@ struct LayerGrid {
     struct Segment {
         var left: Int
         var right: Int
-        /// Where it leaves and arrives, below the top of either node.
+        /// Where it leaves and arrives, measured from the top of each node.
         var leftOffset: Double
         var rightOffset: Double
     }
 
-    /// A line within the grid: the nodes that it goes through, from left to right.
+    /// A line in the grid: the nodes on its way, from left to right.
     struct Route {
         var line: Int
         var nodes: [Int]

@@ -13,7 +13,7 @@ struct LayerOrder {
         sweep()
     }
 
-    /// Goes to and fro, sorts each layer by where its neighbours in the one before are, and keeps the best.
+    /// Moves back and forth, sorts each layer by the neighbours in the previous one, and keeps the best order.
     private mutating func sweep() {
         var best = (grid.layers, crossings)
         let isLarge = grid.segments.count > 1500
@@ -45,7 +45,7 @@ struct LayerOrder {
             places[node] = top
             top += grid.nodes[node].height + 12
         }
-        // So that a short layer beside a long one does not stand at its top.
+        // So that a short layer is not at the top of a long one.
         for node in grid.layers[layer] { places[node, default: 0] -= top / 2 }
     }
 

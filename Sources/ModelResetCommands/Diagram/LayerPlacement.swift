@@ -1,4 +1,4 @@
-/// Finds how far down each node of a sorted grid is, so that lines are short and straight and nothing overlaps.
+/// Places each node of a sorted grid vertically, so that lines are short and straight and nothing overlaps.
 struct LayerPlacement {
     /// The top of each node.
     private(set) var tops: [Double]
@@ -20,7 +20,7 @@ struct LayerPlacement {
         tops = tops.map { $0 - highest }
     }
 
-    /// Where the node's lines would be level, on average, and how much that matters: most for lines that pass.
+    /// The average height of the node's lines, and its weight: greatest for lines that pass.
     private func wish(of node: Int) -> (top: Double, weight: Double) {
         let wishes =
             (leftSegments[node] ?? []).map { tops[$0.left] + $0.leftOffset - $0.rightOffset }
@@ -29,8 +29,8 @@ struct LayerPlacement {
         return (wishes.reduce(0, +) / Double(wishes.count), grid.nodes[node].box == nil ? 4 : Double(wishes.count))
     }
 
-    /// Places the nodes of a layer as near to their wishes as their order and their heights allow: nodes that would overlap
-    /// are joined into a block, which stands where they wish on average.
+    /// Places the nodes of a layer as near to their wishes as their order and their heights allow. Nodes that would overlap are
+    /// joined into a block at their average wish.
     private mutating func place(_ layer: [Int], _ wish: (Int) -> (top: Double, weight: Double)) {
         var blocks: [(wish: Double, weight: Double, count: Int)] = []
         var offsets: [Double] = []

@@ -4,7 +4,7 @@ struct Layering {
     private(set) var layers: [Int: Int] = [:]
     private let graph: EntityGraph
     private let group: [Int]
-    /// The boxes that each box should stand left of.
+    /// The boxes that each box should be to the left of.
     private var later: [Int: Set<Int>] = [:]
     private var earlier: [Int: Set<Int>] = [:]
 
@@ -25,7 +25,7 @@ struct Layering {
         place(in: sequence())
     }
 
-    /// Parents stand left of children, one of many, and what much depends on of what little does.
+    /// Parents are to the left of children, the one side of the many side, and boxes with many dependents of those with few.
     private static func orientation(of line: EntityGraph.Line, _ degrees: [Int: Int]) -> (Int, Int) {
         let straight = (line.from.box, line.to.box)
         if line.isInheritance { return straight }
@@ -38,8 +38,8 @@ struct Layering {
         }
     }
 
-    /// An order of the boxes that few of the wishes above stand against: boxes with no later one go to its end, those with
-    /// no earlier one to its start, and of the rest the one that wishes for the start most.
+    /// An order of the boxes that violates few of the wishes above: boxes without later ones are put at its end, those without
+    /// earlier ones at its start, and of the rest first the one with the most wishes for the start.
     private func sequence() -> [Int] {
         var start: [Int] = []
         var end: [Int] = []
@@ -68,7 +68,7 @@ struct Layering {
         return start + end.reversed()
     }
 
-    /// The first layer that is right of all earlier boxes and has room.
+    /// The first layer to the right of all earlier boxes that has room.
     private mutating func place(in sequence: [Int]) {
         let area = group.reduce(0.0) { $0 + (graph.boxes[$1].width + 100) * (graph.boxes[$1].height + 30) }
         let room = max((area / 1.4).squareRoot(), group.map { graph.boxes[$0].height }.max() ?? 0)

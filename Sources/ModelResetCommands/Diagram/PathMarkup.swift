@@ -18,7 +18,7 @@ struct PathMarkup {
             stroke-opacity="0.8"/>
 
             """
-        // The path goes from left to right, the line perhaps the other way.
+        // The path goes from left to right; the line may go the other way.
         let marks = path.isForward ? (line.from.mark, line.to.mark) : (line.to.mark, line.from.mark)
         return curve + mark(marks.0, at: first, direction: 1) + mark(marks.1, at: last, direction: path.isLoop ? 1 : -1)
     }
@@ -48,7 +48,7 @@ struct PathMarkup {
             + "\(last.x.short) \(last.y.short)"
     }
 
-    /// Arrow heads that touch the box: one, two, or a hollow one. The direction is that away from the box.
+    /// Arrow heads that touch the box: one, two, or a hollow one, pointing away from the box.
     private func mark(_ mark: EntityGraph.Mark, at point: Drawing.Point, direction: Double) -> String {
         switch mark {
         case .none: ""

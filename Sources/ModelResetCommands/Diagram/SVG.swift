@@ -53,7 +53,7 @@ struct SVG {
 }
 
 extension String {
-    /// The text with what has a meaning in markup escaped, and what no markup may hold left out.
+    /// The text with markup characters escaped, and invalid characters left out.
     var escaped: String {
         let escapes: [Unicode.Scalar: String] = ["&": "&amp;", "<": "&lt;", ">": "&gt;", "\"": "&quot;"]
         return unicodeScalars.filter { $0 >= " " && $0 != "\u{FFFE}" && $0 != "\u{FFFF}" }

@@ -1,5 +1,5 @@
 extension String {
-    /// About how wide the text is at that size in the widest of the fonts that the drawing asks for.
+    /// The approximate width of the text at that size, in the widest of the drawing's fonts.
     func width(size: Double) -> Double {
         unicodeScalars.reduce(0) { $0 + $1.width } * size
     }

@@ -3,7 +3,7 @@ internal import RowStore
 
 /// A save as it is shown.
 extension ChangeReader {
-    /// How many rows of a save are shown one by one.
+    /// The most rows of a save that are shown one by one.
     private static let rowLimit = 20
 
     func lines(_ save: NotedSave, _ members: [StoreMember]) -> [String] {
@@ -14,7 +14,7 @@ extension ChangeReader {
     private func contents(_ save: NotedSave) -> [String] {
         switch save.content {
         case .unknown(let entities):
-            return ["rows of \(entities.joined(separator: ", ")), not noted one by one"]
+            return ["rows of \(entities.joined(separator: ", ")), without details"]
         case .words(let words):
             guard let rows = rows(words) else { return [ChangeReader.undecodable] }
             let rest = rows.count - ChangeReader.rowLimit
@@ -23,8 +23,8 @@ extension ChangeReader {
     }
 
     private static let undecodable =
-        "its changes cannot be decoded: the app that made it has the model's attributes in another order, or other transient "
-        + "ones; name that model with --model"
+        "its changes cannot be decoded, because the app that made it has the model's attributes in another order, or other transient "
+        + "attributes; pass that model with --model"
 
     func json(_ save: NotedSave, _ members: [StoreMember]) -> JSON {
         var unknown = JSON.null

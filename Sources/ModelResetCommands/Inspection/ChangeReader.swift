@@ -1,7 +1,7 @@
 internal import ManagedModel
 internal import RowStore
 
-/// Reads what saves have changed, with the models that they may have been written with.
+/// Reads the changes of saves, with the models that they may have been written with.
 struct ChangeReader {
     /// A row that a save has changed.
     struct Row {
@@ -9,7 +9,7 @@ struct ChangeReader {
             case inserted, updated, deleted
         }
 
-        /// One column, and what it held. What was inserted held nothing before, and what was deleted holds nothing now.
+        /// One column, with its value before and after. An inserted row has no values before, and a deleted one none after.
         struct Value {
             let column: ColumnLayout
             let before: RowValue
@@ -24,8 +24,8 @@ struct ChangeReader {
 
     private let readers: [(layout: ModelLayout, encoding: ChangeEncoding)]
 
-    /// - Parameter models: Those that the user names. They come before the store's own copy, which lacks transient attributes
-    ///   and the order of the others.
+    /// - Parameter models: The models from the command line. They come before the store's own copy, which has no transient
+    ///   attributes and no original order of the others.
     init(_ metadata: StoreMetadata, _ models: [ManagedObjectModel]) {
         let own = metadata.model().map { [$0] } ?? []
         readers = (models + own).map { model in

@@ -1,14 +1,14 @@
 internal import Foundation
 internal import RowStore
 
-/// A look at a store, for people.
+/// The text of an inspection.
 struct InspectionLines {
     private let inspection: StoreInspection
     private let title: String
     private let occupants: StoreOccupants?
     private let changes: ChangeReader
 
-    /// - Parameter occupants: Who has the store open; nil where the members say so themselves.
+    /// - Parameter occupants: The processes that have the store open; nil if the list of members shows them.
     init(
         _ inspection: StoreInspection, _ title: String, _ occupants: StoreOccupants?, _ changes: ChangeReader
     ) {
@@ -29,7 +29,7 @@ struct InspectionLines {
 
     private var entities: [String] {
         guard let counts = inspection.counts else {
-            return ["entities: unknown, for the store has no copy of its model; name it with --model"]
+            return ["entities: unknown, because the store has no copy of its model; pass it with --model"]
         }
         return ["entities:"]
             + counts.map { name, count in
@@ -40,14 +40,14 @@ struct InspectionLines {
 
     private var feed: [String] {
         guard let feed = inspection.feed else {
-            return ["feed: none, for nobody has shared the store; it has no members and no leases either"]
+            return ["feed: none, because the store was never shared; it has no members and no leases either"]
         }
         let isAlone = occupants.map { $0.isOpen && $0.members.isEmpty } ?? false
         let noted = feed.lowest > feed.position ? "none noted" : "noted from \(feed.lowest) on"
         return section("members", members(feed)) + section("leases", leases(feed)) + section("waiting", tickets(feed))
             + [
                 "feed: position \(feed.position), \(noted)"
-                    + (isAlone ? "; who has the store open now notes no saves" : "")
+                    + (isAlone ? "; the process that has the store open now notes no saves" : "")
             ]
             + feed.saves.flatMap { changes.lines($0, feed.members.map(\.member)) }.map { "  \($0)" }
     }

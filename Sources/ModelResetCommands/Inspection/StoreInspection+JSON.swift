@@ -1,8 +1,8 @@
 internal import RowStore
 
-/// A look at a store, for programs.
+/// The JSON of an inspection.
 extension StoreInspection {
-    /// - Parameter occupants: Who has the store open; nil where the members say so themselves.
+    /// - Parameter occupants: The processes that have the store open; nil if the list of members shows them.
     func json(_ title: String, _ occupants: StoreOccupants?, _ changes: ChangeReader) -> JSON {
         let isOpen = occupants?.isOpen ?? feed?.members.contains { $0.isAlive } ?? false
         return .object([

@@ -12,10 +12,10 @@ struct ValueText {
         type = column.attribute?.type
     }
 
-    /// The longest string that is shown as a whole.
+    /// The longest string that is shown in full.
     private static let limit = 60
 
-    /// On one line, and not long.
+    /// On one line, and not too long.
     var text: String {
         switch value {
         case .null: return "nil"
@@ -41,7 +41,7 @@ struct ValueText {
     }
 
     private func date(_ number: Double) -> String? {
-        // Years of four digits; a number that is none of them is shown as it is.
+        // Years with four digits; a number outside of them is shown as it is.
         guard type == .date, (-63_000_000_000...252_000_000_000).contains(number) else { return nil }
         return Date(timeIntervalSinceReferenceDate: number).ISO8601Format()
     }

@@ -1,23 +1,23 @@
 internal import ManagedModel
 internal import ModelReader
 
-/// How a model compares with the lock file.
+/// The result of comparing a model with the lock file.
 struct Finding {
     enum State: String {
         case unchanged, changed, new, gone, unreadable
     }
 
-    /// The way from the lock file's folder.
+    /// The path relative to the lock file's folder.
     let path: String
-    /// The model as the command line names it.
+    /// The model as it is named on the command line.
     private let title: String
     let state: State
     private(set) var version: String?
     private var hash: ModelHash?
     private let locked: LockedModel?
-    /// What changed, and what becomes of stores; nil where there is nothing to compare.
+    /// The changes, and what happens to stores; nil if there is nothing to compare.
     private var comparison: ModelComparison?
-    /// Why there is no ``comparison`` of two models that differ.
+    /// Why there is no ``comparison`` although the models differ.
     private var remark: String?
     /// Whether the lock file has other renaming identifiers, which reset no store.
     private var hasNewIdentifiers = false
@@ -49,7 +49,7 @@ struct Finding {
         }
     }
 
-    /// A model of the lock file that is not there any more.
+    /// A model of the lock file that no longer exists.
     init(gone locked: LockedModel) {
         path = locked.path
         title = locked.path
@@ -71,7 +71,7 @@ struct Finding {
         case .unchanged:
             [
                 "\(title): unchanged (\(versions))"
-                    + (hasNewIdentifiers ? ", but not its renaming identifiers; --update writes them down" : "")
+                    + (hasNewIdentifiers ? ", except for its renaming identifiers; --update records them" : "")
             ]
         case .changed:
             ["\(title): changed (\(versions)); stores made before are reset, unless they are migrated:"]

@@ -4,7 +4,7 @@ internal import Foundation
 struct LockFile {
     let path: String
 
-    /// The way from the lock file's folder to a model, which is the same wherever the program is started.
+    /// The path of a model relative to the lock file's folder, which does not depend on the working directory.
     func name(of model: String) -> String {
         let from = folder.pathComponents
         let to = LockFile.resolved(URL(filePath: model).standardizedFileURL).pathComponents
@@ -12,7 +12,7 @@ struct LockFile {
         return (Array(repeating: "..", count: from.count - shared) + to[shared...]).joined(separator: "/")
     }
 
-    /// Whether the model that the lock file names by its way there is still there.
+    /// Whether the model at that path still exists.
     func isThere(_ name: String) -> Bool {
         FileManager.default.fileExists(atPath: folder.appending(path: name).standardizedFileURL.path)
     }
@@ -28,14 +28,14 @@ struct LockFile {
         return try ModelLock(text: text, file: path)
     }
 
-    /// Makes the folder too, as on first use.
+    /// Also makes the folder, as on first use.
     func write(_ lock: ModelLock) throws {
         try OutputFile(path: path).write(lock.text)
     }
 
     private var folder: URL { LockFile.resolved(URL(filePath: path).deletingLastPathComponent().standardizedFileURL) }
 
-    /// Without symbolic links, also where the last components do not exist yet.
+    /// Without symbolic links, even if the last components do not exist yet.
     private static func resolved(_ url: URL) -> URL {
         guard !FileManager.default.fileExists(atPath: url.path), url.pathComponents.count > 1 else {
             return url.resolvingSymlinksInPath().standardizedFileURL

@@ -1,8 +1,8 @@
-/// A lock file is not as this program wrote it.
+/// A lock file that this program has not written in this form.
 struct LockFileError: Error, CustomStringConvertible {
     var file: String
     var line: Int?
-    /// A word for programs.
+    /// A machine-readable word.
     var code = "malformedLock"
     var message: String
 

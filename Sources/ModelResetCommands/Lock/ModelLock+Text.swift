@@ -8,8 +8,8 @@ extension ModelLock {
 
         """
 
-    /// The file: a line per model with its version and hash, and below it, indented, the text that the hash covers and the
-    /// renaming identifiers.
+    /// The file: a line for each model with its version and hash, followed by indented lines: the text that the hash covers and
+    /// the renaming identifiers.
     var text: String {
         models.reduce(into: Self.comment) { text, model in
             text += "\nmodel \(model.path.quotedWord) version \(model.version.quotedWord) hash \(model.hash)\n"
@@ -22,8 +22,8 @@ extension ModelLock {
 
     /// Reads ``text`` back.
     ///
-    /// - Throws: An error with the line at fault: a merge conflict, a line that is not as this program writes it, or the
-    ///   first line of a model whose text was edited by hand.
+    /// - Throws: An error with the faulty line: a merge conflict, a line that this program would not write, or the first line
+    ///   of a model whose text was edited by hand.
     init(text: String, file: String) throws(LockFileError) {
         var numbers: [Int] = []
         for (index, bytes) in text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
@@ -56,19 +56,19 @@ extension ModelLock {
         }
     }
 
-    private static let unknownLine = "This line is not one of a lock file. \(advice)"
+    private static let unknownLine = "This line does not belong in a lock file. \(advice)"
     private static let advice = "Restore the file, or replace it with model-reset check --update."
 }
 
 extension LockedModel {
-    /// Takes a line of the model; false for one that does not belong there.
+    /// Reads a line of the model; false if it does not belong there.
     fileprivate mutating func take(_ line: Substring) -> Bool {
         if RenamingIdentifiers.isLine(line) { return renamingIdentifiers.append(String(line)) }
         canonicalForm += line + "\n"
         return true
     }
 
-    /// A model with its text still to come.
+    /// A model whose text is still to be read.
     fileprivate init?(head line: String) {
         guard let words = TextWords(line)?.words, words.count == 6, words[0] == .word("model"),
             case .name(let path) = words[1], words[2] == .word("version"), case .name(let version) = words[3],

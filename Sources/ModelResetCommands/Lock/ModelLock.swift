@@ -1,6 +1,6 @@
 internal import ManagedModel
 
-/// The models of a lock file: what stores were made for when it was written.
+/// The models of a lock file: those that stores were made for when it was written.
 struct ModelLock {
     /// Sorted by path.
     var models: [LockedModel] = []
@@ -9,7 +9,7 @@ struct ModelLock {
         models.first { $0.path == path }
     }
 
-    /// Adds a model, in place of the one of that path if there is one.
+    /// Adds a model, or replaces the one with the same path.
     mutating func put(_ model: LockedModel) {
         models.removeAll { $0.path == model.path }
         let index = models.firstIndex { model.path.utf8.lexicographicallyPrecedes($0.path.utf8) } ?? models.endIndex
@@ -23,13 +23,13 @@ struct ModelLock {
 
 /// One model of a lock file.
 struct LockedModel {
-    /// The way from the lock file's folder to the model.
+    /// The path of the model relative to the lock file's folder.
     var path: String
     var version: String
     var hash: ModelHash
-    /// The text that the hash covers: what it said when the file was written.
+    /// The text that the hash covers, as it was when the file was written.
     var canonicalForm: String
-    /// What the hash does not cover, and a migration needs.
+    /// What a migration needs and the hash does not cover.
     var renamingIdentifiers = RenamingIdentifiers()
 
     init(path: String, version: String, hash: ModelHash, canonicalForm: String) {
@@ -45,7 +45,7 @@ struct LockedModel {
         renamingIdentifiers = RenamingIdentifiers(of: model)
     }
 
-    /// The model that was locked, to compare with a ``ManagedObjectModel/canonicalModel``. Nil for one of another release.
+    /// The model that was locked, to compare with a ``ManagedObjectModel/canonicalModel``. Nil for a model of another release.
     var model: ManagedObjectModel? {
         ManagedObjectModel(canonicalForm: canonicalForm, renamingIdentifiers: renamingIdentifiers)
     }

@@ -2,7 +2,7 @@ internal import Foundation
 internal import ModelReader
 internal import RowStore
 
-/// Why a command found nothing.
+/// Why a command failed.
 struct Failure {
     var status: ExitStatus
     var text: String

@@ -1,4 +1,4 @@
-/// A small model to begin with, as Xcode would write it: one entity with a unique key.
+/// A small first model, as Xcode would write it: one entity with a unique key.
 struct FirstModel {
     let name: String
     let entityName: String
@@ -9,7 +9,7 @@ struct FirstModel {
         (name: "uid", markup: #"attributeType="String""#),
     ]
 
-    /// The text of each file of the bundle, by its path in it.
+    /// The contents of each file of the bundle, by its path in it.
     var files: [(path: String, text: String)] {
         [("\(name).xcdatamodel/contents", contents), (".xccurrentversion", currentVersion)]
     }

@@ -4,7 +4,7 @@ internal import Foundation
 struct OutputFile {
     let path: String
 
-    /// Writes the whole file or nothing, and makes the folders that it is in.
+    /// Writes the whole file or nothing, and makes missing folders.
     func write(_ text: String) throws {
         let url = URL(filePath: path)
         let folder = url.deletingLastPathComponent()

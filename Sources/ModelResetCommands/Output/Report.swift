@@ -1,4 +1,4 @@
-/// How the program exits.
+/// The exit codes of the program.
 enum ExitStatus: Int32 {
     case fine = 0
     case differs = 1
@@ -7,15 +7,15 @@ enum ExitStatus: Int32 {
     case storeError = 4
 }
 
-/// What a command found, for people and for programs.
+/// The result of a command, for people and for programs.
 struct Report {
     /// Whole lines.
     var text: String
     var json: JSON
     var status: ExitStatus
-    /// What could not be done, each a line.
+    /// What could not be done, one line each.
     var errors: [String] = []
-    /// What goes on once the report was printed, until the program is ended. It calls the handler with more to print.
+    /// Continues after the report was printed, until the program is ended. It calls the handler with more output.
     var follow: (((Report) -> Void) throws -> Void)?
 
     init(_ lines: [String], _ json: JSON, status: ExitStatus = .fine) {

@@ -7,7 +7,7 @@ internal import SQLiteStore
 /// A store in a database on a server.
 struct ServerStore: TargetStore {
     let options: PostgreSQLStore.Options
-    /// What would lose the rows of others is never done by default.
+    /// The default never loses rows of other users.
     let isResetByDefault = false
 
     func keepsBackup(_ reason: StoreStartup.Reason) -> Bool { options.resetPolicy.backupCount(reason) != nil }
@@ -20,7 +20,7 @@ struct ServerStore: TargetStore {
     func outlook() -> StoreOutlook? { nil }
     func occupants() throws -> StoreOccupants { try PostgreSQLStore.forecast(options).occupants }
 
-    /// Only if it is needed, the old store is set aside as that of a file would be.
+    /// Only if necessary, the old store is set aside as the store in a file would be.
     func reset(onlyIfNeeded: Bool, backupFolder: URL?) throws -> StoreStartup {
         var options = options
         options.resetPolicy = onlyIfNeeded ? .standard : .discard

@@ -7,7 +7,7 @@ internal import PostgreSQLStore
 #endif
 internal import SQLiteStore
 
-/// Where a store is that the command line names.
+/// The place of a store that is named on the command line.
 enum StorePlace {
     case file(URL)
     #if PostgreSQL
@@ -27,11 +27,11 @@ enum StorePlace {
         guard let name else { throw UsageError("--name is missing") }
         self = .server(connection: text, name: name)
         #else
-        throw UsageError("this program was built without servers; build it with --traits PostgreSQL")
+        throw UsageError("this program was built without server support; build it with --traits PostgreSQL")
         #endif
     }
 
-    /// Shows no password.
+    /// Does not show a password.
     var title: String {
         switch self {
         case .file(let url): return url.path
@@ -61,7 +61,7 @@ enum StorePlace {
         }
     }
 
-    /// - Parameter models: For a store that has no copy of its model.
+    /// - Parameter models: Models to try if the store has no copy of its own.
     func inspector(_ models: [ManagedObjectModel]) throws -> any StoreInspector {
         switch self {
         case .file(let url): return try SQLiteInspector(url, models: models)
@@ -72,7 +72,7 @@ enum StorePlace {
         }
     }
 
-    /// Who has the store open; nil where members say so themselves.
+    /// The processes that have the store open; nil if the list of members shows them.
     func occupants() throws -> StoreOccupants? {
         switch self {
         case .file(let url): return try SQLiteStore.occupants(url)

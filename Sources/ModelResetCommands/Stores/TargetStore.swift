@@ -2,7 +2,7 @@ internal import Foundation
 internal import RowStore
 internal import SQLiteStore
 
-/// A store that a command looks at or resets, as an app with its model and database key would open it.
+/// A store that a command inspects or resets, as an app with its model and database key would open it.
 protocol TargetStore {
     /// Whether the default policy resets it when the model or the key changes.
     var isResetByDefault: Bool { get }
@@ -12,10 +12,10 @@ protocol TargetStore {
     func forecast(countsRows: Bool) throws -> StoreStartup
     func migrationForecast() throws -> MigrationForecast?
     func outlook() throws -> StoreOutlook?
-    /// Who has it open.
+    /// The processes that have it open.
     func occupants() throws -> StoreOccupants
 
-    /// Replaces it by an empty one, and does nothing where there is none.
+    /// Replaces it by an empty store, and does nothing if there is none.
     func reset(onlyIfNeeded: Bool, backupFolder: URL?) throws -> StoreStartup
 }
 
@@ -34,8 +34,7 @@ struct FileStore: TargetStore {
     func outlook() throws -> StoreOutlook? { try SQLiteStore.outlook(options) }
     func occupants() throws -> StoreOccupants { try SQLiteStore.occupants(options.url) }
 
-    /// Opening a store does what is needed, as the default policy says; it makes one where there is none, which is not for a
-    /// command to do.
+    /// Opening a store does what the default policy says; it also makes a missing store, which a command must not do.
     func reset(onlyIfNeeded: Bool, backupFolder: URL?) throws -> StoreStartup {
         guard onlyIfNeeded, backupFolder == nil else {
             return try SQLiteStore.reset(options, onlyIfNeeded: onlyIfNeeded, backupFolder: backupFolder)
@@ -49,7 +48,7 @@ struct FileStore: TargetStore {
 }
 
 extension StoreOccupants {
-    /// What `status` and `inspect` say of them.
+    /// The text for `status` and `inspect`.
     var lines: [String] {
         guard isOpen else { return [] }
         return [members.isEmpty ? "it is open in another process, which does not share it" : "it is open in \(names)"]
@@ -57,7 +56,7 @@ extension StoreOccupants {
 
     private var names: String { members.map(\.description).joined(separator: ", ") }
 
-    /// - Throws: `storeInUse`, which names them, if there are any: the store cannot be reset then.
+    /// - Throws: `storeInUse`, with their names, if there are any, because the store cannot be reset then.
     func requireNobody() throws {
         guard isOpen else { return }
         throw DataSourceError(

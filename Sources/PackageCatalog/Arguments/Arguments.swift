@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// What the command line asks for.
+/// The parsed command line.
 struct Arguments {
     enum Command: Equatable {
         case help
@@ -36,18 +36,18 @@ struct Arguments {
           list                prints what is stored: name, version, architecture, section, summary
           --section S         only packages of this section
           --search TEXT       only packages with this text in their name or summary
-          --limit N           at most so many
+          --limit N           at most N packages
 
-          depends NAME        prints what the packages of this name need, and which stored packages meet it
-          rdepends NAME       prints which packages need those of this name, or what they provide
+          depends NAME        prints what the packages with this name need, and which stored packages meet it
+          rdepends NAME       prints which packages need those with this name, or what they provide
           why NAME            prints a shortest chain of packages that leads to this one, from one that no other needs
 
-          delete NAME...      deletes the packages of these names
+          delete NAME...      deletes the packages with these names
           --maintainer        deletes maintainers instead, by address; none may have a package
 
-          watch               updates the catalog, then shows it by sections and follows every change of the input file, and
-                              those by lines of standard input: delete NAME, add FILE, and quit. Changes are marked:
-                              + new, - deleted, > moved, * changed. Without a terminal each is a line
+          watch               updates the catalog, then shows it by sections, follows every change of the input file, and
+                              obeys lines of standard input: delete NAME, add FILE, and quit. Changes are marked:
+                              + new, - deleted, > moved, * changed. Without a terminal each change is a line
           --section S         only packages of this section
           --rdepends NAME     what depends on this package, and on what it provides, instead of packages
 
@@ -55,12 +55,12 @@ struct Arguments {
           --store postgresql://USER@HOST/DATABASE
                               the catalog on a server, which any number of processes and machines share (in builds with
                               the trait PostgreSQL)
-          --shared            lets other processes that say so have the file open too: a watch in one terminal follows what
+          --shared            lets other processes with this option have the file open too: a watch in one terminal follows what
                               is updated and deleted in another
-          --database-key KEY  a label for the contents; another one than last time empties the store before it is filled
+          --database-key KEY  a label for the contents; if it differs from last time, the store is emptied and filled again
           --memory            keeps the catalog in memory; every command reads the input first
 
-        Exit status: 0 if all is well, 1 if something could not be done, 2 if the arguments make no sense.
+        Exit status: 0 success, 1 something could not be done, 2 the arguments are invalid.
 
         """
 }
@@ -75,7 +75,7 @@ extension Arguments.Command {
     }
 }
 
-/// The arguments make no sense.
+/// The arguments are invalid.
 struct UsageError: Error {
     var message: String
 }

@@ -8,7 +8,7 @@ enum CatalogPlace: Equatable {
     /// The connection string of a database on a server.
     case server(String)
 
-    /// - Parameter text: What `--store` says: a path, or the address of a server.
+    /// - Parameter text: The value of `--store`: a path, or the address of a server.
     init(_ text: String?, isShared: Bool) throws {
         guard let text else {
             self = .file(try UserDirectory.storeFile(), isShared: isShared)
@@ -21,11 +21,11 @@ enum CatalogPlace: Equatable {
         #if PostgreSQL
         self = .server(text)
         #else
-        throw UsageError(message: "This program was built without servers. Build it with --traits PostgreSQL")
+        throw UsageError(message: "This program was built without server support. Build it with --traits PostgreSQL")
         #endif
     }
 
-    /// A store of the library. On a server everybody shares the one of that name.
+    /// A store of the library. On a server, all users share the store with that name.
     var location: StoreLocation {
         switch self {
         case .memory: return .inMemory

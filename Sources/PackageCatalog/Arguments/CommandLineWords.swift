@@ -1,6 +1,6 @@
-/// The words of a command line, sorted into options and others, to be taken one by one.
+/// The words of a command line, sorted into options and others, to be read one by one.
 ///
-/// An option's value is the next word, or follows after `=`. After `--` no word is an option.
+/// An option's value is the next word, or follows after `=`. After `--`, words are not read as options.
 struct CommandLineWords {
     private var flags: Set<String> = []
     private var values: [String: String] = [:]
@@ -55,7 +55,7 @@ struct CommandLineWords {
         return Array(words)
     }
 
-    /// Checks that everything was taken: what is left does not belong to the command.
+    /// Checks that everything was read: what is left does not belong to the command.
     func checkEmpty() throws {
         if let name = flags.union(values.keys).min() {
             throw UsageError(message: "\(name) does not belong to this command")

@@ -1,8 +1,8 @@
 internal import Foundation
 
-/// Where a user's programs keep their data.
+/// The directory for the data of a user's programs.
 enum UserDirectory {
-    /// The store that is used when none is named. Its folder is made if missing.
+    /// The default store. Its folder is made if it is missing.
     static func storeFile() throws -> URL {
         let folder = data.appending(component: "package-catalog", directoryHint: .isDirectory)
         do {
@@ -14,7 +14,7 @@ enum UserDirectory {
     }
 
     private static var data: URL {
-        // The convention has relative paths ignored.
+        // The XDG rules say to ignore relative paths.
         if let path = ProcessInfo.processInfo.environment["XDG_DATA_HOME"], path.hasPrefix("/") {
             return URL(filePath: path, directoryHint: .isDirectory)
         }

@@ -2,8 +2,8 @@ internal import CoreDataSource
 
 /// Questions that follow the links between packages.
 extension Catalog {
-    /// Prints what the packages of a name need, a line for each requirement: the package, the field, the alternatives, and
-    /// what meets them.
+    /// Prints the requirements of the packages with a name, one line each: the package, the field, the alternatives, and the
+    /// packages that meet them.
     func printDependencies(of name: String) throws {
         for package in try stored(name) {
             for requirement in package.requirements {
@@ -15,7 +15,7 @@ extension Catalog {
         }
     }
 
-    /// Prints which packages need those of a name, or what they provide: the package, the field, and what it says.
+    /// Prints the packages that need those with a name, or what they provide: the package, the field, and the requirement.
     func printDependents(of name: String) throws {
         let lines = try stored(name).flatMap(\.dependents).map { dependency in
             [dependency.dependant, dependency.field, dependency.text].joined(separator: "\t")
@@ -23,7 +23,7 @@ extension Catalog {
         for line in lines.sorted().unique { print(line) }
     }
 
-    /// Prints a shortest chain of dependencies that leads to a package of that name, from one that no other needs.
+    /// Prints a shortest chain of dependencies to a package with that name, from a package that no other needs.
     func printReason(for name: String) throws {
         let goals = try stored(name)
         var way = DependencyWay(to: goals)
@@ -45,10 +45,10 @@ extension Catalog {
     }
 }
 
-/// The way from packages back to those that lead to them, a step at a time.
+/// Follows dependencies backwards from packages to those that need them, one step at a time.
 @MainActor
 struct DependencyWay {
-    /// One package of a chain, and what leads from it to the next.
+    /// A package of a chain, and the dependency that leads to the next.
     struct Step {
         let package: Package
         let field: String
@@ -56,16 +56,16 @@ struct DependencyWay {
     }
 
     private let goals: [Package]
-    /// By which dependency each package was reached.
+    /// The dependency by which each package was reached.
     private var reached: [ManagedObjectID: (dependency: Dependency, next: Package)] = [:]
-    /// How many packages lead to the goals, as far as was looked.
+    /// How many packages lead to the goals, as far as the search went.
     var dependantCount: Int { reached.count }
 
     init(to goals: [Package]) {
         self.goals = goals
     }
 
-    /// From a package that no other one needs to one of the goals; nil if there is no such package.
+    /// The chain from a package that no other needs to one of the goals; nil if there is no such package.
     mutating func shortestChain() -> [Step]? {
         var met = Set(goals.map(\.objectID))
         var edge = goals
@@ -99,7 +99,7 @@ struct DependencyWay {
 }
 
 extension [String] {
-    /// Without those that come again.
+    /// Without repetitions.
     fileprivate var unique: [String] {
         var seen: Set<String> = []
         return filter { seen.insert($0).inserted }

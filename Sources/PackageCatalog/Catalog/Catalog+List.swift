@@ -9,7 +9,7 @@ struct ListFilter: Equatable {
 }
 
 extension Catalog {
-    /// Prints the packages, sorted by name, a line each.
+    /// Prints the packages, sorted by name, one line each.
     func list(_ filter: ListFilter) throws {
         let inSection = filter.section.map { \Package.section == $0 }
         let found = try packages.fetch(
@@ -23,7 +23,7 @@ extension Catalog {
 }
 
 extension Package {
-    /// Whether the text is in the name or the summary, whatever its case.
+    /// Whether the text is in the name or the summary, ignoring case.
     fileprivate func matches(_ text: String?) -> Bool {
         guard let text else { return true }
         return [name, summary].contains { $0.range(of: text, options: .caseInsensitive) != nil }

@@ -24,7 +24,7 @@ struct Catalog {
 
     /// Makes the stored packages, and their maintainers, equal to the list, and returns what changed.
     func sync(_ list: PackageList) async throws -> [SyncLine] {
-        // New maintainers come before their packages. Old ones go after theirs, or the model would deny it.
+        // New maintainers are added before their packages. Old ones are deleted after theirs, because the model's rule is Deny.
         let records = MaintainerRecord.all(of: list.packages)
         var others = try await maintainers.sync(records, deleting: .none)
         ProgressBar.standardError.begin("Storing", total: list.packages.count)
@@ -33,7 +33,7 @@ struct Catalog {
         try await packages.removeUnusedNames()
         let line = SyncLine("packages", synced, broken: list.brokenCount, rows: try packages.count(Package.self))
 
-        // Packages may all be without a maintainer, so here an empty list is no mistake.
+        // It is possible that no package has a maintainer, so an empty list is no mistake here.
         others.deleted = try await maintainers.sync(records, options: .allowsEmpty).deleted
         try await packages.showSaves()
         return [line, SyncLine("maintainers", others, broken: 0, rows: try maintainers.count(Maintainer.self))]
@@ -45,7 +45,7 @@ struct Catalog {
         if let missing { throw missing }
     }
 
-    /// Deletes packages, and their maintainers who have none left; returns what was deleted, and what was not there.
+    /// Deletes packages, and their maintainers who have no packages left; returns what was deleted, and what was not found.
     func remove(_ names: [String]) async throws -> (line: String, missing: CatalogError?) {
         let missing = try names.filter { try !packages.main.exists(Package.self, where: \.name == $0) }
         let gone = try packages.fetch(Package.self, where: .isIn(\.name, names))
@@ -59,7 +59,7 @@ struct Catalog {
         return (line, missing.isEmpty ? nil : error)
     }
 
-    /// Deletes maintainers, none of whom may have a package.
+    /// Deletes maintainers; none of them may have a package.
     func deleteMaintainers(_ keys: [String]) async throws {
         for key in keys { try await maintainers.remove(key) }
         print("maintainers: deleted=\(keys.count) rows=\(try maintainers.count(Maintainer.self))")

@@ -1,7 +1,7 @@
 internal import CoreDataSource
 internal import DebianControl
 
-/// The maintainers. None can be deleted while a package is there that names them.
+/// The maintainers. A maintainer who has packages cannot be deleted.
 final class MaintainerDataSource: KeyedDataSource<MaintainerRecord, Maintainer> {
     override class var key: ObjectKey<MaintainerRecord, Maintainer> { ObjectKey(\.key, \.key) }
 
@@ -11,9 +11,9 @@ final class MaintainerDataSource: KeyedDataSource<MaintainerRecord, Maintainer> 
         maintainer.packageCount = Int32(clamping: record.packageCount)
     }
 
-    /// Counts the packages of some maintainers anew.
+    /// Counts the packages of some maintainers again.
     ///
-    /// - Parameter deletesUnused: Whether those who have none left are deleted.
+    /// - Parameter deletesUnused: Whether maintainers without packages are deleted.
     func count(_ keys: Set<String>, deletesUnused: Bool) async throws {
         try await perform { context in
             for key in keys.sorted() {
@@ -27,7 +27,7 @@ final class MaintainerDataSource: KeyedDataSource<MaintainerRecord, Maintainer> 
 
     /// Deletes a maintainer.
     ///
-    /// - Throws: A sentence that names packages, if there are any.
+    /// - Throws: An error with the names of the packages, if there are any.
     func remove(_ key: String) async throws {
         do {
             let count = try await perform { try $0.delete(Maintainer.self, where: \.key == key) }

@@ -11,13 +11,13 @@ extension Package {
         return groups.map { $0.value.sorted { $0.position < $1.position } }
     }
 
-    /// The dependencies of other packages that this one meets.
+    /// The dependencies of other packages that this package meets.
     var dependents: [Dependency] {
         let names = (packageName.map { [$0] } ?? []) + provides
         return names.flatMap { $0.dependents }.filter { $0.isMet(by: self) }
     }
 
-    /// The version in which the package provides a name; nil if it is not said.
+    /// The version in which the package provides a name; nil if it does not say.
     fileprivate func providedVersion(_ name: String) -> String? {
         let references = PackageReference.requirements(provided)?.joined()
         return references?.first { $0.name == name && $0.version?.relation == .equal }?.version?.version
@@ -34,8 +34,8 @@ extension Dependency {
             .sorted { ($0.name, $0.key) < ($1.name, $1.key) }
     }
 
-    /// Whether a package has the name, the version and the architecture. Under a name that it only provides, it has the version
-    /// that it says, and otherwise none.
+    /// Whether a package has the name, the version and the architecture. A name that it only provides has the version in the
+    /// `Provides` field, or none.
     fileprivate func isMet(by package: Package) -> Bool {
         guard let reference = PackageReference(text) else { return false }
         let isNamed = package.name == reference.name
@@ -52,6 +52,6 @@ extension Dependency {
 }
 
 extension Package {
-    /// Whether it is more than what dpkg remembers of a package that was removed.
+    /// Whether it is more than a record that dpkg keeps of a removed package.
     var isThere: Bool { !version.isEmpty && status?.hasSuffix(" config-files") != true }
 }

@@ -2,7 +2,7 @@ internal import CoreDataSource
 internal import DebianControl
 internal import Foundation
 
-/// The packages, which are known by name, architecture and version, with what they depend on.
+/// The packages, identified by name, architecture and version, with their dependencies.
 final class PackageDataSource: KeyedDataSource<PackageRecord, Package> {
     override class var key: ObjectKey<PackageRecord, Package> { ObjectKey(\.key, \.key) }
 
@@ -18,7 +18,7 @@ final class PackageDataSource: KeyedDataSource<PackageRecord, Package> {
         let package = try context.findOrInsert(Package.self, where: \.key, equals: record.key)
         package.take(record)
         package.packageName = try context.packageName(record.name)
-        // The maintainers are another data source's; they were saved before.
+        // The maintainers belong to another data source; they were saved before.
         package.maintainer = try record.maintainer.flatMap {
             try context.first(Maintainer.self, where: \.key, equals: $0.key)
         }
@@ -49,7 +49,7 @@ final class PackageDataSource: KeyedDataSource<PackageRecord, Package> {
         }
     }
 
-    /// Returns once main shows what was saved, and lists have said so.
+    /// Returns once main shows what was saved, and lists have reported it.
     func showSaves() async throws {
         try await perform(waitFor: .main) { _ in }
     }
@@ -94,7 +94,7 @@ extension Dependency {
 private struct DependencyValue {
     let key: String
     let field: String
-    /// The number of the requirement, and the place of the alternative in it.
+    /// The number of the requirement, and the position of the alternative in it.
     let requirement: Int
     let position: Int
     let reference: PackageReference

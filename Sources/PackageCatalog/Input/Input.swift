@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// Where the control file comes from.
+/// The source of the control file.
 struct Input: Equatable {
     /// A path, or `-` for standard input.
     var name: String
@@ -11,7 +11,7 @@ struct Input: Equatable {
         self.name = name
     }
 
-    /// Gives the bytes to the body, in pieces.
+    /// Passes the bytes to the body, in pieces.
     func read(_ body: ([UInt8]) -> Void) throws {
         do {
             let file = name == "-" ? FileHandle.standardInput : try FileHandle(forReadingFrom: URL(filePath: name))

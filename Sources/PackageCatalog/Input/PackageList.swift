@@ -3,7 +3,7 @@ internal import DebianControl
 /// The packages of a control file, and the records that could not be read.
 struct PackageList {
     private(set) var packages: [PackageRecord] = []
-    /// How many packages cannot be stored. Records without a package's name are named with them, but are no packages.
+    /// How many packages cannot be stored. Records without a package's name are listed with them, but do not count.
     private(set) var brokenCount = 0
     private var faults: [BrokenRecord] = []
 
@@ -12,7 +12,7 @@ struct PackageList {
         var fault: ControlFault
     }
 
-    /// - Throws: If the input cannot be read to its end, or has nothing to store.
+    /// - Throws: If the input cannot be read to its end, or contains nothing to store.
     init(_ input: Input) throws {
         var parser = ControlParser(leadingField: "Package")
         let progress = ProgressBar.standardError
@@ -25,7 +25,7 @@ struct PackageList {
         progress.end()
         if packages.isEmpty {
             reportFaults()
-            throw CatalogError("\(input.name) has no package to store. Nothing was changed.")
+            throw CatalogError("\(input.name) contains no package. Nothing was changed.")
         }
     }
 
@@ -39,7 +39,7 @@ struct PackageList {
         }
     }
 
-    /// Names the records that were left out, the first of them one by one.
+    /// Lists the records that were left out, the first of them one by one.
     func reportFaults() {
         for record in faults.prefix(20) {
             StandardError.print("line \(record.fault.line): \(record.name): \(record.fault.message)")

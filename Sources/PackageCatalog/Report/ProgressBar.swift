@@ -1,9 +1,9 @@
 internal import Foundation
 internal import Synchronization
 
-/// How far long work has come, drawn on standard error if that is a terminal.
+/// The progress of long work, drawn on standard error if that is a terminal.
 ///
-/// It may be advanced from anywhere, also from a data source's hook.
+/// It can be advanced on any thread, also from a data source's hook.
 final class ProgressBar: Sendable {
     static let standardError = ProgressBar()
 
@@ -18,7 +18,7 @@ final class ProgressBar: Sendable {
 
     private init() {}
 
-    /// - Parameter total: How much work there is; nil if nobody knows.
+    /// - Parameter total: How much work there is; nil if it is unknown.
     func begin(_ title: String, total: Int?) {
         state.withLock { $0 = State(title: title, total: total) }
     }
@@ -34,7 +34,7 @@ final class ProgressBar: Sendable {
         }
     }
 
-    /// Takes the bar off the screen.
+    /// Removes the bar from the screen.
     func end() {
         if StandardError.isTerminal { StandardError.print("\r\u{1B}[K", terminator: "") }
     }

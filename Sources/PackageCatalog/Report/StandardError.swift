@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// Where a person is told what is not the program's output.
+/// Messages for people, apart from the program's output.
 enum StandardError {
     static let isTerminal = isatty(FileHandle.standardError.fileDescriptor) != 0
 

@@ -1,6 +1,6 @@
 internal import CoreDataSource
 
-/// What became of the values of one data source, on one line.
+/// The result of a sync of one data source, on one line.
 struct SyncLine: CustomStringConvertible {
     let description: String
 

@@ -3,10 +3,10 @@ internal import DebianControl
 internal import Foundation
 
 extension Catalog {
-    /// Shows packages, or what depends on one, and every change of them, until standard input ends: changes of the input
-    /// file, and those that lines of standard input ask for.
+    /// Shows packages, or what depends on one, and all their changes, until standard input ends: changes of the input file, and
+    /// commands on standard input.
     ///
-    /// - Parameter version: Of the input file as it was read for what is stored now.
+    /// - Parameter version: The version of the input file that was read into the store.
     func watch(_ input: Input, since version: FileVersion?, _ subject: WatchSubject) async throws {
         let view: any ListView = Terminal.isThere ? ScreenView() : LineView()
         let list = try WatchedList(packages, subject, view)
@@ -32,12 +32,12 @@ extension Catalog {
                 let (line, missing) = try await remove([name])
                 return missing?.description ?? line
             case ("add", let file?) where words.count == 2: return try await add(PackageList(Input(file)))
-            default: throw CatalogError("A line is delete NAME, or add FILE.")
+            default: throw CatalogError("Enter delete NAME, or add FILE.")
             }
         }
     }
 
-    /// Adds packages to those that are there; their maintainers count them.
+    /// Adds packages to the stored ones; their maintainers count them.
     private func add(_ list: PackageList) async throws -> String {
         let records = MaintainerRecord.all(of: list.packages)
         let keys = list.packages.map(\.key)

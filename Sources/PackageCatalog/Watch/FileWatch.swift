@@ -2,12 +2,11 @@
 internal import Foundation
 internal import Synchronization
 
-/// Tells that a file was written again or replaced.
+/// Reports that a file was written or replaced.
 ///
-/// The kernel is asked about the file's folder: a file that is written aside and renamed, as editors and apt do it, is
-/// another one than that which was watched. If a link leads to it, the folder of the link is asked too. What is not
-/// noticed is a folder that is itself renamed or replaced, and where the kernel is no Linux a file that is written in its
-/// place, or a link that is.
+/// It watches the file's folder, because a file that is written under another name and renamed, as editors and apt do it, is a
+/// different file. If a link leads to the file, the folder of the link is watched too. It does not notice a folder that is
+/// itself renamed or replaced and, on kernels other than Linux, a file that is written in place or a link that changes.
 final class FileWatch: Sendable {
     private let input: Input
     private let version: Mutex<FileVersion?>
@@ -15,7 +14,7 @@ final class FileWatch: Sendable {
     private let onChange: @Sendable () -> Void
 
     /// - Parameters:
-    ///   - version: Of the file as it was read; if it is another one by now, that is told too.
+    ///   - version: The version of the file that was read; if it is another one by now, that is reported too.
     ///   - onChange: Called on a queue of its own.
     init(_ input: Input, since version: FileVersion?, _ onChange: @escaping @Sendable () -> Void) throws {
         self.input = input
@@ -57,7 +56,7 @@ final class FileWatch: Sendable {
         return -1
     }
 
-    /// Asks to be told of files that are there whole; asking twice is asking once.
+    /// Asks for notices of files that are written completely; asking twice has no further effect.
     @discardableResult
     private static func follow(_ input: Input, _ descriptor: Int32) -> Bool {
         [input.file, URL(filePath: input.name)].allSatisfy { file in
@@ -70,7 +69,7 @@ final class FileWatch: Sendable {
         DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)
     }
 
-    /// Takes the events that wait; which they are does not matter.
+    /// Reads the waiting events; which ones does not matter.
     private static func drain(_ descriptor: Int32) {
         var events = [UInt8](repeating: 0, count: 4096)
         while read(descriptor, &events, events.count) > 0 {}
@@ -90,13 +89,13 @@ final class FileWatch: Sendable {
     #endif
 }
 
-/// What is different when a file was written again or replaced.
+/// What differs when a file was written or replaced.
 struct FileVersion: Equatable, Sendable {
     private let modified: Date?
     private let number: Int?
     private let size: Int?
 
-    /// Nil for what is not there.
+    /// Nil if the file does not exist.
     init?(_ input: Input) {
         guard let attributes = try? FileManager.default.attributesOfItem(atPath: input.file.path) else { return nil }
         modified = attributes[.modificationDate] as? Date

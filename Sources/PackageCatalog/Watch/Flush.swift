@@ -4,9 +4,9 @@
 @preconcurrency internal import Darwin
 #endif
 
-/// Has what was printed seen now, also through a pipe.
+/// Makes printed text visible now, also through a pipe.
 ///
-/// It is not for all streams: standard input is locked while a line is waited for.
+/// It does not flush all streams, because standard input is locked while a line is read.
 func flush() {
     fflush(stdout)
 }

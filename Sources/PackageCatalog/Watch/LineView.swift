@@ -1,6 +1,6 @@
 internal import CoreDataSource
 
-/// The list for whoever reads standard output: a line for each change, in the order of the list, those that are gone first.
+/// The list on standard output: a line for each change, in the order of the list, deleted rows first.
 struct LineView: ListView {
     func show(_ list: WatchedList, _ changes: [ManagedObjectID: RowChange]) {
         let gone = changes.values.filter { $0.type == .delete }.sorted { $0.text < $1.text }

@@ -1,10 +1,10 @@
 internal import CoreDataSource
 internal import Foundation
 
-/// The list on a terminal: painted again at each report, by sections, with a mark at what changed.
+/// The list on a terminal: painted again for each report, by sections, with a mark at each change.
 @MainActor
 final class ScreenView: ListView {
-    /// What was said last.
+    /// The last message.
     private var status = ""
     private var screen = Screen()
 
@@ -29,7 +29,7 @@ final class ScreenView: ListView {
         let help = "delete NAME, add FILE, quit"
         let lines = screen.lines(height: Terminal.height - 2) + [status, help]
         let width = Terminal.width
-        // Home, each line up to its end, and nothing below.
+        // Home, each line with the rest of it cleared, and everything below cleared.
         print(
             "\u{1B}[H" + lines.map { $0.prefix(width) + "\u{1B}[K" }.joined(separator: "\r\n") + "\u{1B}[J",
             terminator: "")
@@ -37,7 +37,7 @@ final class ScreenView: ListView {
     }
 }
 
-/// The lines of a list, of which a terminal shows those around the first change.
+/// The lines of a list; a terminal shows those around the first change.
 struct Screen {
     private var lines: [String] = []
     private var gone: [String] = []
@@ -56,7 +56,7 @@ struct Screen {
         gone.append(text)
     }
 
-    /// At most so many lines; what is gone comes last, in at most a third of them.
+    /// At most that many lines; deleted rows come last, in at most a third of them.
     func lines(height: Int) -> [String] {
         let shownGone = gone.prefix(max(1, height / 3))
         let room = max(1, height - shownGone.count)

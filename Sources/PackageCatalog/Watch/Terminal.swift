@@ -1,10 +1,10 @@
 internal import Foundation
 
-/// The terminal that standard output may be.
+/// Standard output, if it is a terminal.
 enum Terminal {
     static let isThere = isatty(FileHandle.standardOutput.fileDescriptor) != 0
 
-    /// In lines and columns; what terminals had of old where it is not known.
+    /// In lines and columns; 24 by 80 if they are not known.
     static var height: Int { size.map { Int($0.ws_row) } ?? 24 }
     static var width: Int { size.map { Int($0.ws_col) } ?? 80 }
 

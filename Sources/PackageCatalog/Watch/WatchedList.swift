@@ -12,11 +12,12 @@ extension Package: ListedRow {
 }
 
 extension Dependency: ListedRow {
-    /// The package that depends, and what it says. It is the object's own, so that it can still be shown of one that is gone.
+    /// The depending package, and the requirement. The object stores it, so that it can still be shown when the package is
+    /// gone.
     var line: String { "\(dependant) [\(text)]" }
 }
 
-/// What happened to an object, as it is shown.
+/// The kind of a change, as it is shown.
 struct RowChange {
     var type: ListChangeType
     var text: String
@@ -39,7 +40,7 @@ enum WatchSubject: Equatable {
     /// What depends on the packages of a name, or on what they provide.
     case dependants(of: String)
 
-    /// What the rows are called.
+    /// The noun for the rows.
     var noun: String {
         switch self {
         case .packages: "packages"
@@ -51,13 +52,13 @@ enum WatchSubject: Equatable {
 /// Where the list is shown.
 @MainActor
 protocol ListView {
-    /// - Parameter changes: What happened, by object; those that are gone are not in the list any more.
+    /// - Parameter changes: The changes, by object; deleted objects are no longer in the list.
     func show(_ list: WatchedList, _ changes: [ManagedObjectID: RowChange])
-    /// Says what is not part of the list.
+    /// Shows a message that is not part of the list.
     func say(_ text: String)
 }
 
-/// The delegate of the live list: it gathers the changes of one report, and has them shown at its end.
+/// The delegate of the live list: it collects the changes of one report, and shows them at its end.
 @MainActor
 final class WatchedList: DataSourceDelegate {
     private static let dataKey = "watch"
@@ -89,7 +90,7 @@ final class WatchedList: DataSourceDelegate {
         }
     }
 
-    /// The rows by sections, as they are now.
+    /// The rows by sections, at present.
     var sections: [(name: String, rows: [any ListedRow])] {
         (0..<packages.numberOfSections(Self.dataKey)).compactMap { section in
             guard let info = packages.sectionInfo(at: section, dataKey: Self.dataKey) else { return nil }
@@ -101,7 +102,7 @@ final class WatchedList: DataSourceDelegate {
         }
     }
 
-    /// Shows the list as it is.
+    /// Shows the present list.
     func show() {
         view.show(self, [:])
     }

@@ -5,10 +5,10 @@ internal import RowStore
 
 /// One connection to a server.
 ///
-/// What is sent is sent in a pipeline: any number of statements for one answer of the network. Nothing waits for an answer
-/// longer than the connection's patience; a connection that does not answer is lost.
+/// Statements are sent in a pipeline: any number of statements takes one round trip. No call waits for an answer longer than
+/// the connection's patience; a connection that does not answer is lost.
 ///
-/// It belongs to whoever has made it, or got it from a pool.
+/// It belongs to the code that made it, or got it from a pool.
 final class Connection {
     private var handle: OpaquePointer?
     /// The names of the statements that the server knows, by their SQL.
@@ -18,24 +18,24 @@ final class Connection {
     var patience: Duration
     /// The process of the server that serves it.
     let serverProcess: Int32
-    /// When that began, as the server writes it: numbers of processes come again.
+    /// When that process began, as the server writes it, because numbers of processes are reused.
     private(set) var serverProcessStart = ""
     var tracing: StatementTracing?
     var counters: PostgreSQLCounters?
-    /// Whether a transaction is open, as far as is known here.
+    /// Whether a transaction is open, as far as this side knows.
     private(set) var isInTransaction = false
 
-    /// The most statements that the server is let to keep for one connection.
+    /// The most statements that the server may keep for one connection.
     private static let statementLimit = 256
 
-    /// Connects, and makes sure that the server is one that can be used.
+    /// Connects, and makes sure that the server can be used.
     init(_ target: ConnectionTarget) throws(DataSourceError) {
         patience = target.patience
         let settings: [(String, String)] = [
             ("connect_timeout", "5"), ("tcp_user_timeout", "10000"), ("keepalives_idle", "5"),
             ("keepalives_interval", "2"), ("keepalives_count", "3"),
             ("fallback_application_name", target.programName),
-            // Of several hosts, the primary server.
+            // If there are several hosts, the primary server.
             ("target_session_attrs", "read-write"), ("dbname", target.connection), ("client_encoding", "UTF8"),
         ]
         try target.check()
@@ -81,7 +81,7 @@ final class Connection {
 
     // MARK: The server
 
-    /// The oldest server that is known to be right.
+    /// The oldest server version that is known to work.
     private static let oldestServer: Int32 = 130_000
 
     private func checkServer(_ handle: OpaquePointer, _ target: ConnectionTarget) throws(DataSourceError) {
@@ -89,7 +89,7 @@ final class Connection {
         guard version >= Connection.oldestServer else {
             throw DataSourceError(
                 .storeUnreadable,
-                "The server has PostgreSQL \(version / 10_000), and a store needs 13 or newer. Update the server.")
+                "The server has PostgreSQL \(version / 10_000), but a store needs 13 or newer. Update the server.")
         }
         let encoding = PQparameterStatus(handle, "server_encoding").map { String(cString: $0) } ?? "unknown"
         guard encoding == "UTF8" else {
@@ -100,7 +100,7 @@ final class Connection {
         }
     }
 
-    /// Sets what the library relies on, whatever the server's defaults are.
+    /// Sets everything that the library relies on, whatever the server's defaults are.
     private func settle() throws(DataSourceError) {
         let settings = [
             "search_path": "''", "standard_conforming_strings": "on", "jit": "off", "lock_timeout": "10000",
@@ -117,18 +117,18 @@ final class Connection {
         guard process.integer(0, 0) == Int64(serverProcess) else {
             throw DataSourceError(
                 .storeUnreadable,
-                "A connection pool (pgbouncer or the like) stands between this process and the server. A store needs connections of its own: connect to the server itself."
+                "A connection pool (pgbouncer or the like) is between this process and the server. A store needs direct connections: connect to the server itself."
             )
         }
     }
 
-    /// Whether the server can still be asked, as far as is known here.
+    /// Whether the server can still be used, as far as this side knows.
     var isUsable: Bool { handle.map { PQstatus($0) == CONNECTION_OK } ?? false }
 
     /// For `poll`.
     var socket: Int32 { handle.map { PQsocket($0) } ?? -1 }
 
-    /// Takes in what the server has sent unasked.
+    /// Reads what the server has sent unasked.
     ///
     /// - Returns: Whether there was a notification.
     func takeNotifications() throws(DataSourceError) -> Bool {
@@ -151,18 +151,19 @@ final class Connection {
         try pipeline([Request(sql, parameters)])[0]
     }
 
-    /// Runs statements one after the other, and returns what each has answered.
+    /// Runs statements one after the other, and returns the result of each.
     ///
-    /// - Throws: The error of the first that failed; those after it did not run. `storeUnavailable` if the connection is lost.
+    /// - Throws: The error of the first statement that failed; later ones did not run. `storeUnavailable` if the connection is
+    ///   lost.
     func pipeline(_ requests: [Request]) throws(DataSourceError) -> [QueryResult] {
         guard let handle else { throw lost() }
-        // A transaction that has failed takes no such statement.
+        // After a failed transaction, no statement is accepted.
         if prepared.count > Connection.statementLimit, PQtransactionStatus(handle) == PQTRANS_IDLE {
             try forgetStatements(handle)
         }
         guard PQenterPipelineMode(handle) == 1 else { throw lost() }
         let start = ContinuousClock.now
-        // What is known to be prepared once the answers are there.
+        // Statements that are prepared once the answers have come.
         var expected: [Expected] = []
         for request in requests { try send(request, handle, &expected) }
         guard PQpipelineSync(handle) == 1 else { throw lost() }
@@ -175,7 +176,7 @@ final class Connection {
         }
         if let tracing { trace(requests, results, ContinuousClock.now - start, tracing) }
         if let failure {
-            // A server that takes no writes any more is not the one that is wanted.
+            // A server that no longer accepts writes is the wrong one.
             if failure.code == .storeReadOnly { close() }
             throw failure
         }
@@ -252,7 +253,7 @@ final class Connection {
         return PQgetResult(handle).map { QueryResult($0) }
     }
 
-    /// Asks the server to end what it still works on: nobody waits for it.
+    /// Asks the server to stop its present work, because no call waits for it.
     private func cancel(_ handle: OpaquePointer) {
         guard let cancel = PQgetCancel(handle) else { return }
         withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { message in
@@ -266,7 +267,7 @@ final class Connection {
         _ = try pipeline([Request("DEALLOCATE ALL", isKept: false)])
     }
 
-    /// The connection is of no use any more.
+    /// The connection cannot be used any more.
     private func lost(_ cause: String? = nil) -> DataSourceError {
         let cause = cause ?? handle.map(Connection.message) ?? "The connection is closed."
         close()

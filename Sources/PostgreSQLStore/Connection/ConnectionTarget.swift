@@ -3,19 +3,19 @@ internal import CPostgreSQL
 internal import Foundation
 internal import RowStore
 
-/// Where a server is, and how patient to be with it.
+/// The address of a server, and how long to wait for it.
 struct ConnectionTarget: Sendable {
-    /// A URI or keywords, as libpq takes them. It may hold a password: no error and no log shows it.
+    /// A URI or keywords, as libpq reads them. It may contain a password, so no error and no log shows it.
     let connection: String
     /// How long an answer may take.
     var patience: Duration
 
     static let unreadableText =
-        "libpq cannot read the connection string. Write it as postgresql://user:password@host:5432/database, with %40 for an @ in the password, and with other special characters as % and two digits, too."
+        "libpq cannot read the connection string. Write it as postgresql://user:password@host:5432/database, with special characters in the password as % and two digits, such as %40 for @."
 
     var programName: String { ProcessInfo.processInfo.processName }
 
-    /// - Throws: `invalidRequest` for what libpq cannot read. What it says of it may show parts of the password, so it is not
+    /// - Throws: `invalidRequest` for text that libpq cannot read. libpq's message may show parts of the password, so it is not
     ///   passed on.
     func check() throws(DataSourceError) {
         let options = PQconninfoParse(connection, nil)

@@ -4,8 +4,8 @@ internal import Foundation
 internal import RowStore
 
 extension DataSourceError {
-    /// What an answer of the server means to an app. The sentence names no values, and neither does the cause: the server's
-    /// detail, which has them, is left out.
+    /// The error for an answer of the server. The message contains no values, and neither does the cause: the server's detail,
+    /// which has them, is left out.
     init(answer: QueryResult) {
         let state = answer.field("C") ?? ""
         let cause = "PostgreSQL \(state): \(answer.field("M") ?? "no message")"
@@ -18,19 +18,19 @@ extension DataSourceError {
         case "54000", "54001", "22001":
             self.init(
                 .valueTooLarge,
-                "A value is longer than an index of the server can hold, which is about 2,700 bytes for a unique value. Keep "
+                "A value is too long for an index of the server, which holds about 2,700 bytes for a unique value. Keep "
                     + "long values out of constraints.", cause: cause)
-        case "53100", "53200": self.init(.diskFull, "The server has no room left. Make room there.", cause: cause)
+        case "53100", "53200": self.init(.diskFull, "The server's disk is full. Free some space there.", cause: cause)
         case "42501", "28000", "28P01":
             self.init(
                 .permissionDenied,
-                "The server's user may not do that. It needs the right to create schemas in the database, and to read and "
+                "The server's user lacks a right. It must be allowed to create schemas in the database, and to read and "
                     + "write the tables of the store.", cause: cause)
         case "25006": self.init(.storeReadOnly, "The server only takes reads: it is a standby.", cause: cause)
         case "3F000", "42P01", "42703", "42804", "42883", "42P17", "23502":
             self.init(
                 .storeCorrupt,
-                "The tables of the store are not as this library made them: somebody has changed them by hand. Restore them.",
+                "The tables of the store differ from those that this library made: they were changed by hand. Restore them.",
                 cause: cause)
         case let state where state.isOfLostSession:
             self.init(
@@ -40,17 +40,17 @@ extension DataSourceError {
         case let state where state.hasPrefix("22") || state.hasPrefix("23") || state == "P0001":
             self.init(
                 .validationFailed,
-                "The server refuses a row of the save: a constraint or trigger that was made there by hand forbids it. Change the "
-                    + "objects, or that rule.", cause: cause)
+                "The server refuses a row of the save, because of a constraint or trigger that was made there by hand. Change the "
+                    + "objects, or that constraint or trigger.", cause: cause)
         default:
-            self.init(.storeUnreadable, "The server has refused a statement. The cause says why.", cause: cause)
+            self.init(.storeUnreadable, "The server refused a statement. See the cause.", cause: cause)
         }
     }
 
     private static let busyText =
-        "Somebody else kept rows of the store locked. Close their transaction, or try again later."
+        "Another transaction kept rows of the store locked. Close it, or try again later."
 
-    /// Why there is no connection, from what libpq says.
+    /// The error if connecting fails, from libpq's message.
     init(connectionFailure message: String) {
         let cause = message.isEmpty ? "out of memory" : message
         let refusals = [
@@ -62,18 +62,18 @@ extension DataSourceError {
                 cause: cause)
         } else if message.contains("too many c") {
             self.init(
-                .storeUnavailable, "The server has no connection left. Raise max_connections there.", cause: cause)
+                .storeUnavailable, "The server has no free connection. Raise its max_connections.", cause: cause)
         } else if message.contains("invalid integer value") || message.contains("invalid port number") {
             // Without the cause, which may show a part of a password.
             self.init(.invalidRequest, ConnectionTarget.unreadableText)
         } else if refusals.contains(where: { message.contains($0) }) {
             self.init(
                 .permissionDenied,
-                "The server does not let this user in. Check the user, the password and the server's pg_hba.conf.",
+                "The server refuses this user. Check the user, the password and the server's pg_hba.conf.",
                 cause: cause)
         } else if message.contains("database \""), message.contains("does not exist") {
             self.init(
-                .notADatabase, "The server has no database of that name. Create it, or name another one.",
+                .notADatabase, "The server has no database with that name. Create it, or use another name.",
                 cause: cause)
         } else {
             self.init(
@@ -83,13 +83,13 @@ extension DataSourceError {
         }
     }
 
-    /// Whether the connection is gone, so that nobody knows what the server has done since it last answered, or leads to a
-    /// server that was the primary one.
+    /// Whether the connection is gone, so that it is unknown what the server has done since its last answer, or leads to a
+    /// server that is no longer the primary one.
     var isLoss: Bool { code == .storeUnavailable || code == .storeReadOnly }
 }
 
 extension String {
-    /// Of an error's state: whether the server has ended the session.
+    /// Whether an error's state means that the server has ended the session.
     fileprivate var isOfLostSession: Bool {
         hasPrefix("08") || hasPrefix("57P") || hasPrefix("53") || self == "25P03"
     }

@@ -2,7 +2,7 @@
 internal import CPostgreSQL
 internal import RowStore
 
-/// What a statement has answered. Its values are in the binary format.
+/// The result of a statement. Its values are in the binary format.
 final class QueryResult {
     let handle: OpaquePointer
 
@@ -59,7 +59,7 @@ final class QueryResult {
         }
     }
 
-    /// A field of an error: what the server says besides its message.
+    /// A field of an error: what the server reports besides its message.
     func field(_ code: Character) -> String? {
         guard let scalar = code.unicodeScalars.first,
             let text = PQresultErrorField(handle, Int32(scalar.value))

@@ -5,7 +5,7 @@ internal import RowStore
 struct Request {
     let sql: String
     let parameters: [WireValue]
-    /// Whether the server is to keep the statement for the next time.
+    /// Whether the server should keep the statement for the next time.
     let isKept: Bool
 
     init(_ sql: String, _ parameters: [WireValue] = [], isKept: Bool = true) {
@@ -14,7 +14,7 @@ struct Request {
         self.isKept = isKept
     }
 
-    /// Calls the body with the parameters as libpq takes them, all in the binary format.
+    /// Calls the body with the parameters in libpq's form, all in the binary format.
     func withPointers<R>(
         _ body: (UnsafePointer<UnsafePointer<CChar>?>?, UnsafePointer<Int32>?, UnsafePointer<Int32>?, Int32) -> R
     ) -> R {
@@ -32,7 +32,7 @@ struct Request {
                 }
                 let part = UnsafeMutableRawBufferPointer(rebasing: buffer[start..<start + bytes.count])
                 part.copyBytes(from: bytes)
-                // An empty value is a value all the same, so that its pointer may not be nil.
+                // An empty value is not null, so its pointer must not be nil.
                 let place = buffer.baseAddress.map { $0 + start }
                 pointers.append(place.map { UnsafePointer($0.assumingMemoryBound(to: CChar.self)) })
                 start += bytes.count

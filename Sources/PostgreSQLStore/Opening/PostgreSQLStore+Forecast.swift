@@ -3,11 +3,11 @@ internal import ManagedModel
 package import RowStore
 
 extension PostgreSQLStore {
-    /// What the store was made for, compared with the options, and who has it open. Nothing is changed, and a server that only
-    /// takes reads is as good.
+    /// Compares the model and keys that the store was made for with the options, and lists who has it open. Nothing is changed,
+    /// so a read-only server is good enough.
     ///
-    /// - Returns: As if the store were reset whenever it is another one: the reason, and how many objects it has then.
-    /// - Throws: What opening would throw, but not `modelChanged` or `storeInUse`.
+    /// - Returns: The result of a reset whenever the model or keys differ: the reason, and how many objects the store has.
+    /// - Throws: What opening would throw, except `modelChanged` and `storeInUse`.
     package static func forecast(
         _ options: Options, countsRows: Bool = false
     ) throws(DataSourceError) -> (startup: StoreStartup, occupants: StoreOccupants) {
@@ -31,7 +31,7 @@ extension PostgreSQLStore {
     ) throws(DataSourceError) -> StoreStartup {
         let rows = try PostgreSQLSchema(named: entry.schema).metadataRows(connection)
         var startup = StoreStartup(reason: .current)
-        // The keys of data sources are known to the app alone.
+        // Only the app knows the keys of data sources.
         if case .reset(let reason, _) = try StartupDecision(.metadata(rows), options.identity, .discard) {
             startup.reason = reason
         }
@@ -45,11 +45,11 @@ extension PostgreSQLStore {
         return startup
     }
 
-    /// Puts an empty store in the place of one, for the model and database key of the options. Where there is no store, none
-    /// is made. The reset policy says whether the old one is set aside.
+    /// Replaces a store by an empty one, for the model and database key of the options. Does nothing if there is no store. The
+    /// reset policy determines whether the old one is set aside.
     ///
     /// - Parameter onlyIfNeeded: Whether a store that was made for this model and key is left alone.
-    /// - Throws: What ``open(_:)`` throws; `storeInUse`, which names them, if others have the store open.
+    /// - Throws: What ``open(_:)`` throws; `storeInUse`, with their names, if others have the store open.
     package static func reset(_ options: Options, onlyIfNeeded: Bool = false) throws(DataSourceError) -> StoreStartup {
         let connection = try Connection(options.target)
         defer { connection.close() }

@@ -1,10 +1,10 @@
 #if PostgreSQL
 internal import RowStore
 
-/// Which stores a database has, in which schema the newest generation of each is, and which schemas are backups.
+/// The list of a database's stores: the schema of the newest generation of each, and the schemas of backups.
 ///
-/// They are tables of a schema of its own, `coredatasource`. One process at a time opens or resets a store of the database: it
-/// holds the gate.
+/// They are tables in a separate schema, `coredatasource`. Only one process at a time, which holds the gate, opens or resets a
+/// store of the database.
 struct Registry {
     let connection: Connection
 
@@ -18,7 +18,7 @@ struct Registry {
     /// An advisory lock of the database.
     private static let gate = "1129271888, 1"
 
-    /// Runs the body while nobody else opens or resets a store of the database.
+    /// Runs the body while no other process opens or resets a store of the database.
     func holdingGate<R>(_ body: () throws(DataSourceError) -> R) throws(DataSourceError) -> R {
         try connection.run("SELECT pg_advisory_lock(\(Registry.gate))")
         defer { try? connection.run("SELECT pg_advisory_unlock(\(Registry.gate))") }
@@ -68,7 +68,7 @@ struct Registry {
             """, [WireValue(name), WireValue(entry.generation), WireValue(entry.schema)])
     }
 
-    /// The generation that comes after another one. No schema of that name is there.
+    /// The generation after another one, whose schema does not exist yet.
     func next(after entry: Entry?, _ name: String) throws(DataSourceError) -> Entry {
         var generation = (entry?.generation ?? 0) &+ 1
         while true {
@@ -81,9 +81,9 @@ struct Registry {
 
     // MARK: Backups
 
-    /// Sets the schema of a generation aside, and drops the oldest backups of the store beyond those that stay.
+    /// Sets the schema of a generation aside, and drops the store's oldest backups.
     ///
-    /// - Parameter count: How many stay, that one among them; 0 drops them all.
+    /// - Parameter count: How many backups stay, including that one; 0 drops them all.
     func retire(_ entry: Entry, of name: String, keeping count: Int) throws(DataSourceError) {
         if count > 0 {
             let backup = Identifiers.fitting("\(name) backup \(entry.generation)")
@@ -105,7 +105,7 @@ struct Registry {
 }
 
 extension Connection {
-    /// Runs the body in a transaction. If it throws, nothing of it has happened.
+    /// Runs the body in a transaction. If it throws, nothing has happened.
     func transaction<R>(_ body: () throws(DataSourceError) -> R) throws(DataSourceError) -> R {
         try run("BEGIN")
         do throws(DataSourceError) {

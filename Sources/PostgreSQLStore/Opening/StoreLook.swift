@@ -2,7 +2,7 @@
 internal import ManagedModel
 internal import RowStore
 
-/// Looking at a store that others may have open, without changing anything.
+/// Inspecting a store that others may have open, without changing anything.
 extension Connection {
     /// Runs the body in a transaction that only reads one state of the database.
     func look<R>(_ body: () throws(DataSourceError) -> R) throws(DataSourceError) -> R {
@@ -18,7 +18,7 @@ extension PostgreSQLSchema {
         try self.init(ModelLayout(ManagedObjectModel(name: "", entities: [])), name: name)
     }
 
-    /// What the store says of itself.
+    /// The store's metadata.
     func metadataRows(_ connection: Connection) throws(DataSourceError) -> [String: RowValue] {
         let found = try connection.rows("SELECT name, number, text FROM \(term(PostgreSQLSchema.metadata))")
         var rows: [String: RowValue] = [:]

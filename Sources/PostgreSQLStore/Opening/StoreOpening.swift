@@ -3,7 +3,7 @@ internal import Foundation
 internal import ManagedModel
 internal import RowStore
 
-/// Opens a store: looks, decides, and only then writes.
+/// Opens a store: inspects it, decides, and only then writes.
 struct StoreOpening {
     struct Result {
         let connection: Connection
@@ -19,7 +19,7 @@ struct StoreOpening {
     func run() throws(DataSourceError) -> sending Result {
         try checkName()
         let connection = try Connection(options.target)
-        // Large tables are counted, and indexes made.
+        // Large tables may be counted, and indexes built.
         connection.patience = .seconds(3600)
         defer { connection.patience = options.patience }
         try requirePrimary(connection)
@@ -48,13 +48,13 @@ struct StoreOpening {
         else { return }
         throw DataSourceError(
             .invalidRequest,
-            "A store cannot have the name \"\(options.name)\": it may not be empty, begin with pg_, or hold $ or U+0000. Choose another one."
+            "A store cannot have the name \"\(options.name)\": a name must not be empty, begin with pg_, or contain $ or U+0000. Choose another name."
         )
     }
 
-    /// Sets what a connection needs that writes.
+    /// The settings of a connection that writes.
     ///
-    /// Whoever stops in the middle of a transaction, or whose network is gone, keeps others waiting for seconds only.
+    /// A client that stops in the middle of a transaction, or loses its network, blocks others for a few seconds only.
     func settleWriter(_ connection: Connection) throws(DataSourceError) {
         let settings = [
             "idle_in_transaction_session_timeout": "5000", "tcp_keepalives_idle": "5", "tcp_keepalives_interval": "2",
@@ -79,7 +79,7 @@ struct StoreOpening {
         guard let found else { return (try create(registry, nil), StoreStartup(reason: .firstLaunch)) }
         let connection = registry.connection
         let old = try PostgreSQLSchema(options.layout, name: found.schema)
-        // What would lose the rows of others is never done by default.
+        // The default never loses rows of other users.
         let policy = options.resetPolicy.withoutMigration == .standard ? ResetPolicy.fail : options.resetPolicy
         let rows = try old.metadataRows(connection)
         let decision: StartupDecision
@@ -89,7 +89,7 @@ struct StoreOpening {
             throw DataSourceError(
                 .modelChanged,
                 "The store was made for another model or database key. Open it with the reset policy .discard or "
-                    + ".backup(keep:) to start over once nobody has it open, or with an app that has the old model.",
+                    + ".backup(keep:) to start over once no process has it open, or with an app that has the old model.",
                 cause: try [error.cause, describeOthers(connection, old)].compactMap(\.self).joined(separator: "; ")
             )
         }
@@ -114,7 +114,7 @@ struct StoreOpening {
         return others.isEmpty ? nil : "it is open in " + others.map(\.description).joined(separator: ", ")
     }
 
-    /// How many objects a generation has, of whatever model.
+    /// How many objects a generation has, of any model.
     func count(_ connection: Connection, _ entry: Registry.Entry) throws(DataSourceError) -> Int {
         let tables = try connection.rows(
             """
@@ -131,7 +131,7 @@ struct StoreOpening {
 
     // MARK: Making and replacing
 
-    /// Makes an empty generation, and lets the registry name it.
+    /// Makes an empty generation, and enters it in the registry.
     private func create(
         _ registry: Registry, _ old: Registry.Entry?, firstFreeKey: Int64 = 1,
         _ body: (PostgreSQLSchema) throws(DataSourceError) -> Void = { _ in }
@@ -166,9 +166,9 @@ struct StoreOpening {
             """, [WireValue(name), number, text])
     }
 
-    /// Puts an empty generation in the place of one, in one transaction: the old one becomes a backup, or goes.
+    /// Replaces a generation by an empty one, in one transaction. The old one becomes a backup, or is dropped.
     ///
-    /// - Throws: `storeInUse`, which names them, if others have the store open.
+    /// - Throws: `storeInUse`, with their names, if others have the store open.
     func replace(
         _ registry: Registry, _ old: Registry.Entry, _ reason: StoreStartup.Reason, besides own: Membership? = nil
     ) throws(DataSourceError) -> Registry.Entry {
@@ -189,7 +189,7 @@ struct StoreOpening {
         }
     }
 
-    /// Makes the indexes that the model has and drops those that it no longer has. They are not part of the hash.
+    /// Builds the indexes of the model and drops those that the model no longer has. They are not part of the hash.
     private func update(_ connection: Connection, _ schema: PostgreSQLSchema) throws(DataSourceError) {
         let found = try connection.rows(
             "SELECT indexname FROM pg_indexes WHERE schemaname = $1 AND starts_with(indexname, '_index ')",
@@ -197,7 +197,7 @@ struct StoreOpening {
         let present = Set((0..<found.rowCount).map { found.text($0, 0) })
         let wanted = schema.tables.compactMap(\.self).flatMap(\.indexes)
         let superfluous = present.subtracting(wanted.map(\.name))
-        // Others may be of a release that needs them.
+        // Other releases may need them.
         let isAlone = try Members(connection, schema).alive().isEmpty
         for name in superfluous.sorted() where isAlone {
             try connection.run("DROP INDEX IF EXISTS \(schema.name.quoted).\(name.quoted)")
@@ -211,7 +211,7 @@ struct StoreOpening {
 
     // MARK: Joining
 
-    /// Makes who has put a new generation in the place of an old one its only member, under the same number.
+    /// Makes the process that has replaced a generation the only member of the new one, under the same number.
     private func rejoin(
         _ connection: Connection, _ schema: PostgreSQLSchema, _ own: Membership
     ) throws(DataSourceError) {
@@ -220,7 +220,7 @@ struct StoreOpening {
         try Members(connection, schema).add(own)
     }
 
-    /// What that member works with then.
+    /// The state that this member then works with.
     func rejoined(
         _ connection: Connection, _ entry: Registry.Entry, _ own: Membership
     ) throws(DataSourceError) -> Result {
@@ -234,7 +234,7 @@ struct StoreOpening {
     ) throws(DataSourceError) -> (Membership, Int64) {
         try Members(connection, schema).forgetOld()
         return try connection.transaction { () throws(DataSourceError) in
-            // Nobody may get the number again.
+            // No other member may get the number again.
             try connection.run("SET LOCAL synchronous_commit = on")
             let joined = try connection.rows(
                 "UPDATE \(schema.term(PostgreSQLSchema.feed)) SET members = members + 1 RETURNING members, position"
@@ -254,7 +254,7 @@ extension DataSourceError {
     init(damagedSharing name: String) {
         self.init(
             .storeCorrupt,
-            "The tables by which processes share the store \(name) are not as this library made them. Close the store "
+            "The tables by which processes share the store \(name) differ from those that this library made. Close the store "
                 + "everywhere, and open it with the reset policy .discard.")
     }
 }

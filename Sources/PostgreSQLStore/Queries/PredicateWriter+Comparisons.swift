@@ -2,7 +2,7 @@ internal import RowStore
 
 /// Comparisons and lists.
 extension PredicateWriter {
-    /// What stands for a column of the innermost table; nil if a server cannot make it.
+    /// The SQL for a column of the innermost table; nil if a server cannot calculate it.
     mutating func column(_ column: Int, depth: Int) -> String? {
         guard !JoinedColumn.isJoined(column) else { return joinedColumn(column, depth: depth) }
         // Columns that are not stored are null in every row.
@@ -10,7 +10,7 @@ extension PredicateWriter {
             ?? "NULL::\(layout.order(of: column).storage.castName)"
     }
 
-    /// A column, or what stands for it, and a value.
+    /// A column, or an expression for it, and a value.
     mutating func comparison(
         _ name: String, _ order: ColumnOrder, _ relation: ComparisonOperator, _ value: RowValue, isNegated: Bool
     ) -> SQLTerm {
@@ -18,11 +18,11 @@ extension PredicateWriter {
             return equality(name, order.storage, value, isEqual: (relation == .equal) != isNegated)
         }
         guard value != .null, value.fits(order.storage) else { return .constant(isNegated) }
-        // Decimals are strings there, which are equal if they are here, but ordered by value here only.
+        // Decimals are stored as strings: equal ones are equal on the server too, but only this side can order them by value.
         if order.isDecimal { return .unknown }
         let (bound, isExclusive) = value.withoutNUL
         let relation = isExclusive ? relation.beforeNUL : relation
-        // In a negation all that is null passes.
+        // In a negation, null passes.
         guard isNegated else { return SQLTerm(sql: "\(name) \(relation.sql) \(add(bound, order.storage))") }
         let sql = "\(name) \(relation.negated.sql) \(add(bound, order.storage))"
         return SQLTerm(sql: "(\(sql) OR \(name) IS NULL)")
@@ -53,7 +53,7 @@ extension PredicateWriter {
         return SQLTerm(sql: isNegated ? "(\(test)) IS NOT TRUE" : test)
     }
 
-    /// Two values that are stored alike.
+    /// Two values with the same storage.
     mutating func relation(
         _ one: RowExpression, _ relation: ComparisonOperator, _ other: RowExpression, isNegated: Bool, depth: Int
     ) -> SQLTerm {
@@ -63,7 +63,7 @@ extension PredicateWriter {
         let isEquality = relation == .equal || relation == .notEqual
         let relation = isNegated && isEquality ? relation.negated : relation
         switch relation {
-        // An index serves this one only.
+        // Only this form can use an index.
         case .equal where one.isNeverNull || other.isNeverNull: return SQLTerm(sql: "\(left.sql) = \(right.sql)")
         case .equal: return SQLTerm(sql: "\(left.sql) IS NOT DISTINCT FROM \(right.sql)")
         case .notEqual: return SQLTerm(sql: "\(left.sql) IS DISTINCT FROM \(right.sql)")
@@ -75,7 +75,7 @@ extension PredicateWriter {
 }
 
 extension RowExpression {
-    /// Whether it has a value for every row.
+    /// Whether it has a value in every row.
     fileprivate var isNeverNull: Bool {
         switch self {
         case .key: true
@@ -91,9 +91,9 @@ extension RowValue {
         if case .text(let text) = self { !text.hasNUL } else { true }
     }
 
-    /// A value that stands where this one does among those that a server can hold, and whether it comes before this one.
+    /// A value at the same place among those that a server can hold, and whether it comes before this one.
     ///
-    /// Of strings without NUL those that are less than `a\0b` are `a` and what is less than `a`.
+    /// Of strings without NUL, those that are less than `a\0b` are `a` and everything less than `a`.
     fileprivate var withoutNUL: (value: RowValue, isBefore: Bool) {
         guard case .text(let text) = self, let end = text.utf8.firstIndex(of: 0) else { return (self, false) }
         return (.text(String(text[..<end])), true)
@@ -112,7 +112,7 @@ extension ComparisonOperator {
         }
     }
 
-    /// How the value before another one is compared instead of that one, if no row holds the other.
+    /// How to compare with the value before another one instead of that one, if no row can have the other.
     fileprivate var beforeNUL: ComparisonOperator {
         switch self {
         case .less, .lessOrEqual: .lessOrEqual

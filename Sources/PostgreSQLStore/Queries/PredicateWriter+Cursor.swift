@@ -1,6 +1,6 @@
 internal import RowStore
 
-/// What comes after a row in the order of a query.
+/// The condition for rows after a row in the order of a query.
 extension PredicateWriter {
     mutating func follows(
         _ cursor: RowCursor, _ sort: [SortKey], isNegated: Bool, depth: Int
@@ -10,7 +10,7 @@ extension PredicateWriter {
         let later = cursor.later(sort, layout)
         if isNegated { return later.map { term($0, isNegated: true, depth: depth) } ?? .unknown }
         if later != nil, let term = rowComparison(cursor, sort, depth: depth) { return term }
-        // What an index can serve, and then the whole test.
+        // A part that an index can use, followed by the whole test.
         guard let bound = cursor.bound(sort, layout) else {
             return later.map { term($0, depth: depth) } ?? .unknown
         }
@@ -20,7 +20,7 @@ extension PredicateWriter {
         return found
     }
 
-    /// One comparison of all columns, which an index serves as a whole. Where null comes first, no null comes after a value.
+    /// One comparison of all columns, which can use an index as a whole. Where null comes first, no null comes after a value.
     private mutating func rowComparison(_ cursor: RowCursor, _ sort: [SortKey], depth: Int) -> SQLTerm? {
         guard !sort.isEmpty, sort.allSatisfy(\.isAscending),
             cursor.values.allSatisfy({ $0 != .null && $0.isOnServers })

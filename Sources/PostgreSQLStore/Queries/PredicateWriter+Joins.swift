@@ -1,13 +1,13 @@
 internal import RowStore
 
-/// What rows get from others: queries of the related rows within the query.
+/// Joined columns: queries of the related rows inside the query.
 extension PredicateWriter {
-    /// The most tables that one statement names: with many sub-entities they multiply with each relationship.
+    /// The most tables in one statement: with many sub-entities they multiply with each relationship.
     private static let tableLimit = 100
 
     /// The related rows of one entity.
     private struct Source {
-        /// What is wanted of each of them.
+        /// The expression for each of them.
         let value: String
         /// `FROM` and `WHERE`.
         let sql: String
@@ -17,7 +17,7 @@ extension PredicateWriter {
 
     /// Whether a row has a related row, or has none.
     ///
-    /// - Returns: Nil if a server cannot tell.
+    /// - Returns: Nil if a server cannot decide that.
     mutating func relatedTest(_ test: RelatedTest, isNegated: Bool, depth: Int) -> SQLTerm? {
         let mark = parameters.count
         guard let sources = sources(test.related, nil, depth: depth) else {
@@ -30,9 +30,9 @@ extension PredicateWriter {
         return SQLTerm(sql: "(" + tests.joined(separator: isNone ? " AND " : " OR ") + ")")
     }
 
-    /// What stands for a joined column of the innermost table.
+    /// The SQL for a joined column of the innermost table.
     ///
-    /// - Returns: Nil if a server cannot make it.
+    /// - Returns: Nil if a server cannot calculate it.
     mutating func joinedColumn(_ column: Int, depth: Int) -> String? {
         let joined = scope.joined[JoinedColumn.index(column)]
         switch joined.source {
@@ -48,7 +48,7 @@ extension PredicateWriter {
         case .aggregate(let related, _, nil):
             return aggregate("count", sources(related, nil, depth: depth), ofNone: "0::bigint")
         case .aggregate(let related, let function, let column?):
-            // Sums could overflow there, and reals are added exactly here.
+            // Sums could overflow there, and only this side adds reals exactly.
             guard function == .min || function == .max, joined.calculation.isOrderedThere else { return nil }
             return aggregate(
                 function.rawValue, sources(related, .column(column), depth: depth),
@@ -56,7 +56,7 @@ extension PredicateWriter {
         }
     }
 
-    /// Writes what is about the row from which a relationship led here.
+    /// Writes an expression for the row from which a relationship led here.
     private mutating func outside(_ write: (inout PredicateWriter) -> String?) -> String? {
         let inner = scopes.removeLast()
         defer { scopes.append(inner) }
@@ -79,8 +79,8 @@ extension PredicateWriter {
         return "(SELECT \(name)(\(alias).v) FROM (\(all)) AS \(alias))"
     }
 
-    /// - Parameter wanted: What is wanted of each related row.
-    /// - Returns: Nil if a server cannot tell which rows these are.
+    /// - Parameter wanted: The expression for each related row.
+    /// - Returns: Nil if a server cannot find these rows.
     private mutating func sources(
         _ related: RelatedRows, _ wanted: RowExpression?, depth: Int
     ) -> [Source]? {
@@ -103,7 +103,7 @@ extension PredicateWriter {
         return sources
     }
 
-    /// The related rows of one entity, and how they are found from a row of the innermost table.
+    /// The related rows of one entity, and how to find them from a row of the innermost table.
     private mutating func link(
         _ link: RelatedRows.Link, _ table: QueryTable
     ) -> (from: (sql: String, alias: String), isLinked: String)? {
@@ -128,7 +128,7 @@ extension PredicateWriter {
 }
 
 extension ValueKind {
-    /// Whether a server finds the least and the greatest of them as it is done here.
+    /// Whether a server finds the same least and greatest values as this side.
     fileprivate var isOrderedThere: Bool {
         self != .decimal && storage != .blob
     }

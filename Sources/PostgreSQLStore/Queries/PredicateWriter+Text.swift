@@ -1,6 +1,6 @@
 internal import RowStore
 
-/// String operators that compare bytes. Folded strings, characters and regular expressions are for this side.
+/// String operators that compare bytes. Folded strings, characters and regular expressions are tested on this side.
 extension PredicateWriter {
     mutating func text(
         _ value: RowExpression, _ matcher: StringMatcher, isNegated: Bool, depth: Int
@@ -11,13 +11,13 @@ extension PredicateWriter {
         if matcher.comparison == .like {
             return like(value, WildcardLiterals(matcher.pattern), isNegated: isNegated)
         }
-        // No string there has a NUL, so none has one within.
+        // No string on a server contains NUL, so this string matches nothing.
         if matcher.pattern.hasNUL { return .constant(isNegated) }
         let pattern = add(.text(matcher.pattern), .text)
         return find(pattern, in: value.sql, matcher.comparison, isNegated: isNegated)
     }
 
-    /// A right side that is made for each row.
+    /// A right side that is calculated for each row.
     mutating func text(
         _ value: RowExpression, _ comparison: StringOperator, _ pattern: RowExpression, isNegated: Bool, depth: Int
     ) -> SQLTerm {
@@ -33,14 +33,14 @@ extension PredicateWriter {
         let test =
             switch comparison {
             case .beginsWith: "starts_with(\(value), \(pattern))"
-            // Strings of UTF-8 end alike if their last characters are the same ones.
+            // UTF-8 strings have the same ending if their last characters are the same.
             case .endsWith: "right(\(value), char_length(\(pattern))) = \(pattern)"
             default: "strpos(\(value), \(pattern)) > 0"
             }
         return SQLTerm(sql: isNegated ? "(\(test)) IS NOT TRUE" : test)
     }
 
-    /// Wildcards are for characters as a person sees them, which a server does not know. It can look for what stands between.
+    /// Wildcards match characters as a person sees them, which a server does not know. It can search for the literal parts.
     private mutating func like(_ value: SQLValue, _ literals: WildcardLiterals, isNegated: Bool) -> SQLTerm {
         guard literals.hasWildcards else {
             if literals.longest.hasNUL { return .constant(isNegated) }

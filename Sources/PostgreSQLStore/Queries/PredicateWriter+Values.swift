@@ -1,17 +1,17 @@
 internal import RowStore
 
-/// A value that a server can make from a row.
+/// A value that a server can calculate from a row.
 struct SQLValue {
     let sql: String
     let storage: ColumnStorage
 }
 
-/// Values made from rows.
+/// Values calculated from rows.
 ///
-/// A server refuses a whole statement where an integer overflows or a number is divided by zero, and counts code points where
-/// characters are meant here. So only what can't fail and means the same is written.
+/// A server refuses a whole statement if an integer overflows or a number is divided by zero, and it counts code points instead
+/// of characters. So only expressions are written that cannot fail and mean the same.
 extension PredicateWriter {
-    /// - Returns: Nil for what is made here only.
+    /// - Returns: Nil for a value that only this side can calculate.
     mutating func value(_ expression: RowExpression, depth: Int) -> SQLValue? {
         guard depth < PredicateWriter.depthLimit else { return nil }
         switch expression {
@@ -26,7 +26,7 @@ extension PredicateWriter {
         case .conditional(let test, let one, let other):
             let test = term(test, depth: depth + 1)
             guard test.isExact else { return nil }
-            // Null counts as false there too.
+            // Null counts as false on the server too.
             return combined(one, other, depth) { "CASE WHEN \(test.sql) THEN \($0) ELSE \($1) END" }
         case .arithmetic(let one, let operation, let other, .integer):
             guard let sign = operation.bitSign, let value = combined(one, other, depth, { "(\($0) \(sign) \($1))" }),
@@ -54,7 +54,7 @@ extension PredicateWriter {
         case .integer: return SQLValue(sql: add(value, .integer), storage: .integer)
         case .real(let real):
             return real.isNaN ? nil : SQLValue(sql: add(value, .real), storage: .real)
-        // Two constants have no column from which they would get the order.
+        // Two constants have no column that determines their order.
         case .text: return SQLValue(sql: add(value, .text) + " COLLATE \"C\"", storage: .text)
         case .blob: return SQLValue(sql: add(value, .blob), storage: .blob)
         }
@@ -71,7 +71,7 @@ extension PredicateWriter {
 }
 
 extension ArithmeticOperator {
-    /// Of those that combine bits and have a result for all integers.
+    /// Only bit operators that have a result for all integers.
     fileprivate var bitSign: String? {
         switch self {
         case .bitwiseAnd: "&"

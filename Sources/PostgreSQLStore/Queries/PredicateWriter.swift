@@ -1,26 +1,26 @@
 internal import RowStore
 
-/// Writes predicates in SQL, as far as a server can say what they say here, and collects their values.
+/// Translates predicates to SQL, as far as a server gives the same answers, and collects their values.
 ///
-/// SQL has three truth values where `RowPredicate` has two. So a negation is pushed down to the comparisons, which say what
-/// is with null: above them null counts as false, and nothing is negated there.
+/// SQL has three truth values, `RowPredicate` has two. So a negation is pushed down to the comparisons, which handle null.
+/// Above them null counts as false, and nothing is negated.
 struct PredicateWriter {
-    /// The tables whose rows the terms are about, the innermost one last.
+    /// The tables that the terms refer to, the innermost one last.
     var scopes: [Scope]
     /// The tables of all entities, by their numbers.
     let tables: [Int: QueryTable]
     private(set) var parameters: [QueryParameter] = []
-    /// How many tables have got an alias.
+    /// How many aliases have been used.
     private(set) var aliasCount = 0
 
-    /// A table, what stands before its columns, and what its rows get from others.
+    /// A table, the prefix of its columns, and its joined columns.
     struct Scope {
         let table: QueryTable
         let alias: String
         let joined: [JoinedColumn]
     }
 
-    /// The deepest nesting of terms, for the stack of the server; what is deeper is tested here.
+    /// The deepest nesting of terms, because of the server's stack; deeper terms are tested on this side.
     static let depthLimit = 50
     /// The most values. The protocol has 16 bits for their number.
     private static let parameterLimit = 10_000
@@ -43,7 +43,7 @@ struct PredicateWriter {
 
     /// Adds a value.
     ///
-    /// - Returns: What stands for it, cast to its type.
+    /// - Returns: The placeholder, cast to its type.
     mutating func add(_ value: RowValue, _ storage: ColumnStorage) -> String {
         add(.value(value)) + "::" + storage.castName
     }
@@ -63,7 +63,7 @@ struct PredicateWriter {
         return term
     }
 
-    /// Takes values back: a server refuses those that the SQL does not name.
+    /// Removes values again, because a server refuses values that the SQL does not use.
     mutating func takeBack(to count: Int) {
         parameters.removeSubrange(count...)
     }
@@ -105,7 +105,7 @@ struct PredicateWriter {
             let term = term(part, isNegated: isNegated, depth: depth)
             if isAnd ? term.isNever : term.isAlways { return term }
             isExact = isExact && term.isExact
-            // What decides nothing is left out.
+            // A part that decides nothing is left out.
             if isAnd ? !term.isAlways : !term.isNever { terms.append(term.sql) }
         }
         guard terms.count > 1 else {
@@ -114,7 +114,7 @@ struct PredicateWriter {
         return SQLTerm(sql: "(" + terms.joined(separator: isAnd ? " AND " : " OR ") + ")", isExact: isExact)
     }
 
-    /// What a server can say of a predicate whose parts all have to hold, and what is left of it.
+    /// The part of a conjunction that a server can test, and the part that is left.
     mutating func split(_ predicate: RowPredicate) -> (sql: SQLTerm, filter: RowPredicate?) {
         var terms: [String] = []
         var rest: [RowPredicate] = []
@@ -136,7 +136,7 @@ struct PredicateWriter {
 }
 
 extension RowPredicate {
-    /// The parts that all have to hold or, if they are negated, not to hold.
+    /// The parts that must all hold or, if they are negated, must all not hold.
     fileprivate var conjuncts: [(part: RowPredicate, isNegated: Bool)] {
         var found: [(part: RowPredicate, isNegated: Bool)] = []
         var rest = [(part: self, isNegated: false)]

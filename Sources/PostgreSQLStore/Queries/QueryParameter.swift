@@ -1,8 +1,8 @@
 package import RowStore
 
-/// A value of a statement. None of them is ever part of the SQL.
+/// A value of a statement. Values are never part of the SQL.
 ///
-/// Strings have no NUL character, and reals are numbers: a comparison with anything else has been answered before.
+/// Strings have no NUL character, and reals are not NaN: comparisons with such values have been decided before.
 package enum QueryParameter: Sendable, Equatable {
     case value(RowValue)
     case integers([Int64])
@@ -10,7 +10,7 @@ package enum QueryParameter: Sendable, Equatable {
     case texts([String])
     case blobs([[UInt8]])
 
-    /// The values that a column of that storage can have on a server; nil if there are none.
+    /// The values that a column with that storage can have on a server; nil if there are none.
     init?(_ values: [RowValue], _ storage: ColumnStorage) {
         switch storage {
         case .integer:
@@ -37,7 +37,7 @@ package enum QueryParameter: Sendable, Equatable {
 }
 
 extension ColumnStorage {
-    /// What a parameter is cast to, so that the server need not guess.
+    /// The type that a parameter is cast to, so that the server need not guess.
     var castName: String {
         switch self {
         case .integer: "bigint"
@@ -49,6 +49,6 @@ extension ColumnStorage {
 }
 
 extension String {
-    /// Whether it has a character that no string on a server can have.
+    /// Whether it contains a character that a string on a server cannot have.
     var hasNUL: Bool { utf8.contains(0) }
 }

@@ -1,7 +1,7 @@
 internal import RowStore
 
 extension QueryStatement {
-    /// What is done here with the rows that the server returns.
+    /// The work on this side with the rows that the server returns.
     package var stepsHere: [String] {
         var steps: [String] = []
         if let filter { steps.append("TEST EACH ROW OUTSIDE OF POSTGRESQL" + names(filter)) }
@@ -10,7 +10,7 @@ extension QueryStatement {
         return steps
     }
 
-    /// Of which columns the test is.
+    /// The columns that the test needs.
     private func names(_ filter: RowPredicate) -> String {
         var columns: Set<Int> = []
         _ = filter.collectColumns(&columns)

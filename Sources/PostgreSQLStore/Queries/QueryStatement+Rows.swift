@@ -1,8 +1,8 @@
 internal import RowStore
 
-/// Reading the rows of a statement, and doing here what the server left.
+/// Reading the rows of a statement, and doing the rest of the work on this side.
 extension QueryStatement {
-    /// Hands over the rows of the query, in order and within limit and offset.
+    /// Passes on the rows of the query, in order and within limit and offset.
     func forEachRow(
         from reader: some StatementReader, _ body: (StoredRow) -> Void
     ) throws(DataSourceError) {
@@ -35,7 +35,7 @@ extension QueryStatement {
         return count
     }
 
-    /// How many rows are read at least before those that can't be in the window are dropped.
+    /// The least number of rows that are read before rows outside of the window are dropped.
     private static let leastKept = 1024
 
     private func sortedRows(from reader: some StatementReader) throws(DataSourceError) -> ArraySlice<StoredRow> {
@@ -56,7 +56,7 @@ extension QueryStatement {
         return kept.dropFirst(offset)
     }
 
-    /// Sorts rows and drops those after the last place that is wanted.
+    /// Sorts rows and drops those after the end of the window.
     private func keep(_ end: Int, of rows: inout [StoredRow]) {
         rows.sort { $0.precedes($1, by: query.sort, layout) }
         if rows.count > end { rows.removeSubrange(end...) }

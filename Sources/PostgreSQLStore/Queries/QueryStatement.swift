@@ -1,18 +1,18 @@
 package import RowStore
 
-/// A query as a server answers it: what it can say in SQL, and what is left to do here with the rows that it returns.
+/// A query as a server answers it: the SQL, and the work that is left for this side.
 ///
-/// The server has none of this library's functions and orders. What it cannot test is tested here, row by row; if anything is
-/// left to test or to sort, the rows are counted for limit and offset here too.
+/// The server lacks this library's functions and orders. What it cannot test is tested on this side, row by row. If anything is
+/// left to test or to sort, limit and offset are applied on this side, too.
 package struct QueryStatement: Sendable {
     /// Returns the key, ``columns`` and ``joined``, or one number if ``isCount``. Its values are `$1`, `$2`...
     package let sql: String
     package let parameters: [QueryParameter]
     /// The columns that each row has, in the order of the results after the key.
     package let columns: [Int]
-    /// The numbers of the joined columns that come after them. The others of the query are null.
+    /// The numbers of the joined columns after them. The query's other joined columns are null.
     package let joined: [Int]
-    /// What each row has to be tested for here; nil for nothing.
+    /// The test for each row on this side; nil for none.
     package let filter: RowPredicate?
     /// Whether the rows come in the order of the query, or it has none.
     package let isSorted: Bool
@@ -20,7 +20,7 @@ package struct QueryStatement: Sendable {
     package let hasWindow: Bool
     /// Whether the server returns the number of rows, as the only column of one row.
     package let isCount: Bool
-    /// Whether there is no such row, so that nobody has to be asked.
+    /// Whether no row can match, so that the server need not be asked.
     package let isEmpty: Bool
 
     package let query: RowQuery
@@ -30,9 +30,9 @@ package struct QueryStatement: Sendable {
     package var rowLimit: Int? { isCount ? 1 : hasWindow ? query.limit : nil }
 
     /// - Parameters:
-    ///   - isCount: Whether the number of rows is asked for, without limit and offset, and not the rows.
-    ///   - table: That of the query's entity.
-    /// - Returns: Nil for a query with joined columns that a server cannot make.
+    ///   - isCount: Whether to return the number of rows, without limit and offset, instead of the rows.
+    ///   - table: The table of the query's entity.
+    /// - Returns: Nil for a query with joined columns that a server cannot calculate.
     package init?(_ query: RowQuery, isCount: Bool = false, _ table: QueryTable, _ tables: [Int: QueryTable]) {
         self.query = query
         layout = table.layout
@@ -66,7 +66,8 @@ package struct QueryStatement: Sendable {
     }
 }
 
-/// What a statement returns after the key: what is wanted, and what the rows are sorted and tested by here.
+/// The columns that a statement returns after the key: requested ones, and those that rows are sorted and tested by on this
+/// side.
 private struct ResultColumns {
     let columns: [Int]
     let joined: [Int]
@@ -83,14 +84,14 @@ private struct ResultColumns {
         joined = needed.filter(JoinedColumn.isJoined).sorted()
     }
 
-    /// The place of a joined column among the results, from 1 on.
+    /// The position of a joined column among the results, counted from 1.
     func place(_ column: Int) -> Int? {
         joined.firstIndex(of: column).map { 1 + columns.count + $0 + 1 }
     }
 }
 
 extension SortKey {
-    /// Whether a server can order by it as it is done here.
+    /// Whether a server can order by it as this side does.
     fileprivate func isPortable(_ layout: EntityLayout) -> Bool {
         let column = layout.order(of: column)
         return !column.isDecimal && (column.storage != .text || order == .bytes)
@@ -98,14 +99,14 @@ extension SortKey {
 }
 
 extension PredicateWriter {
-    /// Rows that are equal by all keys come in the order of their row keys.
+    /// Rows that compare equal come in the order of their row keys.
     fileprivate func order(_ sort: [SortKey], _ results: ResultColumns) -> String {
         let terms = sort.compactMap { key -> String? in
             let name = scope.table.columns[key.column].map { "\(scope.alias).\($0)" }
             guard let term = name ?? results.place(key.column).map(String.init) else { return nil }
             return term + (key.isAscending ? " ASC NULLS FIRST" : " DESC NULLS LAST")
         }
-        // Of keys none is null; their index has the default order.
+        // Keys are never null; their index has the default order.
         return (terms + [key]).joined(separator: ", ")
     }
 }

@@ -1,6 +1,6 @@
 package import RowStore
 
-/// What queries have to know of the table of one concrete entity, or of links: its names, all of them quoted.
+/// The names that queries need of the table of one concrete entity, or of links, all of them quoted.
 package struct QueryTable: Sendable {
     package let layout: EntityLayout
     /// The table, with its schema.

@@ -1,14 +1,14 @@
-/// What a server can say of a predicate.
+/// The SQL for a predicate, as far as a server can test it.
 struct SQLTerm: Equatable {
-    /// It holds for every row for which the predicate holds.
+    /// It is true for every row for which the predicate is true.
     var sql: String
-    /// Whether it holds for no other row.
+    /// Whether it is true for no other row.
     var isExact = true
 
     static let alwaysSQL = "TRUE"
     static let neverSQL = "FALSE"
 
-    /// Nothing can be said: each row has to be tested here.
+    /// The server can test nothing: each row must be tested on this side.
     static let unknown = SQLTerm(sql: alwaysSQL, isExact: false)
 
     static func constant(_ answer: Bool) -> SQLTerm { SQLTerm(sql: answer ? alwaysSQL : neverSQL) }

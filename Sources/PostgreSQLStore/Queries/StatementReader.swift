@@ -1,17 +1,17 @@
 package import RowStore
 
-/// Who sends statements to a server and decodes what it returns. It answers queries by them.
+/// Sends statements to a server and decodes what it returns, to answer queries.
 package protocol StatementReader: StoreReader, RowView {
     /// The tables of all concrete entities and of all links, by the numbers of their layouts.
     var tables: [Int: QueryTable] { get }
 
-    /// Reads the rows of a statement page by page, and hands over each until the answer is false: then no further page is
-    /// asked for.
+    /// Reads the rows of a statement page by page, and passes on each until the closure returns false; then no further page is
+    /// read.
     ///
     /// - Parameters:
     ///   - statement: Its `columns` and `joined` say what each row has after the key; other columns are null. The row of a
-    ///     count has the number in the place of the key.
-    ///   - goOn: Whether another row is wanted.
+    ///     count has the number instead of the key.
+    ///   - goOn: Whether another row is needed.
     func read(
         _ statement: QueryStatement, _ goOn: (StoredRow) throws(DataSourceError) -> Bool
     ) throws(DataSourceError)

@@ -1,7 +1,7 @@
-/// What a pattern of LIKE has besides its wildcards. Every string that matches has it, byte by byte.
+/// The literal parts of a LIKE pattern. Every string that matches contains them, byte by byte.
 struct WildcardLiterals {
     private(set) var hasWildcards = false
-    /// What stands before the first wildcard.
+    /// The part before the first wildcard.
     let prefix: String
     /// The longest part without wildcards.
     let longest: String

@@ -14,12 +14,12 @@ final class Reader: @unchecked Sendable {
     private(set) var position: Int64 = 0
     private var cursorNumber = 0
 
-    /// How many rows the server is asked for at once: few first, for many queries have few.
+    /// How many rows are requested at once: few at first, because many queries have few.
     private static let firstPage = 256
     private static let longestPage = 4096
-    /// About how many bytes a page may have, as the page before tells.
+    /// The approximate bytes of a page, estimated from the previous page.
     private static let pageBytes = 8 << 20
-    /// A statement with more parameters than these seldom comes back.
+    /// A statement with more parameters than this seldom comes back.
     private static let keptParameters = 40
 
     init(
@@ -39,7 +39,7 @@ final class Reader: @unchecked Sendable {
 
     func close() { connection.close() }
 
-    /// Begins a state in which all reads see the same, and notes which one it is.
+    /// Begins a state that all reads share, and notes its position.
     func begin() throws(DataSourceError) {
         let results = try connection.ofGeneration(schema, options.name) { () throws(DataSourceError) in
             try connection.pipeline([
@@ -51,7 +51,7 @@ final class Reader: @unchecked Sendable {
         position = results[1].integer(0, 0)
     }
 
-    /// Ends that state. A connection that cannot is of no use any more.
+    /// Ends that state. A connection that fails to do so cannot be used any more.
     func end() {
         guard connection.isUsable else { return }
         do throws(DataSourceError) { try connection.run("ROLLBACK") } catch { connection.close() }
@@ -95,7 +95,7 @@ extension Reader: StatementReader {
     ) throws(DataSourceError) {
         counters.count(statements: 1)
         let parameters = statement.parameters.map { WireValue($0) }
-        // Few rows need no cursor, and so only one answer of the server.
+        // A few rows need no cursor, and so only one round trip.
         if let most = statement.rowLimit, most <= Reader.firstPage {
             let request = Request(statement.sql, parameters, isKept: parameters.count <= Reader.keptParameters)
             let found = try connection.pipeline([request])[0]
@@ -141,7 +141,7 @@ extension QueryStatement {
 }
 
 extension QueryResult {
-    /// A row of the store: the key comes first, then those columns.
+    /// A row of the store: the key comes first, followed by those columns.
     fileprivate func row(_ row: Int, _ layout: EntityLayout, _ columns: [Int]) -> StoredRow {
         var snapshot = RowSnapshot(columnCount: layout.columns.count)
         for (place, column) in columns.enumerated() {
@@ -166,7 +166,7 @@ extension QueryResult {
 }
 
 extension PostgreSQLSchema {
-    /// What queries have to know of the tables.
+    /// The tables, for queries.
     fileprivate var queryTables: [Int: QueryTable] {
         var found: [Int: QueryTable] = [:]
         for (number, table) in tables.enumerated() {

@@ -2,17 +2,17 @@
 internal import Dispatch
 internal import RowStore
 
-/// The connections that read: made when needed, given to one caller at a time, kept for the next.
+/// The connections that read: made when needed, given to one caller at a time, and kept for the next.
 ///
-/// Main never waits for the others: it gets a connection of its own.
+/// Main never waits for the others: it has a connection of its own.
 final class ReaderPool: Sendable {
-    /// The most readers at once, apart from main's. More callers than that wait for each other.
+    /// The most readers at once, apart from main's. Further callers wait.
     static let limit = 8
 
     private struct State {
         var idle: [Reader] = []
         var schema: PostgreSQLSchema
-        /// Another one for each schema, so that no reader of an old one is kept.
+        /// Changes with each schema, so that no reader of an old one is kept.
         var generation = 0
         var isClosed = false
     }
@@ -40,7 +40,7 @@ final class ReaderPool: Sendable {
         return try body(reader)
     }
 
-    /// A reader whose state has begun. One whose connection was lost while nobody used it is replaced.
+    /// A reader whose state has begun. If its connection was lost while it was not used, it is replaced.
     private func begun() throws(DataSourceError) -> (Reader, Int) {
         while true {
             let (idle, schema, generation, isClosed) = state.withLock { state in
@@ -54,7 +54,7 @@ final class ReaderPool: Sendable {
             } catch {
                 reader.close()
                 guard idle != nil, error.isLoss else { throw error }
-                // The others are of the same server, and as old.
+                // The others lead to the same server, and are as old.
                 for other in takeIdle() { other.close() }
             }
         }
@@ -76,7 +76,7 @@ final class ReaderPool: Sendable {
         if !isKept { reader.close() }
     }
 
-    /// Lets nobody read while the body runs.
+    /// Runs the body while there are no reads.
     func pause<R>(_ body: () throws(DataSourceError) -> R) throws(DataSourceError) -> R {
         try permits.pause(body)
     }
@@ -92,7 +92,7 @@ final class ReaderPool: Sendable {
         for reader in old { reader.close() }
     }
 
-    /// Waits until all readers were given back, and closes them. Nobody gets one any more.
+    /// Waits until all readers were returned, and closes them. The pool gives out no more readers.
     func close() {
         let idle = state.withLock { state in
             state.isClosed = true

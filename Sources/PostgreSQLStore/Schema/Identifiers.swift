@@ -2,15 +2,15 @@
 internal import ManagedModel
 internal import RowStore
 
-/// Gives each thing a name of its own that the server can keep: at most 63 bytes. Longer ones are cut, and end in a hash.
+/// Gives each element a unique name that the server can store: at most 63 bytes. Longer names are cut, and end in a hash.
 ///
-/// The names given depend on the order of asking only, so that a store finds its tables again.
+/// The names depend only on the order of the requests, so that a store finds its tables again.
 struct Identifiers {
     private var taken: Set<String>
 
     /// The longest name of a server, in bytes: `NAMEDATALEN` less one.
     private static let byteLimit = 63
-    /// Those that every table of the server has already.
+    /// Names that every table of the server already has.
     static let systemColumns = ["tableoid", "xmin", "cmin", "xmax", "cmax", "ctid"]
 
     init(reserved: [String]) { taken = Set(reserved) }
@@ -18,7 +18,7 @@ struct Identifiers {
     mutating func claim(_ name: String) throws(DataSourceError) -> String {
         guard !name.isEmpty, !name.utf8.contains(0) else {
             throw DataSourceError(
-                .unreadableModel, "The model has a name that is empty or holds a NUL character. Rename it.")
+                .unreadableModel, "The model has a name that is empty or contains a NUL character. Rename it.")
         }
         var wanted = name
         while true {
@@ -45,9 +45,9 @@ struct Identifiers {
 }
 
 extension String {
-    /// As SQL spells a name. Names are always quoted: any keyword, space or quote may be in them.
+    /// The name as SQL. Names are always quoted, because they may contain any keyword, space or quote.
     var quoted: String { "\"" + parts(separatedBy: "\"").joined(separator: "\"\"") + "\"" }
-    /// As SQL spells a text.
+    /// The string as SQL.
     var quotedText: String { "'" + parts(separatedBy: "'").joined(separator: "''") + "'" }
 }
 #endif

@@ -2,9 +2,9 @@
 internal import RowStore
 
 extension PostgreSQLSchema {
-    /// Makes sure that the tables of the model are there, with their columns and the types of these.
+    /// Makes sure that the tables of the model exist, with their columns and types.
     ///
-    /// - Throws: `storeCorrupt`, which names the first that is not.
+    /// - Throws: `storeCorrupt`, with the first difference.
     func checkTables(_ connection: Connection, _ store: String) throws(DataSourceError) {
         let found = try connection.rows(
             """
@@ -31,7 +31,7 @@ extension PostgreSQLSchema {
     private func damaged(_ store: String, _ cause: String) -> DataSourceError {
         DataSourceError(
             .storeCorrupt,
-            "The tables of the store \(store) are not as this library made them: somebody has changed them by hand. Restore them.",
+            "The tables of the store \(store) differ from those that this library made: they were changed by hand. Restore them.",
             cause: cause)
     }
 }

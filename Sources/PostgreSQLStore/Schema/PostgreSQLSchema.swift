@@ -63,12 +63,12 @@ struct PostgreSQLSchema: Sendable {
         return table
     }
 
-    /// The name of the channel on which those who have the store open call each other.
+    /// The name of the channel on which members of the store notify each other.
     var channel: String { Identifiers.fitting("coredatasource " + name) }
 
     // MARK: Making it
 
-    /// Columns of numbers that members count: nobody can store one with which they could not count on.
+    /// Columns with numbers that members count up. The check keeps everyone from storing a number that could not be counted up.
     private func numbers(_ names: String...) -> String {
         names.map { "\($0) bigint NOT NULL CHECK (\($0) BETWEEN 0 AND \(Int64(1) << 62))" }.joined(separator: ", ")
     }
@@ -113,7 +113,8 @@ struct PostgreSQLSchema: Sendable {
         return sql
     }
 
-    /// What notes that another program has written: whoever is no member makes a save of unknown content by it.
+    /// Notes that another program has written: a transaction of a program that is not a member adds a save with unknown
+    /// content.
     private var outsideSQL: [String] {
         let function = term("_note_outside_write")
         var sql = [

@@ -6,12 +6,12 @@ struct PostgreSQLTable: Sendable {
     let layout: EntityLayout
     /// Quoted, with its schema.
     let name: String
-    /// Without quotes and schema, as the server's errors have it.
+    /// Without quotes and schema, as in the server's errors.
     let bareName: String
     /// The quoted name of each stored column, by its number, and the same without quotes.
     let columns: [Int: String]
     let bareColumns: [Int: String]
-    /// The stored columns, in the order in which all statements name them.
+    /// The stored columns, in the order in which all statements list them.
     let stored: [Int]
     let constraints: [Constraint]
     let indexes: [Index]
@@ -71,7 +71,7 @@ struct PostgreSQLTable: Sendable {
         }
         for constraint in constraints {
             let columns = constraint.columns.map(term).joined(separator: ", ")
-            // Only at the end of a save: rows may exchange what is unique.
+            // Only checked at the end of a save, because rows may exchange unique values.
             parts.append("CONSTRAINT \(constraint.name.quoted) UNIQUE (\(columns)) DEFERRABLE INITIALLY DEFERRED")
         }
         createSQL = "CREATE TABLE \(name) (\(parts.joined(separator: ", ")))"
@@ -96,12 +96,12 @@ struct PostgreSQLTable: Sendable {
         guard layout.storedColumns.count < 1600 else {
             throw DataSourceError(
                 .unreadableModel,
-                "\(layout.name) has \(layout.storedColumns.count) stored columns; a table of the server holds 1,599. "
+                "\(layout.name) has \(layout.storedColumns.count) stored columns, but a table of the server can have only 1,599. "
                     + "Divide the entity.", entityName: layout.name)
         }
         var names = Identifiers(reserved: [keyName] + Identifiers.systemColumns)
         var result: [Int: String] = [:]
-        // In the order of the names, for the order in the model may change without a reset.
+        // In the order of the names, because the order in the model may change without a reset.
         let sorted = layout.storedColumns.sorted {
             layout.columns[$0].name.utf8.lexicographicallyPrecedes(layout.columns[$1].name.utf8)
         }
@@ -127,11 +127,9 @@ struct PostgreSQLTable: Sendable {
 }
 
 extension PostgreSQLTable {
-    /// The indexes that the model asks for. A name holds the definition, so that a name that is there is an index that is
-    /// right.
+    /// The indexes of the model. An index name contains the definition, so an index with the right name is the right index.
     ///
-    /// An index over texts in their order would refuse long ones, so that texts and data have one that only finds what is
-    /// equal.
+    /// An ordered index over strings would refuse long ones, so strings and data have one that only finds equal values.
     private static func indexes(
         _ layout: EntityLayout, _ table: String, _ columns: [Int: String],
         _ declared: [[(column: Int, isAscending: Bool)]]

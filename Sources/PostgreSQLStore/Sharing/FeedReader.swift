@@ -1,8 +1,8 @@
 #if PostgreSQL
 internal import RowStore
 
-/// Reads what other members have written, on a connection of its own: who reads rows may have to take that in first, and must
-/// not wait for a reader of the pool.
+/// Reads what other members have written, on a connection of its own, because a reader of rows may have to take that in first,
+/// and must not wait for a reader of the pool.
 ///
 /// Guarded by: ``PostgreSQLStore``.
 final class FeedReader {
@@ -16,7 +16,7 @@ final class FeedReader {
     /// at their positions.
     private var last: (position: Int64, token: [UInt8])?
 
-    /// The most saves that are read at once, and about how many bytes of them.
+    /// The most saves that are read at once, and approximately how many bytes of them.
     private static let pageSize = 256
     private static let pageBytes = 8 << 20
 
@@ -32,7 +32,7 @@ final class FeedReader {
         connection = nil
     }
 
-    /// Runs the body with the connection, once more if that was lost while nobody used it.
+    /// Runs the body with the connection, and once more if it was lost while it was not used.
     private func reading<R>(_ work: (Connection) throws(DataSourceError) -> R) throws(DataSourceError) -> R {
         func body(_ connection: Connection) throws(DataSourceError) -> R {
             try connection.ofGeneration(schema, options.name) { () throws(DataSourceError) in try work(connection) }
@@ -75,7 +75,7 @@ final class FeedReader {
         if let last, last.position == start, !found.isNull(0, 8) { isOther = isOther || found.copy(0, 8) != last.token }
         news.isOtherHistory = isOther
         guard position != start || isOther else {
-            // Until now nothing was known of the save that is there.
+            // Nothing is known yet about the save there.
             if last == nil, !found.isNull(0, 8) { last = (start, found.copy(0, 8)) }
             return news
         }
@@ -83,13 +83,13 @@ final class FeedReader {
             last = nil
             news.position = position
             news.events = [.unknown(nil)]
-            // Nobody knows who made the saves that are not told.
+            // It is unknown who made the saves that are not listed.
             news.foundOutsideRows = true
             return news
         }
         for row in 0..<found.rowCount {
             let position = found.integer(row, 3)
-            // Positions have no holes. If one is missing, somebody has deleted rows.
+            // Positions have no gaps. If one is missing, a program has deleted rows.
             if position != news.position &+ 1 { news.events.append(.unknown(nil)) }
             news.position = position
             let maker = found.integer(row, 4)
@@ -111,7 +111,7 @@ final class FeedReader {
         let bytes = found.bytes(row, 6)
         guard bytes.count >= 8 else { return .unknown(nil) }
         let count = bytes.count / 8
-        // The bytes are anywhere; words have to be at addresses of words.
+        // The bytes can have any alignment, but words need aligned addresses.
         let words = ContiguousArray<UInt64>(unsafeUninitializedCapacity: count) { buffer, initialized in
             UnsafeMutableRawBufferPointer(buffer).copyMemory(
                 from: UnsafeRawBufferPointer(rebasing: bytes[..<(count * 8)]))

@@ -1,12 +1,12 @@
 #if PostgreSQL
 internal import RowStore
 
-/// Who has which lease and who waits, as the store says it, and who lives.
+/// The leases, the waiting tickets, and the living members, as the store has them.
 struct LeaseFacts {
     let desk: LeaseDesk
     /// How often the leases have changed.
     let version: Int64
-    /// The server's time, which all machines have, in milliseconds.
+    /// The server's time, which all machines share, in milliseconds.
     let now: Int64
     private let members: [(member: StoreMember, silence: Int64)]
 
@@ -48,7 +48,7 @@ struct LeaseFacts {
 
     private static func lines(_ text: String) -> [String] { text.split(separator: "\n").map(String.init) }
 
-    /// Whether a member has said so lately.
+    /// Whether a member has reported lately.
     func isAlive(_ number: Int64) -> Bool {
         members.contains { $0.member.number == number && $0.silence < Members.silence }
     }
@@ -59,7 +59,7 @@ struct LeaseFacts {
         desk.table(isChanged ? version + 1 : version, members.map(\.member), layout, asSeenBy: own)
     }
 
-    /// Writes what differs from these facts, in the transaction in which they were read.
+    /// Writes the differences from these facts, in the transaction in which they were read.
     func write(_ changed: LeaseDesk, _ connection: Connection, _ schema: PostgreSQLSchema) throws(DataSourceError) {
         var requests: [Request] = []
         for (entity, lease) in changed.leases where lease != desk.leases[entity] {

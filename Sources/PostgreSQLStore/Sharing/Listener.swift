@@ -4,10 +4,10 @@ internal import Foundation
 internal import RowStore
 internal import Synchronization
 
-/// Hears when others have saved, and says again and again that this member lives: a thread with a connection of its own.
+/// Listens for the saves of others, and reports regularly that this member lives: a thread with a connection of its own.
 ///
-/// A notification says only that there may be news. Without any, the store is looked at after each beat, so that a server that
-/// does not pass notifications on is as good, only slower.
+/// A notification only says that there may be news. Without any, the store is checked after each beat, so that a server which
+/// does not pass notifications on works as well, only slower.
 final class Listener: Sendable {
     private struct State {
         var handler: (@Sendable () -> Void)?
@@ -33,7 +33,7 @@ final class Listener: Sendable {
         self.membership = membership
         var ends: [Int32] = [-1, -1]
         pipe(&ends)
-        // A program that this process starts has no use for them.
+        // Child processes of this process do not need them.
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         wakeUp = (ends[0], ends[1])
         let thread = Thread { [self] in
@@ -55,12 +55,12 @@ final class Listener: Sendable {
         state.withLock { $0.report = handler }
     }
 
-    /// Returns when nobody is called any more.
+    /// Returns when no handler is called any more.
     func end() {
         guard !isEnding.exchange(true, ordering: .sequentiallyConsistent) else { return }
         var byte: UInt8 = 1
         _ = write(wakeUp.write, &byte, 1)
-        // Who is called by the thread itself cannot wait for it.
+        // A handler that the thread itself calls cannot wait for the thread.
         if Thread.current.name != "CoreDataSource.listener" { ended.wait() }
         state.withLock { $0 = State() }
     }
@@ -73,7 +73,7 @@ final class Listener: Sendable {
             do throws(DataSourceError) {
                 if let connection {
                     try listen(on: connection, until: nextBeat)
-                    // However often it is called meanwhile.
+                    // No matter how often it is called meanwhile.
                     if ContinuousClock.now >= nextBeat {
                         try beat(connection)
                         nextBeat = .now + .milliseconds(Members.beat)
@@ -98,7 +98,7 @@ final class Listener: Sendable {
 
     private func connected() throws(DataSourceError) -> Connection {
         let connection = try Connection(options.target)
-        // Servers that have no notifications are looked at after each beat.
+        // Servers that have no notifications are checked after each beat.
         do throws(DataSourceError) { try connection.run("LISTEN \(schema.channel.quoted)") } catch {
             if !connection.isUsable { throw error }
         }
@@ -112,7 +112,7 @@ final class Listener: Sendable {
         }
     }
 
-    /// Waits for a notification, but not longer than until the next beat, after which the store is looked at too.
+    /// Waits for a notification, but at most until the next beat, after which the store is checked, too.
     private func listen(
         on connection: Connection, until nextBeat: ContinuousClock.Instant
     ) throws(DataSourceError) {
@@ -132,7 +132,7 @@ final class Listener: Sendable {
         _ = poll(&polled, 2, milliseconds)
     }
 
-    /// Calls who follows, on a queue of its own: the thread has to beat however long that takes.
+    /// Calls the handlers on a queue of its own, because the thread must beat however long they take.
     private func call() {
         guard let handler = state.withLock({ $0.handler }), !isCalling.exchange(true, ordering: .acquiringAndReleasing)
         else { return }
@@ -142,7 +142,7 @@ final class Listener: Sendable {
         }
     }
 
-    /// Tells of the loss of the server once.
+    /// Reports the loss of the server once.
     private func note(_ error: DataSourceError?) {
         let report = state.withLock { state -> (@Sendable (DataSourceError) -> Void)? in
             defer { state.isAway = error != nil }

@@ -1,8 +1,8 @@
 #if PostgreSQL
 internal import RowStore
 
-/// A container that has the store open, and the number by which nobody else is taken for it: a server that has lost its newest
-/// commits may give the member's number again.
+/// A container that has the store open, and a token that tells it from others: a server that has lost its newest commits may
+/// give the member's number again.
 struct Membership: Sendable {
     let member: StoreMember
     let token: Int64
@@ -15,16 +15,16 @@ struct Membership: Sendable {
     var values: [WireValue] { [WireValue(member.number), WireValue(token)] }
 }
 
-/// Those who have the store open. Each says again and again that it lives.
+/// The members that have the store open. Each reports regularly that it lives.
 struct Members {
     private let connection: Connection
     private let table: String
     private let saves: String
 
-    /// How often a member says that it lives, and after what time without it counts as ended, in milliseconds.
+    /// How often a member reports, and how long without a report until it counts as ended, in milliseconds.
     static let beat: Int32 = 1500
     static let silence: Int64 = 6000
-    /// How long those are remembered that have ended, for who asks who made a save, and to settle a save after a long sleep.
+    /// How long ended members are remembered, to name who made a save, and to settle a save after a long sleep.
     private static let (memory, memoryOfSaves) = ("1 hour", "30 days")
 
     init(_ connection: Connection, _ schema: PostgreSQLSchema) {
@@ -33,7 +33,7 @@ struct Members {
         saves = schema.term(PostgreSQLSchema.saves)
     }
 
-    /// All that are known, with how long ago each has said that it lives, in milliseconds.
+    /// All known members, and how long ago each has reported, in milliseconds.
     func all() throws(DataSourceError) -> [(member: StoreMember, silence: Int64)] {
         let found = try connection.rows(
             """
@@ -63,9 +63,9 @@ struct Members {
         try markSaves(membership)
     }
 
-    /// Forgets those who have ended long ago.
+    /// Forgets members that ended long ago.
     func forgetOld() throws(DataSourceError) {
-        // Who lives may make no save for longer than that.
+        // A member that lives may make no save for longer than that.
         let isGone = "(member, token) NOT IN (SELECT number, token FROM \(table))"
         for (name, condition) in [
             (table, "seen < clock_timestamp() - interval '\(Members.memory)'"),
@@ -82,9 +82,9 @@ struct Members {
         try connection.rows("SELECT 1 FROM \(table) WHERE number = $1 AND token = $2", membership.values).rowCount == 1
     }
 
-    /// Says that a member lives, and joins it again if it was silent for so long that it was forgotten.
+    /// Reports that a member lives, and adds it again if it was silent for so long that it was forgotten.
     ///
-    /// - Throws: `storeReset` if somebody else has its number.
+    /// - Throws: `storeReset` if another member has its number.
     func beat(_ membership: Membership) throws(DataSourceError) {
         let beaten = try connection.rows(
             "UPDATE \(table) SET seen = clock_timestamp() WHERE number = $1 AND token = $2", membership.values)
@@ -96,7 +96,7 @@ struct Members {
         }
     }
 
-    /// Makes the row by which a lost answer is settled, if it is not there any more.
+    /// Adds the row by which a lost answer is settled, if it is gone.
     func markSaves(_ membership: Membership) throws(DataSourceError) {
         _ = try connection.rows(
             "INSERT INTO \(saves) VALUES ($1, $2, 0, 0, clock_timestamp(), 0) ON CONFLICT DO NOTHING", membership.values
@@ -115,11 +115,11 @@ struct Members {
 }
 
 extension DataSourceError {
-    /// Somebody else is the member that this process was.
+    /// Another process has the member's number.
     init(numberGivenAgain: Void) {
         self.init(
             .storeReset,
-            "The server has lost its newest commits, and with them that this process has the store open. Open it again."
+            "The server has lost its newest commits, including the one by which this process opened the store. Open it again."
         )
     }
 }

@@ -3,7 +3,8 @@ internal import Foundation
 package import ManagedModel
 package import RowStore
 
-/// Looks at a store that others may have open, and changes nothing. It has one connection, in no transaction between two looks.
+/// Inspects a store that others may have open, and changes nothing. It has one connection, without a transaction between two
+/// inspections.
 package final class PostgreSQLInspector: StoreInspector {
     package let interval = Duration.milliseconds(250)
     private let target: ConnectionTarget
@@ -14,7 +15,7 @@ package final class PostgreSQLInspector: StoreInspector {
     /// The most saves that are read at once: each may have 4 MB.
     private static let pageSize = 16
 
-    /// - Parameter models: For a store that has no copy of its model.
+    /// - Parameter models: Models to try if the store has no copy of its own.
     package init(_ connection: String, name: String, models: [ManagedObjectModel]) {
         target = ConnectionTarget(connection: connection, patience: .seconds(60))
         self.name = name

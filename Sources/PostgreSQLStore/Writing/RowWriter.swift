@@ -1,7 +1,7 @@
 #if PostgreSQL
 internal import RowStore
 
-/// Sends the rows of change sets to the server, many for one answer.
+/// Sends the rows of change sets to the server, many in one round trip.
 struct RowWriter {
     private let connection: Connection
     private let schema: PostgreSQLSchema
@@ -10,20 +10,20 @@ struct RowWriter {
 
     private struct Waiting {
         let request: Request
-        /// Nil for what is about no rows.
+        /// Nil for a statement that does not write rows.
         var table: PostgreSQLTable?
-        /// How many rows have to be changed by it; nil if it does not matter.
+        /// How many rows it must change; nil if that does not matter.
         var expected: Int?
     }
 
-    /// The most rows of one statement, and the most statements and bytes that are sent for one answer.
+    /// The most rows of one statement, and the most statements and bytes of one round trip.
     private static let rowLimit = 4000
     private static let statementLimit = 64
     private static let byteLimit = 4 << 20
-    /// The largest row that a server takes in one message, which may have 1 GB.
+    /// The largest row that fits into one message to the server, which may have 1 GB.
     private static let longestRow = 900 << 20
 
-    /// - Parameter first: What is sent before everything else.
+    /// - Parameter first: The statements to send before everything else.
     init(_ connection: Connection, _ schema: PostgreSQLSchema, first: [Request] = []) {
         self.connection = connection
         self.schema = schema
@@ -43,15 +43,15 @@ struct RowWriter {
 
     private static let checks = ["SET CONSTRAINTS ALL IMMEDIATE", "SET CONSTRAINTS ALL DEFERRED"].map { Request($0) }
 
-    /// Lets the server check what is to be unique before it gets more rows.
+    /// Makes the server check unique values before it gets more rows.
     mutating func check() {
         if schema.hasConstraints { waiting += RowWriter.checks.map { Waiting(request: $0) } }
     }
 
-    /// Waits until the server has all rows, and has checked what is to be unique.
+    /// Waits until the server has all rows and has checked unique values.
     ///
-    /// - Parameter last: What is sent after that, for the same answer.
-    /// - Returns: What those have answered.
+    /// - Parameter last: The statements to send after that, in the same round trip.
+    /// - Returns: Their results.
     @discardableResult
     mutating func finish(_ last: [Request] = []) throws(DataSourceError) -> [QueryResult] {
         check()
@@ -115,7 +115,7 @@ struct RowWriter {
         }
     }
 
-    /// Writes the columns that changed, and no others, for rows together in which the same ones did.
+    /// Writes only the columns that changed, for rows together that have the same changed columns.
     private mutating func update(_ rows: [UpdatedRow], _ table: PostgreSQLTable) throws(DataSourceError) {
         var groups: [ColumnSet: [UpdatedRow]] = [:]
         var order: [ColumnSet] = []
@@ -127,7 +127,7 @@ struct RowWriter {
             let columns = table.stored.filter { set.contains($0) }
             let group = groups[set] ?? []
             if columns.isEmpty { continue }
-            // The server keeps the statement only if it is likely to come again.
+            // The server keeps the statement only if it is likely to be used again.
             if group.count == 1, let row = group.first {
                 let values = try columns.map { column throws(DataSourceError) in try table.value(row.row, column) }
                 try add(table.updateSQL(columns), [WireValue(row.key)] + values, table, expected: 1)
@@ -141,7 +141,7 @@ struct RowWriter {
         }
     }
 
-    /// Rows in parts that are not too large for one statement.
+    /// Rows in parts that are small enough for one statement.
     private func parts<Row>(of rows: [Row], _ snapshot: (Row) -> RowSnapshot) -> [ArraySlice<Row>] {
         var parts: [ArraySlice<Row>] = []
         var (start, bytes) = (0, 0)
@@ -175,14 +175,14 @@ extension PostgreSQLTable {
         return WireValue(array)
     }
 
-    /// - Throws: `validationFailed` for a text with the character U+0000, which PostgreSQL cannot keep.
+    /// - Throws: `validationFailed` for a string with the character U+0000, which PostgreSQL cannot store.
     private func check(_ row: RowSnapshot, _ column: Int) throws(DataSourceError) {
         guard layout.columns[column].storage == .text, !row.isNull(column) else { return }
         guard row.withBytes(column, { $0.contains(0) }) else { return }
         let name = layout.columns[column].name
         throw DataSourceError(
             .validationFailed,
-            "\(layout.name).\(name) holds the character U+0000, which PostgreSQL cannot keep in a string. Remove it, or make the attribute Binary Data.",
+            "\(layout.name).\(name) contains the character U+0000, which PostgreSQL cannot store in a string. Remove it, or make the attribute Binary Data.",
             entityName: layout.name, attributeName: name)
     }
 }
@@ -190,7 +190,7 @@ extension PostgreSQLTable {
 extension PostgreSQLSchema {
     var hasConstraints: Bool { tables.contains { $0?.constraints.isEmpty == false } }
 
-    /// An error of the server with the names of the model in the places of the names of constraints.
+    /// An error of the server, with the names of constraints replaced by names of the model.
     func named(_ error: DataSourceError) -> DataSourceError {
         guard error.code == .uniquenessViolated, let name = error.attributeName else { return error }
         for table in tables.compactMap(\.self) {

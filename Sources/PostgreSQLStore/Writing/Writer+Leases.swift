@@ -1,22 +1,22 @@
 #if PostgreSQL
 internal import RowStore
 
-/// What this member needs of the store before it can write: keys, and leases.
+/// Keys and leases, which this member needs before it can write.
 extension Writer {
-    /// Keys that no other member gives; fewer, or none, at the end of all keys.
+    /// Keys that no other member gives; fewer, or none, near the highest possible key.
     func reserveKeys(_ count: Int64) throws(DataSourceError) -> Range<Int64> {
-        // Greater than what another program has inserted, too.
+        // Also above keys that another program has inserted.
         let highest = schema.tables.compactMap { $0?.name }.map { name in
             "(SELECT least(coalesce(max(\(PostgreSQLTable.keyName.quoted)), 0), \(Int64.max - 1)) + 1 FROM \(name))"
         }
         let keys = schema.term(PostgreSQLSchema.keys)
-        // A bound that no store has given is damage, or the end of the keys while an object had the highest one.
+        // A bound that no store has given is damage, or was set while an object had the highest key.
         let next = "CASE WHEN next > \(Int64(1) << 62) THEN 1 ELSE next END"
         let first = "greatest(\(next), 1\(highest.map { ", \($0)" }.joined()))"
         return try reconnecting { (connection) throws(DataSourceError) in
             let results = try connection.pipeline([
                 Request("BEGIN"),
-                // Nobody may get them again.
+                // No other member may get them again.
                 Request("SET LOCAL synchronous_commit = on"),
                 Request("SELECT next FROM \(keys) FOR UPDATE"),
                 Request(
@@ -25,7 +25,7 @@ extension Writer {
                     UPDATE \(keys) SET next = CASE WHEN first > \(Int64.max) - $1::bigint THEN \(Int64.max) \
                     ELSE first + $1::bigint END FROM old RETURNING first, next
                     """, [WireValue(count)]),
-                // What it has reserved before must be known, or it would never be missed.
+                // Its earlier reservation must be known, or its loss would never be noticed.
                 Request(
                     """
                     UPDATE \(schema.term(PostgreSQLSchema.saves)) SET keys = (SELECT next FROM \(keys)) \
@@ -45,8 +45,8 @@ extension Writer {
         }
     }
 
-    /// Makes sure that the server knows which keys this member has reserved. If it has forgotten, and has given others some of
-    /// them, what was inserted with these is refused.
+    /// Makes sure that the server knows which keys this member has reserved. If it has forgotten them and given some to others,
+    /// inserts with these keys are refused.
     func checkKeys(_ connection: Connection) throws(DataSourceError) {
         if keys.bound == 0 { return }
         let (saves, table) = (schema.term(PostgreSQLSchema.saves), schema.term(PostgreSQLSchema.keys))
@@ -61,9 +61,10 @@ extension Writer {
             let known = own.integer(0, 0)
             guard let start = keys.start(after: known) else { return }
             if next.integer(0, 0) > start {
-                // It stays so if the answer to the commit is lost: rather too many keys than one given twice.
+                // It stays in place even if the answer to the commit is lost: too many reserved keys are better than one key
+                // given twice.
                 keys.lose(after: known)
-                // Whoever gives keys takes others then.
+                // Other members then get other keys.
                 hasNews = true
             }
             let bound = [WireValue(keys.bound)]
@@ -73,21 +74,21 @@ extension Writer {
         }
     }
 
-    /// - Throws: `leaseLost` if the save inserts rows by keys that somebody else may have.
+    /// - Throws: `leaseLost` if the save inserts rows with keys that others may have.
     func checkKeys(_ changes: ChangeSet) throws(DataSourceError) {
         if !keys.hasLost { return }
         for entity in changes.entities where entity.inserted.contains(where: { keys.isLost($0.key) }) {
             throw DataSourceError(
                 .leaseLost,
-                "The server has lost its newest commits, and with them which keys this process may give. Saves that inserted "
+                "The server has lost its newest commits, including the keys that it reserved for this process. Saves that inserted "
                     + "objects with these keys are refused. Save again.",
                 entityName: schema.layout.entities[entity.entity].name)
         }
     }
 
-    /// Nobody takes a lease over, or saves, before the transaction ends.
+    /// No lease is taken over, and no save is made, before the transaction ends.
     ///
-    /// - Throws: `storeReset` if somebody else has this member's number.
+    /// - Throws: `storeReset` if another process has this member's number.
     func lockFeed(_ connection: Connection) throws(DataSourceError) {
         let found = try connection.rows(
             """
@@ -98,7 +99,7 @@ extension Writer {
         if found.isTrue(0, 0) { throw DataSourceError(numberGivenAgain: ()) }
     }
 
-    /// Changes the desk of leases in one transaction, and calls the others.
+    /// Changes the leases in one transaction, and notifies the others.
     func changeLeases(_ change: (inout LeaseDesk, LeaseFacts) -> Void) throws(DataSourceError) -> LeaseTable {
         try reconnecting { (connection) throws(DataSourceError) in
             try connection.transaction { () throws(DataSourceError) in

@@ -1,16 +1,16 @@
 #if PostgreSQL
 internal import RowStore
 
-/// Answers of the server that were lost, and generations that are gone.
+/// Lost answers of the server, and generations that are gone.
 extension Writer {
-    /// Finds out what became of a transaction whose answer was lost.
+    /// Finds out the outcome of a transaction whose answer was lost.
     ///
-    /// The server's process that had it is ended, and then the transaction is refused on a new connection. That waits for the
-    /// old one, so that one of both wins, and only then is it said that nothing was written.
+    /// The server's process of the transaction is ended, and then the transaction is refused on a new connection. That waits
+    /// for the old one, so exactly one of them wins, and only then is the save reported as not written.
     ///
-    /// - Parameter patience: How long the server is asked; zero for a later save, which is then not written.
+    /// - Parameter patience: How long to ask the server; zero for a later save, which is then not written.
     /// - Returns: Whether it was committed; false if there is nothing to settle.
-    /// - Throws: `outcomeUnknown` if the server cannot be asked in time. The next save asks again.
+    /// - Throws: `outcomeUnknown` if the server cannot be reached in time. The next save asks again.
     @discardableResult
     func settle(patience: Duration) throws(DataSourceError) -> Bool {
         guard let open = unsettled else { return false }
@@ -30,8 +30,8 @@ extension Writer {
                     hasNews = true
                     throw DataSourceError(
                         .outcomeUnknown,
-                        "The connection to the server was lost during a commit, and the server could not be asked since. "
-                            + "The save may be there or not. The next save finds out.",
+                        "The connection to the server was lost during a commit, and the server has not been reachable since. "
+                            + "The save may or may not be stored. The next save finds out.",
                         cause: error.description)
                 }
             }
@@ -40,7 +40,7 @@ extension Writer {
         }
     }
 
-    /// Refuses a transaction unless it was committed, and says which it is.
+    /// Refuses a transaction unless it was committed, and returns which of the two happened.
     ///
     /// - Throws: `outcomeUnknown` if the server has forgotten this member.
     private func refuse(_ open: Unsettled) throws(DataSourceError) -> Bool {
@@ -54,13 +54,13 @@ extension Writer {
         hasNews = true
         throw DataSourceError(
             .outcomeUnknown,
-            "The connection to the server was lost during a commit, and the server has lost or forgotten since that this process "
-                + "has the store open. The save may be there or not.")
+            "The connection to the server was lost during a commit, and the server no longer knows that this process "
+                + "has the store open. The save may or may not be stored.")
     }
 
-    /// Finds out what became of a transaction that was given up as unknown, if the server can be asked by now.
+    /// Finds out the outcome of a transaction that was reported as unknown, if the server can be reached now.
     ///
-    /// - Returns: Whether everybody has to read anew.
+    /// - Returns: Whether everything must be reloaded.
     func settleSoon() -> Bool {
         guard unsettled != nil || hasNews else { return false }
         do throws(DataSourceError) { try settle(patience: .zero) } catch { if unsettled != nil { return false } }
@@ -70,9 +70,9 @@ extension Writer {
 }
 
 extension Connection {
-    /// Runs the body, which works with the tables of a generation.
+    /// Runs the body, which uses the tables of a generation.
     ///
-    /// - Throws: `storeReset` if these are gone because another process has reset the store.
+    /// - Throws: `storeReset` if the tables are gone because another process has reset the store.
     func ofGeneration<R>(
         _ schema: PostgreSQLSchema, _ name: String, _ body: () throws(DataSourceError) -> R
     ) throws(DataSourceError) -> R {
@@ -97,7 +97,7 @@ extension DataSourceError {
     init(goneMemberOf name: String) {
         self.init(
             .storeUnavailable,
-            "The store \(name) does not know this process any more, or has refused its save after a lost answer. It is tried again."
+            "The store \(name) no longer knows this process, or refused its save after a lost answer. The save is tried again."
         )
     }
 }

@@ -1,19 +1,19 @@
 #if PostgreSQL
 internal import RowStore
 
-/// One transaction: the rows, the place in the order of all saves, and what followers are told.
+/// One transaction: the rows, the position in the order of all saves, and the notes for followers.
 extension Writer {
     /// Saves whose rows were written in a transaction that is not committed yet.
     struct Written {
         let saves: [ChangeSet]
-        /// Of the first of them.
+        /// The position of the first of them.
         let position: Int64
         let epochs: [Int: Int64]
     }
 
-    /// Runs a transaction, again if the server has ended it for the sake of another one.
+    /// Runs a transaction, and again if the server has ended it in favour of another one.
     ///
-    /// - Parameter body: Begins the transaction of that number, and writes rows.
+    /// - Parameter body: Begins the transaction with that number, and writes rows.
     func transaction(
         _ body: (Connection, Int64) throws(DataSourceError) -> Written
     ) throws(DataSourceError) {
@@ -24,12 +24,12 @@ extension Writer {
             } catch {
                 // Nothing of it was written.
                 if error.isLoss, unsettled == nil {
-                    // The server had forgotten this member, and knows it again.
+                    // The server had forgotten this member, and knows it again now.
                     if isForgotten, !wasForgotten {
                         wasForgotten = true
                         continue
                     }
-                    // The connection may have been cut while nobody used it.
+                    // The connection may have been cut while it was not used.
                     if connection?.isUsable != true, !wasCut {
                         wasCut = true
                         continue
@@ -63,7 +63,7 @@ extension Writer {
             _ = try connection.pipeline(requests)
             counters.count(rows: saves.reduce(0) { $0 + $1.rowCount })
         } catch {
-            // An answer that the server is going down says nothing of a commit that waited for another server.
+            // The answer that the server is shutting down does not tell the outcome of a commit that waited for another server.
             if isCommitting, error.isLoss {
                 unsettled = Unsettled(number: number, saves: Set(saves.map(\.number)))
                 giveUpConnection()
@@ -76,9 +76,9 @@ extension Writer {
         }
     }
 
-    /// Those who come may have forgotten a member that was silent for long.
+    /// Members that join may have forgotten one that was silent for long.
     ///
-    /// - Throws: `storeReset` if it cannot go on.
+    /// - Throws: `storeReset` if it cannot continue.
     func rejoin() throws(DataSourceError) {
         guard let connection, connection.isUsable else { return }
         try Members(connection, schema).beat(membership)
@@ -88,7 +88,7 @@ extension Writer {
 
     // MARK: Position and leases
 
-    /// The statements that mark a transaction, take the positions of so many saves, and read the epochs of the leases.
+    /// The statements that mark a transaction, take that many positions, and read the epochs of the leases.
     func placing(_ count: Int, _ number: Int64) -> [Request] {
         [
             Request(
@@ -103,7 +103,7 @@ extension Writer {
         ]
     }
 
-    /// - Returns: The position of the first of the saves, and the epochs of the leases that this member has, by entity.
+    /// - Returns: The position of the first save, and the epochs of this member's leases, by entity.
     func place(
         _ results: [QueryResult], _ count: Int
     ) throws(DataSourceError) -> (position: Int64, epochs: [Int: Int64]) {
@@ -131,7 +131,7 @@ extension Writer {
         return epochs
     }
 
-    /// - Throws: `leaseLost` if somebody else has got a lease that the save was made under, or keys that it uses.
+    /// - Throws: `leaseLost` if others have got a lease that the save was made under, or keys that it uses.
     func check(_ changes: ChangeSet, _ epochs: [Int: Int64]) throws(DataSourceError) {
         try checkKeys(changes)
         try changes.checkLeases(epochs, schema.layout)
@@ -139,7 +139,7 @@ extension Writer {
 
     // MARK: The feed
 
-    /// The statements that note what saves have changed.
+    /// The statements that note the changes of saves for followers.
     func note(_ saves: [ChangeSet], from first: Int64) -> [Request] {
         saves.enumerated().map { place, set in
             let words = encoding.words(set)
@@ -157,7 +157,7 @@ extension Writer {
         }
     }
 
-    /// The statements that forget saves that are old, or too many. Who has not taken them in reads anew.
+    /// The statements that forget saves that are too old, or too many. Members that have not read them reload.
     func forgetting(
         _ position: Int64, _ saves: [ChangeSet], _ notes: [Request], _ connection: Connection
     ) throws(DataSourceError) -> [Request] {
@@ -183,7 +183,7 @@ extension Writer {
 }
 
 extension DataSourceError {
-    /// Whether the server has ended a transaction for the sake of another one. It can be tried again.
+    /// Whether the server has ended a transaction in favour of another one, so that it can be tried again.
     var isConflict: Bool {
         code == .storeBusy && (cause?.contains("40001") == true || cause?.contains("40P01") == true)
     }

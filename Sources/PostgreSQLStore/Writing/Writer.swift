@@ -3,9 +3,9 @@ internal import RowStore
 
 /// Writes change sets, one transaction for a group, over a connection of its own.
 ///
-/// The statements of a transaction come in this order: the rows; then the mark of this member's transaction, by which a lost
-/// answer is settled; then the position, whose row stays locked to the end, so that positions are in the order of the commits;
-/// and under that lock, in a statement of its own, the epochs of the leases. A takeover locks the same row first.
+/// The statements of a transaction come in this order: the rows; the mark of this member's transaction, by which a lost answer
+/// is settled; the position, whose row stays locked until the end, so that positions are in the order of the commits; and,
+/// under that lock, in a statement of its own, the epochs of the leases. A takeover locks the same row first.
 final class Writer {
     let opening: StoreOpening
     let schema: PostgreSQLSchema
@@ -15,20 +15,20 @@ final class Writer {
     let counters: PostgreSQLCounters
     /// Nil while the server cannot be reached.
     var connection: Connection?
-    /// The server's process of a connection that was lost: it may still keep rows locked.
+    /// The server's process of a lost connection, which may still keep rows locked.
     var abandoned: ServerProcess?
     /// The number of this member's newest transaction.
     var transactionNumber: Int64 = 0
     /// Whether the newest transaction was refused because the server does not know this member, or not all of its keys.
     var isForgotten = false
-    /// A transaction of which nobody knows whether it was committed, and the server's process that had it.
+    /// A transaction with an unknown outcome, and the server's process that had it.
     var unsettled: Unsettled?
-    /// The saves of a transaction that was said to be unknown, and turned out to be committed.
+    /// The saves of a transaction that was reported as unknown, and turned out to be committed.
     var landed: Set<Int64> = []
-    /// Whether a transaction was given up as unknown, so that everybody has to read anew once it is settled.
+    /// Whether a transaction was reported as unknown, so that everything must be reloaded once it is settled.
     var hasNews = false
     var keys = KeyReservations()
-    /// What was noted since old saves were last forgotten. A member looks with its first save: it may make few.
+    /// The amount noted since old saves were last forgotten. A member checks with its first save, because it may make only few.
     var notedSaves = Writer.saveLimit / 4
     var notedBytes: Int64 = 0
 
@@ -42,11 +42,11 @@ final class Writer {
         let start: String
     }
 
-    /// The most saves and bytes that are kept for members who are behind.
+    /// The most saves and bytes that are kept for members that are behind.
     static let saveLimit = 4096
     static let sizeLimit: Int64 = 16 << 20
     static let ageLimit = "10 minutes"
-    /// How often a transaction is tried that the server has ended for the sake of another one.
+    /// How often a transaction is tried that the server ends in favour of others.
     static let attempts = 8
 
     init(_ opening: StoreOpening, _ opened: StoreOpening.Result, _ counters: PostgreSQLCounters) {
@@ -78,7 +78,7 @@ final class Writer {
         }
     }
 
-    /// The connection; made anew where it was lost.
+    /// The connection; made again if it was lost.
     func connected() throws(DataSourceError) -> Connection {
         if let connection, connection.isUsable { return connection }
         giveUpConnection()
@@ -90,7 +90,7 @@ final class Writer {
         return made
     }
 
-    /// The connection is of no use any more.
+    /// The connection cannot be used any more.
     func giveUpConnection() {
         if let connection {
             abandoned = ServerProcess(number: connection.serverProcess, start: connection.serverProcessStart)
@@ -99,7 +99,7 @@ final class Writer {
         connection = nil
     }
 
-    /// Ends the server's process of a connection that was lost, if it waits for what will never come.
+    /// Ends the server's process of a lost connection, if it waits for something that will never come.
     private func endAbandoned(_ connection: Connection) throws(DataSourceError) {
         guard let process = abandoned else { return }
         _ = try connection.rows(
@@ -110,7 +110,7 @@ final class Writer {
         abandoned = nil
     }
 
-    /// Runs the body with the connection, once more if that was lost.
+    /// Runs the body with the connection, and once more if that was lost.
     func reconnecting<R>(_ body: (Connection) throws(DataSourceError) -> R) throws(DataSourceError) -> R {
         func once() throws(DataSourceError) -> R {
             let connection = try connected()
@@ -130,10 +130,10 @@ final class Writer {
 
     func commit(_ group: [ChangeSet]) throws(DataSourceError) -> CommitOutcome {
         do throws(DataSourceError) { try settle(patience: .zero) } catch {
-            // That it will never be known is news for everybody, but no reason to refuse what comes after it.
+            // An outcome that will never be known is news for all contexts, but no reason to refuse later saves.
             if unsettled != nil { throw error }
         }
-        // What was tried again after all is there already.
+        // A save that was tried again and is already there.
         let group = group.map { landed.contains($0.number) ? ChangeSet(landed: $0) : $0 }
         guard group.contains(where: { !$0.isEmpty }) else { return outcome([:]) }
         var refused: [Int: DataSourceError] = [:]
@@ -161,15 +161,15 @@ final class Writer {
         return CommitOutcome(refused: refused, foundOutsideWrites: hasNews)
     }
 
-    /// Writes what can be written of a group of which something cannot.
+    /// Writes the saves of a group that can be written, if some cannot.
     ///
-    /// - Returns: Why the others were refused, by their places.
+    /// - Returns: Why the others were refused, by their positions.
     func commitOneByOne(_ group: [ChangeSet]) throws(DataSourceError) -> [Int: DataSourceError] {
         var refusals = Refusals()
         try transaction { (connection, number) throws(DataSourceError) in
             refusals = Refusals()
             try connection.run("BEGIN")
-            // Nobody takes a lease over while that row is locked.
+            // No lease is taken over while that row is locked.
             try connection.run("SELECT 1 FROM \(schema.term(PostgreSQLSchema.feed)) FOR UPDATE")
             let epochs = epochs(try connection.pipeline([epochsRequest])[0])
             for (place, set) in group.enumerated() where !refusals.refusesDependent(set, at: place) {
@@ -195,11 +195,11 @@ final class Writer {
 
     // MARK: Resetting
 
-    /// Puts an empty generation in the place of the one that is open.
+    /// Replaces the open generation by an empty one.
     func reset() throws(DataSourceError) -> (StoreStartup, StoreOpening.Result) {
         try settle(patience: .zero)
         let connection = try connected()
-        // Large tables are counted and dropped.
+        // Large tables may be counted and dropped.
         connection.patience = .seconds(3600)
         defer { connection.patience = opening.options.patience }
         let registry = Registry(connection: connection)
@@ -219,14 +219,14 @@ final class Writer {
         }
     }
 
-    /// What there is to work with if the answer to a reset was lost, but not the reset; nil if nothing of it has happened.
+    /// The state after a reset whose answer was lost, if it happened; nil if it did not.
     private func resetAfterAll() throws(DataSourceError) -> StoreOpening.Result? {
         let connection = try connected()
         let registry = Registry(connection: connection)
         return try registry.holdingGate { () throws(DataSourceError) in
             guard let found = try registry.entry(opening.options.name), found != entry else { return nil }
             let schema = try PostgreSQLSchema(opening.options.layout, name: found.schema)
-            // Somebody else may have done it meanwhile, or opened it since.
+            // Another process may have done it meanwhile, or opened it since.
             guard try Members(connection, schema).isThere(membership) else { return nil }
             return try opening.rejoined(connection, found, membership)
         }
@@ -234,7 +234,7 @@ final class Writer {
 }
 
 extension ChangeSet {
-    /// One that was written already, so that nothing is left to write.
+    /// A save that was already written, so that nothing is left to write.
     fileprivate init(landed other: ChangeSet) {
         self = other
         entities = []

@@ -1,20 +1,21 @@
-/// What one save changes: rows before and after, by entity.
+/// The changes of one save: rows before and after, by entity.
 ///
-/// Rows are immutable and shared, so a change set may be kept and copied at no cost.
+/// Rows are immutable and shared, so keeping and copying a change set costs nothing.
 public struct ChangeSet: Sendable {
-    /// At most one element an entity, in the order of the model.
+    /// At most one element for each entity, in the order of the model.
     public var entities: [EntityChanges]
     /// The number of the save in its container, counted from 1 in the order in which saves were made; 0 until it has one.
     public var number: Int64 = 0
-    /// Which saves this one may rest on: earlier ones of the same origin. Data sources that share a constraint have one
-    /// origin. A store that refuses a save refuses every later one of its origin with `saveTakenBack`.
+    /// Identifies the saves that this one may depend on: earlier ones with the same origin. Data sources that share a
+    /// constraint have one origin. A store that refuses a save refuses every later one with the same origin with
+    /// `saveTakenBack`.
     public var origin = 0
-    /// Whether it undoes saves that were refused, so that no store has its rows to write.
+    /// Whether it undoes saves that were refused, so that no store has to write its rows.
     package var isTakeBack = false
     /// The leases that it was made under; empty in a store that is not shared. A shared store refuses it with `leaseLost` if
-    /// one of them is not in force any more.
+    /// one of them is no longer valid.
     public var leases: [LeaseEpoch] = []
-    /// Who made it, if it was another container of a shared store.
+    /// The container that made it, if it was another one, in a shared store.
     public var maker: StoreMember?
 
     /// What may be written of it already.
@@ -27,7 +28,7 @@ public struct ChangeSet: Sendable {
 
     package var isEmpty: Bool { entities.isEmpty }
 
-    /// The highest key among the inserted rows; 0 if there is none.
+    /// The highest key among the inserted rows; 0 if there are none.
     package var highestInsertedKey: Int64 {
         entities.reduce(0) { highest, changes in
             changes.inserted.reduce(highest) { max($0, $1.key) }
@@ -36,7 +37,7 @@ public struct ChangeSet: Sendable {
 
     package var rowCount: Int { entities.reduce(0) { $0 + $1.rowCount } }
 
-    /// How much memory the rows take that it keeps alive, in bytes; an estimate.
+    /// An estimate of the memory of the rows that it keeps alive, in bytes.
     package var byteCount: Int {
         entities.reduce(0) { total, changes in
             var bytes = changes.rowCount * ChangeSet.bytesPerRow
@@ -47,24 +48,24 @@ public struct ChangeSet: Sendable {
         }
     }
 
-    /// What a row costs beside its values: its place in the change set and in the index of pending rows.
+    /// The cost of a row beside its values: its entries in the change set and in the index of pending rows.
     private static let bytesPerRow = 96
 }
 
-/// What one save changes in the rows of one entity. A key is in one of the three lists at most.
+/// The changes of one save in the rows of one entity. A key is in at most one of the three lists.
 ///
-/// Rows may take over and exchange unique values, so take all old rows out before the new ones come.
+/// Rows may take over and exchange unique values, so remove all old rows before you add the new ones.
 public struct EntityChanges: Sendable {
     /// The entity's place in ``ModelLayout/entities``. It is never an abstract one.
     public let entity: Int
-    /// New rows. Their keys are unused.
+    /// New rows. Their keys have never been used.
     public var inserted: [StoredRow] = []
-    /// Rows that have other values now.
+    /// Rows with changed values.
     public var updated: [UpdatedRow] = []
-    /// Columns in which all updated rows have the same values now, if they differ from before in no others. A store may
-    /// write them at once.
+    /// Columns that have the same new values in all updated rows, if no other columns differ. A store can write them with one
+    /// statement.
     package var sharedColumns: ColumnSet?
-    /// Rows that are gone, as they were. Deleting one that the store does not have is no error.
+    /// Deleted rows, as they were. Deleting a row that the store does not have is no error.
     public var deleted: [StoredRow] = []
 
     /// Makes one without changes.
@@ -79,16 +80,16 @@ public struct EntityChanges: Sendable {
     package var rowCount: Int { inserted.count + updated.count + deleted.count }
 }
 
-/// A row and its key.
+/// A row with its key.
 public struct StoredRow: Sendable {
-    /// The key. A container never gives one twice, whatever the entity.
+    /// The key. A container never gives a key twice, for any entity.
     public let key: Int64
     /// The values.
     public package(set) var row: RowSnapshot
-    /// The joined columns of the query that found it; nil without any.
+    /// The joined columns of the query that found the row; nil if there are none.
     package var joined: RowSnapshot?
 
-    /// Puts a row and its key together.
+    /// Makes a row with its key.
     public init(key: Int64, row: RowSnapshot) {
         self.key = key
         self.row = row
@@ -103,10 +104,10 @@ public struct UpdatedRow: Sendable {
     public let row: RowSnapshot
     /// The values as they were.
     public let previous: RowSnapshot
-    /// The columns that differ; never empty. A store that others write too sets these alone.
+    /// The columns that differ; never empty. A shared store sets only these.
     public let columns: ColumnSet
 
-    /// Makes an update, as the feed of a shared store does.
+    /// Makes an update, for the feed of a shared store.
     public init(key: Int64, row: RowSnapshot, previous: RowSnapshot, columns: ColumnSet) {
         self.key = key
         self.row = row

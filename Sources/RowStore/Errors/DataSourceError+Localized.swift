@@ -4,6 +4,6 @@ extension DataSourceError: LocalizedError {
     /// What happened and what to do: the ``message``.
     public var errorDescription: String? { message }
 
-    /// What the operating system or the store said.
+    /// The message of the operating system or the store.
     public var failureReason: String? { cause }
 }

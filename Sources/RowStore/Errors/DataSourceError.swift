@@ -1,4 +1,4 @@
-/// An error, with a code to match and a message that says what to do.
+/// An error, with a code to compare and a message that says what to do.
 ///
 /// ```swift
 /// do {
@@ -8,7 +8,7 @@
 /// }
 /// ```
 public struct DataSourceError: Error, Sendable {
-    /// The kind of error. New kinds may come with any release: keep a default branch.
+    /// The kind of an error. New kinds may be added in any release: keep a default branch.
     public struct Code: RawRepresentable, Hashable, Sendable {
         public let rawValue: String
 
@@ -17,17 +17,17 @@ public struct DataSourceError: Error, Sendable {
         }
     }
 
-    /// What kind of error it is.
+    /// The kind of the error.
     public var code: Code
-    /// What happened and what to do. It never holds the values of attributes.
+    /// What happened and what to do. It never contains the values of attributes.
     public var message: String
-    /// The entity concerned, if there is one.
+    /// The entity involved, if there is one.
     public var entityName: String?
-    /// The attribute concerned, if there is one.
+    /// The attribute involved, if there is one.
     public var attributeName: String?
-    /// What the operating system or the store reported, if the error comes from there.
+    /// The error of the operating system or the store, if there is one.
     public var cause: String?
-    /// The single failures, if one error stands for several.
+    /// The single errors, if this error stands for several.
     public var failures: [DataSourceError]
 
     /// Makes an error.
@@ -68,53 +68,53 @@ extension DataSourceError.Code {
     /// The container or the context was closed or reset.
     public static let storeClosed = Self(rawValue: "storeClosed")
 
-    /// A managed object was used after it was deleted, or after the save that made it was rolled back.
+    /// A managed object was used after it was deleted, or after the save that inserted it was rolled back.
     public static let objectGone = Self(rawValue: "objectGone")
 
     // Saving.
 
-    /// An attribute breaks a rule of the model; ``DataSourceError/failures`` lists them if there are several.
+    /// An attribute breaks a rule of the model; ``DataSourceError/failures`` lists the errors if there are several.
     public static let validationFailed = Self(rawValue: "validationFailed")
-    /// Parts of a draft were changed by other saves too; ``DataSourceError/failures`` lists them if there are several.
+    /// Parts of a draft were also changed by other saves; ``DataSourceError/failures`` lists them if there are several.
     public static let draftConflict = Self(rawValue: "draftConflict")
     /// The draft was discarded.
     public static let draftDiscarded = Self(rawValue: "draftDiscarded")
     /// Two objects would have the same unique key.
     public static let uniquenessViolated = Self(rawValue: "uniquenessViolated")
-    /// An object was deleted that the delete rule Deny keeps while others are linked to it.
+    /// An object was deleted while others are linked to it by a relationship with the delete rule Deny.
     public static let deletionDenied = Self(rawValue: "deletionDenied")
     /// A string or data is longer than the store can hold.
     public static let valueTooLarge = Self(rawValue: "valueTooLarge")
     /// No key is left for a new object.
     public static let keysExhausted = Self(rawValue: "keysExhausted")
-    /// A sync got an empty list for a scope that has objects.
+    /// A sync got an empty list, but there are objects in scope.
     public static let emptySync = Self(rawValue: "emptySync")
-    /// A sync would delete a greater part of the objects in scope than it may.
+    /// A sync would delete a greater share of the objects in scope than allowed.
     public static let syncDeletesTooMuch = Self(rawValue: "syncDeletesTooMuch")
 
-    /// A hook gave `sync` an object of another entity than the one to be synced.
+    /// A hook of `sync` returned an object of another entity than the one being synced.
     public static let syncEntityMismatch = Self(rawValue: "syncEntityMismatch")
-    /// The store was reset while the call was under way; nothing of it is in the new store.
+    /// The store was reset during the call; none of its changes are in the new store.
     public static let storeReset = Self(rawValue: "storeReset")
     /// The save was discarded by `discardPending()`, or depends on one that was.
     public static let pendingDiscarded = Self(rawValue: "pendingDiscarded")
     /// An earlier save of the same data source could not be written, and this one may depend on it.
     public static let saveTakenBack = Self(rawValue: "saveTakenBack")
 
-    /// A write that no call waits for threw an error of the app's own, which is the cause.
+    /// A write that no call waits for threw an error of the app, which is the cause.
     public static let writeFailed = Self(rawValue: "writeFailed")
 
     // Queries.
 
     /// A request is invalid: it has a negative limit, for example.
     public static let invalidRequest = Self(rawValue: "invalidRequest")
-    /// A predicate or another part of a query is invalid: it compares what cannot be compared, for example.
+    /// A predicate or another part of a query is invalid, for example a comparison of values that cannot be compared.
     public static let invalidPredicate = Self(rawValue: "invalidPredicate")
-    /// A predicate format breaks the grammar, or its arguments do not fit.
+    /// A predicate format has a syntax error, or its arguments do not fit.
     public static let unreadablePredicate = Self(rawValue: "unreadablePredicate")
     /// A part of a predicate that is evaluated on objects threw an error.
     public static let predicateFailed = Self(rawValue: "predicateFailed")
-    /// A query asks for what this release cannot answer.
+    /// A query needs a feature that this release does not have.
     public static let unsupportedQuery = Self(rawValue: "unsupportedQuery")
 
     /// A sum is larger than its type can hold.
@@ -122,8 +122,8 @@ extension DataSourceError.Code {
 
     // Transfer.
 
-    /// A graph cannot be exported or imported: it is not JSON, a value is not of its attribute's type, a key is missing or comes
-    /// twice, or a link leads nowhere. The message names the place.
+    /// A graph cannot be exported or imported: it is not JSON, a value does not have its attribute's type, a key is missing or
+    /// duplicate, or a link leads nowhere. The message names the place.
     public static let invalidGraph = Self(rawValue: "invalidGraph")
 
     // The store.
@@ -132,25 +132,24 @@ extension DataSourceError.Code {
     public static let storeInUse = Self(rawValue: "storeInUse")
     /// The store stayed locked for too long.
     public static let storeBusy = Self(rawValue: "storeBusy")
-    /// Another process has the right to write to the data source, or to one that the change can reach, and did not hand it
+    /// Another process holds the right to write to the data source, or to one that the change can affect, and did not hand it
     /// over in time. The message names the process.
     public static let ownedElsewhere = Self(rawValue: "ownedElsewhere")
-    /// This process was stopped for so long that another one writes to the data source now. What it had not written is
-    /// refused.
+    /// This process was stopped for so long that another one writes to the data source now. Its unwritten saves are refused.
     public static let leaseLost = Self(rawValue: "leaseLost")
-    /// The server of the store cannot be reached, or so much is waiting to be written that the container takes no more for
-    /// now.
+    /// The server of the store cannot be reached, or so much is waiting to be written that the container accepts no more at
+    /// present.
     public static let storeUnavailable = Self(rawValue: "storeUnavailable")
-    /// Nobody knows whether a save is in the store. After a failure of the disk, the store takes no more saves until it is
-    /// opened again. After the loss of a server, the next save finds out.
+    /// It is unknown whether a save is in the store. After a disk failure, the store accepts no more saves until it is opened
+    /// again. After a lost connection to a server, the next save finds out.
     public static let outcomeUnknown = Self(rawValue: "outcomeUnknown")
     /// There is no room left on the disk.
     public static let diskFull = Self(rawValue: "diskFull")
     /// The store's files were moved, replaced or deleted while it was open.
     public static let storeMoved = Self(rawValue: "storeMoved")
-    /// The write-ahead log cannot be copied into the store, and grows.
+    /// The write-ahead log cannot be copied into the store, so it grows.
     public static let checkpointFailed = Self(rawValue: "checkpointFailed")
-    /// A read that stays open keeps the write-ahead log from being emptied, so that it grows.
+    /// A read that stays open prevents the write-ahead log from being emptied, so that it grows.
     public static let readerBlocksCheckpoint = Self(rawValue: "readerBlocksCheckpoint")
     /// The store cannot be read or written: an I/O error.
     public static let storeUnreadable = Self(rawValue: "storeUnreadable")
@@ -158,21 +157,22 @@ extension DataSourceError.Code {
     public static let permissionDenied = Self(rawValue: "permissionDenied")
     /// The store is open for reading only.
     public static let storeReadOnly = Self(rawValue: "storeReadOnly")
-    /// A stored value is not of its attribute's type, and reads as another value.
+    /// A stored value does not have its attribute's type, and reads as another value.
     public static let damagedValue = Self(rawValue: "damagedValue")
-    /// The path is not a file: a directory, a device, or its folder is missing.
+    /// The path is not a file: it is a directory or a device, or its folder is missing.
     public static let notAFile = Self(rawValue: "notAFile")
-    /// A file of that name exists already, so no backup can be written or store restored there.
+    /// A file with that name already exists, so no backup can be written or store restored there.
     public static let fileExists = Self(rawValue: "fileExists")
     /// The file is not an SQLite database.
     public static let notADatabase = Self(rawValue: "notADatabase")
-    /// The database is another program's, or lacks part of what this library writes.
+    /// The database belongs to another program, or lacks parts that this library writes.
     public static let foreignDatabase = Self(rawValue: "foreignDatabase")
     /// The database is damaged.
     public static let storeCorrupt = Self(rawValue: "storeCorrupt")
     /// A newer release of this library wrote the store.
     public static let newerFormat = Self(rawValue: "newerFormat")
-    /// The store was made for another model or database key, and the reset policy is ``ResetPolicy/fail``, or the store is on a server.
+    /// The store was made for another model or database key, and the reset policy is ``ResetPolicy/fail``, or the store is on a
+    /// server.
     public static let modelChanged = Self(rawValue: "modelChanged")
     /// The model breaks a rule, or cannot be read.
     public static let unreadableModel = Self(rawValue: "unreadableModel")

@@ -1,19 +1,18 @@
-/// All rows of a store, held in memory: what a store of one's own answers queries from, and what tells it which saves it may
-/// write.
+/// All rows of a store, held in memory. A custom store uses it to answer queries and to find out which saves it may write.
 ///
-/// A store loads its rows when it is opened, and hands commits and reads on. Uniqueness, refusals, keys and every query are
-/// seen to:
+/// A store loads its rows when it is opened, and passes on commits and reads. Uniqueness, refusals, keys and every query are
+/// handled:
 ///
 /// ```swift
 /// let rows = InMemoryRows(options.layout, firstFreeKey: plan.metadata.firstFreeKey)
 /// try rows.load([StoredRow(key: 1, row: try layout.row(values))], entity: layout.index)
 /// ```
 ///
-/// **Isolation**: none. Any thread may read; one at a time writes. A reader works on the state as it was when it began; a
-/// commit meanwhile copies the tables that it changes.
+/// **Isolation**: none. Any thread may read; one at a time may write. A reader works on the state at its beginning; a commit
+/// meanwhile copies the tables that it changes.
 ///
-/// **Complexity**: what a commit takes follows the rows that it changes. A query looks at every row of its entity; look-ups by
-/// key and by a uniqueness constraint are O(1).
+/// **Complexity**: a commit takes time proportional to the rows that it changes. A query looks at every row of its entity;
+/// look-ups by key and by a uniqueness constraint are O(1).
 public final class InMemoryRows: Sendable {
     /// The model.
     public let layout: ModelLayout
@@ -23,25 +22,25 @@ public final class InMemoryRows: Sendable {
     ///
     /// - Parameters:
     ///   - layout: The model: ``StoreOptions/layout``.
-    ///   - firstFreeKey: The first key that no row ever had, or one above it: ``StoreMetadata/firstFreeKey``.
+    ///   - firstFreeKey: The first key that no row ever had, or a greater one: ``StoreMetadata/firstFreeKey``.
     public init(_ layout: ModelLayout, firstFreeKey: Int64 = 1) {
         self.layout = layout
         state = Guarded(MemoryState(layout, firstFreeKey: max(1, firstFreeKey)))
     }
 
-    /// How far ahead of the highest key the bound for new keys is set.
+    /// How far above the highest key the bound for new keys is set.
     static let keyReserve: Int64 = 1024
 
-    /// The first key that no row ever had, or one above it. It grows in steps, so that a store seldom has to write it.
+    /// The first key that no row ever had, or a greater one. It grows in steps, so that a store seldom has to write it.
     public var firstFreeKey: Int64 { state.withLock { $0?.firstFreeKey ?? 1 } }
 
-    /// Puts in rows that the store has, before it is handed to anybody.
+    /// Adds stored rows, before the object is used.
     ///
     /// - Parameters:
     ///   - rows: Rows of one entity, as ``EntityLayout/row(_:)`` makes them.
     ///   - entity: The entity's place in ``ModelLayout/entities``.
     /// - Throws: `uniquenessViolated` if two rows have the same key or unique values, `abstractEntity`, `storeCorrupt`,
-    ///   `storeClosed`. The store can't be opened then.
+    ///   `storeClosed`. The store cannot be opened then.
     public func load(_ rows: [StoredRow], entity: Int) throws(DataSourceError) {
         try withState { (state) throws(DataSourceError) in try state.load(rows, entity) }
     }
@@ -61,17 +60,17 @@ public final class InMemoryRows: Sendable {
         }
     }
 
-    /// Makes the changes of a group, as ``PersistentStore/commit(_:)`` has to, and has them written first.
+    /// Applies the changes of a group, as ``PersistentStore/commit(_:)`` must, after they were written.
     ///
-    /// **Ordering**: readers see the changes once they are written.
+    /// **Ordering**: readers see the changes after they were written.
     ///
     /// - Parameters:
     ///   - group: The group.
-    ///   - write: Writes the change sets that are accepted, in their order, all or none, with the ``firstFreeKey`` from now on.
-    ///     It is called once, with no lock held, and not at all if every change set is refused. If it throws, the rows stay as
-    ///     they were. Nil, the default, writes nothing.
-    /// - Returns: What is refused, and why.
-    /// - Throws: `storeClosed`, and what the function throws.
+    ///   - write: Writes the accepted change sets, in their order, all or none, with the new ``firstFreeKey``. It is called
+    ///     once, without a lock, and not at all if every change set is refused. If it throws, the rows stay unchanged. Nil, the
+    ///     default, writes nothing.
+    /// - Returns: Which change sets were refused, and why.
+    /// - Throws: `storeClosed`, and what the closure throws.
     public func commit(
         _ group: [ChangeSet],
         writing write: ((_ accepted: [ChangeSet], _ firstFreeKey: Int64) throws(DataSourceError) -> Void)? = nil
@@ -87,11 +86,11 @@ public final class InMemoryRows: Sendable {
         return outcome
     }
 
-    /// Gives a reader to the body, as ``PersistentStore/read(_:_:)`` has to.
+    /// Passes a reader to the body, as ``PersistentStore/read(_:_:)`` must.
     ///
     /// - Parameters:
     ///   - isolation: Whether all reads of the body see the same state.
-    ///   - body: What reads.
+    ///   - body: It reads.
     /// - Throws: `storeClosed`, and what the body throws.
     public func read<R>(_ isolation: ReadIsolation, _ body: (any StoreReader) throws(DataSourceError) -> R)
         throws(DataSourceError) -> R
@@ -100,7 +99,7 @@ public final class InMemoryRows: Sendable {
         return try body(MemoryReader(store: self, snapshot: isolation == .snapshot ? state : nil))
     }
 
-    /// Takes out all rows; keys go on above those that there were.
+    /// Removes all rows; later keys are greater than all earlier ones.
     ///
     /// - Parameter didEmpty: Called once the rows are gone, while reads still wait.
     /// - Returns: How many objects there were.
@@ -115,10 +114,10 @@ public final class InMemoryRows: Sendable {
         return count
     }
 
-    /// What has to change so that the objects of some entities are gone, and no link leads to them: for
-    /// ``StartupPlan/droppedEntities``. The rows themselves stay as they are until that is committed.
+    /// The changes that remove the objects of some entities and all links to them, for ``StartupPlan/droppedEntities``. The
+    /// rows stay until the changes are committed.
     ///
-    /// **Complexity**: O(n) in all rows.
+    /// **Complexity**: O(n) in the number of all rows.
     ///
     /// - Parameter names: The names of the entities.
     /// - Throws: `storeClosed`.
@@ -126,7 +125,7 @@ public final class InMemoryRows: Sendable {
         try current().changes(layout, droppingEntities: names)
     }
 
-    /// Forgets all rows. Whatever is asked for from now on throws `storeClosed`.
+    /// Forgets all rows. Later calls throw `storeClosed`.
     public func close() {
         state.withLock { $0 = nil }
     }
@@ -151,7 +150,7 @@ public final class InMemoryRows: Sendable {
 }
 
 extension MemoryState {
-    /// Calls the body with the state where it is: what is unwrapped into a variable would be copied.
+    /// Calls the body with the state in place, because unwrapping it into a variable would copy it.
     fileprivate mutating func mutate<R>(
         _ body: (inout MemoryState) throws(DataSourceError) -> R
     ) throws(DataSourceError) -> R {

@@ -1,7 +1,7 @@
-/// Rows that live as long as the store: for previews, tests, and data that must leave no trace.
+/// Rows that exist as long as the store: for previews, tests, and data that must leave no trace.
 ///
-/// It answers as the SQLite store does. A reader works on the state as it was when it began; a commit meanwhile copies
-/// the tables that it changes.
+/// It gives the same answers as the SQLite store. A reader works on the state at its beginning; a commit meanwhile copies the
+/// tables that it changes.
 package final class InMemoryStore: PersistentStore {
     private let rows: InMemoryRows
 

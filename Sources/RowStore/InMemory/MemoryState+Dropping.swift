@@ -1,7 +1,7 @@
 internal import ManagedModel
 
 extension MemoryState {
-    /// The changes with which the rows of some entities go, the links that lead to them, and the columns that hold one.
+    /// The changes that remove the rows of some entities, the links to them, and the values of columns that lead to them.
     func changes(_ layout: ModelLayout, droppingEntities names: Set<String>) -> ChangeSet {
         let dropped = Set(names.compactMap { layout.entity(named: $0)?.index })
         var set = ChangeSet(entities: [])
@@ -57,7 +57,7 @@ extension EntityLayout {
 }
 
 extension RowSnapshot {
-    /// The row with nulls in the columns of those links.
+    /// The row with nulls instead of those links.
     fileprivate func withoutLinks(_ links: [LinkColumn], key: Int64) -> UpdatedRow {
         var row = self
         var columns = ColumnSet()

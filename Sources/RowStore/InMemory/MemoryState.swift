@@ -1,4 +1,4 @@
-/// All rows of a store that lives in memory.
+/// All rows of a store in memory.
 struct MemoryState: Sendable {
     /// By the entities' numbers; nil for abstract ones.
     private(set) var tables: [MemoryTable?]
@@ -9,28 +9,28 @@ struct MemoryState: Sendable {
         tables = layout.entities.map { $0.isAbstract ? nil : MemoryTable($0) }
     }
 
-    /// What a row was before, for a group that fails half-way.
+    /// A row before its change, for a group that fails half-way.
     private struct Undo {
         let entity: Int
         let key: Int64
         let row: RowSnapshot?
     }
 
-    /// Makes the changes of every change set, or none of a set that is refused.
+    /// Applies the changes of every change set, or none of a set that is refused.
     mutating func commit(_ group: [ChangeSet]) -> CommitOutcome {
         let (outcome, highest, _) = apply(group)
         firstFreeKey = bound(above: highest)
         return outcome
     }
 
-    /// Says what ``commit(_:)`` would do, and what the bound for keys would be then. Costs as much as the changes.
+    /// What ``commit(_:)`` would do, and the bound for keys after it. Costs as much as the changes.
     mutating func rehearse(_ group: [ChangeSet]) -> (outcome: CommitOutcome, firstFreeKey: Int64) {
         let (outcome, highest, undos) = apply(group)
         undo(undos[...])
         return (outcome, bound(above: highest))
     }
 
-    /// Puts in rows that were stored before.
+    /// Adds rows that were stored before.
     mutating func load(_ rows: [StoredRow], _ entity: Int) throws(DataSourceError) {
         guard let layout = tables[entity]?.layout else { throw DataSourceError.rowOfAbstractEntity }
         for row in rows {
@@ -68,7 +68,7 @@ struct MemoryState: Sendable {
         return (CommitOutcome(refused: refusals.errors), highest, undos)
     }
 
-    /// All old rows go before the new ones come, so rows may take over and exchange unique keys.
+    /// All old rows are removed before the new ones are added, so rows may take over and exchange unique keys.
     private mutating func apply(
         _ changes: EntityChanges, _ undos: inout [Undo]
     ) throws(DataSourceError) {
@@ -102,7 +102,7 @@ struct MemoryState: Sendable {
     private mutating func undo(_ undos: ArraySlice<Undo>) {
         for undo in undos.reversed() {
             tables[undo.entity]?.remove(undo.key)
-            // Each step back leads to a state that was there, so nothing can collide.
+            // Each step restores an earlier state, so nothing can collide.
             if let row = undo.row { try? tables[undo.entity]?.insert(undo.key, row) }
         }
     }

@@ -1,4 +1,4 @@
-/// The rows of one entity, and the key of each unique group of values.
+/// The rows of one entity, and the key of the row with each unique group of values.
 struct MemoryTable: Sendable {
     let layout: EntityLayout
     private(set) var rows: [Int64: RowSnapshot] = [:]
@@ -12,12 +12,12 @@ struct MemoryTable: Sendable {
         transientColumns = layout.columns.indices.filter { !layout.columns[$0].isStored }
     }
 
-    /// The rows that match, in order if it counts.
+    /// The rows that match, in order if the query is ordered.
     func rows(_ query: RowQuery) throws(DataSourceError) -> [StoredRow] {
         try query.matches(rows.lazy.map { StoredRow(key: $0.key, row: $0.value) }, layout)
     }
 
-    /// Takes a row out.
+    /// Removes a row.
     mutating func remove(_ key: Int64) {
         guard let row = rows.removeValue(forKey: key) else { return }
         for (constraint, columns) in layout.constraints.enumerated() {
@@ -25,9 +25,9 @@ struct MemoryTable: Sendable {
         }
     }
 
-    /// Puts a row in whose key is free.
+    /// Adds a row whose key is free.
     ///
-    /// - Throws: `uniquenessViolated`, and leaves the table as it was.
+    /// - Throws: `uniquenessViolated`; the table stays unchanged.
     mutating func insert(_ key: Int64, _ row: RowSnapshot) throws(DataSourceError) {
         guard rows[key] == nil else { throw DataSourceError(uniqueness: nil, layout) }
         let row = stored(row)
@@ -49,7 +49,7 @@ struct MemoryTable: Sendable {
         return columns.map { row.value($0, layout.columns[$0].storage) }
     }
 
-    /// The row without what is not stored.
+    /// The row without transient values.
     private func stored(_ row: RowSnapshot) -> RowSnapshot {
         precondition(
             row.columnCount == layout.columns.count, "A row of \(row.columnCount) columns was saved as \(layout.name).")

@@ -1,10 +1,10 @@
-/// Where it is reported that a stored value is not of its attribute's type, and reads as another.
+/// Receives reports that a stored value does not have its attribute's type, and reads as another value.
 package final class DamagedValues: Sendable {
     package typealias Handler = @Sendable (EntityLayout, _ column: Int) -> Void
 
     private let handler = Guarded<Handler?>(nil)
 
-    /// Sets who is notified. The same value may be reported again and again.
+    /// Sets the listener. The same value may be reported repeatedly.
     package func connect(_ handler: @escaping Handler) {
         self.handler.withLock { $0 = handler }
     }
@@ -15,7 +15,7 @@ package final class DamagedValues: Sendable {
 }
 
 extension EntityLayout {
-    /// Reports that a stored value is not of its attribute's type.
+    /// Reports that a stored value does not have its attribute's type.
     package func noteDamage(_ column: Int) { damage.note(self, column) }
 }
 
@@ -24,8 +24,8 @@ extension DataSourceError {
         let attribute = layout.columns[column].name
         self.init(
             .damagedValue,
-            "An object of \(layout.name) has a stored \(attribute) that is not a value of its type. It reads as the default "
-                + "value. Another program or a damaged disk wrote it. Save the object again, or restore the store.",
+            "An object of \(layout.name) has a stored \(attribute) with an invalid value, which reads as the default "
+                + "value. Another program or a disk failure has damaged it. Save the object again, or restore the store.",
             entityName: layout.name, attributeName: attribute)
     }
 }

@@ -1,4 +1,4 @@
-/// Rows and the values that they are made of.
+/// Converting rows to values and back.
 extension EntityLayout {
     /// The values of a row, in the order of ``columns``.
     ///
@@ -8,7 +8,7 @@ extension EntityLayout {
     /// }
     /// ```
     ///
-    /// - Parameter row: A row of this entity. One of another entity is a programmer error and traps.
+    /// - Parameter row: A row of this entity. A row of another entity is a programmer error and traps.
     public func values(of row: RowSnapshot) -> [RowValue] {
         precondition(row.columnCount == columns.count, "A row of \(row.columnCount) columns is not one of \(name).")
         return columns.indices.map { row.value($0, columns[$0].storage) }
@@ -17,8 +17,8 @@ extension EntityLayout {
     /// Makes a row.
     ///
     /// - Parameter values: One for each of ``columns``, in their order.
-    /// - Throws: `storeCorrupt` if there are more or fewer, or if a value is none of its column's ``ColumnLayout/storage``;
-    ///   `valueTooLarge`. A store that reads damaged values has them here.
+    /// - Throws: `storeCorrupt` if there are more or fewer, or if a value does not fit its column's ``ColumnLayout/storage``;
+    ///   `valueTooLarge`. This is how a store finds damaged values.
     public func row(_ values: [RowValue]) throws(DataSourceError) -> RowSnapshot {
         guard values.count == columns.count else {
             throw DataSourceError(
@@ -32,13 +32,13 @@ extension EntityLayout {
             guard value.fits(column.storage) else {
                 throw DataSourceError(
                     .storeCorrupt,
-                    "An object of \(name) has a stored \(column.name) that is not a value of its type. Restore the store from a copy, or correct that value.",
+                    "An object of \(name) has a stored \(column.name) that does not have its type. Restore the store from a copy, or correct that value.",
                     entityName: name, attributeName: column.name)
             }
             guard value.byteCount <= RowSnapshot.longestValue else {
                 throw DataSourceError(
                     .valueTooLarge,
-                    "An object of \(name) has a \(column.name) of \(value.byteCount) bytes. A value has at most \(RowSnapshot.longestValue).",
+                    "An object of \(name) has a \(column.name) of \(value.byteCount) bytes, but a value can have at most \(RowSnapshot.longestValue).",
                     entityName: name, attributeName: column.name)
             }
             row.setValue(value, index)
@@ -48,7 +48,7 @@ extension EntityLayout {
 }
 
 extension RowValue {
-    /// How many bytes a text or blob has; 0 for a value that always fits.
+    /// How many bytes a string or blob has; 0 for a value that always fits.
     fileprivate var byteCount: Int {
         switch self {
         case .null, .integer, .real: 0

@@ -1,10 +1,10 @@
 public import ManagedModel
 
-/// Where each property of one entity's rows is: the model's columns with the way each is stored.
+/// The layout of one entity's rows: the model's columns, and the storage of each.
 ///
-/// Columns of a parent come first and in the same order, so an index means the same in every sub-entity. An attribute has the
-/// column of its name. A to-one relationship `group` has a column `group` with the key of the other row, and where they are
-/// needed `group.entity`, the place of the other row's entity, and `group.position`.
+/// Columns of a parent come first and in the same order, so an index has the same meaning in every sub-entity. The column of an
+/// attribute has its name. A to-one relationship `group` has a column `group` with the key of the other row and, if necessary,
+/// `group.entity` with the index of the other row's entity, and `group.position`.
 public final class EntityLayout: Sendable {
     /// The entity's place in ``ModelLayout/entities``.
     public let index: Int
@@ -12,31 +12,31 @@ public final class EntityLayout: Sendable {
     public let name: String
     /// Whether it has no rows of its own.
     public let isAbstract: Bool
-    /// What each value of a row is, in the order of the row.
+    /// The columns, in the order of the row's values.
     public let columns: [ColumnLayout]
-    /// How the values of each column are ordered: apart from the rest, for it is asked very often.
+    /// The order of each column's values; kept separately because it is used very often.
     package let orders: ContiguousArray<ColumnOrder>
     /// Indexes of the columns that the store keeps: all but transient ones.
     package let storedColumns: [Int]
-    /// Groups of columns that together must be unique among the rows of the entity, inherited ones first. Rows with a null in
+    /// Groups of columns that must be unique together among the rows of the entity, inherited ones first. Rows with a null in
     /// one of these columns never collide.
     public let constraints: [[Int]]
-    /// Positions of the entities of this one's family that can have rows: itself unless abstract, and all below it.
+    /// Positions of the concrete entities of this one's family: itself unless it is abstract, and its sub-entities.
     package let concreteFamily: [Int]
-    /// The position of the entity that first declared each constraint: uniqueness holds in its whole family.
+    /// The position of the entity that first declared each constraint: uniqueness applies in its whole family.
     package let constraintOwners: [Int]
 
     /// Columns that take part in a uniqueness constraint.
     package let uniqueColumns: ColumnSet
 
-    /// Columns with which an index or a uniqueness constraint begins, so that a store finds their values without reading
-    /// every row.
+    /// Columns with which an index or a uniqueness constraint begins, so that a store finds their values without reading every
+    /// row.
     package let indexedColumns: ColumnSet
 
-    /// Its relationships, inherited ones first, each entity's in the order of the model.
+    /// Its relationships: inherited ones first, each entity's in the order of the model.
     package let relationships: [RelationshipLayout]
 
-    /// The relationship whose links the rows are; nil for the rows of an entity.
+    /// The relationship whose links these rows are; nil for the rows of an entity.
     package let links: RelationshipName?
 
     /// The columns with keys of other rows: of to-one relationships, and both ends of a link.
@@ -45,7 +45,7 @@ public final class EntityLayout: Sendable {
     let damage: DamagedValues
     private let indexesByName: [String: Int]
     private let relationshipsByName: [String: Int]
-    /// For each column the constraint that it makes alone, or -1.
+    /// The constraint of each column alone, or -1 if it has none.
     private let constraintsByColumn: [Int]
 
     init(
@@ -76,17 +76,17 @@ public final class EntityLayout: Sendable {
         self.indexesByName = Dictionary(columns.enumerated().map { ($1.name, $0) }) { first, _ in first }
     }
 
-    /// The place of the column of that name, or nil.
+    /// The index of the column with that name, or nil.
     public func column(named name: String) -> Int? {
         indexesByName[name]
     }
 
-    /// The position in ``relationships`` of the one of that name, or nil.
+    /// The position in ``relationships`` of the one with that name, or nil.
     package func relationship(named name: String) -> Int? {
         relationshipsByName[name]
     }
 
-    /// The position in ``constraints`` of the one that is exactly this column, or nil.
+    /// The position in ``constraints`` of the one with exactly this column, or nil.
     package func constraint(onColumn column: Int) -> Int? {
         let constraint = constraintsByColumn[column]
         return constraint < 0 ? nil : constraint
@@ -95,15 +95,15 @@ public final class EntityLayout: Sendable {
 
 /// One column of a row: its name, what it holds, and the rules of its attribute.
 public struct ColumnLayout: Sendable {
-    /// The name of the property, or for example `group.position` for what a link has besides its key.
+    /// The name of the property or, for a part of a link, a name such as `group.position`.
     public let name: String
     /// What its values are.
     public let storage: ColumnStorage
-    /// Whether a store keeps its values. If not, the attribute is transient: what is read back is null.
+    /// Whether a store keeps its values. If not, the attribute is transient, and reads as null.
     public let isStored: Bool
     /// The attribute; nil for the columns of a relationship.
     public let attribute: AttributeDescription?
-    /// Whether it holds decimal numbers, as texts that are ordered by value.
+    /// Whether it has decimal numbers, stored as strings and ordered by value.
     package let isDecimal: Bool
 
     package init(_ column: ColumnDescription) {
@@ -124,10 +124,10 @@ public struct ColumnLayout: Sendable {
     }
 }
 
-/// How the values of a column are ordered.
+/// The order of a column's values.
 package struct ColumnOrder: Sendable {
     package let storage: ColumnStorage
-    /// Whether the column holds decimal numbers, as texts that are ordered by value.
+    /// Whether the column has decimal numbers, stored as strings and ordered by value.
     package let isDecimal: Bool
 
     init(_ column: ColumnLayout) {
@@ -145,7 +145,7 @@ package struct ColumnOrder: Sendable {
     }
 }
 
-/// The four ways in which a value is kept, in memory and in the store.
+/// The four ways in which a value is stored, in memory and in the store.
 public enum ColumnStorage: UInt8, Sendable {
     /// ``RowValue/integer(_:)``: integers, Booleans, and keys of other rows.
     case integer
@@ -156,7 +156,7 @@ public enum ColumnStorage: UInt8, Sendable {
     /// ``RowValue/blob(_:)``: binary data, UUIDs, transformable and composite values.
     case blob
 
-    /// The way in which values of an attribute of that type are kept.
+    /// How values of an attribute with that type are stored.
     public init(_ type: AttributeType) {
         switch type {
         case .integer16, .integer32, .integer64, .boolean, .objectID: self = .integer

@@ -1,26 +1,26 @@
 public import ManagedModel
 
-/// The layouts of all entities of a model, in the order of their names. A position in it is the entity's number.
+/// The layouts of all entities of a model, in the order of their names. The position in the array is the entity's number.
 ///
-/// After them come layouts for links that have rows of their own, those of many-to-many relationships: everything that is true
-/// of an entity's rows is true of them, but that they are no objects.
+/// After them come the layouts of links with rows of their own, those of many-to-many relationships. They work like the rows of
+/// entities, but are not objects.
 public final class ModelLayout: Sendable {
     /// The model.
     public let model: ManagedObjectModel
-    /// The layouts of entities, abstract ones among them, and then those of links.
+    /// The layouts of entities, including abstract ones, followed by those of links.
     public let entities: [EntityLayout]
-    /// Notified of stored values that are not of their attribute's type.
+    /// Receives reports of stored values that do not have their attribute's type.
     package let damage = DamagedValues()
     private let indexesByName: [String: Int]
 
     /// Lays out a model.
     ///
-    /// - Parameter model: A model that was checked (`validate()`): its names are unique and its references lead somewhere.
+    /// - Parameter model: A model that was checked (`validate()`): its names are unique and its references are valid.
     public convenience init(_ model: ManagedObjectModel) {
         self.init(model, format: ManagedObjectModel.storeFormat)
     }
 
-    /// - Parameter format: The format of the store whose tables it is about. The first has no rows for links.
+    /// - Parameter format: The format of the store. In the first format, links have no rows of their own.
     package init(_ model: ManagedObjectModel, format: Int64) {
         self.model = model
         let builder = LayoutBuilder(model, format, damage)
@@ -28,7 +28,7 @@ public final class ModelLayout: Sendable {
         entities = builder.entities()
     }
 
-    /// The layout of the entity of that name, or nil. Links have none by name.
+    /// The layout of the entity with that name, or nil. Links cannot be found by name.
     public func entity(named name: String) -> EntityLayout? {
         indexesByName[name].map { entities[$0] }
     }
@@ -82,7 +82,7 @@ private struct LayoutBuilder {
         let constraints = lineage.flatMap { ancestor in
             uniqueNames(ancestor).compactMap { names -> (owner: Int, columns: [Int])? in
                 let columns = names.compactMap { positions[$0] }
-                // What is missing is a one-to-one relationship with its links in other rows, which is unique by itself.
+                // A one-to-one relationship with its links in other rows has no column here, and is unique anyway.
                 guard !columns.isEmpty, columns.count == names.count else { return nil }
                 return (numbers[ancestor.name] ?? number, columns)
             }
@@ -99,7 +99,7 @@ private struct LayoutBuilder {
             damage: damage)
     }
 
-    /// The properties that together must be unique: of the model, and the column of each one-to-one relationship.
+    /// Columns that must be unique together: from the model, and the column of each one-to-one relationship.
     private func uniqueNames(_ entity: EntityDescription) -> [[String]] {
         if format == ManagedObjectModel.firstStoreFormat { return entity.uniquenessConstraints }
         let single = entity.relationships.filter { relationship in
@@ -135,7 +135,7 @@ private struct LayoutBuilder {
         }
     }
 
-    /// The columns of a to-one relationship, which are at the same places in every sub-entity.
+    /// The columns of a to-one relationship, which have the same indexes in every sub-entity.
     private func linkColumn(_ name: RelationshipName) -> LinkColumn? {
         guard let names = columns[name.entity]?.map(\.name), let key = names.lastIndex(of: name.name) else {
             return nil
@@ -147,7 +147,7 @@ private struct LayoutBuilder {
 }
 
 extension ColumnDescription {
-    /// Whether the column has an index of its own: by the legacy flag, or to find the sources of a to-one relationship.
+    /// Whether the column has an index of its own: by the old flag, or to find the sources of a to-one relationship.
     package var isIndexed: Bool {
         switch role {
         case .attribute(let attribute): attribute.isIndexed

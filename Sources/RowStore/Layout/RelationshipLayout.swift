@@ -1,10 +1,10 @@
 package import ManagedModel
 
-/// One relationship of an entity, and where its links are.
+/// One relationship of an entity, and where its links are stored.
 ///
-/// It is a class because it is handed on whenever a relationship is followed, and copying its parts takes longer than that.
+/// It is a class because it is passed on whenever a relationship is followed, and copying its parts would take longer.
 package final class RelationshipLayout: Sendable {
-    /// Where the links are, in columns by their indexes.
+    /// Where the links are stored, with the indexes of their columns.
     package enum Storage: Sendable {
         /// In the row of the source.
         case column(LinkColumn)
@@ -16,15 +16,15 @@ package final class RelationshipLayout: Sendable {
         case none
     }
 
-    /// Where it is declared.
+    /// The relationship where it is declared.
     package let path: RelationshipName
     package let description: RelationshipDescription
     /// The number of the destination's entity.
     package let destination: Int
-    /// The entities that a destination can be of.
+    /// The entities that a destination can have.
     package let destinationFamily: [Int]
     package let storage: Storage
-    /// The inverse, where it is declared.
+    /// The inverse where it is declared.
     package let inverse: RelationshipName?
 
     init(
@@ -49,9 +49,9 @@ package final class RelationshipLayout: Sendable {
 package struct LinkColumn: Sendable, Hashable {
     /// The other row's key.
     package let key: Int
-    /// The number of the other row's entity, where that can vary.
+    /// The number of the other row's entity, if that can vary.
     package let entity: Int?
-    /// The row's place among those that lead to the same one, where they are ordered.
+    /// The row's place among those that lead to the same one, if they are ordered.
     package let position: Int?
 }
 
@@ -65,7 +65,7 @@ package struct PairColumns: Sendable, Hashable {
 }
 
 extension EntityLayout {
-    /// The layout of the links of a relationship that have rows of their own.
+    /// The layout of the links of a relationship with rows of their own.
     convenience init(
         linksOf name: RelationshipName, _ model: ManagedObjectModel, _ relationship: RelationshipDescription,
         index: Int,

@@ -1,10 +1,10 @@
 internal import Foundation
 
-/// A value that one thread at a time can reach.
+/// A value that only one thread at a time can reach.
 ///
-/// It is `Synchronization.Mutex` in all but its lock. That one's contended path is in a library which the thread sanitizer
-/// cannot look into, so that it reports races where there are none; this one's lock it knows. The value must have a size: of
-/// one without, such as `Void`, the sanitizer takes another address for its place, and reports races there.
+/// It works like `Synchronization.Mutex`, except for its lock. The slow path of that lock is in a library that the thread
+/// sanitizer cannot see, so it reports races where there are none; the lock here is known to the sanitizer. The value must have
+/// a size: for a value without one, such as `Void`, the sanitizer uses another address and reports false races.
 package final class Guarded<Value>: @unchecked Sendable {
     // Guarded by: lock.
     private var value: Value
@@ -14,14 +14,14 @@ package final class Guarded<Value>: @unchecked Sendable {
         self.value = value
     }
 
-    /// Calls the body with the value; others wait meanwhile. Never call out of it into code that might come back.
+    /// Calls the body with the value; other threads wait. The body must not call code that might call this again.
     package func withLock<R, E: Error>(_ body: (inout sending Value) throws(E) -> sending R) throws(E) -> sending R {
         lock.lock()
         defer { lock.unlock() }
         return try body(&value)
     }
 
-    /// As ``withLock(_:)``, but does nothing and returns nil while another thread has the value.
+    /// Like ``withLock(_:)``, but returns nil at once while another thread has the value.
     package func withLockIfAvailable<R, E: Error>(
         _ body: (inout sending Value) throws(E) -> sending R
     ) throws(E) -> sending R? {

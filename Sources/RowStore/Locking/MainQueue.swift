@@ -1,7 +1,7 @@
 internal import Dispatch
 internal import Foundation
 
-/// Tells whether code runs where the main actor runs.
+/// Tells whether code runs where the main actor does.
 package enum MainQueue {
     private static let key = {
         let key = DispatchSpecificKey<Void>()
@@ -11,7 +11,7 @@ package enum MainQueue {
 
     /// Whether the calling code runs on the main queue or on the main thread.
     ///
-    /// These are two questions: once a program on Linux has handed its main thread to the dispatcher, any thread may serve
-    /// the main queue.
+    /// These are two conditions: once a program on Linux has handed its main thread to the dispatcher, any thread may serve the
+    /// main queue.
     package static var isCurrent: Bool { DispatchQueue.getSpecific(key: key) != nil || Thread.isMainThread }
 }

@@ -1,11 +1,11 @@
 internal import Dispatch
 internal import Synchronization
 
-/// Who may read a store at this moment: so many at once, and main apart from them, so that it never waits for the others.
+/// Permits to read a store: a limited number at once, and a separate one for main, so that it never waits for the others.
 package final class ReadPermits: Sendable {
     package enum Use: Sendable {
         case main
-        /// A read that main makes during another one. It needs no permit of its own: it ends before the one around it.
+        /// A read by main during another one. It needs no permit of its own, because it ends before the outer one.
         case nested
         case other
     }
@@ -13,18 +13,18 @@ package final class ReadPermits: Sendable {
     private let limit: Int
     private let others: DispatchSemaphore
     private let main = DispatchSemaphore(value: 1)
-    /// Two that waited for all permits could each hold some of them for ever.
+    /// Two threads that waited for all permits could each hold some of them forever.
     private let exclusive = DispatchSemaphore(value: 1)
-    /// Only main sets it, so main finds it set only if it reads during a read.
+    /// Only main sets it, so it is set for main only if main reads during a read.
     private let isMainReading = Atomic(false)
 
-    /// - Parameter limit: The most reads at once, apart from main's. More than that wait for each other.
+    /// - Parameter limit: The most reads at once, apart from main's. Further reads wait.
     package init(limit: Int) {
         self.limit = limit
         others = DispatchSemaphore(value: limit)
     }
 
-    /// The use that the calling thread would make of a permit.
+    /// The kind of permit that the calling thread needs.
     package var use: Use {
         guard MainQueue.isCurrent else { return .other }
         return isMainReading.load(ordering: .relaxed) ? .nested : .main
@@ -49,9 +49,9 @@ package final class ReadPermits: Sendable {
         }
     }
 
-    /// Waits until nobody reads, and lets nobody read while the body runs.
+    /// Waits until there are no reads, and keeps new ones waiting while the body runs.
     ///
-    /// Main reads on while others are waited for, however long they take.
+    /// Main can still read while this waits for others, however long that takes.
     package func pause<R>(_ body: () throws(DataSourceError) -> R) throws(DataSourceError) -> R {
         exclusive.wait()
         for _ in 0..<limit { others.wait() }
@@ -64,7 +64,7 @@ package final class ReadPermits: Sendable {
         return try body()
     }
 
-    /// Lets nobody read while the body runs, if nobody reads now.
+    /// If there are no reads now, runs the body and keeps new reads waiting.
     ///
     /// - Returns: Whether the body has run.
     package func pauseIfIdle(_ body: () -> Void) -> Bool {

@@ -1,22 +1,22 @@
-/// What was found where the store should be, all of it read without an error.
+/// What was found in the place of the store, read without an error.
 package enum FoundStore: Sendable {
     /// No file, or one without tables.
     case nothing
-    /// Tables, but not our metadata.
+    /// Tables, but not this library's metadata.
     case foreignTables
-    /// The rows of our metadata table.
+    /// The rows of the metadata table.
     case metadata([String: RowValue])
 }
 
-/// What to do with the store that was found. Only a store whose metadata was read and differs is ever reset.
+/// What to do with the store that was found. A store is only reset if its metadata was read and differs.
 package enum StartupDecision: Sendable, Equatable {
     case create
     case proceed(StoreMetadata)
-    /// Drop everything. The fallback says why, if the policy was to keep what did not change.
+    /// Drop everything. The fallback is the reason, if the policy was to keep what did not change.
     case reset(StoreStartup.Reason, fallback: String? = nil)
-    /// Drop the rows of these entities; the others stay.
+    /// Drop the rows of these entities and keep the others.
     case resetEntities(Set<String>, StoreStartup.Reason, StoreMetadata)
-    /// Carry the rows over, and where that is not possible, decide again without that.
+    /// Carry the rows over. If that is not possible, decide again without that option.
     case migrate(StoreStartup.Reason, StoreMetadata)
 
     /// - Throws: `foreignDatabase`, `newerFormat`, `storeCorrupt` or, if the policy is `.fail`, `modelChanged`.
@@ -85,12 +85,12 @@ extension StartupDecision {
 }
 
 extension StoreStartup.Reason {
-    /// Why a store has to be reset, or nil if it is the right one.
+    /// Why a store must be reset, or nil if it is the right one.
     fileprivate init?(_ found: StoreIdentity, _ wanted: StoreIdentity) {
         let names = Set(found.entityHashes.keys).union(wanted.entityHashes.keys)
         let isModelChanged = found.modelHash != wanted.modelHash
         let changed = names.filter { found.entityHashes[$0] != wanted.entityHashes[$0] }.sorted()
-        // Entities that are new or gone have no rows that a key could be about.
+        // Entities that are new or gone have no rows that a key could affect.
         let keyed = names.filter {
             found.entityHashes[$0] != nil && wanted.entityHashes[$0] != nil
                 && found.entityKeys[$0] != wanted.entityKeys[$0]
@@ -100,7 +100,7 @@ extension StoreStartup.Reason {
             changedEntities: isModelChanged ? changed : [], entitiesWithChangedKey: keyed)
     }
 
-    /// What differs, in words.
+    /// The differences, in words.
     fileprivate var summary: String {
         var parts: [String] = []
         if isModelChanged { parts.append("the model changed: \(changedEntities.joined(separator: ", "))") }

@@ -1,16 +1,16 @@
-/// What becomes of the rows that a store has when it is opened: the result of ``StoreOptions/plan(for:)``.
+/// What happens to the existing rows when a store is opened: the result of ``StoreOptions/plan(for:)``.
 ///
-/// Carry it out as a whole or not at all: a process that is killed meanwhile leaves the old metadata with the old rows, or
-/// the new metadata with those that stay.
+/// Carry it out as a whole or not at all: a process that is killed meanwhile must leave either the old metadata with the old
+/// rows, or the new metadata with the rows that stay.
 public struct StartupPlan: Sendable {
-    /// Why.
+    /// The reason.
     public let reason: StoreStartup.Reason
-    /// What the store keeps about itself from now on.
+    /// The store's metadata from now on.
     public let metadata: StoreMetadata
-    /// Whether the rows that are there stay, but for those of ``droppedEntities``. If not, the store is empty from now on.
+    /// Whether the existing rows stay, except those of ``droppedEntities``. If not, the store is empty from now on.
     public let keepsRows: Bool
-    /// The names of entities whose rows go while the others stay; the model is that of the store then.
-    /// ``InMemoryRows/changes(droppingEntities:)`` has all that changes.
+    /// The names of entities whose rows are dropped while the others stay; the model is unchanged then.
+    /// ``InMemoryRows/changes(droppingEntities:)`` returns the changes.
     public let droppedEntities: Set<String>
     private let fallback: String?
 
@@ -25,7 +25,7 @@ public struct StartupPlan: Sendable {
         self.fallback = fallback
     }
 
-    /// What opening did, for the container to say.
+    /// What opening did, for the container to report.
     ///
     /// - Parameter rowsDropped: How many objects were dropped.
     public func startup(rowsDropped: Int) -> StoreStartup {

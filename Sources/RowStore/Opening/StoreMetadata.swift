@@ -1,19 +1,19 @@
 internal import Foundation
 internal import ManagedModel
 
-/// What a store keeps about itself beside its rows: for which model and keys it was made, and from where on keys are free.
+/// What a store keeps about itself beside its rows: the model and keys that it was made for, and the first free key.
 ///
-/// ``StartupPlan/metadata`` makes it. Store it with the rows, as the `Codable` value that it is, and hand it to
-/// ``StoreOptions/plan(for:)`` when the store is opened again.
+/// ``StartupPlan/metadata`` makes it. Store it with the rows, as a `Codable` value, and pass it to ``StoreOptions/plan(for:)``
+/// when the store is opened again.
 public struct StoreMetadata: Sendable, Equatable {
     package var identity: StoreIdentity
     /// A number that no other store has.
     package var storeID: String
-    /// The first key that no row ever had, or one above it.
+    /// The first key that no row ever had, or a greater one.
     public var firstFreeKey: Int64
     /// The model that the store was made for, as ``ManagedObjectModel/storedText``; nil in a store of an older release.
     package var modelText: String?
-    /// The format of the tables: ``ManagedObjectModel/storeFormat`` in all that is written.
+    /// The format of the tables: always ``ManagedObjectModel/storeFormat`` when written.
     package private(set) var format = ManagedObjectModel.storeFormat
 
     package init(identity: StoreIdentity, storeID: String, firstFreeKey: Int64, modelText: String? = nil) {
@@ -23,7 +23,7 @@ public struct StoreMetadata: Sendable, Equatable {
         self.modelText = modelText
     }
 
-    /// That of a store with no rows.
+    /// The metadata of a store without rows.
     package init(new identity: StoreIdentity, firstFreeKey: Int64 = 1, modelText: String? = nil) {
         self.init(
             identity: identity, storeID: UUID().uuidString, firstFreeKey: firstFreeKey, modelText: modelText)
@@ -48,7 +48,8 @@ public struct StoreMetadata: Sendable, Equatable {
 
     /// Reads ``rows`` back.
     ///
-    /// - Throws: `newerFormat`, or `storeCorrupt` if anything is missing: what cannot be read is no reason for a reset.
+    /// - Throws: `newerFormat`, or `storeCorrupt` if anything is missing: metadata that cannot be read is no reason for a
+    ///   reset.
     package init(rows: [String: RowValue]) throws(DataSourceError) {
         if case .integer(let format) = rows["format"], format > ManagedObjectModel.storeFormat {
             throw DataSourceError(

@@ -1,4 +1,4 @@
-/// What a container wants of the store that it opens: the argument of `StoreLocation.custom(_:open:)`.
+/// What a container needs from the store that it opens: the argument of `StoreLocation.custom(_:open:)`.
 public struct StoreOptions: Sendable {
     /// The model, with the columns of every entity.
     public let layout: ModelLayout
@@ -6,8 +6,8 @@ public struct StoreOptions: Sendable {
     public let synchronous: SynchronousLevel
     /// The permissions of files that the store makes: `Configuration.fileMode`.
     public let fileMode: Int
-    /// Whether nothing may be made or changed: `Configuration.isReadOnly`. The store's ``PersistentStore/isReadOnly`` is the
-    /// same then.
+    /// Whether nothing may be made or changed: `Configuration.isReadOnly`. The store's ``PersistentStore/isReadOnly`` must have
+    /// the same value.
     public let isReadOnly: Bool
     let identity: StoreIdentity
     let resetPolicy: ResetPolicy
@@ -24,33 +24,32 @@ public struct StoreOptions: Sendable {
         self.isReadOnly = isReadOnly
     }
 
-    /// Decides what becomes of the rows that the store has, by the same rules as for every other store: the hash of the model
-    /// and the keys that the store was made for are compared with those that the container has, and the reset policy says
-    /// what to do if one differs.
+    /// Decides what happens to the existing rows, by the same rules as for every other store: compares the model's hash and the
+    /// keys that the store was made for with the container's. If one differs, the reset policy decides.
     ///
     /// ```swift
     /// let plan = try options.plan(for: found)
     /// if !plan.keepsRows { try removeEverything() }
     /// ```
     ///
-    /// Backups and migration are beyond this: with ``ResetPolicy/standard``, a changed model throws, so that no row is lost;
-    /// ``ResetPolicy/migrate`` and ``ResetPolicy/changedEntities`` then drop all rows, and ``StoreStartup/fallback`` says why.
-    /// A changed key resets as it does elsewhere.
+    /// Backups and migration are not supported: with ``ResetPolicy/standard``, a changed model throws, so that no row is lost;
+    /// ``ResetPolicy/migrate`` and ``ResetPolicy/changedEntities`` then drop all rows, and ``StoreStartup/fallback`` has the
+    /// reason. A changed key resets the store as usual.
     ///
-    /// - Parameter metadata: What the store keeps about itself, read without an error; nil if there is no store. If it cannot be
-    ///   read, throw: that is no reason for a reset.
+    /// - Parameter metadata: What the store keeps about itself, read without an error; nil if there is no store. If it cannot
+    ///   be read, throw that error instead: it is no reason for a reset.
     /// - Throws: `modelChanged` if the policy is ``ResetPolicy/fail``, or would set the old rows aside, or if the store is
     ///   opened for reading only; `invalidRequest` for ``ResetPolicy/backup(keep:)``; `notAFile` if there is no store to read.
-    ///   The store has to stay as it was.
+    ///   The store must stay unchanged then.
     public func plan(for metadata: StoreMetadata?) throws(DataSourceError) -> StartupPlan {
         if case .backup = resetPolicy.withoutMigration.kind {
             throw DataSourceError(
                 .invalidRequest,
-                "This kind of store makes no backups. Open it with the reset policy .standard, .discard or .fail.")
+                "This kind of store cannot make backups. Open it with the reset policy .standard, .discard or .fail.")
         }
         guard let metadata else {
             guard !isReadOnly else {
-                throw DataSourceError(.notAFile, "There is no store, and a read-only container makes none.")
+                throw DataSourceError(.notAFile, "There is no store, and a read-only container cannot make one.")
             }
             return StartupPlan(reason: .firstLaunch, metadata: StoreMetadata(new: identity), keepsRows: false)
         }
@@ -66,11 +65,11 @@ public struct StoreOptions: Sendable {
             return StartupPlan(reason: .current, metadata: found, keepsRows: true)
         case .migrate:
             return try plan(
-                found, policy.withoutMigration, fallback: "This kind of store keeps no rows of another model.")
+                found, policy.withoutMigration, fallback: "This kind of store cannot keep rows of another model.")
         case .resetEntities(_, let reason, _) where reason.isModelChanged:
             return StartupPlan(
                 reason: reason, metadata: new, keepsRows: false,
-                fallback: "This kind of store keeps no rows of another model.")
+                fallback: "This kind of store cannot keep rows of another model.")
         case .resetEntities(let names, let reason, _):
             var metadata = found
             metadata.identity = identity
@@ -80,7 +79,7 @@ public struct StoreOptions: Sendable {
             guard policy.backupCount(reason) == nil else {
                 throw DataSourceError(
                     .modelChanged,
-                    "The store was made for another model, and this kind of store makes no backups. Open it with the reset "
+                    "The store was made for another model, and this kind of store cannot make backups. Open it with the reset "
                         + "policy .discard to start over, or with an app that has the old model.")
             }
             return StartupPlan(

@@ -27,7 +27,7 @@ package enum ComparisonOperator: String, Sendable, Hashable, Codable {
 
 package enum StringOperator: String, Sendable, Hashable, Codable {
     case contains, beginsWith, endsWith
-    /// `?` is any one character, `*` any number of them, and `\` takes the next one for itself.
+    /// `?` is any one character, `*` any number of characters, and `\` escapes the next one.
     case like
     /// A regular expression for the whole string.
     case matches
@@ -41,22 +41,22 @@ package struct StringOptions: OptionSet, Sendable, Hashable, Codable {
         self.rawValue = rawValue
     }
 
-    /// `[c]`: letters in their case-folded form.
+    /// `[c]`: ignores case.
     package static let caseInsensitive = StringOptions(rawValue: 1)
-    /// `[d]`: letters without their marks.
+    /// `[d]`: ignores marks.
     package static let diacriticInsensitive = StringOptions(rawValue: 2)
-    /// `[n]`: the strings are in a normal form already; byte by byte.
+    /// `[n]`: the strings are already normalized; compares byte by byte.
     package static let normalized = StringOptions(rawValue: 4)
-    /// `[l]`: as in a dictionary, by letters, then by marks, then by case. Spellings that are canonically equivalent are equal.
-    /// The same on every machine, whatever its locale.
+    /// `[l]`: as in a dictionary, by letters, then by marks, then by case. Canonically equivalent spellings are equal. The same
+    /// on every machine, regardless of its locale.
     package static let localized = StringOptions(rawValue: 8)
-    /// `[u]`: character by character, as Swift compares: what is canonically equivalent is equal.
+    /// `[u]`: character by character, as in Swift: canonically equivalent strings are equal.
     package static let characters = StringOptions(rawValue: 16)
 }
 
 package enum ArithmeticOperator: String, Sendable, Hashable, Codable, CaseIterable {
     case add, subtract, multiply, divide, remainder, power
-    // Of the bits of integers. `shiftRight` keeps the sign.
+    // For the bits of integers. `shiftRight` keeps the sign.
     case bitwiseAnd, bitwiseOr, bitwiseXor, shiftLeft, shiftRight
 
     /// Whether it combines integers bit by bit.
@@ -76,18 +76,18 @@ package enum FetchFunction: String, Sendable, Hashable, Codable, CaseIterable {
     /// In characters.
     case length
     case abs, floor, ceiling, trunc, sqrt
-    /// The logarithm to the base e, that to the base 10, and e to that power.
+    /// The logarithm to the base e, that to the base 10, and the power of e.
     case ln, log, exp
     /// An integer with each of its bits inverted.
     case onesComplement
     /// The time at which the query was made.
     case now
-    // Of lists: null elements do not count.
+    // For lists: null elements do not count.
     case sum, min, max, average, count
-    /// The one in the middle, or the mean of the two there.
+    /// The middle element, or the mean of the two in the middle.
     case median
-    /// The most frequent one; of several the least.
+    /// The most frequent element; the least of several.
     case mode
-    /// The standard deviation of the whole list, which is divided by its count.
+    /// The standard deviation of the whole list, divided by its count.
     case stddev
 }

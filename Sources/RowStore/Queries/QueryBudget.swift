@@ -1,12 +1,12 @@
 internal import Synchronization
 
-/// How much work one query may take, and whether it ends when its task is cancelled.
+/// The amount of work that a query may do, and whether it ends when its task is cancelled.
 ///
-/// Reading a row and looking at each character of it once is free: that is what a query without an index costs. What a
-/// pattern takes beyond that is paid from the budget, for all rows of the query together. A query whose budget is spent
-/// ends with an error. One thread at a time uses a budget.
+/// Reading a row and looking at each of its characters once is free: that is the cost of a query without an index. The
+/// additional cost of a pattern is paid from the budget, for all rows of the query together. A query that has used up its
+/// budget ends with an error. Only one thread at a time uses a budget.
 package final class QueryBudget: Sendable {
-    /// The most steps beyond those that grow with the length of the strings: some tenths of a second.
+    /// The most steps beyond those that are proportional to the length of the strings: some tenths of a second.
     package static let stepLimit = 50_000_000
 
     /// Whether the query ends when the task that made it is cancelled.
@@ -27,7 +27,7 @@ package final class QueryBudget: Sendable {
     /// How many steps are left.
     var stepsLeft: Int { limit - stepsSpent }
 
-    /// Whether there were so many steps left.
+    /// Uses steps; returns whether there were enough left.
     func spend(_ count: Int) -> Bool {
         let spent = stepsSpent + count
         steps.store(spent, ordering: .relaxed)
@@ -36,7 +36,7 @@ package final class QueryBudget: Sendable {
 
     /// Notes that a row is looked at.
     ///
-    /// - Throws: `cancelled`, every so many rows, if the query is to end.
+    /// - Throws: `cancelled`, checked after a number of rows, if the query must end.
     @inline(__always)
     package func countRow() throws(DataSourceError) {
         if !isCancellable { return }
@@ -45,13 +45,13 @@ package final class QueryBudget: Sendable {
         if count & 0x3F == 0 { try checkCancellation() }
     }
 
-    /// - Throws: `cancelled` if the query is to end.
+    /// - Throws: `cancelled` if the query must end.
     package func checkCancellation() throws(DataSourceError) {
         if isCancellable, Task.isCancelled { throw .cancelled }
     }
 }
 
-/// What a query asks for does not depend on its budget.
+/// Two queries are equal regardless of their budgets.
 extension QueryBudget: Hashable {
     package static func == (one: QueryBudget, other: QueryBudget) -> Bool { true }
 

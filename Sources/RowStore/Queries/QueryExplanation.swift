@@ -1,6 +1,6 @@
 /// How a store finds the rows of a query.
 public struct QueryExplanation: Sendable, Hashable {
-    /// The query in the store's own language, without its values; empty for a store that has none.
+    /// The query in the store's own language, without its values; empty if it has none.
     public var text: String
     /// What the store does, in its own words.
     public var steps: [String]

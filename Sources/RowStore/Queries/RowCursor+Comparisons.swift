@@ -1,8 +1,8 @@
 internal import ManagedModel
 
-/// What follows a cursor, in comparisons of columns.
+/// The rows after a cursor, as comparisons of columns.
 extension RowCursor {
-    /// A comparison that holds for all rows after the cursor and that an index can serve; nil if there is none.
+    /// A comparison that holds for all rows after the cursor and can use an index; nil if there is none.
     package func bound(_ sort: [SortKey], _ layout: EntityLayout) -> RowPredicate? {
         guard let key = sort.first, let value = values.first, value != .null, key.order == .bytes else { return nil }
         if key.isAscending { return .compare(column: key.column, .greaterOrEqual, value) }
@@ -11,8 +11,8 @@ extension RowCursor {
         return layout.isNeverNull(key.column) ? bound : .or([bound, .compare(column: key.column, .equal, .null)])
     }
 
-    /// The whole test in comparisons of columns: greater by the first key, or equal by it and greater by the next. Nil if
-    /// the keys are not ordered as a database compares them.
+    /// The whole test as comparisons of columns: greater by the first key, or equal by it and greater by the next. Nil if the
+    /// keys are not ordered as a database compares them.
     package func later(_ sort: [SortKey], _ layout: EntityLayout) -> RowPredicate? {
         var later = RowPredicate.compareKey(.greater, key)
         for (key, value) in zip(sort, values).reversed() {

@@ -1,4 +1,4 @@
-/// A value made from a row. Every kind in it is known, so that evaluating it decides nothing.
+/// A value that is calculated from a row. All kinds in it are known, so that evaluating it needs no decisions.
 package indirect enum RowExpression: Sendable, Hashable {
     case column(Int)
     /// The key of the row itself.
@@ -45,7 +45,7 @@ extension RowExpression {
         }
     }
 
-    /// Its value, if it is made of constants alone; itself otherwise.
+    /// Its value, if it consists of constants; otherwise itself.
     package func folded(_ layout: EntityLayout) throws(DataSourceError) -> RowExpression {
         let isConstant =
             switch self {
@@ -64,7 +64,7 @@ extension RowExpression {
         if case .constant = self { true } else { false }
     }
 
-    /// Gives the bytes of a string to the body without copying them, if it is a column; nil for null.
+    /// Passes the bytes of a string to the body, without copying them if it is a column; nil for null.
     func withText<R>(
         _ row: StoredRow, _ layout: EntityLayout, _ budget: QueryBudget,
         _ body: (UnsafeRawBufferPointer) -> R
@@ -107,7 +107,7 @@ extension FetchFunction {
         return .text(change(text))
     }
 
-    /// What an aggregate makes of numbers of that kind; nulls are left out.
+    /// The aggregate of numbers of that kind, without nulls.
     package func combine(_ values: [RowValue], _ kind: ValueKind) -> RowValue {
         let values = values.filter { $0 != .null }
         let order: ValueOrder = kind == .decimal ? .decimal : .natural
@@ -121,7 +121,7 @@ extension FetchFunction {
         default: break
         }
         if kind == .real || kind == .date {
-            // In whatever order the rows come, the sum is the same.
+            // The sum does not depend on the order of the rows.
             var exact = ExactSum()
             for case .real(let value) in values { exact.add(value) }
             guard let sum = exact.value, self != .average || !values.isEmpty else { return .null }

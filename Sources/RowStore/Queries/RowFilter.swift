@@ -1,4 +1,4 @@
-/// Tests rows that a store's own language can't test, and counts them for limit and offset.
+/// Tests rows for which a store's own language is not enough, and counts them for limit and offset.
 package struct RowFilter {
     let predicate: RowPredicate
     let budget: QueryBudget
@@ -10,7 +10,7 @@ package struct RowFilter {
         self.budget = budget
     }
 
-    /// Whether no further row is wanted.
+    /// Whether no further row is needed.
     package var isDone: Bool { take.map { $0 <= 0 } ?? false }
 
     package mutating func accepts(_ stored: StoredRow, _ layout: EntityLayout) throws(DataSourceError) -> Bool {

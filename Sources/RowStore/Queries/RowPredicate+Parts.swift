@@ -1,7 +1,7 @@
 extension RowPredicate {
-    /// Adds the columns that the predicate asks for.
+    /// Adds the columns that the predicate uses.
     ///
-    /// - Returns: Whether it asks for the row's own key too.
+    /// - Returns: Whether it also uses the row's own key.
     package func collectColumns(_ columns: inout Set<Int>) -> Bool {
         switch self {
         case .constant: return false

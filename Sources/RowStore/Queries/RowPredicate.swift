@@ -1,24 +1,24 @@
 internal import ManagedModel
 
-/// A test of one row. Every store answers it alike, in memory or in its own language.
+/// A test of a row. Every store gives the same answer, in memory or in its own language.
 ///
-/// It has two truth values: a comparison with null is false, but for `equal` and `notEqual`, for which null is a value.
-/// A value of another kind than the column's equals nothing and has no order.
+/// It has two truth values: a comparison with null is false, except for `equal` and `notEqual`, which treat null as a value. A
+/// value of another kind than the column's equals nothing and has no order.
 package indirect enum RowPredicate: Sendable, Hashable {
     case constant(Bool)
-    /// Whether the column stands in that relation to the value.
+    /// Whether the column has that relation to the value.
     case compare(column: Int, ComparisonOperator, RowValue)
-    /// Whether the column holds one of the values; null is one if it is among them.
+    /// Whether the column has one of the values; null counts only if it is among them.
     case isIn(column: Int, [RowValue])
-    /// Whether the row's own key stands in that relation to the number.
+    /// Whether the row's own key has that relation to the number.
     case compareKey(ComparisonOperator, Int64)
-    /// Whether two values stand in that relation.
+    /// Whether two values have that relation.
     case relate(RowExpression, ComparisonOperator, RowExpression, ValueOrder)
-    /// Whether a value is in the list; null is if it is in it.
+    /// Whether a value is in the list; null only if the list contains it.
     case isMember(RowExpression, ValueList)
     /// Whether a string passes; null does not.
     case text(RowExpression, StringMatcher)
-    /// The same with a right side that is made for each row.
+    /// The same with a right side that is calculated for each row.
     case textOf(RowExpression, StringOperator, RowExpression, StringOptions)
     /// Whether the row comes after another one in that order.
     case follows(RowCursor, [SortKey])
@@ -27,9 +27,9 @@ package indirect enum RowPredicate: Sendable, Hashable {
     case or([RowPredicate])
 }
 
-/// Many values to look one up in, by an order in which they are equal.
+/// Many values for look-ups, by an order in which they are equal.
 package final class ValueList: Sendable, Hashable {
-    /// The values as they were given.
+    /// The original values.
     package let elements: [RowValue]
     package let order: ValueOrder
     private let values: Set<RowValue>
@@ -52,23 +52,23 @@ package final class ValueList: Sendable, Hashable {
 }
 
 extension RowPredicate {
-    /// The answer for one row, of a predicate that asks for nothing but its columns.
+    /// The result for one row, of a predicate that only uses its columns.
     package func evaluate(
         _ row: RowSnapshot, _ layout: EntityLayout, _ budget: QueryBudget
     ) throws(DataSourceError) -> Bool {
         try evaluate(StoredRow(key: 0, row: row), layout, budget)
     }
 
-    /// The answer for one row and its key.
+    /// The result for one row and its key.
     package func evaluate(
         _ row: RowSnapshot, key: Int64, _ layout: EntityLayout, _ budget: QueryBudget
     ) throws(DataSourceError) -> Bool {
         try evaluate(StoredRow(key: key, row: row), layout, budget)
     }
 
-    /// The answer for one row.
+    /// The result for one row.
     ///
-    /// - Throws: `invalidPredicate` if a pattern takes more work than the query's budget has left.
+    /// - Throws: `invalidPredicate` if a pattern needs more work than the query's budget allows.
     package func evaluate(
         _ row: StoredRow, _ layout: EntityLayout, _ budget: QueryBudget
     ) throws(DataSourceError) -> Bool {
@@ -115,7 +115,7 @@ extension ComparisonOperator {
         }
     }
 
-    /// By Swift's own operators: there are strings of which none is less and which are not equal.
+    /// By Swift's own operators, because there are strings that are neither less than each other nor equal.
     fileprivate func holds(_ one: String, _ other: String) -> Bool {
         switch self {
         case .equal: one == other
@@ -129,7 +129,7 @@ extension ComparisonOperator {
 }
 
 extension ValueOrder {
-    /// Whether two values stand in a relation; null equals null, and values without an order are not equal.
+    /// Whether two values have a relation; null equals null, and values without an order are not equal.
     package func relate(_ one: RowValue, _ relation: ComparisonOperator, _ other: RowValue) -> Bool {
         if one == .null || other == .null {
             return relation == .equal ? one == other : relation == .notEqual ? one != other : false
@@ -159,7 +159,7 @@ extension StoredRow {
 }
 
 extension RowSnapshot {
-    /// The order of a column that is not null and a value of its storage that is not null either.
+    /// The order of a column and a value of its storage, neither of which is null.
     fileprivate func order(to value: RowValue, column: Int, _ kind: ColumnOrder) -> Int {
         switch value {
         case .null: return 1

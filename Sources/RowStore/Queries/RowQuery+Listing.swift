@@ -1,6 +1,6 @@
-/// Queries that are answered from rows in memory.
+/// Answering queries from rows in memory.
 extension RowQuery {
-    /// Asks for the row whose columns of one uniqueness constraint hold the values. A null value matches nothing.
+    /// Finds the row whose columns of one uniqueness constraint have the values. A null value matches nothing.
     ///
     /// - Parameters:
     ///   - layout: The entity.
@@ -11,25 +11,24 @@ extension RowQuery {
         self.init(entity: layout.index, predicate: values.contains(.null) ? .constant(false) : .and(tests))
     }
 
-    /// The rows that answer the query, in its order and within its limit, out of all rows that are listed.
+    /// The rows that answer the query, in its order and within its limit, from a list of all rows.
     ///
-    /// Predicate, order, limit, offset and what the query asks of related rows are seen to; what a predicate means is the same
-    /// as in every other store.
+    /// Predicate, order, limit, offset and related rows are handled; a predicate means the same as in every other store.
     ///
-    /// **Isolation**: none. **Complexity**: O(n) in the rows that are listed, O(n log n) with an order.
+    /// **Isolation**: none. **Complexity**: O(n) in the listed rows, O(n log n) with an order.
     ///
     /// - Parameters:
     ///   - layout: The model.
-    ///   - list: Returns all rows of an entity, which is given by its place in ``ModelLayout/entities``, in any order. It is
-    ///     called for the query's own entity, and for those that it asks about along relationships, those more than once.
-    /// - Throws: `invalidPredicate` if a pattern takes too much work, `cancelled`, and what the function throws.
+    ///   - list: Returns all rows of an entity, given by its position in ``ModelLayout/entities``, in any order. It is called
+    ///     for the query's own entity, and for entities of related rows, possibly more than once.
+    /// - Throws: `invalidPredicate` if a pattern needs too much work, `cancelled`, and what the closure throws.
     public func rows(
         in layout: ModelLayout, listing list: @escaping (_ entity: Int) throws(DataSourceError) -> [StoredRow]
     ) throws(DataSourceError) -> [StoredRow] {
         try ListedRows(layout: layout, list: list).answer(self)
     }
 
-    /// The rows of one entity that match, in order if it counts.
+    /// The rows of one entity that match, in order if the query is ordered.
     ///
     /// - Parameter rows: All rows of the entity. The query has no joined columns.
     func matches(_ rows: some Sequence<StoredRow>, _ layout: EntityLayout) throws(DataSourceError) -> [StoredRow] {
@@ -45,14 +44,14 @@ extension RowQuery {
 }
 
 extension RowView {
-    /// The rows that answer a query, with joined columns or without.
+    /// The rows that answer a query, with or without joined columns.
     func answer(_ query: RowQuery) throws(DataSourceError) -> [StoredRow] {
         if query.joined.isEmpty { return try rows(query) }
         return try Join(self, query.budget).rows(query, [query.entity]).map(\.stored)
     }
 }
 
-/// Rows that somebody else lists.
+/// Rows from a list.
 private struct ListedRows: RowView {
     let layout: ModelLayout
     let list: (Int) throws(DataSourceError) -> [StoredRow]

@@ -1,4 +1,4 @@
-/// Laying newer rows over the result of a query, with the answer that the query would give if they were stored.
+/// Laying newer rows over the result of a query, as if they were stored.
 extension RowQuery {
     /// The same query of another entity of the family.
     package func of(entity: Int) -> RowQuery {
@@ -7,7 +7,7 @@ extension RowQuery {
         return query
     }
 
-    /// The same query for what comes after a place in its order.
+    /// The same query for the rows after a place in its order.
     package func following(_ cursor: RowCursor) -> RowQuery {
         var query = self
         let place = RowPredicate.follows(cursor, sort)
@@ -15,7 +15,7 @@ extension RowQuery {
         return query
     }
 
-    /// The same query for the rows alone, without what others add to them: all that match, in any order.
+    /// The same query for all rows that match, in any order and without joined columns.
     package var flat: RowQuery {
         var query = self
         query.joined = []
@@ -34,7 +34,7 @@ extension RowQuery {
         return query
     }
 
-    /// The query for everything up to the end of the window, and so many rows more.
+    /// The query for everything up to the end of the window, and that many more rows.
     package func widened(by spare: Int) -> RowQuery {
         var query = self
         query.limit = limit.map { $0 + offset + spare }
@@ -42,13 +42,13 @@ extension RowQuery {
         return query
     }
 
-    /// The part of all that match that limit and offset leave.
+    /// The part of all matching rows within limit and offset.
     package func window<Element>(_ rows: [Element]) -> [Element] {
         if limit == nil && offset == 0 { return rows }
         return Array(rows.dropFirst(offset).prefix(limit ?? Int.max))
     }
 
-    /// Rows of the store together with others that match, which come in any order.
+    /// Rows of the store merged with other rows that match, which come in any order.
     package func merge(_ more: [StoredRow], into rows: [StoredRow], _ layout: EntityLayout) -> [StoredRow] {
         if more.isEmpty { return rows }
         guard isOrdered else { return rows + more }

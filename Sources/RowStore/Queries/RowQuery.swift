@@ -1,27 +1,27 @@
 internal import ManagedModel
 
-/// Which rows of an entity, in what order.
+/// Which rows of an entity, and in what order.
 ///
-/// What it asks for is not public. A store answers it with ``InMemoryRows``, or with ``rows(in:listing:)`` from all rows of
-/// the entities that it asks for.
+/// Its conditions are not public. A store answers it with ``InMemoryRows``, or with ``rows(in:listing:)`` from lists of all
+/// rows of the entities involved.
 public struct RowQuery: Sendable, Hashable {
     /// The entity's place in ``ModelLayout/entities``. An abstract one has no rows of its own.
     public package(set) var entity: Int
     package var predicate: RowPredicate
-    /// Rows that are equal by all keys come in the order of their row keys, that is, of their creation.
+    /// Rows that compare equal come in the order of their row keys, that is, of their creation.
     package var sort: [SortKey]
-    /// Whether the order counts. If not, the rows come as they are found first.
+    /// Whether the order matters. If not, the rows come in the order in which they are found.
     package var isOrdered = true
     /// The most rows; nil for all.
     package var limit: Int?
     package var offset: Int
-    /// The columns that are wanted; nil for all. In rows from a store the others are null, but for those sorted by.
+    /// The requested columns; nil for all. In rows from a store all others are null, except those sorted by.
     package var columns: [Int]?
-    /// What the rows get from other rows. The predicate, the order and the columns can be about these too.
+    /// The joined columns of the rows. Predicate, order and columns can use these, too.
     package var joined: [JoinedColumn] = []
-    /// Whether the rows have all joined columns; otherwise those that are wanted or sorted by.
+    /// Whether the rows have all joined columns; otherwise only those that are requested or sorted by.
     package var returnsJoined = false
-    /// How much work the query may take, with all statements and tests that it becomes.
+    /// How much work the query may do, in all statements and tests that it consists of.
     package var budget: QueryBudget
 
     package init(
@@ -53,7 +53,7 @@ package struct SortKey: Sendable, Hashable {
 }
 
 extension RowSnapshot {
-    /// The order of two rows by one column: null first, numbers and decimals by value, string and blobs byte by byte.
+    /// The order of two rows by one column: null first, numbers and decimals by value, strings and blobs byte by byte.
     package func order(_ other: RowSnapshot, column: Int, _ kind: ColumnOrder) -> Int {
         guard kind.isDecimal, !isNull(column), !other.isNull(column) else {
             return order(other, column: column, storage: kind.storage)
@@ -89,10 +89,10 @@ extension StoredRow {
     }
 }
 
-/// A place in the order of a query: that of a row, which need not be there any more.
+/// A place in the order of a query: that of a row, which may no longer exist.
 package struct RowCursor: Sendable, Hashable {
     package let key: Int64
-    /// What the row held in the columns sorted by, in their order.
+    /// The row's values in the columns sorted by, in their order.
     package let values: [RowValue]
 
     package init(key: Int64, values: [RowValue]) {

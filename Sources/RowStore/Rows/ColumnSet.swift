@@ -1,4 +1,4 @@
-/// A set of columns, by their places in ``EntityLayout/columns``.
+/// A set of columns, by their indexes in ``EntityLayout/columns``.
 public struct ColumnSet: Sendable, Hashable {
     private var low: UInt64 = 0
     /// Columns from 64 on, one word for each 64; empty for most entities.
@@ -17,12 +17,12 @@ public struct ColumnSet: Sendable, Hashable {
         return word < high.count && high[word] & (1 << UInt64(column % 64)) != 0
     }
 
-    /// Whether the test holds for each word of 64 columns and its bits, of which there are any: a row may have no columns.
+    /// Whether the test holds for each word of 64 columns that is not empty.
     func allWords(_ test: (_ word: Int, _ bits: UInt64) -> Bool) -> Bool {
         (low == 0 || test(0, low)) && high.indices.allSatisfy { high[$0] == 0 || test($0 + 1, high[$0]) }
     }
 
-    /// Puts a column in.
+    /// Adds a column.
     public mutating func insert(_ column: Int) {
         if column < 64 {
             low |= 1 << UInt64(column)

@@ -1,9 +1,9 @@
-/// A decimal number where it stands in a text: `-12.50`, `1E+2`. Nothing is converted, so no digit is lost.
+/// A decimal number as a text: `-12.50`, `1E+2`. Nothing is converted, so no digit is lost.
 struct DecimalText {
     let isNegative: Bool
-    /// The digits from the first that is not zero, with the point if it comes after that; empty for zero.
+    /// The digits from the first nonzero one, with the point if it comes after that; empty for zero.
     let digits: UnsafeRawBufferPointer
-    /// The value is 0.digits times ten to the power of this.
+    /// The value is 0.digits times ten to this power.
     let magnitude: Int
 
     /// Nil for a text that is not a number.
@@ -50,7 +50,7 @@ struct DecimalText {
         var value = 0
         for digit in digits {
             guard (0x30...0x39).contains(digit) else { return nil }
-            // Beyond this no two numbers differ that any app could have.
+            // Beyond this, numbers are not distinguished; no app has such numbers.
             value = min(value * 10 + Int(digit - 0x30), 1 << 40)
         }
         return isNegative ? -value : value

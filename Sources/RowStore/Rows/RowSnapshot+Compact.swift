@@ -1,6 +1,6 @@
-/// Values that grow are written at the end of the buffer, and leave the room of the old ones behind.
+/// Values that grow are written at the end of the buffer, and the space of the old ones stays unused.
 extension RowSnapshot {
-    /// Drops the room of old values, if it is more than that of the present ones.
+    /// Removes unused space, if there is more of it than used space.
     package mutating func compact(_ layout: EntityLayout) {
         guard words.count > RowSnapshot.headWords(columnCount) + 64 else { return }
         let live = liveByteCount(layout) / 8
@@ -15,7 +15,7 @@ extension RowSnapshot {
         self = compact
     }
 
-    /// The bytes that the row would take without the room of old values.
+    /// The bytes that the row would take without unused space.
     package func liveByteCount(_ layout: EntityLayout) -> Int {
         var words = RowSnapshot.headWords(columnCount)
         for (column, columnLayout) in layout.columns.enumerated() where !isNull(column) {

@@ -22,13 +22,13 @@ extension RowSnapshot {
         }
     }
 
-    /// Whether a column holds exactly these bytes.
+    /// Whether a column has exactly these bytes.
     @inlinable @inline(__always)
     package func holds(_ bytes: UnsafeRawBufferPointer, column: Int) -> Bool {
         !isNull(column) && withBytes(column) { equal($0, bytes) }
     }
 
-    /// The order of two rows by one column: null first, numbers by value, text and blobs byte by byte.
+    /// The order of two rows by one column: null first, numbers by value, strings and blobs byte by byte.
     ///
     /// - Returns: Negative, 0 or positive.
     package func order(_ other: RowSnapshot, column: Int, storage: ColumnStorage) -> Int {

@@ -2,19 +2,18 @@ package import Foundation
 
 /// The values of one row, packed into one buffer that all tiers share.
 ///
-/// A snapshot is a value: it can be read as long as it is held, and changing a copy leaves the others as they are. A store
-/// reads it with ``EntityLayout/values(of:)`` and makes it with ``EntityLayout/row(_:)``.
+/// A snapshot is a value: it can be read as long as it is held, and changing a copy does not change the others. A store reads
+/// it with ``EntityLayout/values(of:)`` and makes it with ``EntityLayout/row(_:)``.
 public struct RowSnapshot: Sendable {
-    // The first word is the number of columns. Then comes one bit a column (set: not null), padded to whole words; then one
-    // word a column; then the bytes of texts and blobs, each padded to whole words.
-    // The word of an integer or real is its bits; that of a text or blob is where its bytes start (in words, upper half)
-    // and how many they are (lower half).
+    // The first word is the number of columns. Then comes one bit for each column (set: not null), padded to whole words; then
+    // one word for each column; then the bytes of strings and blobs, each padded to whole words. The word of an integer or real
+    // is its bits; that of a string or blob is the position of its bytes (in words, upper half) and their number (lower half).
     @usableFromInline package var words: ContiguousArray<UInt64>
 
     /// A row of nulls.
     ///
     /// - Parameters:
-    ///   - spareWords: Room kept for the bytes of texts and blobs.
+    ///   - spareWords: Space reserved for the bytes of strings and blobs.
     package init(columnCount: Int, spareWords: Int = 0) {
         let head = RowSnapshot.headWords(columnCount)
         words = ContiguousArray(unsafeUninitializedCapacity: head + spareWords) { buffer, count in
@@ -26,7 +25,7 @@ public struct RowSnapshot: Sendable {
 
     /// A copy of another row in a buffer of its own.
     ///
-    /// - Parameter spareWords: Room kept for the bytes of more texts and blobs.
+    /// - Parameter spareWords: Space reserved for the bytes of more strings and blobs.
     package init(copying other: RowSnapshot, spareWords: Int) {
         words = ContiguousArray(unsafeUninitializedCapacity: other.words.count + spareWords) { buffer, count in
             count = other.words.count
@@ -36,7 +35,7 @@ public struct RowSnapshot: Sendable {
         }
     }
 
-    /// A row whose words were packed by a store, the first one being the number of columns.
+    /// A row whose words were packed by a store; the first one is the number of columns.
     @inlinable @inline(__always)
     package init(packed words: ContiguousArray<UInt64>) {
         self.words = words
@@ -57,7 +56,7 @@ public struct RowSnapshot: Sendable {
     @inlinable @inline(__always)
     package var columnCount: Int { Int(words[0]) }
 
-    /// The most bytes that one text or blob may have.
+    /// The most bytes that one string or blob may have.
     package static let longestValue = Int(UInt32.max) - 8
 }
 
@@ -91,7 +90,7 @@ extension RowSnapshot {
         Double(bitPattern: word(column))
     }
 
-    /// The bytes of a text or blob; none for null. They are valid during the call only.
+    /// The bytes of a string or blob; none for null. They are valid only during the call.
     @inlinable @inline(__always)
     package func withBytes<R>(_ column: Int, _ body: (UnsafeRawBufferPointer) throws -> R) rethrows -> R {
         let slot = word(column)
@@ -100,12 +99,12 @@ extension RowSnapshot {
         return try words.withUnsafeBytes { try body(UnsafeRawBufferPointer(rebasing: $0[start..<start + count])) }
     }
 
-    /// The text of a column; empty for null. Bytes that are not UTF-8 are repaired.
+    /// The string of a column; empty for null. Bytes that are not UTF-8 are repaired.
     package func text(_ column: Int) -> String {
         withBytes(column) { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// The text; nil if its bytes are not UTF-8.
+    /// The string; nil if its bytes are not UTF-8.
     package func validText(_ column: Int) -> String? {
         withBytes(column) { bytes in
             // This initializer is the fast one. It repairs bytes that are wrong, which then are others.
@@ -114,7 +113,7 @@ extension RowSnapshot {
         }
     }
 
-    /// The decimal number; nil if the text is none as a whole.
+    /// The decimal number; nil if the whole string is not one.
     package func decimal(_ column: Int) -> Decimal? {
         withBytes(column) { DecimalText($0) != nil } ? Decimal(rowText: text(column)) : nil
     }
@@ -142,17 +141,17 @@ extension RowSnapshot {
         setWord(UInt64(bitPattern: value), column)
     }
 
-    /// Negative zero is stored as zero and NaN as null, as SQLite would.
+    /// Negative zero is stored as zero and NaN as null, as in SQLite.
     package mutating func setReal(_ value: Double, _ column: Int) {
         if value.isNaN { return setNull(column) }
         setWord((value == 0 ? 0 : value).bitPattern, column)
     }
 
-    /// Stores the bytes of a text or blob: over the old ones if they fit, at the end otherwise.
+    /// Stores the bytes of a string or blob: over the old ones if they fit, otherwise at the end.
     package mutating func setBytes(_ bytes: UnsafeRawBufferPointer, _ column: Int) {
         precondition(
             bytes.count <= RowSnapshot.longestValue,
-            "A value of \(bytes.count) bytes was set; one attribute holds at most \(RowSnapshot.longestValue).")
+            "A value of \(bytes.count) bytes was set, but one attribute can hold at most \(RowSnapshot.longestValue).")
         let needed = (bytes.count + 7) / 8
         let old = isNull(column) ? 0 : word(column)
         var start = Int(old >> 32)

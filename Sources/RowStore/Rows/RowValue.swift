@@ -1,7 +1,7 @@
-/// One value of a row, outside of it.
+/// A value of a row, apart from it.
 ///
-/// ``ColumnStorage/init(_:)`` says which one stands for the values of an attribute. Dates are seconds since 2001-01-01 UTC,
-/// UUIDs blobs of 16 bytes, decimal numbers and URIs texts; links are the keys of other rows.
+/// ``ColumnStorage/init(_:)`` says which case is used for the values of an attribute. Dates are seconds since 2001-01-01 UTC,
+/// UUIDs are blobs of 16 bytes, decimal numbers and URIs are strings; links are the keys of other rows.
 public enum RowValue: Sendable, Hashable {
     /// No value. It fits every column.
     case null
@@ -16,7 +16,7 @@ public enum RowValue: Sendable, Hashable {
 }
 
 extension RowValue {
-    /// Text is equal byte by byte, as in the store, not by canonical equivalence as Swift strings are.
+    /// Strings are equal byte by byte, as in the store, not by canonical equivalence as in Swift.
     public static func == (one: RowValue, other: RowValue) -> Bool {
         switch (one, other) {
         case (.null, .null): true
@@ -41,7 +41,7 @@ extension RowValue {
 }
 
 extension RowValue {
-    /// Whether a column of that storage can hold the value. Null fits everywhere; NaN, which no store keeps, nowhere.
+    /// Whether a column with that storage can hold the value. Null fits every column; NaN fits none.
     @inlinable
     public func fits(_ storage: ColumnStorage) -> Bool {
         switch (self, storage) {
@@ -74,7 +74,7 @@ extension RowSnapshot {
         }
     }
 
-    /// Whether a column holds that value, without copying it out.
+    /// Whether a column has that value, without copying it.
     package func holds(_ value: RowValue, column: Int) -> Bool {
         switch value {
         case .null: return isNull(column)

@@ -1,15 +1,15 @@
-/// Writes what a save changed as the words of one blob, and reads it back in another process.
+/// Encodes the changes of a save as the words of one blob, and decodes them in another process.
 ///
-/// The rows are copied as they are. They begin with a signature of the columns: another release of an app may have the same
-/// model with its attributes in another order, and takes what it cannot read for unknown. Values of transient attributes are
-/// left out: they do not belong into the file.
+/// The rows are copied unchanged. They begin with a signature of the columns, because another release of an app may have the
+/// same model with its attributes in another order; what it cannot decode counts as unknown. Values of transient attributes are
+/// left out, because they do not belong in the file.
 package struct ChangeEncoding: Sendable {
     private let layout: ModelLayout
     private let signature: UInt64
-    /// By entity: the columns that are stored, for entities that have others too.
+    /// By entity: the stored columns, for entities that have others too.
     private let storedColumns: [[Int]?]
 
-    /// The most rows of a save that are told one by one.
+    /// The most rows of a save that are encoded one by one.
     package static let rowLimit = 4096
     /// The most bytes of them.
     package static let byteLimit = 4 << 20
@@ -36,9 +36,9 @@ package struct ChangeEncoding: Sendable {
 
     // MARK: Writing
 
-    /// Nil if there are too many rows, or too many bytes of them. Those of transient attributes count too.
+    /// Nil if there are too many rows, or too many bytes of them, including those of transient attributes.
     package func words(_ changes: ChangeSet) -> ContiguousArray<UInt64>? {
-        // First: what is too large is not copied.
+        // Checked first, so that too many bytes are never copied.
         guard changes.rowCount <= ChangeEncoding.rowLimit, wordCount(changes) * 8 <= ChangeEncoding.byteLimit else {
             return nil
         }
@@ -76,7 +76,7 @@ package struct ChangeEncoding: Sendable {
         words.append(contentsOf: stored.words)
     }
 
-    /// - Returns: Whether anything that is stored has changed.
+    /// - Returns: Whether any stored value has changed.
     private func append(_ row: UpdatedRow, _ entity: Int, _ words: inout ContiguousArray<UInt64>) -> Bool {
         let columns = layout.entities[entity].columns
         var mask = ContiguousArray<UInt64>(repeating: 0, count: (columns.count + 63) / 64)
@@ -93,7 +93,7 @@ package struct ChangeEncoding: Sendable {
 
     // MARK: Reading
 
-    /// Nil if the words are not of a model with these columns, or damaged.
+    /// Nil if the words do not belong to a model with these columns, or are damaged.
     package func changes(_ words: UnsafeBufferPointer<UInt64>) -> ChangeSet? {
         guard words.first == signature else { return nil }
         var reader = WordReader(words: words, position: 1)
@@ -127,7 +127,7 @@ package struct ChangeEncoding: Sendable {
     }
 }
 
-/// Takes words one after the other, and never more than there are.
+/// Reads words one after the other, and never more than there are.
 private struct WordReader {
     let words: UnsafeBufferPointer<UInt64>
     var position: Int
@@ -140,7 +140,7 @@ private struct WordReader {
         return words[position]
     }
 
-    /// A number of things of which each takes a word at least.
+    /// A number of elements that take at least one word each.
     mutating func count(below limit: Int? = nil) -> Int? {
         guard let word = word(), word < UInt64(limit ?? words.count) else { return nil }
         return Int(word)
@@ -185,7 +185,7 @@ extension RowSnapshot {
         return row
     }
 
-    /// Whether words from a file are a row of the entity.
+    /// Whether words from a file are a valid row of the entity.
     fileprivate func isSound(_ layout: EntityLayout) -> Bool {
         let count = layout.columns.count
         guard words.first == UInt64(count), words.count >= RowSnapshot.headWords(count) else { return false }

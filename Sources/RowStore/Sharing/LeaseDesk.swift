@@ -1,7 +1,7 @@
-/// Decides who gets which lease: a value that knows no file and no clock.
+/// Decides who gets which lease. It is a value that uses no file and no clock.
 ///
-/// Leases go to tickets in the order of the tickets' numbers, to each all that it asks for or nothing. A ticket that has to
-/// wait keeps its entities from those behind it, so that nobody waits for ever, and nobody who waits has anything.
+/// Leases are given to tickets in the order of their numbers, to each ticket all that it requests or nothing. A waiting ticket
+/// reserves its entities, so that nobody waits forever, and holds no leases while it waits.
 package struct LeaseDesk: Sendable, Equatable {
     package struct Lease: Sendable, Equatable {
         /// The number of the member who has it.
@@ -24,9 +24,9 @@ package struct LeaseDesk: Sendable, Equatable {
         package let member: Int64
         package let entities: [String]
         package let source: String
-        /// When it was drawn, in milliseconds.
+        /// When the ticket was drawn, in milliseconds.
         package let since: Int64
-        /// The members who have said that they know of it.
+        /// The members that have confirmed that they know of it.
         package var answered: Set<Int64>
 
         package init(
@@ -46,7 +46,7 @@ package struct LeaseDesk: Sendable, Equatable {
     /// The oldest first.
     package private(set) var tickets: [Ticket]
 
-    /// The number of the next ticket. No ticket ever had it.
+    /// The number of the next ticket. No ticket has had it before.
     private let nextTicket: Int64
 
     package init(leases: [String: Lease] = [:], tickets: [Ticket] = [], nextTicket: Int64) {
@@ -57,7 +57,7 @@ package struct LeaseDesk: Sendable, Equatable {
 
     // MARK: Asking
 
-    /// Draws a ticket behind all others; one for each state of the desk that is stored.
+    /// Draws a ticket after all others; at most one for each state of the desk that is stored.
     ///
     /// - Returns: Its number.
     package mutating func draw(_ entities: [String], for source: String, by member: Int64, at now: Int64) -> Int64 {
@@ -71,7 +71,7 @@ package struct LeaseDesk: Sendable, Equatable {
         tickets.removeAll { $0.number == number && $0.member == member }
     }
 
-    /// A member who has a lease says that it knows who waits.
+    /// A member with a lease confirms that it knows who waits.
     package mutating func answer(_ numbers: [Int64], by member: Int64) {
         for place in tickets.indices where numbers.contains(tickets[place].number) {
             tickets[place].answered.insert(member)
@@ -85,7 +85,7 @@ package struct LeaseDesk: Sendable, Equatable {
 
     // MARK: Deciding
 
-    /// Gives leases to those who can have all that they ask for.
+    /// Gives leases to the tickets that can get everything they request.
     ///
     /// - Parameters:
     ///   - now: In milliseconds.
@@ -125,7 +125,7 @@ package struct LeaseDesk: Sendable, Equatable {
 }
 
 extension LeaseDesk {
-    /// As the tiers above know it.
+    /// The state in the form that the tiers above use.
     package func table(
         _ version: Int64, _ members: [StoreMember], _ layout: ModelLayout, asSeenBy own: Int64
     ) -> LeaseTable {

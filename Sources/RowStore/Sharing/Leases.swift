@@ -1,14 +1,14 @@
-/// Who may write which entities, and who waits to.
+/// Who may write which entities, and who waits for that.
 public struct LeaseTable: Sendable {
-    /// The right to write the objects of an entity, until somebody else asks for it.
+    /// The right to write the objects of an entity, until another container asks for it.
     public struct Lease: Sendable {
         /// The entity's place in ``ModelLayout/entities``.
         public let entity: Int
-        /// Who has it.
+        /// The member that has it.
         public let holder: StoreMember
-        /// Another one whenever another container gets it.
+        /// It changes whenever another container gets the lease.
         public let epoch: Int64
-        /// The data source it was taken for.
+        /// The data source for which it was taken.
         public let source: String
 
         /// Makes a lease.
@@ -20,9 +20,9 @@ public struct LeaseTable: Sendable {
         }
     }
 
-    /// Somebody who waits for leases, all of them at once.
+    /// A member that waits for leases, all of them at once.
     public struct Ticket: Sendable {
-        /// Lower ones come first.
+        /// Lower numbers come first.
         public let number: Int64
         /// Who waits.
         public let member: StoreMember
@@ -30,7 +30,7 @@ public struct LeaseTable: Sendable {
         public let entities: [Int]
         /// The data source that waits.
         public let source: String
-        /// Whether a holder has said that it knows of it.
+        /// Whether a holder has confirmed that it knows of the ticket.
         public let isAnswered: Bool
 
         /// Makes a ticket.
@@ -45,9 +45,9 @@ public struct LeaseTable: Sendable {
 
     /// It grows with each change.
     public var version: Int64
-    /// Those that somebody has.
+    /// The leases that are held.
     public var leases: [Lease]
-    /// Those who wait, the oldest first.
+    /// The waiting tickets, the oldest first.
     public var tickets: [Ticket]
 
     /// Makes a table.
@@ -58,7 +58,7 @@ public struct LeaseTable: Sendable {
     }
 }
 
-/// A lease as it was when a save was made.
+/// A lease at the moment when a save was made.
 public struct LeaseEpoch: Sendable, Hashable {
     /// The entity's place in ``ModelLayout/entities``.
     public let entity: Int
@@ -74,12 +74,12 @@ public struct LeaseEpoch: Sendable, Hashable {
 
 /// How long leases are kept and waited for.
 public struct LeaseTimes: Sendable {
-    /// The least time that a lease is kept once it was taken. 5 milliseconds by default.
+    /// The least time that a lease is kept after it was taken; 5 milliseconds by default.
     public var minimumHold: Duration = .milliseconds(5)
     /// How long a batch waits for its leases. 10 seconds by default.
     public var patience: Duration = .seconds(10)
-    /// How long a holder that cannot hand a lease over yet may take to say so. After that it counts as stopped.
-    /// 5 seconds by default.
+    /// How long a holder that cannot hand a lease over yet may take to confirm that. After that it counts as stopped; 5 seconds
+    /// by default.
     public var answer: Duration = .seconds(5)
 
     /// The usual times.
@@ -87,16 +87,16 @@ public struct LeaseTimes: Sendable {
 }
 
 extension ChangeSet {
-    /// Makes sure that nobody else has got a lease since the save was made under it.
+    /// Makes sure that no other container has got a lease since the save was made under it.
     ///
-    /// - Parameter epochs: Those of the leases that the container has now, by entity.
+    /// - Parameter epochs: The epochs of the leases that the container has now, by entity.
     /// - Throws: `leaseLost`.
     package func checkLeases(_ epochs: [Int: Int64], _ layout: ModelLayout) throws(DataSourceError) {
         guard let lost = leases.first(where: { epochs[$0.entity] != $0.epoch }) else { return }
         let name = layout.entities[lost.entity].name
         throw DataSourceError(
             .leaseLost,
-            "This process was stopped, or did not answer, for so long that another process has taken \(name) over. Saves "
+            "This process was stopped, or did not answer, for so long that another process now writes \(name). Saves "
                 + "that were not in the store yet are refused. Save again.", entityName: name)
     }
 }

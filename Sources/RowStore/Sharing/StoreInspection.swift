@@ -1,12 +1,12 @@
 package import Foundation
 package import ManagedModel
 
-/// What somebody who only looks sees of a store. All of it is of one state.
+/// A view of a store from outside. All of it is of one state.
 package struct StoreInspection: Sendable {
     package let metadata: StoreMetadata
-    /// How many objects there are of each concrete entity, in the order of their names; nil if no model says which they are.
+    /// How many objects there are of each concrete entity, in the order of their names; nil if the model is unknown.
     package let counts: [(entity: String, count: Int)]?
-    /// Nil for a store that nobody has shared: its saves are noted nowhere.
+    /// Nil for a store that was never shared: its saves are not noted.
     package let feed: Feed?
 
     package init(metadata: StoreMetadata, counts: [(entity: String, count: Int)]?, feed: Feed?) {
@@ -15,16 +15,16 @@ package struct StoreInspection: Sendable {
         self.feed = feed
     }
 
-    /// What those who share a store tell each other.
+    /// The information that processes share about a store.
     package struct Feed: Sendable {
         /// The position of the newest save.
         package let position: Int64
         /// The lowest position that is still noted.
         package let lowest: Int64
-        /// Who has the store open, and who had it, as far as the store remembers.
+        /// The members that have the store open or had it open, as far as the store remembers.
         package var members: [(member: StoreMember, isAlive: Bool)]
         package let desk: LeaseDesk
-        /// The time by the clock of the leases, in milliseconds.
+        /// The time of the leases' clock, in milliseconds.
         package let now: Int64
         /// The newest saves, the oldest of them first.
         package let saves: [NotedSave]
@@ -43,23 +43,23 @@ package struct StoreInspection: Sendable {
     }
 }
 
-/// A save, as the store has noted it for those who follow.
+/// A save, as the store has noted it for followers.
 package struct NotedSave: Sendable {
     package enum Content: Sendable {
         /// As ``ChangeEncoding`` wrote it.
         case words(ContiguousArray<UInt64>)
-        /// Rows of those entities have changed, and nobody noted how.
+        /// Rows of these entities have changed, without details.
         case unknown([String])
     }
 
     package let position: Int64
-    /// The number of the member who made it; 0 for another program.
+    /// The number of the member that made it; 0 for another program.
     package let member: Int64
     package let time: Date
     package let content: Content
 
     /// - Parameters:
-    ///   - unknown: The names of entities, each on a line; nil if the changes were noted.
+    ///   - unknown: The names of entities, one on each line; nil if the changes were noted.
     ///   - changes: The bytes of the words.
     package init(position: Int64, member: Int64, time: Date, unknown: String?, changes: UnsafeRawBufferPointer) {
         self.position = position
@@ -69,7 +69,7 @@ package struct NotedSave: Sendable {
             content = .unknown(unknown.split(separator: "\n").map(String.init))
             return
         }
-        // The bytes are anywhere; words have to be at addresses of words.
+        // The bytes can have any alignment, but words need aligned addresses.
         let count = changes.count / 8
         content = .words(
             ContiguousArray(unsafeUninitializedCapacity: count) { buffer, initialized in
@@ -82,7 +82,7 @@ package struct NotedSave: Sendable {
 
 /// Saves that were made since an inspection.
 package struct NotedSaves: Sendable {
-    /// The store's own number; it is another one after a reset.
+    /// The store's own number, which changes with a reset.
     package let storeID: String
     /// The position of the newest save.
     package let position: Int64
@@ -98,9 +98,9 @@ package struct NotedSaves: Sendable {
     }
 }
 
-/// Looks at a store that others may have open, and changes nothing.
+/// Inspects a store that others may have open, and changes nothing.
 package protocol StoreInspector {
-    /// How often it is worth while to look for new saves.
+    /// How often it makes sense to look for new saves.
     var interval: Duration { get }
 
     /// - Parameter tail: How many of the newest saves, at most.
@@ -112,9 +112,9 @@ package protocol StoreInspector {
 
 /// Who has a store open.
 package struct StoreOccupants: Sendable {
-    /// Whether anybody has.
+    /// Whether any process has it open.
     package let isOpen: Bool
-    /// Those who share it. Who has a store alone is not known by name.
+    /// The processes that share it. A process that has a store alone is not known by name.
     package let members: [StoreMember]
 
     package init(isOpen: Bool, members: [StoreMember]) {
@@ -124,7 +124,7 @@ package struct StoreOccupants: Sendable {
 }
 
 extension StoreMetadata {
-    /// The model that the store was made for: its own copy of it, or the one among others that has the store's hash.
+    /// The model that the store was made for: its own copy of it, or one of the others that has the store's hash.
     package func model(among others: [ManagedObjectModel] = []) -> ManagedObjectModel? {
         let own = modelText.flatMap { ManagedObjectModel(storedText: $0) }
         return ([own].compactMap(\.self) + others).first { $0.hash.description == identity.modelHash }
@@ -132,7 +132,7 @@ extension StoreMetadata {
 }
 
 extension FoundStore {
-    /// - Throws: `notADatabase` if there is nothing yet, `foreignDatabase`, or that it cannot be read.
+    /// - Throws: `notADatabase` if the file is empty, `foreignDatabase`, or the error that it cannot be read.
     package func metadata() throws(DataSourceError) -> StoreMetadata {
         switch self {
         case .metadata(let rows): return try StoreMetadata(rows: rows)

@@ -1,84 +1,86 @@
-/// What the containers that have a store open together do for each other. Two containers of one process count as two.
+/// What containers that share a store do for each other. Two containers of one process count as two.
 ///
-/// Every save gets a **position** when it is committed, and positions are in the order of the commits. A reader says of which
-/// position the state is that it reads (``StoreReader/position``). Entities have one writer at a time, who has the **lease**.
+/// Every save gets a **position** when it is committed, and positions are in the order of the commits. A reader has the
+/// position of the state that it reads (``StoreReader/position``). Each entity has one writer at a time, which has the
+/// **lease**.
 ///
-/// What the container asks for here decides who may write; the store keeps it, in the same place and with the same
-/// transactions as the rows. Leases go to those who wait in the order of asking, to each all that it asks for or nothing.
-/// A commit compares ``ChangeSet/leases`` with those in force, in its own transaction, and refuses with `leaseLost` what was
-/// made under others.
+/// The container's calls here determine who may write. The store keeps the leases in the same place and with the same
+/// transactions as the rows. Leases are given to those who wait in the order of asking, to each all that it requests or
+/// nothing. A commit compares ``ChangeSet/leases`` with the present ones, in its own transaction, and refuses saves that were
+/// made under others with `leaseLost`.
 ///
-/// **Isolation**: none. Any thread calls these functions, several at a time. They wait for the store, so they are never called on
-/// the main actor. Once the store is closed they throw `storeClosed`.
+/// **Isolation**: none. These functions are called on any thread, several at a time. They wait for the store, so they are never
+/// called on the main actor. After the store was closed they throw `storeClosed`.
 ///
-/// **Ordering**: the state that a reader sees has all saves up to its position and none behind it.
+/// **Ordering**: the state that a reader sees contains all saves up to its position and none after it.
 public protocol StoreSharing: Sendable {
-    /// This container, as the others know it.
+    /// This container, in the form that the others see.
     var member: StoreMember { get }
 
     /// The position of the newest save when the store was opened or reset.
     var firstPosition: Int64 { get }
 
-    /// Keys that nobody else gives, above every key that there ever was; none if there are none left.
+    /// Keys that no other member gives, above every key that was ever used; empty if there are none left.
     ///
     /// - Parameter count: How many; at least 1.
-    /// - Throws: What keeps the store from being written; `storeClosed`.
+    /// - Throws: The error that keeps the store from being written; `storeClosed`.
     func reserveKeys(_ count: Int64) throws(DataSourceError) -> Range<Int64>
 
     /// What has happened since a position, or the first part of it: some thousand rows at most, so that a follower that is far
-    /// behind reads page by page. A position of which the store no longer knows what followed is answered with
+    /// behind reads page by page. If the store no longer knows what followed the position, the result is
     /// ``FeedEvent/unknown(_:)``.
     ///
-    /// - Parameter position: One that was told before: ``firstPosition``, ``SharedNews/position`` or ``StoreReader/position``.
-    /// - Throws: What keeps the store from being read; `storeClosed`.
+    /// - Parameter position: A position that was returned before: ``firstPosition``, ``SharedNews/position`` or
+    ///   ``StoreReader/position``.
+    /// - Throws: The error that keeps the store from being read; `storeClosed`.
     func news(after position: Int64) throws(DataSourceError) -> SharedNews
 
     /// Who has which lease, and who waits.
     ///
-    /// - Throws: What keeps the store from being read; `storeClosed`.
+    /// - Throws: The error that keeps the store from being read; `storeClosed`.
     func leases() throws(DataSourceError) -> LeaseTable
 
-    /// Takes leases that nobody has. If somebody has one, or waits for one, this container waits behind them.
+    /// Takes leases that are free. If another container has one, or waits for one, this container waits after it.
     ///
     /// - Parameters:
     ///   - entities: The numbers of the entities.
     ///   - source: The name of the data source, for others to read.
-    /// - Returns: The ticket of the one who waits, nil if all leases were taken; and the table as it is now.
-    /// - Throws: What keeps the store from being written; then nothing was taken. `storeClosed`.
+    /// - Returns: The ticket if this container waits, nil if all leases were taken; and the table as it is now.
+    /// - Throws: The error that keeps the store from being written; nothing was taken then. `storeClosed`.
     func takeLeases(
         _ entities: [Int], for source: String
     ) throws(DataSourceError) -> (ticket: Int64?, table: LeaseTable)
 
-    /// Gives leases of this container to those who wait for them, and to nobody where no one does.
+    /// Gives leases of this container to those who wait for them; if nobody waits, they become free.
     ///
     /// - Parameter entities: The numbers of the entities.
     /// - Returns: The table as it is now.
-    /// - Throws: What keeps the store from being written; `storeClosed`.
+    /// - Throws: The error that keeps the store from being written; `storeClosed`.
     func releaseLeases(_ entities: [Int]) throws(DataSourceError) -> LeaseTable
 
-    /// Looks after tickets: those of containers that have ended go, their leases are given to those who wait, and so are
-    /// leases whose holder has not answered in time.
+    /// Maintains the tickets: removes those of containers that have ended, gives their leases to those who wait, and also takes
+    /// leases from holders that have not answered in time.
     ///
     /// - Parameters:
-    ///   - answered: Tickets that this container, who has the lease, knows of but cannot serve yet.
+    ///   - answered: Tickets that this container, which has the lease, knows of but cannot serve yet.
     ///   - withdrawn: A ticket of this container that is given up; nil for none.
     /// - Returns: The table as it is now.
-    /// - Throws: What keeps the store from being written; `storeClosed`.
+    /// - Throws: The error that keeps the store from being written; `storeClosed`.
     func settleLeases(answered: [Int64], withdrawn: Int64?) throws(DataSourceError) -> LeaseTable
 
     /// How long leases are kept and waited for.
     var leaseTimes: LeaseTimes { get }
 
-    /// Sets who is called when there may be news, on any thread and more often than there are any.
+    /// Sets a handler that is called when there may be news, on any thread and possibly more often than necessary.
     ///
-    /// - Parameter handler: Reads ``news(after:)``, so it takes its time. Never call it with a lock held, nor after the store
-    ///   was closed.
+    /// - Parameter handler: Reads ``news(after:)``, so it may take a while. Never call it while a lock is held, or after the
+    ///   store was closed.
     func listen(_ handler: @escaping @Sendable () -> Void)
 }
 
-/// A container that has a store open together with others.
+/// A container that shares a store.
 public struct StoreMember: Sendable, Hashable {
-    /// It grows from one to the next.
+    /// It grows from one member to the next.
     public let number: Int64
     /// The number of its process, on its machine.
     public let processID: Int32
@@ -98,22 +100,21 @@ extension StoreMember: CustomStringConvertible {
     public var description: String { "process \(processID) (\(name))" }
 }
 
-/// What others have saved.
+/// The saves of others.
 public struct SharedNews: Sendable {
-    /// All is told up to here.
+    /// The position up to which everything is included.
     public var position: Int64
-    /// In their order. Saves of this container are not among them.
+    /// In their order. Saves of this container are left out.
     public var events: [FeedEvent]
-    /// Whether there is more behind the position.
+    /// Whether there is more after the position.
     public var isMore: Bool
-    /// Whether a program that is no member has written to the store since this was last asked.
+    /// Whether a program that is not a member has written to the store since the last call.
     public var foundOutsideWrites: Bool
-    /// It is another one after each change of the leases.
+    /// It changes with each change of the leases.
     public var leaseVersion: Int64
-    /// Whether a program that is no member may have inserted rows, by keys that are reserved. False unless it is set.
+    /// Whether a program that is not a member may have inserted rows with reserved keys. False by default.
     public var foundOutsideRows = false
-    /// Whether saves that were told of are not in the store any more, so that what was said of leases may be wrong, too. False
-    /// unless it is set.
+    /// Whether the store has lost saves that were reported before, so that earlier leases may be wrong, too. False by default.
     public var isOtherHistory = false
 
     /// Makes news.
@@ -128,10 +129,10 @@ public struct SharedNews: Sendable {
     }
 }
 
-/// Something that happened to rows.
+/// A change of rows.
 public enum FeedEvent: Sendable {
     /// Rows are different now.
     case changes(ChangeSet)
-    /// What happened to rows of those entities is unknown, so that they have to be reloaded; nil for all entities.
+    /// Unknown changes of rows of these entities, which must be reloaded; nil for all entities.
     case unknown(Set<Int>?)
 }

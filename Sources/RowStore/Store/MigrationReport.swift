@@ -10,7 +10,7 @@ public struct MigrationReport: Sendable, Hashable {
     /// What the objects have lost, each in words: `Item.price: the values (Decimal, optional)`.
     public var losses: [String]
 
-    /// Makes a report to compare with, as a test does.
+    /// Makes a report, for example to compare with in a test.
     public init(
         rowsCarried: Int, changes: [String] = [], removedEntities: [String] = [], losses: [String] = []
     ) {
@@ -21,16 +21,16 @@ public struct MigrationReport: Sendable, Hashable {
     }
 }
 
-/// How far a migration has come. If it does not reach its end, all of it is taken back.
+/// The progress of a migration. If the migration does not finish, all of it is taken back.
 public struct MigrationProgress: Sendable, Hashable {
     /// How many objects have been carried over.
     public var completedRowCount: Int
-    /// How many there are.
+    /// How many objects there are in total.
     public var totalRowCount: Int
     /// The entity whose objects are being carried over, by its new name; nil at the end.
     public var entityName: String?
 
-    /// Makes a progress, for a test to compare with.
+    /// Makes a progress, for example to compare with in a test.
     public init(completedRowCount: Int, totalRowCount: Int, entityName: String? = nil) {
         self.completedRowCount = completedRowCount
         self.totalRowCount = totalRowCount

@@ -6,13 +6,13 @@ package struct Refusals: Sendable {
 
     package init() {}
 
-    /// Refuses a change set for a reason of its own.
+    /// Refuses a change set because of an error of its own.
     package mutating func refuse(_ set: ChangeSet, at place: Int, _ error: DataSourceError) {
         errors[place] = error
         if origins[set.origin] == nil { origins[set.origin] = error }
     }
 
-    /// Refuses a change set if one of its origin was refused before it.
+    /// Refuses a change set if an earlier one with the same origin was refused.
     ///
     /// - Returns: Whether it is refused.
     package mutating func refusesDependent(_ set: ChangeSet, at place: Int) -> Bool {
@@ -23,7 +23,7 @@ package struct Refusals: Sendable {
 }
 
 extension DataSourceError {
-    /// Whether the error is about one change set, so that others can be written without it.
+    /// Whether the error concerns one change set, so that others can be written without it.
     package var isOfOneSave: Bool {
         switch code {
         case .uniquenessViolated, .valueTooLarge, .objectGone, .abstractEntity, .validationFailed, .leaseLost: true
@@ -31,7 +31,7 @@ extension DataSourceError {
         }
     }
 
-    /// For a save that may rest on one that could not be written.
+    /// The error for a save that may depend on one that could not be written.
     package init(takenBackAfter cause: DataSourceError) {
         self.init(
             .saveTakenBack,
@@ -39,11 +39,11 @@ extension DataSourceError {
             entityName: cause.entityName, cause: cause.description)
     }
 
-    /// For the update of a row that another program has deleted.
+    /// The error for an update of a row that another program has deleted.
     package init(updateOfMissingRowOf entity: String?) {
         self.init(
             .objectGone,
-            "An object of \(entity ?? "an entity") was changed after another program had deleted it from the store. Insert a new one.",
+            "An object of \(entity ?? "an entity") was changed after another program had deleted it from the store. Insert a new object.",
             entityName: entity)
     }
 }

@@ -1,11 +1,11 @@
 /// A statement that a store ran, with its duration and its number of rows.
 public struct StatementTrace: Sendable, Hashable, CustomStringConvertible {
-    /// The SQL, with `?1`, `?2` ... in the places of values. If values are traced, they are shown instead, except lists,
-    /// which show as NULL.
+    /// The SQL, with placeholders `?1`, `?2` ... for values. If values are traced, they are shown instead, except lists, which
+    /// show as NULL.
     public let sql: String
     /// From the first step of the statement to its end, including the work on its rows.
     public let duration: Duration
-    /// How many rows it returned or, for a statement that writes, changed.
+    /// How many rows it returned or, if it writes, changed.
     public let rowCount: Int
     /// Whether it may write.
     public let isWriting: Bool
@@ -26,7 +26,7 @@ public struct StatementTrace: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// Who hears of statements, and what of them.
+/// The listener for statements, and what it gets.
 package struct StatementTracing: Sendable {
     package let report: @Sendable (StatementTrace) -> Void
     package let showsValues: Bool

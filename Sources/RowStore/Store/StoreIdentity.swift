@@ -1,12 +1,12 @@
-/// For which model and database keys a store was made. A store that was made for another one is reset.
+/// The model and the database keys that a store was made for. A store that was made for others is reset.
 package struct StoreIdentity: Sendable, Hashable {
     /// The hash of the whole model.
     package var modelHash: String
-    /// The hash of each entity by its name, to say which of them changed.
+    /// The hash of each entity by its name, to find out which of them changed.
     package var entityHashes: [String: String]
-    /// The app's own label for the contents. It is kept as it is: it is not a secret.
+    /// The app's own label for the contents. It is stored in clear text, because it is not a secret.
     package var databaseKey: String
-    /// The label of the data source that owns an entity, by the entity's name. No label and an empty one are the same.
+    /// The label of the data source that owns an entity, by the entity's name. An empty label is the same as none.
     package var entityKeys: [String: String]
 
     package init(

@@ -1,6 +1,6 @@
-/// Reads committed rows. It is valid during the body of ``PersistentStore/read(_:_:)`` only.
+/// Reads committed rows. It is valid only during the body of ``PersistentStore/read(_:_:)``.
 ///
-/// A store that can only list rows answers with ``RowQuery/rows(in:listing:)``:
+/// A store that can only list rows uses ``RowQuery/rows(in:listing:)``:
 ///
 /// ```swift
 /// func forEachRow(_ query: RowQuery, _ body: (StoredRow) -> Void) throws(DataSourceError) {
@@ -8,42 +8,41 @@
 /// }
 /// ```
 ///
-/// **Isolation**: none. One thread at a time uses a reader.
+/// **Isolation**: none. Only one thread at a time uses a reader.
 public protocol StoreReader {
     /// The position of the newest save in the state that is read (``StoreSharing``); 0, the default, in a store that is not
     /// shared.
     var position: Int64 { get }
 
-    /// Hands over the rows that match, in the order of the query and within its limit, each as soon as it is read.
+    /// Passes on the rows that match, in the order of the query and within its limit, each as soon as it is read.
     ///
     /// - Parameters:
     ///   - query: Which rows.
     ///   - body: Called with each of them.
-    /// - Throws: `invalidPredicate` if a pattern takes too much work, `cancelled` if the task that asks was cancelled; what
-    ///   keeps the store from being read.
+    /// - Throws: `invalidPredicate` if a pattern needs too much work, `cancelled` if the calling task was cancelled; the error
+    ///   that keeps the store from being read.
     func forEachRow(_ query: RowQuery, _ body: (StoredRow) -> Void) throws(DataSourceError)
 
-    /// How many rows match; limit and offset do not count. By default all of them are read.
+    /// How many rows match; limit and offset are ignored. By default all of them are read.
     ///
     /// - Parameter query: Which rows.
     /// - Throws: What ``forEachRow(_:_:)`` throws.
     func count(_ query: RowQuery) throws(DataSourceError) -> Int
 
-    /// How the rows of a query would be found, for people who ask why it takes its time. By default it says that rows are read
-    /// in memory.
+    /// How the rows of a query would be found, to find out why it is slow. By default it says that rows are read in memory.
     ///
     /// - Parameter query: Which rows.
     func explain(_ query: RowQuery) throws(DataSourceError) -> QueryExplanation
 
-    /// The row of that key, or nil. By default the entity's rows are searched for it.
+    /// The row with that key, or nil. By default the entity's rows are searched.
     ///
     /// - Parameters:
     ///   - entity: The entity's place in ``ModelLayout/entities``.
     ///   - key: The row's key.
     func row(entity: Int, key: Int64) throws(DataSourceError) -> RowSnapshot?
 
-    /// The row whose columns of one uniqueness constraint hold the values, or nil. A null value matches nothing, and strings
-    /// match by their bytes. `RowQuery(_:constraint:values:)` asks the same.
+    /// The row whose columns of one uniqueness constraint have the values, or nil. A null value matches nothing, and strings
+    /// are compared by their bytes. `RowQuery(_:constraint:values:)` means the same.
     ///
     /// - Parameters:
     ///   - entity: The entity's place in ``ModelLayout/entities``.
@@ -65,7 +64,7 @@ extension StoreReader {
         return count
     }
 
-    /// Says that rows are read in memory.
+    /// Reports that rows are read in memory.
     public func explain(_ query: RowQuery) throws(DataSourceError) -> QueryExplanation {
         QueryExplanation(text: "", steps: [QueryExplanation.inMemory])
     }

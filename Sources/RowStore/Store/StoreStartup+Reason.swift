@@ -1,6 +1,6 @@
 extension StoreStartup {
-    /// Why opening made, kept or reset the store. Compare it with ``current`` and the others, or ask what changed. New
-    /// reasons may come with any release.
+    /// Why opening made, kept or reset the store. Compare it with ``current`` and the others, or read what changed. New reasons
+    /// may be added in any release.
     public struct Reason: Sendable, Hashable {
         private enum Kind: Sendable, Hashable {
             case firstLaunch, current, requested, changed
@@ -24,7 +24,7 @@ extension StoreStartup {
             entitiesWithChangedKey = []
         }
 
-        /// What differs between a store and what is wanted of it; nil if nothing does.
+        /// The differences between a store and the requested one; nil if there are none.
         package init?(
             isModelChanged: Bool, isDatabaseKeyChanged: Bool, changedEntities: [String],
             entitiesWithChangedKey: [String] = []
@@ -62,11 +62,10 @@ extension StoreStartup {
             entitiesWithChangedKey = sourceKeys
         }
 
-        /// Whether it is a reason to drop an old store, or part of it.
+        /// Whether it is a reason to drop an old store, or a part of it.
         public var isReset: Bool { kind == .changed || kind == .requested }
 
-        /// Whether the old rows may be those of a user who logged out: a key is another one, or the app asked for an empty
-        /// store.
+        /// Whether the old rows may belong to a user who logged out: a key changed, or the app asked for an empty store.
         package var mayBeOfAnotherOwner: Bool {
             isDatabaseKeyChanged || !entitiesWithChangedKey.isEmpty || kind == .requested
         }

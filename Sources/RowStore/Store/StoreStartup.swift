@@ -6,22 +6,22 @@ public struct StoreStartup: Sendable, Hashable {
     public var reason: Reason
     /// How many objects of the old store were dropped, if it was reset. If ``countFailure`` is not nil, there were more.
     public var rowsDropped: Int
-    /// Why not all dropped objects could be counted, because the store was damaged; nil if they were counted.
+    /// Why not all dropped objects could be counted, because the store was damaged; nil if all were counted.
     public var countFailure: String?
     /// Where the old store was set aside; nil if it was not.
     public var backup: URL?
-    /// The backups of ``ResetPolicy/standard`` that were removed because a key changed or the app asked for an empty store,
-    /// the oldest first.
+    /// The backups of ``ResetPolicy/standard`` that were removed because a key changed or the app asked for an empty store, the
+    /// oldest first.
     public var removedBackups: [URL] = []
     /// The entities whose rows were dropped while other rows stayed, sorted; nil if all rows or none were dropped.
     public var entitiesReset: [String]?
     /// Why the store was reset although the policy was to migrate it, or dropped as a whole although the policy was to keep a
     /// part; otherwise nil.
     public var fallback: String?
-    /// What a migration carried over; nil without one.
+    /// What a migration carried over; nil if there was none.
     public var migration: MigrationReport?
 
-    /// Makes a startup, for a test to compare with.
+    /// Makes a startup, for example to compare with in a test.
     public init(
         reason: Reason, rowsDropped: Int = 0, backup: URL? = nil, entitiesReset: [String]? = nil,
         fallback: String? = nil, migration: MigrationReport? = nil
@@ -34,6 +34,6 @@ public struct StoreStartup: Sendable, Hashable {
         self.migration = migration
     }
 
-    /// Whether an old store, or part of it, was dropped.
+    /// Whether an old store, or a part of it, was dropped.
     public var isReset: Bool { migration == nil ? reason.isReset : rowsDropped > 0 }
 }

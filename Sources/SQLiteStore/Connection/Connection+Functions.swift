@@ -1,9 +1,9 @@
 internal import CSQLite
 internal import RowStore
 
-/// A predicate for which SQLite has no words, and where its columns are among the arguments of a function.
+/// A predicate that SQLite cannot express, and the positions of its columns among the arguments of a function.
 ///
-/// One statement has it, and one thread at a time runs that.
+/// It belongs to one statement, and only one thread at a time runs that.
 final class RowMatcher {
     let predicate: RowPredicate
     let layout: EntityLayout
@@ -14,7 +14,7 @@ final class RowMatcher {
     /// How many joined columns its rows need.
     private let joinedCount: Int
     private let budget: QueryBudget
-    /// Why a row could not be tested; the statement ends with an error then.
+    /// Why a row could not be tested; the statement then ends with an error.
     private(set) var failure: DataSourceError?
 
     init(_ predicate: RowPredicate, _ layout: EntityLayout, _ budget: QueryBudget) {
@@ -31,7 +31,7 @@ final class RowMatcher {
         UnsafeRawPointer(StaticString("RowMatcher").utf8Start).assumingMemoryBound(to: CChar.self)
     }
 
-    /// The answer of the predicate as rows in memory give it: for a row that has what it asks for. Nil if there is none.
+    /// The result of the predicate for a row with the values that it needs, as for rows in memory. Nil if there is none.
     fileprivate func accepts(_ arguments: UnsafeMutablePointer<OpaquePointer?>) -> Bool? {
         var argument = arguments
         var key: Int64 = 0
@@ -60,7 +60,7 @@ final class RowMatcher {
 }
 
 extension RowSnapshot {
-    /// Takes over an argument as a row is read from a statement.
+    /// Takes over an argument in the same way as a column of a statement.
     fileprivate mutating func set(_ value: OpaquePointer?, _ column: Int, _ storage: ColumnStorage) {
         guard sqlite3_value_type(value) != SQLITE_NULL else { return }
         switch storage {
@@ -99,8 +99,8 @@ extension Connection {
     private typealias Function =
         @convention(c) (OpaquePointer?, Int32, UnsafeMutablePointer<OpaquePointer?>?) -> Void
 
-    /// Adds what SQLite lacks to answer as rows in memory do: the order of decimals, long lists of values, the tests that
-    /// SQL has no words for, and the order of folded texts. Each is the function that answers in memory too.
+    /// Adds functions that SQLite lacks, to get the same answers as for rows in memory: the order of decimals, long lists of
+    /// values, tests that SQL cannot express, and the order of folded strings. The same functions answer in memory.
     func addFunctions() -> Int32 {
         var code = sqlite3_create_collation_v2(
             handle, "decimal", SQLITE_UTF8, nil,
@@ -123,7 +123,7 @@ extension Connection {
             handle, name, count, SQLITE_UTF8 | SQLITE_DIRECTONLY, nil, function, nil, nil, nil)
     }
 
-    /// Makes the collations of a query known to SQLite.
+    /// Registers the collations of a query with SQLite.
     func add(collationsOf sort: [SortKey]) throws(DataSourceError) {
         for case .collation(let collation) in sort.map(\.order) {
             let code = sqlite3_create_collation_v2(

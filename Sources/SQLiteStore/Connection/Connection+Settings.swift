@@ -2,18 +2,18 @@ internal import CSQLite
 internal import RowStore
 
 extension Connection {
-    /// The longest wait for another program's lock, in milliseconds, but for saves.
+    /// The longest wait for another program's lock, in milliseconds, except for saves.
     static let patience: Int32 = 2000
 
-    /// What every connection sets before its first read. None of it touches the file.
+    /// What every connection sets before its first read. None of it changes the file.
     func configure() throws(DataSourceError) {
         sqlite3_busy_timeout(handle, Connection.patience)
         try set(SQLITE_DBCONFIG_DEFENSIVE, true)
         try set(SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)
-        // A name in double quotes is a name, and an error if there is no such thing; never a text.
+        // A name in double quotes is a name, and an error if it does not exist; never a string.
         try set(SQLITE_DBCONFIG_DQS_DML, false)
         try set(SQLITE_DBCONFIG_DQS_DDL, false)
-        // Until the store is known to be ours, and for readers always, closing must not write.
+        // Closing must not write before the store is known to be this library's, and never for readers.
         try set(closingCopiesLog: false)
         sqlite3_wal_autocheckpoint(handle, 0)
         let code = addFunctions()
@@ -22,7 +22,7 @@ extension Connection {
 
     /// What every connection sets after its first read has shown that the file is a database.
     func settle() throws(DataSourceError) {
-        // An I/O error in a mapped page is a signal, not an error.
+        // An I/O error in a mapped page would be a signal, not an error.
         try set(pragma: "mmap_size", to: 0)
         try set(pragma: "cell_size_check", to: 1)
     }
@@ -36,7 +36,7 @@ extension Connection {
 
     func settleWriter(_ level: SynchronousLevel) throws(DataSourceError) {
         try settle()
-        // What an index is sorted in may be as large as the store. The files are in SQLite's folder for temporary ones:
+        // Sorting for an index can need as much space as the store. The files are in SQLite's folder for temporary ones:
         // SQLITE_TMPDIR, else TMPDIR, else /var/tmp or /tmp.
         try set(pragma: "temp_store", to: 1)
         try set(pragma: "cache_size", to: -16000)
@@ -44,10 +44,11 @@ extension Connection {
         guard try values("PRAGMA journal_mode = WAL") == [[.text("wal")]] else {
             throw DataSourceError(
                 .storeUnreadable,
-                "\(path) cannot keep a write-ahead log. Put the store on a local disk, not on a network one.")
+                "\(path) is in a place that does not support a write-ahead log. Put the store on a local disk, not on a network one."
+            )
         }
         try set(pragma: "synchronous", to: level == .full ? 2 : 1)
-        // On Apple's systems a disk may else keep what it was told to write in its cache. Others take no notice.
+        // Otherwise a disk on Apple platforms may keep in its cache what it was told to write. Other platforms ignore this.
         try set(pragma: "fullfsync", to: 1)
         try set(pragma: "checkpoint_fullfsync", to: 1)
         try set(closingCopiesLog: true)
@@ -64,7 +65,7 @@ extension Connection {
         guard code == SQLITE_OK else { throw error(code, while: "opening") }
     }
 
-    /// Has SQLite ask, every so many of its steps, whether the task of a statement was cancelled.
+    /// Makes SQLite check regularly whether the task of a statement was cancelled.
     func endsWithItsTask() {
         let connection = Unmanaged.passUnretained(self).toOpaque()
         sqlite3_progress_handler(
@@ -81,7 +82,7 @@ extension Connection {
         sqlite3_busy_timeout(handle, Int32(clamping: Int64(patience / .milliseconds(1))))
     }
 
-    /// Sets a pragma and reads it back: SQLite ignores in silence what it was built without.
+    /// Sets a pragma and reads it back, because SQLite silently ignores features that it was built without.
     func set(pragma name: String, to value: Int64) throws(DataSourceError) {
         try run("PRAGMA \(name) = \(value)")
         let found = try values("PRAGMA \(name)")
@@ -89,7 +90,7 @@ extension Connection {
         if found.isEmpty && name == "mmap_size" { return }
         guard found == [[.integer(value)]] else {
             throw DataSourceError(
-                .storeUnreadable, "This SQLite does not support \(name) = \(value). Link one that does, 3.40 or newer.")
+                .storeUnreadable, "This SQLite does not support \(name) = \(value). Link SQLite 3.40 or newer.")
         }
     }
 }

@@ -2,7 +2,7 @@ internal import CSQLite
 internal import RowStore
 
 extension Connection {
-    /// Whether SQLite could open the file for reading only, which it does without an error.
+    /// Whether SQLite could open the file for reading only, which is not an error for SQLite.
     var isReadOnly: Bool { sqlite3_db_readonly(handle, "main") == 1 }
 
     /// Runs the body in a transaction that has the write lock from its start.

@@ -3,17 +3,17 @@ internal import RowStore
 
 /// One SQLite connection and the statements prepared on it.
 ///
-/// Guarded by: whoever holds it. The writer's is used under the store's write lock only, and the pool gives each of the
-/// readers' to one caller at a time. SQLite's own mutexes are off.
+/// Guarded by: its owner. The writer's connection is used only under the store's write lock, and the pool gives each reader's
+/// connection to one caller at a time. SQLite's own mutexes are off.
 final class Connection: @unchecked Sendable {
     let handle: OpaquePointer
     let path: String
-    /// Statements by the numbers that ``StoreSchema`` gives to them.
+    /// Statements by the numbers that ``StoreSchema`` assigns.
     private var numbered: [Statement?] = []
-    /// Statements by their shape, for queries that come back.
+    /// Statements by their shape, for queries that are repeated.
     private var queries: [QueryShape: PreparedQuery] = [:]
     private var isOpen = true
-    /// Who reports the statements; nil if nobody wants to know.
+    /// The tracer of the statements; nil if there is no listener.
     private var tracer: StatementTracer?
     /// Whether the statement that runs ends when its task is cancelled.
     var isCancellable = false
@@ -21,7 +21,7 @@ final class Connection: @unchecked Sendable {
 
     /// - Parameters:
     ///   - files: What SQLite does with the log and the shared memory beside the file.
-    ///   - vfs: The name of SQLite's way to the files; nil for the usual one.
+    ///   - vfs: The name of SQLite's layer for files; nil for the default.
     init(
         path: String, isReader: Bool, files: SideFiles = .made, vfs: String? = nil
     ) throws(DataSourceError) {
@@ -44,17 +44,17 @@ final class Connection: @unchecked Sendable {
         self.path = path
     }
 
-    /// What SQLite does with the log and the shared memory beside a file.
+    /// How SQLite treats the log and the shared memory beside a file.
     enum SideFiles: String {
         /// It makes them when it needs them.
         case made = ""
-        /// It reads shared memory that is there, and makes none.
+        /// It reads existing shared memory, and makes none.
         case asTheyAre = "?readonly_shm=1"
-        /// It ignores what is there, and takes the file for one that nobody changes.
+        /// It ignores them, and assumes that nothing changes the file.
         case ignored = "?immutable=1"
     }
 
-    /// The path, or SQLite's own kind of address, in which `?`, `#` and `%` have a meaning.
+    /// The path, or a URI for SQLite, in which `?`, `#` and `%` have a meaning.
     private static func address(_ path: String, _ files: SideFiles) -> String {
         if files == .made { return path }
         let escapes: [Unicode.Scalar: String] = ["%": "%25", "?": "%3f", "#": "%23"]
@@ -65,22 +65,22 @@ final class Connection: @unchecked Sendable {
         close()
     }
 
-    /// Finalizes all statements and closes the connection. It may be called again.
+    /// Finalizes all statements and closes the connection. You can call it again.
     ///
-    /// - Parameter copyingLog: Whether the last connection to close writes the log into the main file and removes it;
-    ///   nil for as it was set.
+    /// - Parameter copyingLog: Whether the last connection to close writes the log into the main file and removes it; nil to
+    ///   keep the present setting.
     func close(copyingLog: Bool? = nil) {
         guard isOpen else { return }
         if let copyingLog { try? set(closingCopiesLog: copyingLog) }
         isOpen = false
         numbered = []
         queries = [:]
-        // A statement that is kept elsewhere outlives the tracer.
+        // A statement that is kept elsewhere would outlive the tracer.
         if tracer != nil { sqlite3_trace_v2(handle, 0, nil, nil) }
         sqlite3_close_v2(handle)
     }
 
-    /// Has the statements reported from now on.
+    /// Reports the statements from now on.
     func trace(_ tracing: StatementTracing?) {
         tracer = tracing.map { StatementTracer(handle, $0) }
     }
@@ -92,7 +92,7 @@ extension Connection {
     /// The most queries remembered; then all are forgotten.
     private static let queryLimit = 64
 
-    /// The statement of that number, prepared when first asked for.
+    /// The statement with that number, prepared when it is first used.
     @inline(__always)
     func statement(_ number: Int, _ sql: @autoclosure () -> String) throws(DataSourceError) -> Statement {
         if number < numbered.count, let statement = numbered[number] { return statement }
@@ -102,7 +102,7 @@ extension Connection {
         return statement
     }
 
-    /// The statement of a query, with its values bound. It is translated once for each shape that comes back.
+    /// The statement of a query, with its values bound. It is translated once for each shape that is repeated.
     func query(_ plan: QueryPlan, _ table: EntityTable) throws(DataSourceError) -> PreparedQuery {
         let known = queries[plan.shape]
         let query = if let known { known } else { try translate(plan, table) }
@@ -147,7 +147,7 @@ extension Connection {
         guard code == SQLITE_DONE else { throw error(code, while: "using") }
     }
 
-    /// All rows of a query, as values. For metadata: rows of entities are read straight into snapshots.
+    /// All rows of a query, as values. For metadata; rows of entities are read directly into snapshots.
     func values(_ sql: String) throws(DataSourceError) -> [[RowValue]] {
         try rows(of: prepare(sql))
     }

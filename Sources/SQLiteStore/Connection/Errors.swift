@@ -3,7 +3,7 @@ internal import Foundation
 internal import RowStore
 
 extension DataSourceError {
-    /// What an SQLite result code means to an app. The sentence names the file and no values.
+    /// The error for an SQLite result code. The message names the file and contains no values.
     init(sqlite code: Int32, connection: OpaquePointer, path: String, while action: String) {
         let number = sqlite3_system_errno(connection)
         let text = String(cString: sqlite3_errmsg(connection))
@@ -42,7 +42,7 @@ extension DataSourceError {
         }
     }
 
-    /// What an error number of the operating system means to an app.
+    /// The error for an error number of the operating system.
     init(systemError number: Int32, path: String, while action: String) {
         let cause = String(cString: strerror(number))
         switch number {
@@ -63,26 +63,26 @@ extension DataSourceError {
         }
     }
 
-    /// A file of an open store is not where it was.
+    /// A file of an open store is no longer in its place.
     init(storeMoved path: String) {
         self.init(
             .storeMoved,
             "\(path) was moved, replaced or deleted while the store was open. Put it back and save again, or close the "
-                + "container and open the store anew.")
+                + "container and open the store again.")
     }
 
-    /// A file has the name that another one should get.
+    /// A file already has the name that another file should get.
     init(fileExists path: String) {
-        self.init(.fileExists, "There is a file \(path) already. Choose another name, or move that file away.")
+        self.init(.fileExists, "The file \(path) already exists. Choose another name, or move that file away.")
     }
 
     private init(diskFullAt path: String, cause: String) {
-        // SQLite does not say of which file it was, and has removed a temporary one by now.
+        // SQLite does not report which file it was, and has already removed temporary ones.
         if !isFull(folder: (path as NSString).deletingLastPathComponent) {
             self.init(
                 .diskFull,
-                "The disk of \(path) is full, or that of \(temporaryFolder), where SQLite has its temporary files. Free some "
-                    + "space, or name another folder in SQLITE_TMPDIR, and save again.", cause: cause)
+                "The disk of \(path), or that of \(temporaryFolder) for SQLite's temporary files, is full. Free some "
+                    + "space, or set SQLITE_TMPDIR to another folder, and save again.", cause: cause)
             return
         }
         self.init(.diskFull, "The disk of \(path) is full. Free some space and save again.", cause: cause)
@@ -91,12 +91,12 @@ extension DataSourceError {
     private init(permissionDeniedAt path: String, cause: String) {
         self.init(
             .permissionDenied,
-            "This user may not read or write \(path). Give the user both rights, on its folder too.",
+            "This user may not read or write \(path). Grant both permissions for the file and its folder.",
             cause: cause)
     }
 }
 
-/// SQLite reports some full disks as a plain I/O error: a shared memory file that cannot grow, for one.
+/// SQLite reports some full disks as an I/O error, for example if a shared memory file cannot grow.
 private func isFull(_ number: Int32, _ path: String) -> Bool {
     if number == ENOSPC || number == EDQUOT { return true }
     return isFull(folder: (path as NSString).deletingLastPathComponent)
@@ -111,7 +111,7 @@ private func isFull(folder: String) -> Bool {
 /// The folder of SQLite's temporary files.
 private var temporaryFolder: String {
     let environment = ProcessInfo.processInfo.environment
-    // In SQLite's order.
+    // In the order in which SQLite tries them.
     let candidates = [environment["SQLITE_TMPDIR"], environment["TMPDIR"], "/var/tmp", "/usr/tmp", "/tmp"]
     return candidates.compactMap(\.self).first { folder in
         var state = stat()

@@ -1,10 +1,10 @@
 internal import CSQLite
 internal import RowStore
 
-/// Many values, for a statement to look into. SQLite gets a pointer to them in place of a list of parameters.
+/// Many values for a statement. SQLite gets a pointer to them instead of a list of parameters.
 ///
-/// `column IN (SELECT value FROM listed_values(?1))` finds rows by an index, as a list of parameters does, and is one
-/// statement for lists of every length. What it compares with are the values themselves, not a text of them.
+/// `column IN (SELECT value FROM listed_values(?1))` can use an index, like a list of parameters, and is one statement for
+/// lists of every length. It compares the values themselves, not a text of them.
 final class ListedValues: Sendable {
     let values: [RowValue]
 
@@ -12,12 +12,12 @@ final class ListedValues: Sendable {
         self.values = values
     }
 
-    /// The name by which SQLite tells pointers of this kind from others; compared as a text, kept for ever.
+    /// The name by which SQLite identifies pointers of this type. It is compared as a string, and must exist forever.
     static var pointerType: UnsafePointer<CChar> {
         UnsafeRawPointer(StaticString("ListedValues").utf8Start).assumingMemoryBound(to: CChar.self)
     }
 
-    /// What stands after `IN`.
+    /// The SQL after `IN`.
     static func sql(_ parameter: String) -> String { "(SELECT value FROM listed_values(\(parameter)))" }
 }
 
@@ -36,7 +36,7 @@ extension Connection {
         module.pointee.xEof = isAtEnd
         module.pointee.xColumn = giveColumn
         module.pointee.xRowid = giveRowID
-        // SQLite frees it with the connection, or at once if this fails.
+        // SQLite frees it with the connection, or at once if this call fails.
         return sqlite3_create_module_v2(handle, "listed_values", module, module) { $0?.deallocate() }
     }
 }
@@ -61,7 +61,7 @@ private func disconnectTable(_ table: UnsafeMutablePointer<sqlite3_vtab>?) -> In
     return SQLITE_OK
 }
 
-/// There is one way: from the first value of the list to the last. Without a list there is none.
+/// There is only one plan: from the first value of the list to the last. Without a list there is none.
 private func planScan(
     _: UnsafeMutablePointer<sqlite3_vtab>?, _ info: UnsafeMutablePointer<sqlite3_index_info>?
 ) -> Int32 {
@@ -95,7 +95,7 @@ private func closeCursor(_ cursor: UnsafeMutablePointer<sqlite3_vtab_cursor>?) -
     return SQLITE_OK
 }
 
-/// The list stays bound, and so alive, for as long as the statement runs.
+/// The list stays bound, and so alive, while the statement runs.
 private func beginScan(
     _ cursor: UnsafeMutablePointer<sqlite3_vtab_cursor>?, _: Int32, _: UnsafePointer<CChar>?, _ count: Int32,
     _ arguments: UnsafeMutablePointer<OpaquePointer?>?
@@ -143,7 +143,7 @@ private func withListCursor<R>(
 }
 
 extension csqlite_list_cursor {
-    /// Of no list if another kind of value was bound.
+    /// Nil if another kind of value was bound.
     fileprivate var values: [RowValue] {
         guard let list else { return [] }
         return Unmanaged<ListedValues>.fromOpaque(list).takeUnretainedValue().values

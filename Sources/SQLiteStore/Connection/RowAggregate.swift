@@ -1,7 +1,7 @@
 internal import CSQLite
 internal import RowStore
 
-/// The values of a column of related rows, until all are there.
+/// Collects the values of a column of related rows.
 private final class AggregatedValues {
     var values: [RowValue] = []
 
@@ -24,7 +24,7 @@ private final class AggregatedValues {
 }
 
 extension Connection {
-    /// Adds the aggregates of related rows: each makes of its values what it makes of them in memory.
+    /// Registers the aggregates of related rows: each gives the same result as in memory.
     func addAggregates() -> Int32 {
         for aggregate in RowAggregate.all {
             let code = sqlite3_create_function_v2(
@@ -63,7 +63,7 @@ struct RowAggregate {
         self.code = code
     }
 
-    /// - Returns: Nil for what no related rows are asked for.
+    /// - Returns: Nil for a function that is not used with related rows.
     init?(_ function: FetchFunction, _ kind: ValueKind) {
         guard let function = RowAggregate.functions.firstIndex(of: function),
             let kind = RowAggregate.kinds.firstIndex(of: kind)

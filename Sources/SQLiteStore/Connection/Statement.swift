@@ -16,7 +16,7 @@ final class Statement {
     @inline(__always)
     func step() -> Int32 { sqlite3_step(handle) }
 
-    /// Makes the statement ready to run again and forgets what was bound, which may point to memory that goes away.
+    /// Prepares the statement to run again and forgets bound values, which may point to memory that is about to be freed.
     func clear() {
         sqlite3_reset(handle)
         sqlite3_clear_bindings(handle)
@@ -64,7 +64,7 @@ final class Statement {
 /// Tells SQLite to copy what is bound (`SQLITE_TRANSIENT`, a macro that Swift cannot see).
 let copied = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
 
-/// What an empty text points to: SQLite takes a null pointer for null.
+/// The address of an empty string, because SQLite reads a null pointer as null.
 var emptyText: UnsafePointer<CChar> {
     UnsafeRawPointer(StaticString("").utf8Start).assumingMemoryBound(to: CChar.self)
 }

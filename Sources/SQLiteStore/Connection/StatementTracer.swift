@@ -3,7 +3,7 @@ internal import RowStore
 
 /// Reports the statements of one connection.
 ///
-/// Guarded by: whoever holds the connection.
+/// Guarded by: the owner of the connection.
 final class StatementTracer {
     private struct Run {
         let start: ContinuousClock.Instant
@@ -14,10 +14,10 @@ final class StatementTracer {
 
     private let tracing: StatementTracing
     private let connection: OpaquePointer
-    /// The statements that have begun and not ended: more than one if a read is made during another.
+    /// The running statements: more than one if a read is made during another one.
     private var running: [OpaquePointer: Run] = [:]
 
-    /// Begins. The connection has to keep the tracer until it is closed.
+    /// Starts tracing. The connection must keep the tracer until it is closed.
     init(_ connection: OpaquePointer, _ tracing: StatementTracing) {
         self.connection = connection
         self.tracing = tracing
@@ -35,7 +35,7 @@ final class StatementTracer {
     private func note(_ event: UInt32, _ statement: OpaquePointer, _ detail: UnsafeMutableRawPointer?) {
         switch Int32(event) {
         case SQLITE_TRACE_STMT:
-            // What a statement runs inside of itself is a part of it, which is told as a comment.
+            // Statements that run inside another one are part of it; SQLite reports them as a comment.
             if let text = detail?.assumingMemoryBound(to: CChar.self), text[0] == 0x2D, text[1] == 0x2D { return }
             running[statement] = Run(start: .now, changes: sqlite3_total_changes64(connection))
         case SQLITE_TRACE_ROW: running[statement]?.rows += 1

@@ -3,12 +3,12 @@ internal import ManagedModel
 internal import RowStore
 
 extension TextChange {
-    /// What SQL calls it by: with the change's word and a text.
+    /// Its name in SQL, where it takes the transformation's word and a string.
     static let functionName = "change_text"
 }
 
 extension Connection {
-    /// Lets SQL derive strings as a save does, and widen numbers.
+    /// Registers functions with which SQL derives strings as a save does, and widens numbers.
     func addMigrationFunctions() throws(DataSourceError) {
         try addTextChanges()
         try addNumberWidening()
@@ -36,7 +36,7 @@ extension Connection {
         guard code == SQLITE_OK else { throw error(code, while: "opening") }
     }
 
-    /// All rows of a query with parameters. Values that it has no parameter for are left out.
+    /// All rows of a query with parameters. Values without a parameter are ignored.
     func values(_ sql: String, _ values: [RowValue]) throws(DataSourceError) -> [[RowValue]] {
         let statement = try prepare(sql)
         try bind(values, to: statement, from: 1)
@@ -51,7 +51,7 @@ extension Connection {
         }
     }
 
-    /// Runs SQL, unless what is stored breaks a constraint; then it returns false.
+    /// Runs SQL; returns false if stored rows violate a constraint.
     func runIfAllowed(_ sql: String) throws(DataSourceError) -> Bool {
         let statement = try prepare(sql)
         let code = statement.step()

@@ -1,10 +1,10 @@
 internal import ManagedModel
 internal import RowStore
 
-/// A table of the old store whose rows are links of a relationship: a join table, or that of an entity with a to-one
+/// A table of the old store whose rows are links of a relationship: a join table, or the table of an entity with a to-one
 /// relationship.
 struct LinkTable {
-    /// One end of a link: how SQL finds it, unqualified.
+    /// One end of a link, as unqualified SQL.
     struct End {
         let key: String
         let entity: EndEntity
@@ -12,7 +12,7 @@ struct LinkTable {
         let position: String?
     }
 
-    /// Of which entity of the old model an end is.
+    /// The entity of the old model that an end has.
     enum EndEntity {
         case always(Int)
         case column(String)
@@ -24,13 +24,13 @@ struct LinkTable {
 
     var reversed: LinkTable { LinkTable(name: name, source: destination, destination: source) }
 
-    /// Reads the links in the numbers of the new model, from entities that have one: source, source_entity, destination,
-    /// destination_entity, source_position, destination_position. Nil if there cannot be any.
+    /// Reads the links with the entity numbers of the new model: source, source_entity, destination, destination_entity,
+    /// source_position, destination_position. Nil if there cannot be any.
     ///
     /// - Parameters:
-    ///   - sources: The numbers of the entities that a source may be of, the new by the old ones.
+    ///   - sources: The numbers of the entities that a source can have, the new ones by the old ones.
     ///   - destinations: The same for destinations.
-    ///   - table: The name that the table has now.
+    ///   - table: The present name of the table.
     func select(_ sources: [Int: Int], _ destinations: [Int: Int], from table: String) -> String? {
         guard let sourceEntity = source.entity.number(sources),
             let destinationEntity = destination.entity.number(destinations)
@@ -47,7 +47,7 @@ struct LinkTable {
 }
 
 extension LinkTable.EndEntity {
-    /// The number in the new model, as SQL, which gives NULL for what has none; nil if nothing has one.
+    /// The number in the new model, as SQL that gives NULL for entities without one; nil if no entity has one.
     func number(_ numbers: [Int: Int]) -> String? {
         switch self {
         case .always(let entity):
@@ -76,7 +76,7 @@ extension StoreSchema {
         } ?? []
     }
 
-    /// Where the tables have the links of a relationship.
+    /// The place of the links of a relationship in the tables.
     func storage(of name: RelationshipName) -> LinkStorage {
         guard format == ManagedObjectModel.firstStoreFormat else { return layout.model.linkStorage(of: name) }
         let side = RelationshipSide(layout.model, name)
@@ -87,7 +87,7 @@ extension StoreSchema {
         return layout.model.linkStorage(of: name)
     }
 
-    /// The numbers of the entities under one that can have rows.
+    /// The numbers of the concrete entities below one.
     func family(_ name: String) -> [Int] { layout.entity(named: name)?.concreteFamily ?? [] }
 
     private func columns(of name: RelationshipName, _ relationship: RelationshipDescription) -> [LinkTable] {
@@ -104,7 +104,7 @@ extension StoreSchema {
         }
     }
 
-    /// Of which entity the destination is, to whose key the column belongs.
+    /// The entity of the destination whose key is in the column.
     func destinationEntity(
         _ table: EntityTable, _ column: Int, _ relationship: RelationshipDescription
     ) -> LinkTable.EndEntity {

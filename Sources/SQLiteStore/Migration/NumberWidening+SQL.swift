@@ -3,7 +3,7 @@ package import ManagedModel
 package import RowStore
 
 extension NumberWidening {
-    /// The stored form of a number in the wider type; nil if that would be another number, or it isn't one.
+    /// The stored form of a number in the wider type; nil if that would change the number, or if the value isn't a number.
     package func callAsFunction(_ value: RowValue) -> RowValue? {
         switch (self, value) {
         case (.unchanged, _), (_, .null): value
@@ -16,7 +16,7 @@ extension NumberWidening {
 
     fileprivate static let functionName = "widen_number"
 
-    /// The wider form of a column as SQL, which is NULL too where the number would be another one.
+    /// The wider form of a column as SQL; NULL also if the number would change.
     func sql(_ term: String) -> String {
         self == .unchanged ? term : "\(NumberWidening.functionName)(\(rawValue.quotedText), \(term))"
     }

@@ -2,20 +2,20 @@ internal import Foundation
 internal import ManagedModel
 internal import RowStore
 
-/// How the rows of one table become those of another, as SQL.
+/// The SQL that copies the rows of one table to another.
 struct RowCopy {
     let entity: EntityMigration
     let old: EntityTable
     let new: EntityTable
-    /// What each stored column of the new table gets, by its index; columns are unqualified.
+    /// The expression for each stored column of the new table, by its index; columns are unqualified.
     private(set) var terms: [Int: String] = [:]
-    /// What is bound to the parameters from the first one on.
+    /// The values of the parameters, from the first one on.
     private(set) var values: [RowValue] = []
     private let firstParameter: Int
 
     /// - Parameters:
-    ///   - lookups: Where links are found that another table has, by the relationship.
-    ///   - firstParameter: In ``sql(from:)`` two come before, which say which rows.
+    ///   - lookups: The tables in which links from other tables are found, by the relationship.
+    ///   - firstParameter: In ``sql(from:)``, two parameters that select the rows come before.
     init?(
         _ entity: EntityMigration, _ migration: StoreMigration, lookups: [RelationshipName: String],
         firstParameter: Int = 3
@@ -31,14 +31,14 @@ struct RowCopy {
         addLinks(migration, lookups)
     }
 
-    /// Whether the old table is the new one as it is.
+    /// Whether the old table can stay as it is.
     var changesNothing: Bool {
         old.createSQL == new.createSQL && terms.allSatisfy { $1 == new.terms[$0] }
     }
 
     /// Copies the rows with keys above parameter 1, as many as parameter 2 says.
     ///
-    /// - Parameter table: The name that the old table has now.
+    /// - Parameter table: The present name of the old table.
     func sql(from table: String) -> String {
         let columns = new.layout.storedColumns
         let key = EntityTable.keyName.quoted
@@ -126,7 +126,7 @@ struct RowCopy {
         case .always:
             return (key, "CASE WHEN \(key) IS NOT NULL THEN \(number) END", position)
         case .column(let term):
-            // All as it was: the table may stay.
+            // Everything is unchanged, so the table can stay.
             if family.allSatisfy({ numbers[$0] == $0 }) { return (key, term, position) }
             return ("CASE WHEN (\(number)) IS NOT NULL THEN \(key) END", number, position)
         }
@@ -134,7 +134,7 @@ struct RowCopy {
 }
 
 extension StoreMigration {
-    /// The numbers of the carried entities that are under one of the new model, the new by the old ones.
+    /// The numbers of the carried entities below one of the new model, the new ones by the old ones.
     func numbers(under name: String) -> [Int: Int] {
         let family = Set(schema.family(name))
         return numbers.filter { family.contains($0.value) }

@@ -2,9 +2,9 @@ internal import ManagedModel
 internal import RowStore
 
 extension StoreMigration {
-    /// Asks the rows what the models alone do not tell. It writes nothing.
+    /// Checks the conditions that the models alone cannot decide. It writes nothing.
     ///
-    /// - Throws: `notMigratable` with everything that is in the way.
+    /// - Throws: `notMigratable` with every condition that does not hold.
     func checkConditions() throws(DataSourceError) {
         var complaints: [String] = []
         for condition in plan.conditions {
@@ -15,7 +15,7 @@ extension StoreMigration {
         guard complaints.isEmpty else { throw DataSourceError(notMigratable: complaints.joined(separator: " ")) }
     }
 
-    /// A query with a row if the condition does not hold; nil if it cannot but hold.
+    /// A query that returns a row if the condition does not hold; nil if it always holds.
     private func sql(_ condition: MigrationCondition.Kind) -> (text: String, values: [RowValue])? {
         switch condition {
         case .isEmpty(let name):
@@ -46,7 +46,7 @@ extension StoreMigration {
         }
     }
 
-    /// - Parameter found: The row that the condition's query gave.
+    /// - Parameter found: The row that the condition's query returned.
     private func complaint(_ condition: MigrationCondition, _ found: [RowValue]) -> String {
         guard case .isExact(let column) = condition.kind, found.count == 3, case .integer(let key) = found[0],
             case .integer(let count) = found[1]
@@ -65,12 +65,12 @@ extension StoreMigration {
         guard schema.layout.isSymmetric(name) else {
             return "SELECT 1 FROM (\(links)) GROUP BY destination HAVING count(*) > 1 LIMIT 1"
         }
-        // Each link is seen from both ends.
+        // Each link counts from both ends.
         return "WITH links AS (\(links)) SELECT 1 FROM (SELECT source, destination FROM links UNION "
             + "SELECT destination, source FROM links) GROUP BY source HAVING count(*) > 1 LIMIT 1"
     }
 
-    /// Links that other tables have are left out: making the index finds them.
+    /// Links from other tables are left out: building the index finds them.
     private func uniquenessSQL(_ columns: [String: [Int]]) -> (text: String, values: [RowValue])? {
         let lookedUp = Dictionary(uniqueKeysWithValues: lookedUpLinks.map { ($0, "") })
         var values: [RowValue] = []

@@ -2,14 +2,14 @@ internal import ManagedModel
 internal import RowStore
 
 extension StoreMigration {
-    /// Queries for the links of a relationship of the new model, in its numbers.
+    /// Queries for the links of a relationship of the new model, with its entity numbers.
     ///
-    /// - Parameter tableNames: The names that tables of the old store have now, where they have others.
+    /// - Parameter tableNames: The present names of tables of the old store that were renamed.
     func linkSelects(_ name: RelationshipName, _ tableNames: [String: String] = [:]) -> [String] {
         linkSelects(name, plan.links[name] ?? [], tableNames)
     }
 
-    /// - Parameter links: Those of the old model that it gets.
+    /// - Parameter links: The links of the old model that it gets.
     func linkSelects(_ name: RelationshipName, _ links: [LinkSource], _ tableNames: [String: String]) -> [String] {
         guard let relationship = RelationshipSide(schema.layout.model, name).relationship else { return [] }
         let sources = numbers(under: name.entity)
@@ -22,7 +22,7 @@ extension StoreMigration {
         }
     }
 
-    /// Whether the pairs of a join table stay as they are.
+    /// Whether the pairs of a join table stay unchanged.
     func isKept(_ join: JoinTable) -> Bool {
         guard let sources = plan.links[join.relationship], sources.count == 1, let source = sources.first,
             !source.isReversed, let old = oldSchema.joins.first(where: { $0.relationship == source.relationship }),
@@ -34,7 +34,7 @@ extension StoreMigration {
             && isKept(oldOne.destinationName, destination, old.destination.entity != nil)
     }
 
-    /// Whether all entities under the old one are still under the new one, and have their numbers if those are stored.
+    /// Whether all entities below the old one are still below the new one, and have the same numbers if these are stored.
     private func isKept(_ oldName: String, _ newName: String, _ holdsNumbers: Bool) -> Bool {
         let numbers = numbers(under: newName)
         return oldSchema.family(oldName).allSatisfy { number in
@@ -52,7 +52,7 @@ extension StoreMigration {
         let sources = plan.links[join.relationship] ?? []
         let selects = linkSelects(join.relationship, sources + secondSources(of: sources), tableNames)
         guard !selects.isEmpty else { return 0 }
-        // Each link of a relationship that is its own inverse is seen from both ends. Then an end's own word counts first.
+        // Each link of a relationship that is its own inverse counts from both ends. An end's own value takes precedence.
         let isSymmetric = schema.layout.isSymmetric(join.relationship)
         func place(_ name: String, ownLink: Int) -> String {
             guard isSymmetric else { return "max(\(name))" }

@@ -1,10 +1,10 @@
 internal import ManagedModel
 internal import RowStore
 
-/// Links of to-one relationships that a row doesn't simply take over from its old table: they are collected in a table of
-/// their own first, in which each row finds its link.
+/// Links of to-one relationships that a row doesn't simply keep from its old table. They are first collected in a table of
+/// their own, in which each row finds its link.
 extension StoreMigration {
-    /// The relationships that have a column and get their links from other tables, or from those and their own.
+    /// The relationships that have a column and get their links from other tables, or also from others.
     var lookedUpLinks: [RelationshipName] {
         plan.links.filter { name, sources in
             schema.storage(of: name) == .column
@@ -16,7 +16,7 @@ extension StoreMigration {
         }.map(\.key).sorted { ($0.entity, $0.name) < ($1.entity, $1.name) }
     }
 
-    /// Whether a relationship has become its own inverse, so that each link is seen from both ends.
+    /// Whether a relationship has become its own inverse, so that each link counts from both ends.
     func isMirrored(_ name: RelationshipName) -> Bool {
         guard schema.layout.isSymmetric(name) else { return false }
         return (plan.links[name] ?? []).contains { source in
@@ -25,11 +25,11 @@ extension StoreMigration {
         }
     }
 
-    /// Writes the links of a to-one relationship where each row finds its own.
+    /// Collects the links of a to-one relationship.
     ///
-    /// Nothing kept the two columns equal that the first format had for a one-to-one relationship. Those of the side that
-    /// has the links now come first; what only the other side has is added. Where several would have the same partner, the
-    /// lowest key has it.
+    /// In the first format, the two columns of a one-to-one relationship could differ. The links of the side that has the
+    /// column now take precedence; links that only the other side has are added. If several objects would have the same
+    /// partner, the one with the lowest key gets it.
     ///
     /// - Parameter index: A name that no other index has.
     func collect(
@@ -52,9 +52,9 @@ extension StoreMigration {
         try connection.run("DROP INDEX \(index)")
     }
 
-    /// - Parameter onlyFree: Whether objects that have a partner get no other one.
+    /// - Parameter onlyFree: Whether objects that already have a partner get no other one.
     private func insert(_ selects: [String], into table: String, onlyFree: Bool) throws(DataSourceError) {
-        // As many as SQLite takes in one query.
+        // As many as SQLite accepts in one query.
         for start in stride(from: 0, to: selects.count, by: StoreMigration.entityLimit) {
             let links = selects[start..<min(selects.count, start + StoreMigration.entityLimit)]
             try probe.connection.run(
@@ -97,9 +97,9 @@ extension StoreMigration {
 }
 
 extension LinkTable {
-    /// A query for links with its ends exchanged.
+    /// A query for links with their ends exchanged.
     static func reversed(_ select: String) -> String {
-        // The columns in the order of every such query.
+        // The columns, in the order of every such query.
         "SELECT destination AS source, destination_entity AS source_entity, source AS destination, "
             + "source_entity AS destination_entity, destination_position AS source_position, "
             + "source_position AS destination_position FROM (\(select))"

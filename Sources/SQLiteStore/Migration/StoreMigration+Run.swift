@@ -2,12 +2,12 @@ internal import ManagedModel
 internal import RowStore
 
 extension StoreMigration {
-    /// How many rows are copied between two reports.
+    /// How many rows are copied between two progress reports.
     private static let batchSize = 5_000
 
-    /// Carries everything over. It is all or nothing.
+    /// Carries everything over, or nothing.
     ///
-    /// - Throws: `notMigratable` if the rows are not as they would have to be, or what the disk says.
+    /// - Throws: `notMigratable` if a condition does not hold for the rows; otherwise an error of the disk.
     func run(_ progress: ((MigrationProgress) -> Void)?) throws(DataSourceError) -> Outcome {
         let connection = probe.connection
         var metadata = StoreMetadata(
@@ -19,7 +19,7 @@ extension StoreMigration {
             try checkConditions()
             carried = try rowsCarried()
             dropped = try probe.rowCount() - carried
-            // Another program may have added rows. Links get keys behind them.
+            // Another program may have added rows. Links get keys after theirs.
             metadata.firstFreeKey = KeyBound.checked(
                 found.firstFreeKey, highestKey: try connection.highestKey(oldSchema))
             let keys = try move(
@@ -28,7 +28,7 @@ extension StoreMigration {
             metadata.firstFreeKey = isOverflow ? .max : next
             try connection.run(StoreMetadata.deleteSQL)
             try connection.insert(metadata)
-            // Nothing but what the next start accepts is committed.
+            // Only what the next start accepts is committed.
             try StoreProbe(connection).check(schema)
         }
         return Outcome(metadata: metadata, report: report(rowsCarried: carried), rowsDropped: dropped)
@@ -37,7 +37,7 @@ extension StoreMigration {
     /// Makes the new tables beside the old ones, fills them, and drops the old ones.
     ///
     /// - Parameter firstKey: The key of the first new row.
-    /// - Returns: How many keys it has given.
+    /// - Returns: How many keys it has used.
     private func move(firstKey: Int64, _ meter: MigrationMeter) throws(DataSourceError) -> Int64 {
         let connection = probe.connection
         let views = probe.contents.filter { $0.type == "view" }
@@ -73,7 +73,7 @@ extension StoreMigration {
         return keys
     }
 
-    /// - Parameter table: Where the old rows are; nil if they are in their place.
+    /// - Parameter table: The table with the old rows; nil if they are in their place.
     private func carry(_ copy: RowCopy, from table: String?, _ meter: MigrationMeter) throws(DataSourceError) {
         meter.begin(copy.new.layout.name)
         guard let table else {
@@ -96,7 +96,7 @@ extension StoreMigration {
             guard try probe.connection.runIfAllowed(sql) else {
                 throw DataSourceError(
                     notMigratable:
-                        "Several objects have the same values for a uniqueness constraint of the new model. Change them before the migration."
+                        "Several objects have the same values in a uniqueness constraint of the new model. Change them before the migration."
                 )
             }
         }

@@ -9,9 +9,9 @@ struct StoreMigration {
     let found: StoreMetadata
     let identity: StoreIdentity
     let plan: MigrationPlan
-    /// The numbers of the entities that are carried over, the new by the old ones.
+    /// The numbers of the entities that are carried over, the new ones by the old ones.
     let numbers: [Int: Int]
-    /// Whether the model stays and only the format changes: then what other programs have put into the file stays too.
+    /// Whether only the format changes and the model stays. Then additions of other programs to the file stay, too.
     let isUpgrade: Bool
 
     struct Outcome {
@@ -20,16 +20,16 @@ struct StoreMigration {
         let rowsDropped: Int
     }
 
-    /// The most entities of a model; each can be a term of a query about conditions, of which SQLite takes 500. An upgrade
-    /// has no conditions.
+    /// The most entities of a model. Each can be a term of a query for conditions, of which SQLite accepts 500. An upgrade has
+    /// no conditions.
     static let entityLimit = 400
 
-    /// Plans it from what the store says of itself.
+    /// Plans it from the store's metadata.
     ///
     /// - Parameters:
-    ///   - dropsByKey: Whether the rows of entities go whose data source has another key.
+    ///   - dropsByKey: Whether rows are dropped if the key of their data source changed.
     /// - Throws: `notMigratable` with the reason in words.
-    ///   - oldModel: The model that the store was made for, where only the format changes.
+    ///   - oldModel: The model that the store was made for, if only the format changes.
     init(
         schema: StoreSchema, probe: StoreProbe, found: StoreMetadata, identity: StoreIdentity, dropsByKey: Bool = true,
         oldModel: ManagedObjectModel? = nil
@@ -61,7 +61,7 @@ struct StoreMigration {
         let others = probe.contents.filter { $0.type != "view" && !($0.type == "table" && ours.contains($0.name)) }
         if let other = others.first(where: { newNames.contains($0.name.lowercased()) }) {
             throw DataSourceError(
-                notMigratable: "Another program has put \(other.name) into the file, and the new model needs that name."
+                notMigratable: "Another program has added \(other.name) to the file, but the new model needs that name."
             )
         }
     }
@@ -76,7 +76,7 @@ struct StoreMigration {
             return schema
         } catch {
             throw DataSourceError(
-                notMigratable: "The tables of the store are not those of the model that it was made for.")
+                notMigratable: "The tables of the store do not match the model that it was made for.")
         }
     }
 
@@ -107,7 +107,7 @@ extension StoreMetadata {
     func model() throws(DataSourceError) -> ManagedObjectModel {
         guard let modelText else {
             throw DataSourceError(
-                notMigratable: "The store has no copy of its model: an older release made it.")
+                notMigratable: "The store has no copy of its model, because an older release made it.")
         }
         guard let model = ManagedObjectModel(storedText: modelText), model.hash.description == identity.modelHash
         else {
@@ -118,13 +118,13 @@ extension StoreMetadata {
 }
 
 extension DataSourceError {
-    /// - Parameter notMigratable: Why, in whole sentences.
+    /// - Parameter notMigratable: The reason, in whole sentences.
     init(notMigratable reason: String) {
         self.init(.notMigratable, reason)
     }
 }
 
 extension DataSourceError.Code {
-    /// Rows cannot be carried over. The opening does as the policy says; no caller sees it.
+    /// Rows cannot be carried over. Opening then does what the policy says; no caller sees this error.
     static let notMigratable = Self(rawValue: "notMigratable")
 }

@@ -1,7 +1,7 @@
 internal import ManagedModel
 internal import RowStore
 
-/// Makes the tables of a store that an earlier release has written those of this one. Every row and every link stays.
+/// Upgrades the tables of a store that an earlier release wrote. Every row and every link stays.
 struct StoreUpgrade {
     private let found: StoreMetadata
     private let model: ManagedObjectModel
@@ -14,10 +14,10 @@ struct StoreUpgrade {
         self.probe = probe
     }
 
-    /// Does so in one transaction, if there is anything to do.
+    /// Upgrades them in one transaction, if necessary.
     ///
-    /// - Returns: What the store says of itself now, and a look at its tables.
-    /// - Throws: `storeCorrupt` if the tables are not as that release made them, and what the disk says.
+    /// - Returns: The store's metadata now, and a probe of its tables.
+    /// - Throws: `storeCorrupt` if the tables differ from those of that release; otherwise an error of the disk.
     func run() throws(DataSourceError) -> (StoreMetadata, StoreProbe) {
         guard found.format < StoreSchema.format else { return (found, probe) }
         do throws(DataSourceError) {
@@ -38,7 +38,7 @@ extension DataSourceError {
     init(storeOfEarlierRelease path: String, cause: String) {
         self.init(
             .storeCorrupt,
-            "An earlier release wrote \(path), and it cannot be brought to the format of this one. Restore the store from "
-                + "a copy, or delete it and start anew.", cause: cause)
+            "An earlier release wrote \(path), and it cannot be upgraded to the present format. Restore the store from "
+                + "a copy, or delete it and start over.", cause: cause)
     }
 }

@@ -2,9 +2,9 @@ internal import Foundation
 internal import ManagedModel
 internal import RowStore
 
-/// The backups of one store that the same policy made. Their names tell them from all other files, and from each other.
+/// The backups of one store that the same policy made. Their names distinguish them from all other files, and from each other.
 struct BackupSeries {
-    /// Which policy made a backup; the raw value follows the store's name in that of the backup.
+    /// The policy that made a backup; the raw value follows the store's name in the backup's name.
     enum Maker: String, CaseIterable {
         case backup = ".backup-"
         case standard = ".standard-backup-"
@@ -14,7 +14,7 @@ struct BackupSeries {
     let maker: Maker
     var now = Date()
 
-    /// What follows the name of a copy until it is whole.
+    /// The suffix of a copy that is not complete yet.
     static let partialSuffix = ".partial"
 
     private static let style = Date.ISO8601FormatStyle(
@@ -22,7 +22,7 @@ struct BackupSeries {
 
     private var prefix: String { URL(fileURLWithPath: files.main).lastPathComponent + maker.rawValue }
 
-    /// A path that no file has, not even a copy that was never finished.
+    /// A path that no file has, not even an incomplete copy.
     func freePath() throws(DataSourceError) -> String {
         let names = Set(try files.names())
         var date = now
@@ -40,7 +40,7 @@ struct BackupSeries {
         try found(files.names()).finished.map { URL(fileURLWithPath: "\(files.folder)/\($0)") }
     }
 
-    /// Whether there is neither a backup nor a copy that was never finished.
+    /// Whether there is neither a backup nor an incomplete copy.
     var isEmpty: Bool {
         get throws(DataSourceError) {
             let (finished, unfinished) = found(try files.names())
@@ -48,7 +48,7 @@ struct BackupSeries {
         }
     }
 
-    /// Removes all of them, with copies that were never finished. It returns once the disk has forgotten them.
+    /// Removes all of them, and incomplete copies. It returns once the removal is on the disk.
     ///
     /// - Returns: Where they were, the oldest first.
     func removeAll() throws(DataSourceError) -> [URL] {
@@ -58,12 +58,12 @@ struct BackupSeries {
         return finished.map { URL(fileURLWithPath: "\(files.folder)/\($0)") }
     }
 
-    /// Removes all but the newest, and copies that were never finished. What cannot be removed stays until the next time:
-    /// the new backup is what matters.
+    /// Removes all but the newest backups, and incomplete copies. Files that cannot be removed stay until the next time,
+    /// because the new backup is more important.
     ///
     /// - Parameters:
     ///   - path: The new backup.
-    ///   - count: How many stay, with the new one.
+    ///   - count: How many stay, including the new one.
     func prune(except path: String, keep count: Int) {
         let new = URL(fileURLWithPath: path).lastPathComponent
         guard let names = try? files.names() else { return }
@@ -72,7 +72,7 @@ struct BackupSeries {
     }
 
     private func remove(_ name: String) throws(DataSourceError) {
-        // The journal is that of a copy that was never finished, or of another program.
+        // The journal belongs to an incomplete copy, or to another program.
         for suffix in ["", "-wal", "-shm", "-journal"] { try files.remove("\(files.folder)/\(name)\(suffix)") }
     }
 

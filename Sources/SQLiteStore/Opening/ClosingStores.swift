@@ -1,9 +1,9 @@
 internal import Foundation
 internal import RowStore
 
-/// The stores of this process that are being closed. Whoever opens one of them waits for the end of it.
+/// The stores of this process that are being closed. Opening one of them waits for the end of that.
 ///
-/// The last reference to a container may go anywhere, so that its store is often closed a little later, on a queue.
+/// The last reference to a container may be released anywhere, so its store is often closed a little later, on a queue.
 final class ClosingStores: Sendable {
     static let shared = ClosingStores()
 
@@ -29,7 +29,7 @@ final class ClosingStores: Sendable {
         condition.unlock()
     }
 
-    /// Locks a store's lock file, as soon as this process does not have it any more.
+    /// Locks a store's lock file, as soon as this process no longer has it.
     ///
     /// - Parameter isShared: Whether others may have the lock too.
     /// - Throws: `storeInUse` if another process has the lock, or another container that is not being closed.

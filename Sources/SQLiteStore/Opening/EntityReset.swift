@@ -1,13 +1,13 @@
 internal import ManagedModel
 internal import RowStore
 
-/// Makes the tables of some entities anew and leaves those of the others, in one transaction.
+/// Makes new tables for some entities and keeps those of the others, in one transaction.
 struct EntityReset {
     let schema: StoreSchema
     let probe: StoreProbe
     let found: StoreMetadata
     let identity: StoreIdentity
-    /// The entities whose tables are made anew, whatever is in them.
+    /// The entities whose tables are made again, whatever they contain.
     let dropped: Set<String>
 
     struct Outcome {
@@ -51,7 +51,7 @@ struct EntityReset {
             metadata: metadata, rowsDropped: rowsDropped, countFailure: countFailure, entities: names.sorted())
     }
 
-    /// Rows may hold the numbers of entities, which are their places in the model.
+    /// Rows may contain the numbers of entities, which are their positions in the model.
     private var areNumbersChanged: Bool {
         Set(found.identity.entityHashes.keys) != Set(identity.entityHashes.keys)
     }
@@ -79,7 +79,7 @@ struct EntityReset {
         return tables
     }
 
-    /// Whether an entity is as it was, but another one has become what decides where links between the two are.
+    /// Whether an entity is unchanged, but a change of another one moves the links between the two.
     private func isReshaped(_ table: EntityTable) throws(DataSourceError) -> Bool {
         let model = schema.layout.model
         guard isSame(table), !hasTable(table.createSQL), let entity = model.entity(named: table.layout.name),
@@ -92,7 +92,7 @@ struct EntityReset {
         }
     }
 
-    /// Gives a table its new columns, and leaves what is in those that stay.
+    /// Gives a table its new columns, and keeps the values of those that stay.
     private func reshape(_ table: EntityTable) throws(DataSourceError) {
         var names = Names(reserved: probe.contents.map(\.name) + schema.namedSQL.map(\.name))
         let aside = try names.claim("_old").quoted
@@ -130,7 +130,7 @@ struct EntityReset {
         }
     }
 
-    /// Takes out the links of rows that stay to rows that do not.
+    /// Removes the links from rows that stay to rows that do not.
     private func dropDanglingLinks(_ table: EntityTable, _ kept: Set<String>) throws(DataSourceError) {
         for link in links(of: table) {
             let family = schema.layout.entity(named: link.destination)?.concreteFamily ?? []
@@ -148,7 +148,7 @@ struct EntityReset {
         }
     }
 
-    /// Takes out the pairs of which an end is gone.
+    /// Removes the pairs with an end that is gone.
     private func dropDanglingLinks(_ join: JoinTable) throws(DataSourceError) {
         let destination = schema.layout.model.relationship(join.relationship)?.destinationName ?? ""
         for (end, entity) in [(join.source, join.relationship.entity), (join.destination, destination)] {
@@ -160,7 +160,7 @@ struct EntityReset {
         }
     }
 
-    /// Queries for the keys of all objects of an entity and those under it.
+    /// Queries for the keys of all objects of an entity and its sub-entities.
     private func keys(ofEntityNamed name: String) -> [String] {
         let family = schema.layout.entity(named: name)?.concreteFamily ?? []
         return family.compactMap { schema.tables[$0] }.map {

@@ -1,15 +1,15 @@
 internal import Foundation
 
-/// The calls to the operating system that a store makes for its files, beside those of SQLite. Each gives back 0 or an
-/// error number. It is the one place where tests make such calls fail.
+/// The calls to the operating system that a store makes for its files, in addition to those of SQLite. Each returns 0 or an
+/// error number. Tests make such calls fail here.
 package struct FileCalls: Sendable {
     package enum Call: String, Sendable, CaseIterable {
         case resolve, readLink, look, lock, create, setMode, remove, move, link, sync, list
     }
 
-    /// Asked before each call; another answer than 0 is what the call then gives back.
+    /// Called before each call; a result other than 0 is returned instead of making the call.
     package var fault: @Sendable (Call, _ path: String) -> Int32
-    /// The name of SQLite's own way to the files; nil for the usual one.
+    /// The name of SQLite's layer for files; nil for the default.
     package var sqliteVFS: String?
 
     package init(sqliteVFS: String? = nil, fault: @escaping @Sendable (Call, _ path: String) -> Int32 = { _, _ in 0 }) {
@@ -17,7 +17,7 @@ package struct FileCalls: Sendable {
         self.fault = fault
     }
 
-    /// The usual ones.
+    /// The calls of the system.
     package static let system = FileCalls()
 
     /// The path without symbolic links.
@@ -33,7 +33,7 @@ package struct FileCalls: Sendable {
         run(.look, path) { lstat(path, &state) }
     }
 
-    /// What a symbolic link says.
+    /// The target of a symbolic link.
     func readLink(_ path: String) -> (target: String, error: Int32) {
         var bytes = [CChar](repeating: 0, count: Int(PATH_MAX) + 1)
         let error = run(.readLink, path) { Int32(readlink(path, &bytes, bytes.count - 1)) }
@@ -56,7 +56,7 @@ package struct FileCalls: Sendable {
         return (descriptor, error)
     }
 
-    /// Opens a file that lies beside a store, or makes it.
+    /// Opens a file beside a store, or makes it.
     func openOrMake(_ path: String, mode: mode_t) -> (descriptor: Int32, error: Int32) {
         var descriptor: Int32 = -1
         let error = run(.lock, path) {
@@ -70,7 +70,7 @@ package struct FileCalls: Sendable {
         return (error == 0 ? descriptor : -1, error)
     }
 
-    /// Locks a file that is there, beside others that only read.
+    /// Locks an existing file, together with others that only read.
     func lockForReading(_ path: String) -> (descriptor: Int32, error: Int32) {
         var descriptor: Int32 = -1
         var error = run(.lock, path) {
@@ -83,7 +83,7 @@ package struct FileCalls: Sendable {
         return (error == 0 ? descriptor : -1, error)
     }
 
-    /// Makes an empty file with exactly these permissions, whatever the process leaves out otherwise.
+    /// Makes an empty file with exactly these permissions, regardless of the process's umask.
     func create(_ path: String, mode: mode_t) -> Int32 {
         run(.create, path) {
             let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode)
@@ -108,12 +108,12 @@ package struct FileCalls: Sendable {
         run(.move, path) { rename(path, other) }
     }
 
-    /// Gives a file a second name. It is an error if something has that name.
+    /// Gives a file a second name. It is an error if the name is taken.
     func link(_ path: String, to other: String) -> Int32 {
         run(.link, path) { Foundation.link(path, other) }
     }
 
-    /// Waits until the disk has a file's contents, or a folder's names.
+    /// Waits until a file's contents, or a folder's names, are on the disk.
     func sync(_ path: String) -> Int32 {
         run(.sync, path) {
             let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)

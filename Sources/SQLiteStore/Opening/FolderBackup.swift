@@ -1,15 +1,15 @@
 internal import Foundation
 internal import RowStore
 
-/// Moves an old store into a folder that somebody chose.
+/// Moves an old store into a folder that the user chose.
 struct FolderBackup {
     let files: StoreFiles
     let folder: URL
 
-    /// Moves all files of a store that nobody has open, and returns where the main file is now.
+    /// Moves all files of a store that no process has open, and returns the new place of the main file.
     ///
-    /// First the log is copied into the main file, so that one file is the whole store. One renaming then takes it from one
-    /// place to the other: at every instant the store is here or there.
+    /// First the log is copied into the main file, so that one file is the whole store. One rename then moves it: at every
+    /// moment the store is in one of the two places.
     func move() throws(DataSourceError) -> URL {
         try checkFileSystem()
         try makeFolder()
@@ -33,7 +33,7 @@ struct FolderBackup {
         }
     }
 
-    /// Looks at the folder, or at the nearest one above it that is there.
+    /// Checks the folder, or its nearest existing parent.
     private func checkFileSystem() throws(DataSourceError) {
         var nearest = folder.standardizedFileURL
         while !files.exists(nearest.path), nearest.path != "/" { nearest.deleteLastPathComponent() }
@@ -45,7 +45,7 @@ struct FolderBackup {
         guard here.st_dev == there.st_dev else {
             throw DataSourceError(
                 .notAFile,
-                "The folder \(folder.path) is on another file system than the store, so that the store cannot be moved "
+                "The folder \(folder.path) is on another file system than the store, so the store cannot be moved "
                     + "there in one step. Choose one beside the store.")
         }
     }
@@ -57,11 +57,11 @@ struct FolderBackup {
         let outcome = try connection.values("PRAGMA wal_checkpoint(TRUNCATE)")
         guard outcome.first?.first == .integer(0) else {
             throw DataSourceError(
-                .storeBusy, "Another program reads \(files.main). Close that program, or try again later.")
+                .storeBusy, "Another program is reading \(files.main). Close that program, or try again later.")
         }
     }
 
-    /// The store's own name in the folder, or, where that is taken, one with a number.
+    /// The store's own name in the folder or, if that is taken, the name with a number.
     private func freePlace() -> String {
         let name = URL(filePath: files.main)
         let base = folder.appending(component: name.deletingPathExtension().lastPathComponent).path

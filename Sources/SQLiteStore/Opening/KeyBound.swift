@@ -1,14 +1,13 @@
 internal import RowStore
 
-/// The first key that no row ever had, as a store says it and as its rows show it.
+/// The first key that no row ever had, from the store's metadata and from its rows.
 package enum KeyBound {
-    /// No store has given so many keys: at a million a second it takes 146,000 years.
+    /// No store has used that many keys: at a million a second it takes 146,000 years.
     package static let limit: Int64 = 1 << 62
 
-    /// The bound to go on from.
+    /// The bound to continue from.
     ///
-    /// A bound at or under the highest key would give keys twice. One above the limit is damage, and would leave too few
-    /// keys.
+    /// A bound at or below the highest key would give keys twice. One above the limit is damage, and would leave too few keys.
     package static func checked(_ stored: Int64, highestKey: Int64) -> Int64 {
         let (next, isOverflow) = highestKey.addingReportingOverflow(1)
         let lowest = isOverflow ? Int64.max : next
@@ -17,10 +16,10 @@ package enum KeyBound {
 }
 
 extension Connection {
-    /// Compares the store's bound with the highest keys of its tables, and corrects it. Each table takes one look at the
-    /// end of its tree.
+    /// Compares the store's bound with the highest keys of its tables, and corrects it. Each table takes one look at the end of
+    /// its tree.
     func checkKeys(_ metadata: StoreMetadata, _ schema: StoreSchema) throws(DataSourceError) -> StoreMetadata {
-        // Waits for a commit of a process that lost the lock in the middle of it. It makes no other.
+        // Waits for a commit of a process that lost the lock in the middle of it. That process makes no other.
         try transaction { () throws(DataSourceError) in }
         guard case .integer(let stored) = try values(StoreMetadata.selectFirstFreeKeySQL).first?.first else {
             return metadata
@@ -40,7 +39,7 @@ extension Connection {
         return highest
     }
 
-    /// 0 for a table without rows, and for one that is damaged: what else is in the store can be used all the same.
+    /// 0 for a table without rows, and for a damaged table, because the rest of the store can still be used.
     private func highestKey(_ table: EntityTable) throws(DataSourceError) -> Int64 {
         do throws(DataSourceError) {
             let rows = try values("SELECT max(\(EntityTable.keyName.quoted)) FROM \(table.name.quoted)")

@@ -1,21 +1,21 @@
 internal import Foundation
 internal import RowStore
 
-/// Keeps every other container and process from the store, for as long as it lives.
+/// Keeps every other container and process from opening the store, while it exists.
 ///
-/// The lock is on a file beside the store, which this library never deletes: two processes could otherwise hold locks on
-/// two files of one name. Others may delete it, so ``check()`` compares the file with the one at the path.
+/// The lock is on a file beside the store, which this library never deletes: two processes could otherwise hold locks on two
+/// files with one name. Others may delete it, so ``check()`` compares the file with the one at the path.
 final class LockFile: Sendable {
     private struct Lock {
         let descriptor: Int32
         let identity: FileIdentity
-        /// Whether the file is new, so that having it does not show that nobody has the store open.
+        /// Whether the file is new, so that having its lock does not prove that no process has the store open.
         let isNew: Bool
     }
 
     private let files: StoreFiles
     private let lock: Guarded<Lock>
-    /// Whether others may have it too, who share the store.
+    /// Whether others that share the store may have it too.
     private let isShared: Guarded<Bool>
 
     /// - Parameter isShared: Whether others may have it too.
@@ -38,11 +38,12 @@ final class LockFile: Sendable {
 
     /// Lets others have it too.
     ///
-    /// - Throws: `storeInUse` if somebody has taken it in between, who wants the store alone.
+    /// - Throws: `storeInUse` if a process that wants the store alone has taken it in between.
     func share() throws(DataSourceError) {
         let descriptor = lock.withLock { $0.descriptor }
         isShared.withLock { $0 = true }
-        // The change takes the lock away for a moment, and who takes it then gives it back: it finds that this container lives.
+        // The change releases the lock for a moment. A process that takes it then gives it back, because it finds that this
+        // container is alive.
         for _ in 0..<2000 {
             if flock(descriptor, LOCK_SH | LOCK_NB) == 0 { return }
             usleep(1000)
@@ -50,10 +51,10 @@ final class LockFile: Sendable {
         throw DataSourceError(storeInUse: files)
     }
 
-    /// Makes sure that whoever opens the store finds it locked. If the lock file was removed or replaced, the one at the
-    /// path is locked in its place.
+    /// Makes sure that any process which opens the store finds it locked. If the lock file was removed or replaced, the file at
+    /// the path is locked instead.
     ///
-    /// - Throws: `storeInUse` if somebody else has locked that one.
+    /// - Throws: `storeInUse` if another process has locked that one.
     func check() throws(DataSourceError) {
         try lock.withLock { (lock) throws(DataSourceError) in
             guard try files.identity(files.lock) != lock.identity else { return }
@@ -71,14 +72,13 @@ final class LockFile: Sendable {
         }
     }
 
-    /// Writes into the file that whoever locks it from here on is the only one. Where that fails the next opening makes
-    /// sure again.
+    /// Records in the file that the next process which locks it is the only one. If this fails, the next opening checks again.
     private static func mark(_ descriptor: Int32) {
         _ = write(descriptor, "locked\n", 7)
     }
 
     private static func take(_ files: StoreFiles, _ isShared: Bool) throws(DataSourceError) -> Lock {
-        // Again if somebody removes the file between its opening and its locking, but not for ever.
+        // Again if the file is removed between opening and locking it, but not forever.
         for _ in 0..<100 {
             let (descriptor, error) = files.calls.lock(files.lock, mode: files.mode, isShared: isShared)
             guard error != EWOULDBLOCK else { break }
@@ -102,13 +102,13 @@ final class LockFile: Sendable {
     }
 
     private static func end(_ descriptor: Int32) {
-        // A process that is just being forked has the descriptor too, until it runs its program: closing is not enough.
+        // A process that is just being forked also has the descriptor until it runs its program, so closing is not enough.
         flock(descriptor, LOCK_UN)
         close(descriptor)
     }
 }
 
-/// Which file a name stands for.
+/// The file that a name refers to.
 struct FileIdentity: Equatable {
     private let device: UInt64
     private let number: UInt64
@@ -127,8 +127,8 @@ extension StoreFiles {
 
     /// Whether a connection has the store open, in this process or another.
     ///
-    /// Each connection to a store with a log keeps a shared lock on the main file, so that a file of which an exclusive
-    /// lock can be had is nobody's. What else is wrong with the file is said by those who open it.
+    /// Each connection to a store with a log holds a shared lock on the main file, so if an exclusive lock can be taken, no
+    /// process has the file open. Other errors of the file are reported when it is opened.
     fileprivate func isUsed() throws(DataSourceError) -> Bool {
         guard try mainExists() else { return false }
         do throws(DataSourceError) {
@@ -145,7 +145,7 @@ extension StoreFiles {
 }
 
 extension DataSourceError {
-    /// It names the others, if the store knows them.
+    /// The message names the others, if the store knows them.
     fileprivate init(storeInUse files: StoreFiles) {
         let others = (try? files.occupants().members) ?? []
         let names = others.isEmpty ? "" : ": " + others.map(\.description).joined(separator: ", ")

@@ -13,12 +13,12 @@ struct ReadOnlyOpening {
     let schema: StoreSchema
     let identity: StoreIdentity
 
-    /// - Throws: `notAFile` if there is no store, `modelChanged` if it would have to be reset or migrated, `storeReadOnly`
-    ///   if it has to be opened for writing first.
+    /// - Throws: `notAFile` if there is no store, `modelChanged` if it would have to be reset or migrated, `storeReadOnly` if
+    ///   it must be opened for writing first.
     func run() throws(DataSourceError) -> Result {
         guard try files.mainExists() else {
             throw DataSourceError(
-                .notAFile, "There is no store at \(files.main), and a read-only container makes none.")
+                .notAFile, "There is no store at \(files.main), and a read-only container cannot make one.")
         }
         let watch = try ReadOnlyWatch(files)
         let connection = try Connection(
@@ -42,7 +42,7 @@ struct ReadOnlyOpening {
         guard metadata.format == StoreSchema.format else {
             throw DataSourceError(
                 .storeReadOnly,
-                "An earlier release wrote \(files.main). Open it for writing once, which brings it to the format of this "
+                "An earlier release wrote \(files.main). Open it for writing once, which upgrades it to the format of this "
                     + "one.")
         }
         try probe.check(schema)
@@ -50,10 +50,11 @@ struct ReadOnlyOpening {
     }
 }
 
-/// Keeps those out who would write a store while it is only read, as far as that goes without making a file, and notices
-/// if somebody did.
+/// Keeps writers away from a store that is only read, as far as possible without making a file, and notices if a process wrote
+/// nevertheless.
 final class ReadOnlyWatch: Sendable {
-    /// Whether the main file is the whole store. SQLite then needs neither a log nor shared memory, which it would make.
+    /// Whether the main file is the whole store. SQLite then needs neither a log nor shared memory, which it would have to
+    /// make.
     let isUnchanging: Bool
     private let files: StoreFiles
     private let main: FileState?
@@ -69,12 +70,12 @@ final class ReadOnlyWatch: Sendable {
         guard isUnchanging || hasSharedMemory else {
             throw DataSourceError(
                 .storeReadOnly,
-                "\(files.main) has a write-ahead log that is not copied into it yet. Open the store for writing once, or "
-                    + "copy it after it was closed.")
+                "\(files.main) has a write-ahead log that was not copied into it. Open the store for writing once, or "
+                    + "copy the store after it was closed.")
         }
     }
 
-    /// - Throws: `storeMoved` if the store is not as it was.
+    /// - Throws: `storeMoved` if the store has changed.
     func check() throws(DataSourceError) {
         guard isUnchanging else { return }
         let isSame = try ReadOnlyWatch.state(of: files) == main
@@ -82,7 +83,7 @@ final class ReadOnlyWatch: Sendable {
         if !isSame || hasLog {
             throw DataSourceError(
                 .storeMoved,
-                "\(files.main) was changed while it was open for reading only. Close the container and open the store anew."
+                "\(files.main) was changed while it was open for reading only. Close the container and open the store again."
             )
         }
     }
@@ -92,13 +93,13 @@ final class ReadOnlyWatch: Sendable {
     }
 }
 
-/// A lock that others can have too who only read.
+/// A lock that other readers can have too.
 final class SharedLock: Sendable {
     private let descriptor: Int32
-    /// Keeps those out who share the store; nil where nobody ever did.
+    /// Keeps processes away that share the store; nil if it was never shared.
     private let bell: Int32?
 
-    /// Nil without a lock file, which is not made: nobody has the store open then, or it is a copy.
+    /// Nil without a lock file, which is not made here: no process has the store open then, or it is a copy.
     ///
     /// - Throws: `storeInUse`.
     init?(_ files: StoreFiles) throws(DataSourceError) {
@@ -108,7 +109,7 @@ final class SharedLock: Sendable {
         case ENOENT, EACCES: return nil
         case EWOULDBLOCK:
             throw DataSourceError(
-                .storeInUse, "Another container or process writes \(files.main). Close that one first.")
+                .storeInUse, "Another container or process writes \(files.main). Close it there first.")
         default: throw DataSourceError(systemError: error, path: files.lock, while: "locking")
         }
         let isAnyAlive: Bool

@@ -2,9 +2,9 @@ internal import Foundation
 package import RowStore
 
 extension SQLiteStore {
-    /// What the next opening would come to, found out without changing a byte or making a file. Others may have the store open.
+    /// What the next opening would do, without changing a byte or making a file. Others may have the store open.
     ///
-    /// - Parameter countsRows: Whether it is about a reset of a store that would be kept too.
+    /// - Parameter countsRows: Whether to count rows for a reset even if the store would be kept.
     /// - Returns: The reason, how many objects would be dropped, and which backups would be removed.
     /// - Throws: What opening would throw.
     package static func forecast(
@@ -14,12 +14,12 @@ extension SQLiteStore {
             ?? StoreStartup(reason: .firstLaunch)
     }
 
-    /// What a migration would come to; nil if the store was made for this model, or there is none.
+    /// What a migration would do; nil if the store was made for this model, or does not exist.
     package static func migrationForecast(_ options: Options) throws(DataSourceError) -> MigrationForecast? {
         try look(options) { (forecast) throws(DataSourceError) in try forecast.migration() } ?? nil
     }
 
-    /// The outlook of a store that would be kept; nil if there is none, or if it would be reset.
+    /// The outlook of a store that would be kept; nil if it does not exist, or would be reset.
     package static func outlook(_ options: Options) throws(DataSourceError) -> StoreOutlook? {
         try look(options) { (forecast) throws(DataSourceError) in try forecast.outlook() } ?? nil
     }
@@ -42,7 +42,7 @@ package enum MigrationForecast: Sendable, Equatable {
     case impossible(String)
 }
 
-/// Looks at a store, whoever has it open.
+/// Inspects a store, whether or not it is open elsewhere.
 struct StoreForecast {
     let files: StoreFiles
     let schema: StoreSchema
@@ -54,7 +54,7 @@ struct StoreForecast {
             case .create:
                 return StoreStartup(reason: .firstLaunch)
             case .proceed(let found), .resetEntities(_, _, let found), .migrate(_, let found):
-                // The keys of data sources are known to the app alone, so here they change nothing.
+                // Only the app knows the keys of data sources, so they are ignored here.
                 try probe.check(
                     found.format == schema.format ? schema : StoreSchema(schema.layout.model, format: found.format))
                 return countsRows ? try startup(.current, probe, isForced: countsRows) : StoreStartup(reason: .current)
@@ -107,9 +107,9 @@ struct StoreForecast {
 }
 
 extension StoreFiles {
-    /// A connection that leaves the files as they are; close it without copying the log. Without a log, SQLite takes the file
-    /// for one that never changes and makes none. With a log, it is read into memory of this process, which needs no shared
-    /// one.
+    /// A connection that does not change the files; close it without copying the log. Without a log, SQLite assumes that the
+    /// file never changes, and makes none. With a log, its index is built in memory of this process, so no shared memory is
+    /// needed.
     func connectWithoutChange() throws(DataSourceError) -> Connection {
         guard try hasLog() else {
             let connection = try Connection(path: main, isReader: true, files: .ignored, vfs: calls.sqliteVFS)
@@ -122,7 +122,7 @@ extension StoreFiles {
         return connection
     }
 
-    /// Whether there is anything of that name.
+    /// Whether anything has that name.
     func exists(_ path: String) -> Bool {
         var state = stat()
         return lstat(path, &state) == 0

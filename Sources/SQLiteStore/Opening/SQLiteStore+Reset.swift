@@ -2,15 +2,15 @@ package import Foundation
 package import RowStore
 
 extension SQLiteStore {
-    /// Replaces a store by an empty one for the model and database key of the options, whatever it was made for. Where there
-    /// is no store, none is made.
+    /// Replaces a store by an empty one for the model and database key of the options, whatever it was made for. Does nothing
+    /// if there is no store.
     ///
     /// - Parameters:
     ///   - onlyIfNeeded: Whether a store that was made for this model and key is left alone.
-    ///   - backupFolder: Where the old store is moved to; nil to drop it, with the backups that ``ResetPolicy/standard``
-    ///     made. It is made if it is missing.
-    /// - Returns: What was found, the number of objects that the new store lacks, and where the old one is now.
-    /// - Throws: What ``open(_:)`` throws: what cannot be opened is not reset.
+    ///   - backupFolder: Where the old store is moved; nil to drop it, with the backups that ``ResetPolicy/standard`` made. A
+    ///     missing folder is made.
+    /// - Returns: What was found, how many objects were dropped, and where the old store is now.
+    /// - Throws: What ``open(_:)`` throws: a store that cannot be opened is not reset.
     package static func reset(
         _ options: Options, onlyIfNeeded: Bool = false, backupFolder: URL? = nil
     ) throws(DataSourceError) -> StoreStartup {

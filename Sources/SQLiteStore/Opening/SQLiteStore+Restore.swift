@@ -2,21 +2,21 @@ package import Foundation
 package import RowStore
 
 extension SQLiteStore {
-    /// What became of a backup that was restored.
+    /// The result of restoring a backup.
     package struct Restoration: Sendable, Equatable {
         /// How many objects it has.
         package let rowCount: Int
-        /// Whether there was a store in its place.
+        /// Whether it replaced a store.
         package let isReplacement: Bool
     }
 
-    /// Puts a copy of a backup where a store is, or is to be.
+    /// Puts a copy of a backup in the place of a store, or makes a new store from it.
     ///
     /// - Parameters:
-    ///   - isReplacing: Whether a store that is there is replaced.
+    ///   - isReplacing: Whether an existing store may be replaced.
     ///   - isDryRun: Whether everything is checked and no file is made or changed.
     /// - Throws: `storeInUse`, `fileExists`, `notAFile`, `notADatabase`, `foreignDatabase`, `newerFormat`, `storeCorrupt`,
-    ///   `storeBusy`, `diskFull`, `permissionDenied`, `storeUnreadable`, `cancelled`; then there is the old store.
+    ///   `storeBusy`, `diskFull`, `permissionDenied`, `storeUnreadable`, `cancelled`; the old store is unchanged then.
     package static func restore(
         _ backup: URL, to store: URL, isReplacing: Bool = false, isDryRun: Bool = false, calls: FileCalls = .system
     ) throws(DataSourceError) -> Restoration {
@@ -34,10 +34,10 @@ extension SQLiteStore {
         }
     }
 
-    /// Removes a store without opening it. Where there is none, it removes what a reset or a restore may have left.
+    /// Removes a store without opening it. If there is none, it removes leftovers of a reset or a restore.
     ///
-    /// - Parameter removesBackups: Whether the backups go too that resets made beside it.
-    /// - Throws: `storeInUse`, `notAFile`, `permissionDenied`, `storeUnreadable`. It may be called again.
+    /// - Parameter removesBackups: Whether to remove the backups that resets made beside it, too.
+    /// - Throws: `storeInUse`, `notAFile`, `permissionDenied`, `storeUnreadable`. You can call it again.
     package static func destroy(
         _ url: URL, removesBackups: Bool = false, calls: FileCalls = .system
     ) throws(DataSourceError) {
@@ -45,11 +45,11 @@ extension SQLiteStore {
         let isThere = try files.mainExists()
         let remains = [files.lock, files.log, files.sharedMemory, files.journal, files.restoring]
         let backups = try removesBackups ? BackupSeries.all(files) : []
-        // Where there is nothing, no lock file is made.
+        // If there is nothing, no lock file is made.
         guard isThere || !backups.isEmpty || remains.contains(where: files.exists) else { return }
         let lock = try ClosingStores.shared.lock(files)
         try withExtendedLifetime(lock) { () throws(DataSourceError) in
-            // First: who is interrupted finds a store, and destroys it again.
+            // First, so that after an interruption the store still exists and can be destroyed again.
             for series in backups { _ = try series.removeAll() }
             try files.removeUnfinished(files.restoring)
             try StoreReset(files: files).run()
@@ -58,7 +58,7 @@ extension SQLiteStore {
 }
 
 extension BackupSeries {
-    /// The series of which there are backups.
+    /// The series that have backups.
     fileprivate static func all(_ files: StoreFiles) throws(DataSourceError) -> [BackupSeries] {
         var found: [BackupSeries] = []
         for maker in Maker.allCases {

@@ -2,12 +2,12 @@ internal import Foundation
 package import RowStore
 internal import Synchronization
 
-/// What a store writes with.
+/// The part of a store that writes.
 enum WriterState {
     case open(Writer)
     /// A reset has failed, and so has opening the store afterwards. The next call tries to open it again.
     ///
-    /// - Parameter isEmptied: Whether the old files are gone, so that the store may be made anew.
+    /// - Parameter isEmptied: Whether the old files are gone, so that a new store may be made.
     case lost(isEmptied: Bool)
     /// The store is only read.
     case reading
@@ -19,21 +19,21 @@ enum WriterState {
 }
 
 extension SQLiteStore {
-    /// Removes the store's files and makes new ones, as at a start with another database key; keys are not given twice.
-    /// Reads that are under way end before, and others wait until it is done.
+    /// Removes the store's files and makes new ones, as at a start with another database key; keys are not given twice. Reads
+    /// under way end before that, and others wait until it is done.
     ///
-    /// Once the old files are gone it does not throw: if the new ones cannot be made, the next read or commit tries again,
-    /// and throws what is in the way.
+    /// Once the old files are gone it does not throw: if the new ones cannot be made, the next read or commit tries again, and
+    /// throws the error.
     ///
-    /// - Throws: `storeInUse`, which names them, if others have the store open.
+    /// - Throws: `storeInUse`, with their names, if others have the store open.
     package func reset(didEmpty: () -> Void) throws(DataSourceError) -> StoreStartup {
         guard let access else { return try replaceAll(didEmpty) }
-        // Nobody comes while the gate is closed.
+        // No other process opens the store while the gate is closed.
         return try access.gate.holding { () throws(DataSourceError) in try replaceAll(didEmpty) }
     }
 
     private func replaceAll(_ didEmpty: () -> Void) throws(DataSourceError) -> StoreStartup {
-        // The readers first: one that is open may have to follow before it ends.
+        // The readers first, because an open one may have to follow the feed before it ends.
         try readers.pause { () throws(DataSourceError) in
             guard let access else { return try replaceFiles(didEmpty) }
             return try access.replacing { () throws(DataSourceError) in try replaceFiles(didEmpty) }
@@ -56,13 +56,13 @@ extension SQLiteStore {
     private func replace(
         _ connection: Connection, _ writer: inout WriterState
     ) -> (startup: StoreStartup, failure: DataSourceError?) {
-        // Members of a shared store reserve keys in the store alone.
+        // Members of a shared store reserve keys only in the store.
         if case .integer(let stored)?? = try? connection.values(StoreMetadata.selectFirstFreeKeySQL).first?.first {
             counters.firstFreeKey = max(counters.firstFreeKey, KeyBound.checked(stored, highestKey: 0))
         }
         var opening = StoreOpening(files: files, schema: schema, options: options)
         opening.firstFreeKey = counters.firstFreeKey
-        // Until there is another one. What fails below closes the connection.
+        // Until there is another one. An error below closes the connection.
         writer = .lost(isEmptied: false)
         isLost.store(true, ordering: .sequentiallyConsistent)
         var startup = StoreStartup(reason: .requested)
@@ -81,7 +81,7 @@ extension SQLiteStore {
         return (startup, isEmptied ? nil : failure)
     }
 
-    /// The writer; where a reset left none, the store is opened for it.
+    /// The writer; if a reset left none, the store is opened for it.
     ///
     /// - Parameters:
     ///   - holdsGate: Whether the caller keeps others from opening a shared store.
@@ -97,7 +97,7 @@ extension SQLiteStore {
         case .reading: throw DataSourceError.storeReadOnly
         case .closed: throw SQLiteStore.closed
         case .lost(let isEmptied):
-            // A lock of its own: a reset of this container may wait for the writer with the gate closed.
+            // It has a lock of its own, because a reset of this container may wait for the writer while it holds the gate.
             let gate = access == nil || holdsGate ? nil : try FileLock(files.gate, files)
             try gate?.take()
             defer { gate?.release() }
@@ -108,7 +108,7 @@ extension SQLiteStore {
         }
     }
 
-    /// Opens the store once more. Others may have opened a shared one since; they have it as it is.
+    /// Opens the store once more. Others may have opened a shared one since; they keep it unchanged.
     private func reopened(isEmptied: Bool) throws(DataSourceError) -> Writer {
         if !isEmptied {
             guard try files.mainExists() else { throw DataSourceError(storeMoved: files.main) }
@@ -135,7 +135,7 @@ extension SQLiteStore {
         try lock.withLock { (lock) throws(DataSourceError) in try lock?.check() }
     }
 
-    /// For a reader, which must not look at files that are being made.
+    /// For a reader, which must not read files while they are being made.
     func reopenIfLost() throws(DataSourceError) {
         guard isLost.load(ordering: .sequentiallyConsistent) else { return }
         try writer.withLock { (writer) throws(DataSourceError) in _ = try openWriter(&writer) }

@@ -14,12 +14,12 @@ struct StoreBackup {
         self.keep = keep
     }
 
-    /// Moves the store away that the connection has open, and closes it.
+    /// Moves the store away that the connection has open, and closes the connection.
     ///
-    /// The log is copied into the main file first, so that one file is the whole store: whoever is killed before the move
-    /// leaves the old store, and after it no store.
+    /// The log is copied into the main file first, so that one file is the whole store. A process that is killed before the
+    /// move leaves the old store, and after it no store.
     ///
-    /// - Parameter onRemoval: Called once the main file is moved, whatever fails after that.
+    /// - Parameter onRemoval: Called once the main file was moved, even if something fails after that.
     func move(_ connection: Connection, onRemoval: () -> Void = {}) throws(DataSourceError) -> URL {
         let path = try series.freePath()
         try connection.set(pragma: "synchronous", to: 2)
@@ -39,7 +39,7 @@ struct StoreBackup {
         return URL(fileURLWithPath: path)
     }
 
-    /// Copies the store that the connection has open, which stays as it is. The copy gets its name when it is whole.
+    /// Copies the store that the connection has open and that stays. The copy gets its name when it is complete.
     func copy(_ connection: Connection) throws(DataSourceError) -> URL {
         let path = try series.freePath()
         let partial = path + BackupSeries.partialSuffix

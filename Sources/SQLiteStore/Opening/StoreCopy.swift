@@ -3,10 +3,10 @@ package import Foundation
 package import RowStore
 
 extension SQLiteStore {
-    /// Copies the store to a new file, as it is when the copy begins; commits go on meanwhile.
+    /// Copies the store to a new file, as it is when the copy begins; commits continue meanwhile.
     ///
-    /// - Throws: `fileExists`, `storeClosed`, what keeps the file from being written, and `cancelled` if the task is. Then
-    ///   there is no new file.
+    /// - Throws: `fileExists`, `storeClosed`, the error of writing the file, and `cancelled` if the task is cancelled. No new
+    ///   file exists then.
     package func copy(to url: URL) throws(DataSourceError) {
         let target = try StoreFiles(url, files.calls)
         let reader = try readers.take { () throws(DataSourceError) in
@@ -18,7 +18,7 @@ extension SQLiteStore {
     }
 }
 
-/// One whole file, made from a store that a connection has open. It gets its name when it is whole.
+/// A complete file, made from a store that a connection has open. It gets its name when it is complete.
 struct StoreCopy {
     let target: StoreFiles
 
@@ -32,11 +32,11 @@ struct StoreCopy {
             throw DataSourceError(fileExists: target.main)
         }
         defer { _ = StoreCopy.targets.withLock { $0.remove(target.main) } }
-        // A log or a journal of that name would be taken for one of the copy.
+        // A log or a journal with that name would be mistaken for one of the copy.
         for path in [target.main, target.log, target.sharedMemory, target.journal] {
             if try target.state(path) != nil { throw DataSourceError(fileExists: path) }
         }
-        // Of a copy that was cut short.
+        // The leftover of an interrupted copy.
         try target.removeUnfinished(partial)
         do throws(DataSourceError) {
             try connection.vacuum(into: partial, in: target)
@@ -56,7 +56,7 @@ struct StoreCopy {
 }
 
 extension StoreFiles {
-    /// Removes a copy that is not whole, and the journal that SQLite may have left beside it.
+    /// Removes an incomplete copy, and the journal that SQLite may have left beside it.
     func removeUnfinished(_ path: String) throws(DataSourceError) {
         try remove(path)
         try remove(path + "-journal")
@@ -64,7 +64,7 @@ extension StoreFiles {
 }
 
 extension Connection {
-    /// Writes all that the store holds at this moment into a new file.
+    /// Writes the present contents of the store into a new file.
     ///
     /// - Throws: `cancelled` if the task is cancelled meanwhile.
     func vacuum(into path: String, in files: StoreFiles) throws(DataSourceError) {
@@ -83,7 +83,7 @@ extension Connection {
         switch code & 0xFF {
         case SQLITE_DONE: return
         case SQLITE_INTERRUPT: throw .cancelled
-        // About the store itself. Everything else is about the file that is written.
+        // The error concerns the store itself. All others concern the file that is written.
         case SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_BUSY, SQLITE_LOCKED, SQLITE_PROTOCOL:
             throw error(code, while: "reading")
         default: throw DataSourceError(sqlite: code, connection: handle, path: path, while: "writing")

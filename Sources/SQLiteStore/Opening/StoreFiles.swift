@@ -1,8 +1,8 @@
 internal import Foundation
 internal import RowStore
 
-/// The files of one store. They are never opened here while SQLite has them open: closing any descriptor of a file drops
-/// the locks that the process has on it.
+/// The files of one store. They are never opened here while SQLite has them open, because closing any descriptor of a file
+/// releases the locks that the process has on it.
 struct StoreFiles: Sendable {
     let main: String
     let folder: String
@@ -17,17 +17,17 @@ struct StoreFiles: Sendable {
     /// A store that is being restored, until it gets the name of the main file.
     var restoring: String { main + ".restoring" }
 
-    /// Follows symbolic links, also one that has the store's own name: SQLite refuses those anywhere in the path, and the
-    /// log, the lock and the backups belong beside the file itself.
+    /// Follows symbolic links, including one with the store's own name: SQLite refuses them anywhere in the path, and the log,
+    /// the lock and the backups belong beside the file itself.
     ///
     /// - Parameter mode: The permissions of files that are made.
-    /// - Throws: `notAFile` if the folder is missing or the file is something else than a file; `permissionDenied`.
+    /// - Throws: `notAFile` if the folder is missing or the path is not a file; `permissionDenied`.
     init(_ url: URL, _ calls: FileCalls, mode: Int = 0o600) throws(DataSourceError) {
         guard url.isFileURL, !url.path.utf8.contains(0), StoreFiles.isName(url.lastPathComponent) else {
             throw DataSourceError(.notAFile, "A store needs a file URL that names a file.")
         }
         self.calls = calls
-        // Without these two it could not be opened again.
+        // Without these two permissions it could not be opened again.
         self.mode = mode_t(mode & 0o777 | 0o600)
         var folder = url.deletingLastPathComponent().path
         var name = url.lastPathComponent
@@ -56,7 +56,7 @@ struct StoreFiles: Sendable {
         return target.utf8.first == UInt8(ascii: "/") ? outer : folder + "/" + outer
     }
 
-    /// What a symbolic link says; nil for what is none.
+    /// The target of a symbolic link; nil if the file is not one.
     private static func target(of path: String, _ calls: FileCalls) throws(DataSourceError) -> String? {
         var state = stat()
         let looking = calls.look(at: path, &state)
@@ -80,12 +80,12 @@ struct StoreFiles: Sendable {
         return true
     }
 
-    /// Whether there is a write-ahead log with anything in it.
+    /// Whether there is a write-ahead log that is not empty.
     func hasLog() throws(DataSourceError) -> Bool {
         try state(log).map { $0.st_size > 0 } ?? false
     }
 
-    /// What the system says of a file; nil if there is none.
+    /// The system's information about a file; nil if there is none.
     func state(_ path: String) throws(DataSourceError) -> stat? {
         var state = stat()
         let error = calls.look(at: path, &state)
@@ -105,7 +105,7 @@ struct StoreFiles: Sendable {
         try check(calls.create(path, mode: mode), path, "creating")
     }
 
-    /// Gives the permissions of files that are made to an empty file that was there, and to what is beside it.
+    /// Sets the permissions of new files on an existing empty file, and on the files beside it.
     func adopt() throws(DataSourceError) {
         for path in [main, log, sharedMemory] {
             guard let state = try state(path), state.st_mode & 0o777 != mode else { continue }
@@ -116,7 +116,7 @@ struct StoreFiles: Sendable {
         }
     }
 
-    /// Removes a file; one that is not there is removed.
+    /// Removes a file; does nothing if it does not exist.
     func remove(_ path: String) throws(DataSourceError) {
         let error = calls.remove(path)
         if error != ENOENT { try check(error, path, "removing") }
@@ -126,9 +126,9 @@ struct StoreFiles: Sendable {
         try check(calls.move(path, to: other), path, "moving")
     }
 
-    /// Gives a file another name, which no other file loses.
+    /// Gives a file another name, without replacing any other file.
     ///
-    /// - Throws: `fileExists` if something has that name.
+    /// - Throws: `fileExists` if the name is taken.
     func moveToFreeName(_ path: String, to other: String) throws(DataSourceError) {
         let error = calls.link(path, to: other)
         switch error {
@@ -146,12 +146,12 @@ struct StoreFiles: Sendable {
         }
     }
 
-    /// Returns once the disk has the contents of a file that nobody has open.
+    /// Returns once the contents of a file, which no process has open, are on the disk.
     func sync(_ path: String) throws(DataSourceError) {
         try check(calls.sync(path), path, "syncing")
     }
 
-    /// Returns once the disk has the names of the files.
+    /// Returns once the names of the files are on the disk.
     func syncFolder() throws(DataSourceError) {
         try sync(folder)
     }

@@ -3,7 +3,7 @@ package import RowStore
 
 /// The folder of a store.
 package enum StoreFolder {
-    /// Makes a folder that is missing, and those above it, for their owner alone (`0o700`). One that is there stays as it is.
+    /// Makes a missing folder, and its missing parents, for their owner alone (`0o700`). An existing folder stays unchanged.
     ///
     /// - Throws: `permissionDenied`, `diskFull`, `notAFile`, `storeUnreadable`.
     package static func make(_ url: URL) throws(DataSourceError) {
@@ -14,7 +14,7 @@ package enum StoreFolder {
             try make(url.deletingLastPathComponent())
             error = mkdir(path, 0o700) == 0 ? 0 : errno
         }
-        // What is there and is no folder is an error of opening the store.
+        // If it exists and is not a folder, opening the store throws an error.
         if error != 0 && error != EEXIST {
             throw DataSourceError(systemError: error, path: path, while: "making")
         }

@@ -1,7 +1,7 @@
 package import Foundation
 package import RowStore
 
-/// What tells whether a file was written.
+/// What shows whether a file was written.
 struct FileState: Equatable {
     private let identity: FileIdentity
     private let size: Int64
@@ -21,7 +21,7 @@ struct FileState: Equatable {
     }
 }
 
-/// Looking at a store that others may have open, or open meanwhile. Nobody is kept out, and no file is made or changed.
+/// Inspecting a store that others may have open. It blocks no other process, and no file is made or changed.
 extension StoreFiles {
     private struct Look: Equatable {
         let main: FileState
@@ -29,18 +29,18 @@ extension StoreFiles {
         let hasSharedMemory: Bool
     }
 
-    /// How often a look begins anew when the files change under it.
+    /// How often an inspection starts again when the files change during it.
     private static let lookLimit = 100
 
     /// Runs the body with a connection that reads one state of the store.
     ///
-    /// A file without a log is read as one that does not change. If it changed nevertheless, the body runs again.
+    /// A file without a log is read as if it did not change. If it changed nevertheless, the body runs again.
     ///
     /// - Returns: Nil if there is no store.
     /// - Throws: What the body throws; `storeBusy` if the file changes again and again.
     func look<R>(_ body: (Connection) throws(DataSourceError) -> R) throws(DataSourceError) -> R? {
         var failure = DataSourceError(
-            .storeBusy, "\(main) is opened and closed all the time. Try again once it is open or closed.")
+            .storeBusy, "\(main) is being opened and closed repeatedly. Try again later.")
         for _ in 0..<StoreFiles.lookLimit {
             guard let before = try state() else { return nil }
             let result = Result { () throws(DataSourceError) in try read(before, body) }
@@ -63,7 +63,7 @@ extension StoreFiles {
     private func read<R>(
         _ look: Look, _ body: (Connection) throws(DataSourceError) -> R
     ) throws(DataSourceError) -> R {
-        // Those who have a log open have shared memory beside it.
+        // Processes that have a log open have shared memory beside it.
         let connection =
             look.hasLog && look.hasSharedMemory
             ? try Connection(path: main, isReader: true, files: .asTheyAre, vfs: calls.sqliteVFS)
@@ -90,7 +90,7 @@ extension StoreFiles {
 
     /// Whether a container has the store alone.
     private func isLocked() throws(DataSourceError) -> Bool {
-        // Without shared memory nobody has it open, and a lock that is tried could be in the way of one who opens it.
+        // Without shared memory no process has it open, and testing a lock could disturb a process that opens it.
         guard try state(sharedMemory) != nil else { return false }
         let (descriptor, error) = calls.lockForReading(lock)
         guard error == 0 else { return error == EWOULDBLOCK }

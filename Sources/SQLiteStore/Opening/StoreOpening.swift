@@ -1,9 +1,9 @@
 internal import Foundation
 internal import RowStore
 
-/// Opens a store: looks, decides, and only then writes.
+/// Opens a store: inspects it, decides, and only then writes.
 struct StoreOpening {
-    /// What an opened store works with.
+    /// The parts of an opened store.
     struct Result {
         let connection: Connection
         let metadata: StoreMetadata
@@ -13,7 +13,7 @@ struct StoreOpening {
     let files: StoreFiles
     let schema: StoreSchema
     let options: SQLiteStore.Options
-    /// Where the keys of a new store begin.
+    /// The first key of a new store.
     var firstFreeKey: Int64 = 1
 
     func run() throws(DataSourceError) -> Result {
@@ -26,7 +26,7 @@ struct StoreOpening {
         do {
             return try open(connection)
         } catch {
-            // Closing may take the empty log away that reading has made. A log with something in it stays as it is.
+            // Closing may remove the empty log that reading has made. A log with contents stays unchanged.
             connection.close(copyingLog: !hasLog)
             throw error
         }
@@ -37,7 +37,7 @@ struct StoreOpening {
         let probe = try StoreProbe(connection)
         let found = try probe.found()
         let decision = try StartupDecision(found, options.identity, options.resetPolicy)
-        // First: a start that is killed after the reset would find a new store, and leave the backups for good.
+        // First, because a start that is killed after the reset would find a new store, and never remove the backups.
         let removedBackups = try decision.reason.map(removeStandardBackups) ?? []
         var result: Result
         do throws(DataSourceError) {
@@ -49,7 +49,7 @@ struct StoreOpening {
         return result
     }
 
-    /// Removes the backups that ``ResetPolicy/standard`` made, if a reset for that reason does.
+    /// Removes the backups that ``ResetPolicy/standard`` made, if a reset for that reason does so.
     func removeStandardBackups(_ reason: StoreStartup.Reason) throws(DataSourceError) -> [URL] {
         guard options.resetPolicy.removesStandardBackups(reason) else { return [] }
         return try BackupSeries(files: files, maker: .standard).removeAll()
@@ -80,7 +80,7 @@ struct StoreOpening {
         }
     }
 
-    /// Does as the policy says where rows cannot be carried over.
+    /// Does what the policy says if rows cannot be carried over.
     private func fallBack(
         _ found: FoundStore, _ reason: String, _ probe: StoreProbe
     ) throws(DataSourceError) -> Result {
@@ -110,15 +110,15 @@ struct StoreOpening {
         return Result(connection: probe.connection, metadata: metadata, startup: startup)
     }
 
-    /// Puts an empty store in the place of the one that the connection has open.
+    /// Replaces the store that the connection has open by an empty one.
     func replace(_ connection: Connection, _ startup: StoreStartup) throws(DataSourceError) -> Result {
         try create(remove(connection, startup))
     }
 
     /// Removes the store that the connection has open, or sets it aside.
     ///
-    /// - Parameter onRemoval: Called once the main file is gone, whatever fails after that.
-    /// - Returns: The startup, with what became of the old store.
+    /// - Parameter onRemoval: Called once the main file is gone, even if something fails after that.
+    /// - Returns: The startup, with what happened to the old store.
     func remove(
         _ connection: Connection, _ startup: StoreStartup, onRemoval: () -> Void = {}
     ) throws(DataSourceError) -> StoreStartup {
@@ -156,12 +156,12 @@ struct StoreOpening {
         return Result(connection: probe.connection, metadata: metadata, startup: startup)
     }
 
-    /// Brings a store of which some tables stay to the format of this release.
+    /// Upgrades a store of which some tables stay to the format of this release.
     private func upgraded(
         _ found: StoreMetadata, _ reason: StoreStartup.Reason, _ probe: StoreProbe
     ) throws(DataSourceError) -> (StoreMetadata, StoreProbe) {
         guard reason.isModelChanged else { return try StoreUpgrade(found, schema.layout.model, probe).run() }
-        // A store that does not name its model has no links that anybody has made.
+        // A store that does not contain its model has no links that any release has made.
         guard found.format < StoreSchema.format, found.modelText != nil else { return (found, probe) }
         do throws(DataSourceError) {
             return try StoreUpgrade(found, found.model(), probe).run()
@@ -212,7 +212,7 @@ struct StoreOpening {
         return Result(connection: connection, metadata: metadata, startup: startup)
     }
 
-    /// Writes what is not part of the hash and differs: indexes, and the model as the store keeps it.
+    /// Updates what is not part of the hash: indexes, and the store's copy of the model.
     private func update(_ metadata: StoreMetadata, _ probe: StoreProbe) throws(DataSourceError) -> Result {
         var metadata = metadata
         let connection = probe.connection

@@ -1,14 +1,14 @@
 internal import ManagedModel
 internal import RowStore
 
-/// Facts about a store that the next opening keeps as it is.
+/// Facts about a store that the next opening keeps.
 package struct StoreOutlook: Sendable, Equatable {
-    /// The format of the store if an earlier release wrote it: opening it makes its tables those of this one.
+    /// The format of the store if an earlier release wrote it; opening it upgrades its tables.
     package var olderFormat: Int64?
     /// The format of the stores that this release writes.
     package var format = StoreSchema.format
-    /// How many links lead to objects that are gone, as the delete rule No Action leaves them; by the relationship, as
-    /// `Letter.topic`. Those of a store of an older format are not counted.
+    /// How many links lead to objects that are gone, as after the delete rule No Action, by the relationship, as
+    /// `Letter.topic`. They are not counted in a store of an older format.
     package var danglingLinks: [String: Int] = [:]
 }
 
@@ -26,7 +26,7 @@ extension StoreForecast {
 }
 
 extension StoreProbe {
-    /// How many links of each relationship lead to no row.
+    /// How many links of each relationship lead to a row that is gone.
     fileprivate func danglingLinks(_ schema: StoreSchema) throws(DataSourceError) -> [String: Int] {
         var counts: [String: Int] = [:]
         for table in schema.tables.compactMap(\.self) {

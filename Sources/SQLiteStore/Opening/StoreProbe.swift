@@ -1,10 +1,10 @@
 internal import CSQLite
 internal import RowStore
 
-/// Reads what a file holds before anything is decided about it. It writes nothing.
+/// Reads a file before anything is decided about it. It writes nothing.
 struct StoreProbe {
     let connection: Connection
-    /// Type, name and SQL of everything in the file that is not SQLite's own.
+    /// Type, name and SQL of everything in the file, except SQLite's own tables.
     let contents: [(type: String, name: String, sql: String)]
 
     init(_ connection: Connection) throws(DataSourceError) {
@@ -34,7 +34,7 @@ struct StoreProbe {
 
     var indexNames: Set<String> { Set(contents.lazy.filter { $0.type == "index" }.map(\.name)) }
 
-    /// How many objects the store has, of whatever model.
+    /// How many objects the store has, of any model.
     func rowCount() throws(DataSourceError) -> Int {
         try rowCount(in: contents.filter { $0.type == "table" }.map(\.name))
     }
@@ -51,10 +51,10 @@ struct StoreProbe {
         return total
     }
 
-    /// Counts the objects in tables that will be dropped. A damaged table is no reason to keep it.
+    /// Counts the objects in tables that will be dropped. A damaged table is dropped, too.
     ///
-    /// - Returns: How many objects could be counted, and what the store said if those were not all.
-    /// - Throws: What has nothing to do with damage, and may be otherwise the next time.
+    /// - Returns: How many objects could be counted, and the store's error if those were not all.
+    /// - Throws: An error that has nothing to do with damage, and may not occur the next time.
     func droppedRows(in tables: [String]? = nil) throws(DataSourceError) -> (count: Int, failure: String?) {
         var total = 0
         var failure: String?
@@ -68,18 +68,18 @@ struct StoreProbe {
         return (total, failure)
     }
 
-    /// Checks that the tables are the ones that this library made for the model, and that no trigger acts behind them.
+    /// Checks that the tables are those that this library made for the model, and that there are no triggers on them.
     func check(_ schema: StoreSchema) throws(DataSourceError) {
         let tables = Set(contents.lazy.filter { $0.type == "table" }.map(\.sql))
         guard schema.createSQL.allSatisfy(tables.contains), !contents.contains(where: { $0.type == "trigger" }) else {
             throw DataSourceError(
                 .storeCorrupt,
-                "The tables of \(connection.path) are not as this library made them. Restore the store from a copy, or "
+                "The tables of \(connection.path) differ from those that this library made. Restore the store from a copy, or "
                     + "delete it and start over.")
         }
     }
 
-    /// Whether the table has no columns but those of links. An entity's are never called like that.
+    /// Whether the table has only the columns of links. An entity's columns never have these names.
     private func holdsLinks(_ table: String) throws(DataSourceError) -> Bool {
         guard hasColumn(LinkNames.source, in: table), hasColumn(LinkNames.destination, in: table) else { return false }
         let names = try columnNames(of: table)

@@ -4,21 +4,21 @@ internal import RowStore
 struct StoreReset {
     let files: StoreFiles
 
-    /// Removes all files of a store that nobody has open.
+    /// Removes all files of a store that no process has open.
     ///
-    /// The main file goes first: without it, SQLite takes what is left of a log for nothing. In any other order the next
-    /// start could find half a store. It may be repeated after it was cut short.
+    /// The main file is removed first, because without it SQLite ignores the rest of a log. In any other order the next start
+    /// could find a partial store. It can be repeated after an interruption.
     ///
-    /// - Parameter onRemoval: Called once the main file is gone, whatever fails after that.
+    /// - Parameter onRemoval: Called once the main file is gone, even if something fails after that.
     func run(onRemoval: () -> Void = {}) throws(DataSourceError) {
         try files.remove(files.main)
         onRemoval()
-        // The disk may not forget the log before it forgets the main file.
+        // The removal of the log must not reach the disk before that of the main file.
         try files.syncFolder()
         try removeRemains()
     }
 
-    /// Removes what a reset that was cut short may have left beside a main file that is gone.
+    /// Removes the leftovers of an interrupted reset beside a main file that is gone.
     func removeRemains() throws(DataSourceError) {
         try files.remove(files.log)
         try files.remove(files.sharedMemory)

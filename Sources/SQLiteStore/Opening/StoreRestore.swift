@@ -2,11 +2,11 @@ internal import Foundation
 internal import ManagedModel
 internal import RowStore
 
-/// Puts a backup in the place of a store that nobody has open.
+/// Puts a backup in the place of a store that no process has open.
 struct StoreRestore {
     let backup: StoreFiles
     let store: StoreFiles
-    /// Whether a store that is there is replaced.
+    /// Whether an existing store may be replaced.
     let isReplacing: Bool
 
     /// Checks everything and changes nothing.
@@ -17,13 +17,13 @@ struct StoreRestore {
         return (try withBackup { (found) throws(DataSourceError) in found.rowCount }, isReplaced)
     }
 
-    /// Copies the backup beside the store, and gives the copy the store's name once the disk has it. Until then the old store
-    /// is whole, and from then on the restored one.
+    /// Copies the backup beside the store, and gives the copy the store's name once it is on the disk. Until then the old store
+    /// is whole, and after that the restored one.
     ///
     /// - Returns: The same as ``check()``.
     func run() throws(DataSourceError) -> (rowCount: Int, isReplaced: Bool) {
         let isReplaced = try checkPlace()
-        // Of a restore that was cut short.
+        // The leftover of an interrupted restore.
         try store.removeUnfinished(store.restoring)
         do throws(DataSourceError) {
             let rowCount = try withBackup { (found) throws(DataSourceError) in
@@ -57,21 +57,21 @@ struct StoreRestore {
         guard !isThere || isReplacing else {
             throw DataSourceError(
                 .fileExists,
-                "There is a store at \(store.main) already. Choose another path, or allow it to be replaced.")
+                "A store already exists at \(store.main). Choose another path, or allow it to be replaced.")
         }
         return isThere
     }
 
-    /// Leaves an old store that is whole without its log, which SQLite would take for that of the restored one.
+    /// Removes the log of an old store that is whole, because SQLite would mistake it for the log of the restored one.
     ///
-    /// First all of the log is copied into the main file; only then it is removed, and before anything else the disk has
-    /// forgotten it. An old store that is too damaged for that is not whole, and its log goes.
+    /// First the whole log is copied into the main file; only then it is removed, and the removal must be on the disk before
+    /// anything else happens. An old store that is too damaged for that is not whole, so its log is simply removed.
     private func endOldLog(_ isThere: Bool) throws(DataSourceError) {
         if isThere {
             do throws(DataSourceError) {
                 try copyOldLog()
             } catch {
-                // What is damaged is to be replaced.
+                // A damaged store is replaced.
                 guard [.storeCorrupt, .notADatabase].contains(error.code) else { throw error }
             }
         }
@@ -83,10 +83,10 @@ struct StoreRestore {
         let journal = try store.state(store.journal)
         guard hasLog || journal != nil else { return }
         let connection = try Connection(path: store.main, isReader: false, vfs: store.calls.sqliteVFS)
-        // Whatever fails, the log stays as it is.
+        // If anything fails, the log stays unchanged.
         defer { connection.close(copyingLog: false) }
         try connection.configure()
-        // Takes back what a program left half written that keeps no log.
+        // Rolls back a half-written change of a program that uses a rollback journal.
         _ = try connection.values("SELECT count(*) FROM sqlite_schema")
         try connection.set(pragma: "synchronous", to: 2)
         try connection.copyWholeLog()
@@ -99,7 +99,7 @@ struct StoreRestore {
         let rowCount: Int
     }
 
-    /// Calls the body with a connection to the backup, which nobody can change meanwhile.
+    /// Calls the body with a connection to the backup, which no process can change meanwhile.
     ///
     /// - Throws: `storeInUse`, `foreignDatabase`, `newerFormat`, `notADatabase`, `storeCorrupt`, and what the body throws.
     private func withBackup<R>(_ body: (Found) throws(DataSourceError) -> R) throws(DataSourceError) -> R {
@@ -120,7 +120,7 @@ struct StoreRestore {
         case .nothing, .foreignTables:
             throw DataSourceError(
                 .foreignDatabase,
-                "\(backup.main) is no store of this library, so it cannot be restored. Choose another file.")
+                "\(backup.main) is not a store of this library, so it cannot be restored. Choose another file.")
         }
         if let model = metadata.modelText.flatMap({ ManagedObjectModel(storedText: $0) }) {
             try probe.check(StoreSchema(model, format: metadata.format))

@@ -1,10 +1,10 @@
 internal import RowStore
 
-/// What rows get from others, in the codes of a shape.
+/// Joined columns, in the codes of a shape.
 extension QueryPlan {
-    /// Names a column: the key, one of the table's, or a joined one with all that it is made of.
+    /// Adds the codes of a column: the key, one of the table's columns, or a joined one with everything that it consists of.
     ///
-    /// - Returns: Whether it could be said.
+    /// - Returns: Whether SQL can express it.
     mutating func add(column: Int, _ depth: Int) -> Bool {
         guard JoinedColumn.isJoined(column) else {
             shape.add(column)
@@ -44,7 +44,7 @@ extension QueryPlan {
         }
     }
 
-    /// How many levels of a predicate a query of related rows takes of the parser's stack.
+    /// How many levels of the parser's stack a query of related rows uses in a predicate.
     private static let levels = 4
     /// The most entities whose tables one query joins, and the longest shape: with many sub-entities it grows with each
     /// relationship.
@@ -77,9 +77,9 @@ extension QueryPlan {
         return true
     }
 
-    /// Adds the joined columns that the rows are to have.
+    /// Adds the joined columns that the rows must have.
     ///
-    /// - Returns: Whether they could be said.
+    /// - Returns: Whether SQL can express them.
     mutating func encodeSelected(_ query: RowQuery) -> Bool {
         if shape.isCount { return !isJoinedHere }
         var columns = (query.columns ?? []) + shape.sort.map(\.column)

@@ -1,35 +1,35 @@
 internal import ManagedModel
 internal import RowStore
 
-/// A query as a shape and the values to bind, in the order of their parameters. No value is ever part of the SQL.
+/// A query as a shape and the values to bind, in the order of their parameters. Values are never part of the SQL.
 struct QueryPlan {
     enum Value {
         case one(RowValue)
         /// A list that is too long for parameters.
         case list(ListedValues)
-        /// A predicate that SQLite has no words for.
+        /// A predicate that SQLite cannot express.
         case test(RowMatcher)
     }
 
     var shape: QueryShape
     var values: [Value] = []
-    /// What is left to do with each row, if the predicate asks for more columns than a function of SQLite takes.
+    /// The work that is left for each row, if the predicate uses more columns than a function of SQLite can have.
     private(set) var filter: RowFilter?
-    /// Whether SQLite can't say what the rows get from others, so that it is read for them here.
+    /// Whether SQLite can't calculate the joined columns, so that the related rows are read here.
     private(set) var isJoinedHere = false
 
-    /// Whether the statement is worth keeping: one of very many terms seldom comes back.
+    /// Whether the statement is worth keeping: one with very many terms is seldom repeated.
     var isKept: Bool { values.count <= 40 && shape.codes.count <= 400 }
 
-    /// The tables whose rows the terms are about, the innermost one last.
+    /// The tables that the terms refer to, the innermost one last.
     var scopes: [Scope]
     let schema: StoreSchema
     private let budget: QueryBudget
     private let limits: SQLLimits
-    /// The most values; more would make a text that is too long.
+    /// The most values; more would make the SQL too long.
     private let valueLimit: Int
 
-    /// A table, and what its rows get from others.
+    /// A table and its joined columns.
     struct Scope {
         let table: EntityTable
         let joined: [JoinedColumn]
@@ -37,9 +37,9 @@ struct QueryPlan {
 
     private var layout: EntityLayout { scopes[scopes.count - 1].table.layout }
 
-    /// The deepest nesting of terms: the parser of SQLite has a stack of 100 places.
+    /// The deepest nesting of terms: the parser of SQLite has a stack of 100 entries.
     static let nestingLimit = 20
-    /// The longest list of values that is spelled out, filled up to a power of two, so that few shapes are enough.
+    /// The longest list of values that is spelled out, filled up to a power of two, so that there are few shapes.
     private static let listLength = 32
 
     init(
@@ -60,13 +60,13 @@ struct QueryPlan {
             filter?.skip = max(0, query.offset)
             filter?.take = query.limit.map { max(0, $0) }
         }
-        // A filtered query skips and counts the rows here.
+        // A filtered query counts its rows here for limit and offset.
         let isFiltered = filter != nil
         values.append(.one(.integer(isFiltered ? .max : Int64(max(0, query.limit ?? Int.max)))))
         values.append(.one(.integer(isFiltered ? 0 : Int64(max(0, query.offset)))))
     }
 
-    /// Why SQLite could not test a row, if that is what ended the statement.
+    /// Why SQLite could not test a row, if that ended the statement.
     var failure: DataSourceError? {
         for case .test(let test) in values { if let failure = test.failure { return failure } }
         return nil
@@ -75,7 +75,7 @@ struct QueryPlan {
     private mutating func encode(_ query: RowQuery) {
         let empty = shape
         if encode(query.predicate, isNegated: false, depth: 0) { return }
-        // Too much for SQL: all of it is tested row by row, by SQLite if it can hand over the columns.
+        // Too much for SQL: all of it is tested row by row, by SQLite if it can pass the columns on.
         shape = empty
         values = []
         if encodeTest(query.predicate, isNegated: false, depth: 0) { return }
@@ -89,10 +89,10 @@ struct QueryPlan {
         shape.columns = nil
     }
 
-    /// - Returns: Whether it could be said.
+    /// - Returns: Whether SQL can express it.
     ///
-    /// SQL has three truth values where ``RowPredicate`` has two. So a negation is pushed down to the comparisons, where
-    /// `IS NOT TRUE` ends it: null counts as false below, and nothing above ever negates it.
+    /// SQL has three truth values, ``RowPredicate`` has two. So a negation is pushed down to the comparisons, where `IS NOT
+    /// TRUE` ends it: null counts as false below that, and nothing is negated above it.
     mutating func encode(_ predicate: RowPredicate, isNegated: Bool, depth: Int) -> Bool {
         guard values.count < valueLimit else { return false }
         guard depth < QueryPlan.nestingLimit else {
@@ -118,7 +118,7 @@ struct QueryPlan {
             values.append(.one(.integer(cursor.key)))
         case .follows(let cursor, let sort):
             if isNegated { return encodeTest(predicate, isNegated: true, depth: depth) }
-            // What an index can serve, and then the whole test.
+            // A part that an index can use, followed by the whole test.
             let bound = cursor.bound(sort, layout)
             if let later = cursor.later(sort, layout) {
                 return encode(.and([bound, later].compactMap(\.self)), isNegated: false, depth: depth)
@@ -147,7 +147,7 @@ struct QueryPlan {
     private mutating func encode(
         _ parts: [RowPredicate], _ connective: QueryShape.Code, isNegated: Bool, depth: Int
     ) -> Bool {
-        // What decides nothing would keep SQLite from using an index for the others.
+        // A part that decides nothing would keep SQLite from using an index for the others.
         let idle = (connective == .and) != isNegated
         let parts = parts.filter { $0.truth(layout) != idle }
         if parts.isEmpty {
@@ -177,7 +177,7 @@ struct QueryPlan {
             }
         } else if value.fits(layout.order(of: column).storage) {
             guard add(.compare, column: column, depth) else { return false }
-            // Decimals are equal if their texts are, and ordered by value.
+            // Decimals are equal if their strings are, and ordered by value.
             let isByValue = !isEquality && layout.order(of: column).isDecimal
             shape.add(relation.code, isNegated ? 1 : 0, isByValue ? 1 : 0)
             values.append(.one(value))
@@ -232,7 +232,7 @@ struct QueryPlan {
 }
 
 extension RowPredicate {
-    /// The answer that all stored rows give; nil if they have to be asked.
+    /// The result if it is the same for all stored rows; nil if the rows must be tested.
     fileprivate func truth(_ layout: EntityLayout) -> Bool? {
         switch self {
         case .constant(let answer): answer
@@ -242,7 +242,7 @@ extension RowPredicate {
         }
     }
 
-    /// Whether all rows that match are in a range of a column of which an index finds ranges.
+    /// Whether all matching rows are in a range of a column that an index can find.
     fileprivate func isInRange(_ table: EntityTable) -> Bool {
         switch self {
         case .compare(let column, let relation, let value):

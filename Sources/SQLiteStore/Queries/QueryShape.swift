@@ -1,9 +1,9 @@
 internal import ManagedModel
 internal import RowStore
 
-/// All of a query but its values: queries of one shape have the same SQL, and so the same prepared statement.
+/// A query without its values: queries with one shape have the same SQL, and so the same prepared statement.
 struct QueryShape: Hashable {
-    /// The predicate, each term before what it consists of. Positive numbers are counts, columns and operators.
+    /// The predicate, each term before its parts. Positive numbers are counts, columns and operators.
     private(set) var codes: [Int32] = []
     /// Whether the codes begin with a predicate.
     var hasPredicate = false
@@ -12,11 +12,11 @@ struct QueryShape: Hashable {
     let sort: [SortKey]
     let order: Order
     var columns: [Int]?
-    /// The joined columns that are returned. What they are made of follows the predicate.
+    /// The returned joined columns. Their definitions follow the predicate.
     var joined: [Int] = []
     let hasWindow: Bool
 
-    /// In which order rows come that are equal by all sort keys.
+    /// The order of rows with equal sort keys.
     enum Order {
         case none
         /// By key, which SQLite reads in this order.
@@ -25,36 +25,36 @@ struct QueryShape: Hashable {
         case sortedKey
     }
 
-    /// What stands for the row's own key in the place of a column.
+    /// The code for the row's own key instead of a column.
     static let key = -1
-    /// What stands before a joined column in the place of a column.
+    /// The code before a joined column instead of a column.
     static let joined = -2
-    /// What stands before a column of the row outside in the place of a column.
+    /// The code before a column of the outer row instead of a column.
     static let outer = -3
 
-    /// How a term of the predicate begins.
+    /// The first code of a term of the predicate.
     enum Code: Int32 {
         case never, always
-        /// A count, and as many terms.
+        /// A count, followed by that many terms.
         case and, or
         /// A column.
         case isNull, isNotNull
         /// A column, an operator, whether it is negated, and whether decimals are compared by value.
         case compare
-        /// A column, or -1 for the key, how many values, whether null is one more, and whether it is negated.
+        /// A column, or -1 for the key, the number of values, whether null is one more, and whether it is negated.
         case isIn
         /// A column, or -1 for the key, whether null is one more value, and whether it is negated.
         case isListed
         /// An operator.
         case compareKey
-        /// Whether it is negated, whether the key is asked for, a count, and as many columns.
+        /// Whether it is negated, whether the key is used, a count, and that many columns.
         case test
-        /// Whether it is negated, a link, a count, and as many entities, each with a term.
+        /// Whether it is negated, a link, a count, and that many entities, each with a term.
         case isRelated
     }
 
-    /// How a joined column begins. A link follows, a count, and as many entities, each with a term and, but for `exists`
-    /// and `count`, a column.
+    /// The first code of a joined column. A link follows, a count, and that many entities, each with a term and, except for
+    /// `exists` and `count`, a column.
     enum Joined: Int32 {
         case value
         case exists
@@ -63,7 +63,7 @@ struct QueryShape: Hashable {
         case aggregate
     }
 
-    /// How a link begins.
+    /// The first code of a link.
     enum Link: Int32 {
         /// A column of the source.
         case destination
@@ -79,7 +79,7 @@ struct QueryShape: Hashable {
         hasWindow = !isCount && (query.limit != nil || query.offset > 0)
         let isOrdered = !isCount && query.isOrdered
         sort = isOrdered ? query.sort : []
-        // Left to itself SQLite reads all rows in their order rather than a few by an index.
+        // Otherwise SQLite would read all rows in their order instead of a few by an index.
         order = !isOrdered ? .none : isInIndexedRange && sort.isEmpty && !hasWindow ? .sortedKey : .key
         columns = isCount ? nil : query.columns
     }

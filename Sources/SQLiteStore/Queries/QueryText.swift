@@ -2,7 +2,7 @@ internal import CSQLite
 internal import ManagedModel
 internal import RowStore
 
-/// The SQL of a shape, and what its rows hold.
+/// The SQL of a shape, and the contents of its rows.
 struct QueryText {
     let sql: String
     /// The columns that each row has, in the order of the results after the key.
@@ -33,7 +33,7 @@ struct QueryText {
         switch shape.order {
         case .none: break
         case .key: sql += " ORDER BY " + (shape.sort.map { table.sortTerm($0) } + [key]).joined(separator: ", ")
-        // With the sign it is a calculation, for which no order of reading is of use.
+        // With the sign it is a calculation, so SQLite cannot read rows in this order.
         case .sortedKey: sql += " ORDER BY +\(key)"
         }
         if shape.hasWindow { sql += " LIMIT ?\(writer.parameters + 1) OFFSET ?\(writer.parameters + 2)" }
@@ -48,19 +48,19 @@ struct QueryText {
 struct TermWriter {
     private let codes: [Int32]
     let schema: StoreSchema
-    /// The tables that the terms are about, the innermost one last, each with what stands before its columns.
+    /// The tables that the terms refer to, the innermost one last, each with the prefix of its columns.
     var scopes: [(table: EntityTable, name: String)]
-    /// How many queries the terms are inside of, and how many there have been.
+    /// How many queries enclose the terms, and how many there have been.
     var (depth, queries) = (0, 0)
     private var position = 0
     private(set) var parameters = 0
 
     var table: EntityTable { scopes[scopes.count - 1].table }
 
-    /// The most terms joined in one chain; SQLite counts each as a level of depth.
+    /// The most terms joined in one chain, because SQLite counts each as a level of depth.
     private static let chainLength = 40
 
-    /// How many chains of chains a chain of so many terms becomes.
+    /// How many chains a chain of that many terms is divided into.
     static func extraLevels(_ count: Int) -> Int {
         var levels = 0
         var count = count
@@ -77,7 +77,7 @@ struct TermWriter {
         scopes = [(table, TermWriter.outermost)]
     }
 
-    /// What stands before the columns of the outermost table within other queries. No other alias has that name.
+    /// The prefix of the outermost table's columns inside other queries. No other alias has that name.
     private static let outermost = "t0"
 
     /// The outermost table, with an alias if there are other queries.
@@ -161,7 +161,7 @@ struct TermWriter {
         return alternatives("\(column) IN (\(marks.joined(separator: ", ")))", column)
     }
 
-    /// The test, or null if that is one of the values, and its negation if that is wanted.
+    /// The test, including null if that is one of the values, or its negation.
     private mutating func alternatives(_ test: String, _ column: String) -> String {
         let test = next() == 1 ? "(\(column) IS NULL OR \(test))" : test
         return next() == 1 ? "(\(test)) IS NOT TRUE" : test
@@ -194,7 +194,7 @@ extension EntityTable {
 }
 
 extension ComparisonOperator {
-    /// `=` is not true for null, which is what is wanted of a value that is not null; and an index serves it.
+    /// `=` is not true for null, which is right for a value that is not null, and it can use an index.
     fileprivate var sql: String {
         switch self {
         case .equal: "="
@@ -207,7 +207,7 @@ extension ComparisonOperator {
     }
 }
 
-/// How much SQL this build of SQLite takes.
+/// The limits of this build of SQLite.
 struct SQLLimits: Sendable {
     var variables: Int
     /// The most arguments of a function.

@@ -1,17 +1,17 @@
 internal import RowStore
 
-/// What rows get from others.
+/// Joined columns.
 extension TermWriter {
-    /// Where the related rows of one entity are: what a query of them begins and ends with.
+    /// The related rows of one entity: the beginning and the end of a query for them.
     private struct Source {
         /// `FROM` and `WHERE`.
         let sql: String
-        /// The key of the related row, or where it has that of its owner.
+        /// The key of the related row, or the place of its owner's key.
         let end: String
         let column: String?
     }
 
-    /// What stands in the owner for one of the related rows, and the rows.
+    /// The owner's side of the comparison with a related row, and the rows.
     private mutating func sources(
         isCorrelated: Bool, hasColumn: Bool
     ) -> (owner: String, sources: [Source]) {

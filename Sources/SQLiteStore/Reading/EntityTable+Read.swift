@@ -1,7 +1,7 @@
 internal import CSQLite
 internal import RowStore
 
-/// Where SQLite has the bytes of a text or blob, until the next step.
+/// Where SQLite has the bytes of a string or blob, until the next step.
 struct ByteRun {
     var start: UnsafeRawPointer?
     var count = 0
@@ -11,15 +11,15 @@ extension EntityTable {
     /// Packs the current row of a statement into one buffer, the row's only allocation.
     ///
     /// - Parameters:
-    ///   - columns: The columns that the statement returns after the key. The others are null.
-    ///   - runs: Room for one element per column of texts or blobs.
+    ///   - columns: The columns that the statement returns after the key. All others are null.
+    ///   - runs: Space for one element for each column of strings or blobs.
     func row(
         _ statement: OpaquePointer, _ columns: ContiguousArray<Column>, _ runs: UnsafeMutablePointer<ByteRun>
     ) -> RowSnapshot {
         columns.withUnsafeBufferPointer { row(statement, $0, runs) }
     }
 
-    /// Borrows the columns: to retain and release them takes as long as to read a number.
+    /// Borrows the columns, because retaining and releasing them takes as long as reading a number.
     @inline(__always)
     private func row(
         _ statement: OpaquePointer, _ columns: UnsafeBufferPointer<Column>, _ runs: UnsafeMutablePointer<ByteRun>
@@ -60,7 +60,7 @@ extension EntityTable {
         return RowSnapshot(packed: words)
     }
 
-    /// Whether a column whose number reads as zero is null. Texts and blobs read as zero too, and are damage.
+    /// Whether a column whose number reads as zero is null. Strings and blobs also read as zero, and are damage.
     @inline(never)
     private func readsNull(_ statement: OpaquePointer, _ result: Int32, _ column: Int, _ wanted: Int32) -> Bool {
         let type = sqlite3_column_type(statement, result)
@@ -78,7 +78,7 @@ extension EntityTable {
         var result: Int32 = 1
         for column in columns {
             if column.isBytes {
-                // The address first: asking for it may convert the value and so change its length.
+                // The address first, because asking for it may convert the value and so change its length.
                 run.pointee.start = sqlite3_column_blob(statement, result)
                 run.pointee.count = Int(sqlite3_column_bytes(statement, result))
                 total += (run.pointee.count + 7) >> 3

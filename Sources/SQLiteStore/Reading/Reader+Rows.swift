@@ -53,7 +53,7 @@ extension Reader: StoreReader {
         guard let table = schema.tables[query.entity] else { return QueryExplanation(text: "", steps: []) }
         let plan = QueryPlan(query, table, schema, connection.limits)
         if plan.isJoinedHere { return QueryExplanation(text: "", steps: ["READ RELATED ROWS OUTSIDE OF SQLITE"]) }
-        // Its collations have to be known.
+        // Its collations must be registered.
         try connection.add(collationsOf: query.sort)
         let text = QueryText(plan.shape, table, schema).sql
         let steps = try connection.values("EXPLAIN QUERY PLAN " + text).compactMap { row -> String? in
@@ -86,7 +86,7 @@ extension Reader: StoreReader {
         return try only(statement, table)
     }
 
-    /// The first row of a statement that has one at most.
+    /// The first row of a statement that returns at most one.
     private func only(_ statement: Statement, _ table: EntityTable) throws(DataSourceError) -> StoredRow? {
         try withFirstStep(statement) { code throws(DataSourceError) in
             guard code == SQLITE_ROW else {
@@ -113,7 +113,7 @@ extension PreparedQuery {
     }
 }
 
-/// The rows of a store without saves that are pending.
+/// The rows of a store, without pending saves.
 private struct ReaderView: RowView {
     let reader: Reader
     var layout: ModelLayout { reader.schema.layout }

@@ -8,11 +8,11 @@ final class Reader: @unchecked Sendable {
     let connection: Connection
     let schema: StoreSchema
     let counters: StoreCounters
-    /// Whose read it is used for.
+    /// The name of the read that uses it.
     var use = ReadPermits.Use.other
-    /// The number of the read that it is used for.
+    /// The number of the read that uses it.
     var readNumber: UInt64 = 0
-    /// Whether each read notes its position.
+    /// Whether each read records its position.
     var isShared = false
     /// The position of the newest save in the state that is read.
     private(set) var position: Int64 = 0
@@ -62,9 +62,9 @@ final class Reader: @unchecked Sendable {
         guard code == SQLITE_DONE else { throw connection.error(code, while: "reading") }
     }
 
-    /// Steps to the first row of a statement, hands it over, and makes the statement ready for the next use.
+    /// Steps to the first row of a statement, passes it on, and prepares the statement for the next use.
     ///
-    /// - Parameter budget: That of the query, if there can be many rows.
+    /// - Parameter budget: The budget of the query, if there can be many rows.
     func withFirstStep<R>(
         _ statement: Statement, _ budget: QueryBudget? = nil, _ body: (_ code: Int32) throws(DataSourceError) -> R
     ) throws(DataSourceError) -> R {

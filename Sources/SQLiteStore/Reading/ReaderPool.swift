@@ -2,15 +2,14 @@ internal import Dispatch
 internal import RowStore
 internal import Synchronization
 
-/// The connections that read: made when needed, given to one caller at a time, kept for the next.
+/// The connections that read: made when needed, given to one caller at a time, and kept for the next.
 ///
-/// Main has a reader of its own, so that it never waits for the others. They, but not main, wait a little while the
-/// write-ahead log is emptied.
+/// Main has a reader of its own, so that it never waits for the others. All others wait briefly while the write-ahead log is
+/// emptied.
 final class ReaderPool: Sendable {
-    /// The most readers at once, apart from main's. More callers than that wait for each other.
+    /// The most readers at once, apart from main's. Further callers wait.
     static let limit = 8
-    /// The longest that a new read waits for the log to be emptied, and that emptying it waits for the reads that are open,
-    /// in milliseconds.
+    /// The longest that a new read waits for the log to be emptied, and that emptying it waits for open reads, in milliseconds.
     static let gateWait: Int32 = 100
 
     private struct State {
@@ -18,10 +17,10 @@ final class ReaderPool: Sendable {
         /// Main's reader while main doesn't read.
         var idleMain: Reader?
         var isClosed = false
-        /// The reads that are open, in the order in which they began.
+        /// The open reads, in the order in which they began.
         var open: [Read] = []
         var lastRead: UInt64 = 0
-        /// Those who wait at the gate; nil while it is open.
+        /// The reads that wait at the gate; nil while it is open.
         var gate: [DispatchSemaphore]?
 
         mutating func takeMain() -> Reader? {
@@ -29,7 +28,7 @@ final class ReaderPool: Sendable {
             return idleMain
         }
 
-        /// All readers that nobody uses, main's among them.
+        /// All idle readers, including main's.
         mutating func takeIdle() -> [Reader] {
             defer { idle = [] }
             return idle + [takeMain()].compactMap(\.self)
@@ -46,7 +45,7 @@ final class ReaderPool: Sendable {
     private let schema: StoreSchema
     private let counters: StoreCounters
     private let isUnchanging: Bool
-    /// Whether readers say which position they read.
+    /// Whether readers record the position that they read.
     private let isShared: Bool
     private let tracing: StatementTracing?
     private let state = Guarded(State())
@@ -66,7 +65,7 @@ final class ReaderPool: Sendable {
         self.isUnchanging = isUnchanging
     }
 
-    /// A reader for the caller alone, until it gives it back.
+    /// A reader for the caller alone, until it is returned.
     ///
     /// - Parameter prepare: Called when the caller may read, before it gets a reader. No reset is under way then.
     func take(_ prepare: () throws(DataSourceError) -> Void) throws(DataSourceError) -> Reader {
@@ -113,9 +112,9 @@ final class ReaderPool: Sendable {
         permits.signal(use)
     }
 
-    /// Waits until all readers were given back, closes them, and lets nobody read while the body runs.
+    /// Waits until all readers were returned, closes them, and runs the body while there are no reads.
     ///
-    /// Main reads on while others are waited for, however long they take.
+    /// Main can still read while this waits for others, however long that takes.
     func pause<R>(_ body: () throws(DataSourceError) -> R) throws(DataSourceError) -> R {
         try permits.pause { () throws(DataSourceError) in
             for reader in state.withLock({ $0.takeIdle() }) { reader.close() }
@@ -123,7 +122,7 @@ final class ReaderPool: Sendable {
         }
     }
 
-    /// Closes all readers if none is in use. Nobody gets one any more then.
+    /// Closes all readers if none is in use. The pool then gives out no more readers.
     func closeIfIdle() -> Bool {
         permits.pauseIfIdle {
             let idle = state.withLock { state in
@@ -134,7 +133,7 @@ final class ReaderPool: Sendable {
         }
     }
 
-    /// Waits until all readers were given back, and closes them. Nobody gets one any more.
+    /// Waits until all readers were returned, and closes them. The pool gives out no more readers.
     func close() {
         state.withLock { $0.isClosed = true }
         try? pause { () throws(DataSourceError) in }
@@ -144,7 +143,7 @@ final class ReaderPool: Sendable {
 // MARK: - The gate
 
 extension ReaderPool {
-    /// A read that is open, or was.
+    /// A read that is or was open.
     struct Read: Sendable {
         let number: UInt64
         fileprivate let label: String?
@@ -156,7 +155,7 @@ extension ReaderPool {
             self.start = start
         }
 
-        /// Who reads.
+        /// The name of the read.
         var name: String { label ?? "a background queue" }
         /// For how long it has been open, in words.
         var age: String { "\((ContinuousClock.now - start) / .milliseconds(1)) ms" }
@@ -172,7 +171,7 @@ extension ReaderPool {
         _ = opened?.wait(timeout: .now() + .milliseconds(Int(ReaderPool.gateWait)))
     }
 
-    /// Lets new reads wait, all but main's.
+    /// Makes new reads wait, except main's.
     ///
     /// - Returns: The number of the last read that has begun.
     func closeGate() -> UInt64 {
@@ -183,7 +182,7 @@ extension ReaderPool {
         }
     }
 
-    /// - Parameter last: The number that ``closeGate()`` gave.
+    /// - Parameter last: The number that ``closeGate()`` returned.
     /// - Returns: The reads up to that one that are still open, the oldest first.
     func openGate(_ last: UInt64) -> [Read] {
         isGateClosed.store(false, ordering: .releasing)

@@ -1,8 +1,8 @@
 internal import RowStore
 
-/// The table of one concrete entity: its names, and the SQL that does not depend on a query.
+/// The table of one concrete entity: its names, and SQL that does not depend on a query.
 final class EntityTable: Sendable {
-    /// A stored column: its place in a row and how it is kept. Its place among these plus 1 is its place in SQL results.
+    /// A stored column: its index in a row and its storage. Its position among these plus 1 is its index in SQL results.
     struct Column {
         let index: Int
         let storage: ColumnStorage
@@ -19,7 +19,7 @@ final class EntityTable: Sendable {
     let layout: EntityLayout
     let name: String
     let columns: ContiguousArray<Column>
-    /// How many columns a row has in memory, transient ones included.
+    /// How many columns a row has in memory, including transient ones.
     let columnCount: Int
     /// How many of the columns hold texts or blobs.
     let byteColumnCount: Int
@@ -27,12 +27,12 @@ final class EntityTable: Sendable {
     let terms: [String]
     /// The length of the longest of them, in bytes.
     let longestTerm: Int
-    /// The same without quotes, for SQLite's messages; of stored columns.
+    /// The same without quotes, for stored columns, to compare with SQLite's messages.
     private let names: [Int: String]
-    /// The columns of which an index finds ranges.
+    /// The columns whose ranges an index can find.
     let indexedColumns: Set<Int>
     let createSQL: String
-    /// The number of ``insertSQL`` among the statements of a connection; the others follow.
+    /// The number of ``insertSQL`` among the statements of a connection; the others follow it.
     let firstStatement: Int
     let insertSQL: String
     let deleteSQL: String
@@ -43,7 +43,7 @@ final class EntityTable: Sendable {
     let constraintSQL: [String]
 
     static let keyName = "_key"
-    /// The term of a column that is not stored.
+    /// The term for a column that is not stored.
     static let missing = "NULL"
 
     var insertStatement: Int { firstStatement }
@@ -71,7 +71,7 @@ final class EntityTable: Sendable {
 
         let table = name.quoted
         let key = EntityTable.keyName.quoted
-        // By name, not in the order of the model: that order may change without the model becoming another one.
+        // Sorted by name, because the order in the model may change without changing the model.
         let declarations = layout.storedColumns.map { "\(terms[$0]) \(layout.columns[$0].storage.typeName)" }
             .sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
         createSQL =

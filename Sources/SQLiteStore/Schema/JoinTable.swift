@@ -1,20 +1,20 @@
 internal import ManagedModel
 internal import RowStore
 
-/// The table of links that no column of an entity's row can hold: of a many-to-many relationship, or of a to-many one without
-/// an inverse.
+/// The table for links that no column of an entity's row can store: of a many-to-many relationship, or of a to-many
+/// relationship without an inverse.
 struct JoinTable: Sendable {
     let name: String
-    /// The relationship whose sources are in the column of that name.
+    /// The relationship whose sources are in the column with that name.
     let relationship: RelationshipName
     let createSQL: String
-    /// The entities that can have rows, of both ends.
+    /// The concrete entities of both ends.
     let entities: Set<String>
     let source: End
     let destination: End
-    /// Whether the rows have keys, as those of entities have.
+    /// Whether the rows have keys, like those of entities.
     let hasKeys: Bool
-    /// Whether a pair says of which entities its ends are.
+    /// Whether a pair stores the entities of its ends.
     var holdsEntities: Bool { source.entity != nil || destination.entity != nil }
     /// Finds the sources of a destination.
     let index: StoreIndex
@@ -22,13 +22,13 @@ struct JoinTable: Sendable {
     /// The columns of one end, unquoted.
     struct End: Sendable {
         let key: String
-        /// The number of its entity, where that can vary.
+        /// The number of its entity, if that can vary.
         let entity: String?
-        /// Its place among those of the other end, where they are ordered.
+        /// Its place among those of the other end, if they are ordered.
         let position: String?
     }
 
-    /// The table of links that a layout is for; nil for the table of an entity.
+    /// The join table of a layout; nil for the layout of an entity.
     init?(_ table: EntityTable, _ layout: ModelLayout) {
         guard let relationship = table.layout.links,
             let destination = layout.model.relationship(relationship)?.destinationName

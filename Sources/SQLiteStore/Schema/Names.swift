@@ -1,9 +1,9 @@
 internal import ManagedModel
 internal import RowStore
 
-/// Gives each thing a name of its own. SQLite takes two names that differ in the case of ASCII letters for one.
+/// Gives each element a unique name. SQLite ignores the case of ASCII letters in names.
 ///
-/// The names given depend on the order of asking only, so a store finds its tables again.
+/// The names depend only on the order of the requests, so a store finds its tables again.
 struct Names {
     private var taken: Set<[UInt8]>
 
@@ -11,13 +11,13 @@ struct Names {
         taken = Set(reserved.map(folded))
     }
 
-    /// The name itself, or with as many underscores behind it as make it new.
+    /// The name itself, or with as many underscores as are needed to make it unique.
     mutating func claim(_ name: String) throws(DataSourceError) -> String {
         guard !name.isEmpty, !name.utf8.contains(0) else {
             throw DataSourceError(
-                .unreadableModel, "The model has a name that is empty or holds a NUL character. Rename it.")
+                .unreadableModel, "The model has a name that is empty or contains a NUL character. Rename it.")
         }
-        // SQLite keeps this beginning for itself.
+        // SQLite reserves this prefix.
         var claimed = folded(name).starts(with: "sqlite_".utf8) ? "_" + name : name
         while !taken.insert(folded(claimed)).inserted { claimed += "_" }
         return claimed
@@ -29,11 +29,11 @@ private func folded(_ name: String) -> [UInt8] {
 }
 
 extension String {
-    /// As SQL spells a name. Names are always quoted: any keyword, space or quote may be in them.
+    /// The name as SQL. Names are always quoted, because they may contain any keyword, space or quote.
     var quoted: String {
         "\"" + parts(separatedBy: "\"").joined(separator: "\"\"") + "\""
     }
-    /// As SQL spells a text.
+    /// The string as SQL.
     var quotedText: String {
         "'" + parts(separatedBy: "'").joined(separator: "''") + "'"
     }

@@ -1,7 +1,7 @@
 internal import ManagedModel
 internal import RowStore
 
-/// An index of a table. Its name holds its definition, so a name that is there is an index that is right.
+/// An index of a table. Its name contains its definition, so an index with the right name is the right index.
 struct StoreIndex: Sendable {
     struct Element: Sendable, Hashable {
         /// Quoted.
@@ -13,7 +13,7 @@ struct StoreIndex: Sendable {
     let isUnique: Bool
     let elements: [Element]
 
-    /// How the names of our indexes begin. Indexes with other names are somebody else's and stay.
+    /// The prefix of this library's indexes. Indexes with other names belong to others and stay.
     static let prefixes = ["_unique ", "_index "]
 
     private var definition: String {
@@ -27,7 +27,7 @@ struct StoreIndex: Sendable {
         "CREATE \(isUnique ? "UNIQUE " : "")INDEX IF NOT EXISTS \(name.quoted) ON \(definition)"
     }
 
-    /// Those of an entity's table, with what its ancestors ask for.
+    /// The indexes of an entity's table, including those that its ancestors declare.
     static func all(of table: EntityTable, _ model: ManagedObjectModel, format: Int64) -> [StoreIndex] {
         let unique = table.layout.constraints.compactMap { columns in
             elements(columns.map { ($0, true) }, table)
@@ -46,9 +46,9 @@ struct StoreIndex: Sendable {
             .map { StoreIndex(table: table.name, isUnique: false, elements: $0) }
     }
 
-    /// The columns with which an index begins that finds ranges of their values.
+    /// The columns at the start of an index that finds ranges of their values.
     static func firstColumns(_ layout: EntityLayout) -> Set<Int> {
-        // Decimals are indexed as texts, whose order is not that of the numbers.
+        // Decimals are indexed as strings, whose order differs from that of the numbers.
         Set(layout.columns.indices.filter { layout.indexedColumns.contains($0) && !layout.columns[$0].isDecimal })
     }
 

@@ -11,7 +11,7 @@ extension StoreMetadata {
     static let selectFirstFreeKeySQL = "SELECT \"value\" FROM \"_metadata\" WHERE \"name\" = 'firstFreeKey'"
     static let setFirstFreeKeySQL = "UPDATE \"_metadata\" SET \"value\" = ?1 WHERE \"name\" = 'firstFreeKey'"
 
-    /// A number that is another one after each commit that failed and had to be overwritten.
+    /// A number that changes after each failed commit that had to be overwritten.
     static let countFailedCommitSQL =
         "INSERT INTO \"_metadata\" (\"name\", \"value\") VALUES ('failedCommits', 1) "
         + "ON CONFLICT (\"name\") DO UPDATE SET \"value\" = \"value\" + 1"

@@ -7,25 +7,25 @@ struct StoreSchema: Sendable {
     /// By the entities' numbers; nil for abstract ones.
     let tables: [EntityTable?]
     let joins: [JoinTable]
-    /// By name. A name holds the whole definition.
+    /// By name. A name contains the whole definition.
     let indexes: [String: StoreIndex]
-    /// The number of the first statement of a connection that is not a table's.
+    /// The number of the first statement of a connection that does not belong to a table.
     let firstFreeStatement: Int
 
-    /// The most columns that SQLite gives to a table, unless it was built for more.
+    /// The most columns of a table in SQLite, unless it was built for more.
     static let columnLimit = 2000
 
-    /// The version of everything that is written below. A store with a higher one is refused.
+    /// The version of everything that is written below. A store with a higher version is refused.
     static let format = ManagedObjectModel.storeFormat
 
-    /// The version of this one: that of a store that is there may be lower.
+    /// The version of this schema; that of an existing store may be lower.
     let format: Int64
 
     init(_ layout: ModelLayout) throws(DataSourceError) {
         try self.init(layout, format: StoreSchema.format)
     }
 
-    /// The tables of a store that an earlier release has written.
+    /// The tables of a store that an earlier release wrote.
     init(_ model: ManagedObjectModel, format: Int64) throws(DataSourceError) {
         try self.init(ModelLayout(model, format: format), format: format)
     }
@@ -62,14 +62,14 @@ struct StoreSchema: Sendable {
         guard entity.storedColumns.count < columnLimit else {
             throw DataSourceError(
                 .unreadableModel,
-                "\(entity.name) has \(entity.storedColumns.count) stored columns; a table holds \(columnLimit - 1). "
+                "\(entity.name) has \(entity.storedColumns.count) stored columns, but a table can have only \(columnLimit - 1). "
                     + "Divide the entity.", entityName: entity.name)
         }
-        // By their columns, tables of links are told from those of objects.
+        // Their columns distinguish tables of links from those of objects.
         let isApart = entity.links == nil && format > ManagedObjectModel.firstStoreFormat
         var names = Names(reserved: [EntityTable.keyName] + (isApart ? [LinkNames.source, LinkNames.destination] : []))
         var result: [Int: String] = [:]
-        // In the order of the names, for the order in the model may change without a reset.
+        // In the order of the names, because the order in the model may change without a reset.
         let sorted = entity.storedColumns.sorted {
             entity.columns[$0].name.utf8.lexicographicallyPrecedes(entity.columns[$1].name.utf8)
         }
@@ -77,21 +77,22 @@ struct StoreSchema: Sendable {
         return result
     }
 
-    /// The model as the store keeps it.
+    /// The model in the form in which the store keeps it.
     var modelText: String { layout.model.storedText }
 
-    /// The SQL of every table, ours for metadata included.
+    /// The SQL of every table, including that of the metadata.
     var createSQL: [String] { namedSQL.map(\.sql) }
 
-    /// The name and the SQL of every table, ours for metadata included.
+    /// The name and the SQL of every table, including that of the metadata.
     var namedSQL: [(name: String, sql: String)] {
         [(StoreMetadata.table, StoreMetadata.createSQL)] + tables.compactMap { $0.map { ($0.name, $0.createSQL) } }
             + (format == ManagedObjectModel.firstStoreFormat ? joins.map { ($0.name, $0.createSQL) } : [])
     }
 
-    /// Makes the indexes that the model has and drops those of ours that it no longer has. They are not part of the hash.
+    /// Builds the indexes of the model and drops this library's indexes that the model no longer has. They are not part of the
+    /// hash.
     ///
-    /// - Parameter present: The names of the indexes that are there.
+    /// - Parameter present: The names of the existing indexes.
     func indexChanges(_ present: Set<String>) -> [String] {
         let superfluous = present.filter { name in
             indexes[name] == nil && StoreIndex.prefixes.contains { name.utf8.starts(with: $0.utf8) }

@@ -1,24 +1,24 @@
 internal import Foundation
 internal import RowStore
 
-/// Tells other containers that there may be something new in a store, and listens to them. What it says is a hint: whoever is
-/// called looks into the store.
+/// Notifies other containers that there may be news in a store, and listens to them. A notification is a hint: the receiver
+/// looks into the store.
 ///
-/// It is a file, which is written after each commit. A commit whose process is killed before it rings is found by a look from
-/// time to time.
+/// It is a file that is written after each commit. If a process is killed after a commit and before it rings, the others find
+/// the commit when they check from time to time.
 ///
-/// A container that lives keeps one byte of the file locked, the one with its number.
+/// A living container keeps one byte of the file locked, at the position of its number.
 final class Bell: Sendable {
-    /// How often a container looks without being called, in milliseconds.
+    /// How often a container checks without a notification, in milliseconds.
     private static let interval: Int32 = 500
-    /// Where the bytes that are locked begin. No byte is ever there.
+    /// Where the locked bytes begin. No byte is ever written there.
     private static let firstMember: Int64 = 1 << 32
 
     private let path: String
     private let descriptor: Int32
     private let listening: Guarded<Listening>
 
-    /// A pipe, of which one end is closed to end the thread that listens at the other.
+    /// A pipe: closing one end ends the thread that listens at the other.
     private struct Listening {
         /// Nil while a thread listens, and at the end.
         var waiting: Int32?
@@ -32,7 +32,7 @@ final class Bell: Sendable {
 
     init(_ files: StoreFiles) throws(DataSourceError) {
         path = files.bell
-        // Now: a container that could not listen would show what is old without a word.
+        // Throws now, because a container that could not listen would silently show old rows.
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else { throw DataSourceError(systemError: errno, path: path, while: "opening") }
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
@@ -57,7 +57,7 @@ final class Bell: Sendable {
         _ = pwrite(descriptor, &number, 8, 0)
     }
 
-    /// Calls the handler after each ring, and from time to time, on a thread of its own. Once; other calls do nothing.
+    /// Calls the handler after each ring, and from time to time, on a thread of its own. Further calls do nothing.
     func listen(_ handler: @escaping @Sendable () -> Void) {
         let waiting = listening.withLock { listening in
             defer { listening.waiting = nil }
@@ -74,16 +74,16 @@ final class Bell: Sendable {
         thread.start()
     }
 
-    /// Calls no handler any more. One that is running may go on.
+    /// Calls the handler no more. A call that is running may finish.
     func end() {
         listening.withLock { $0.end() }
     }
 
-    /// Waits for a ring, but not for ever.
+    /// Waits for a ring, but not forever.
     ///
-    /// - Returns: Whether it is the end.
+    /// - Returns: Whether it must end.
     private static func waitForRing(_ watch: Int32, _ end: Int32) -> Bool {
-        // A watch that could not be made is a negative number, which is not looked at.
+        // A watch that could not be made is a negative number, which `poll` ignores.
         var polled = [
             pollfd(fd: end, events: Int16(POLLIN), revents: 0), pollfd(fd: watch, events: Int16(POLLIN), revents: 0),
         ]
@@ -94,7 +94,7 @@ final class Bell: Sendable {
     }
 
     #if canImport(Darwin)
-    /// What can be read once the file was written.
+    /// A descriptor that becomes readable when the file is written.
     private func watch() -> Int32 {
         let watch = kqueue()
         var event = kevent(
@@ -109,7 +109,7 @@ final class Bell: Sendable {
         _ = kevent(watch, nil, 0, &event, 1, &none)
     }
     #else
-    /// What can be read once the file was written.
+    /// A descriptor that becomes readable when the file is written.
     private func watch() -> Int32 {
         let watch = inotify_init1(Int32(IN_NONBLOCK) | Int32(IN_CLOEXEC))
         if watch >= 0 { inotify_add_watch(watch, path, UInt32(IN_MODIFY)) }
@@ -125,12 +125,12 @@ final class Bell: Sendable {
 
     // MARK: Living
 
-    /// A container is about to come. Nothing may have been written before.
+    /// A container is about to join. It must not have written anything before.
     ///
     /// - Throws: `storeInUse` if the store is open for reading only.
     func enter() throws(DataSourceError) { try hold(0) }
 
-    /// Shows that the container of that number lives, until the bell is gone or its process has ended.
+    /// Shows that the container with that number lives, until the bell is gone or its process has ended.
     ///
     /// - Parameter number: At least 1.
     func live(as number: Int64) throws(DataSourceError) {
@@ -143,7 +143,7 @@ final class Bell: Sendable {
         var lock = Bell.lock(F_WRLCK, number, 1)
         guard fcntl(descriptor, Bell.setLock, &lock) == 0 else {
             throw DataSourceError(
-                .storeInUse, "A container has \(path) open for reading only. Close that one first.")
+                .storeInUse, "A container has \(path) open for reading only. Close that container first.")
         }
     }
 
@@ -153,7 +153,7 @@ final class Bell: Sendable {
         _ = fcntl(descriptor, Bell.setLock, &lock)
     }
 
-    /// Whether another container of that number lives.
+    /// Whether another container with that number lives.
     func isAlive(_ number: Int64) -> Bool { isLocked(number, 1) }
 
     /// Whether any other container lives.
@@ -163,9 +163,9 @@ final class Bell: Sendable {
         Bell.isLocked(descriptor, number, count)
     }
 
-    /// Whether a container has the store open together with others, for those who want it alone.
+    /// Whether a container shares the store at present, for a container that wants it alone.
     ///
-    /// - Parameter keepsOut: Whether no container can come until ``letIn(_:)`` is called with the descriptor that is returned.
+    /// - Parameter keepsOut: Whether no container can join until ``letIn(_:)`` is called with the returned descriptor.
     static func isAnyAlive(_ files: StoreFiles, keepsOut: Bool = false) throws(DataSourceError) -> (Bool, Int32?) {
         guard try files.state(files.bell) != nil else { return (false, nil) }
         let descriptor = open(files.bell, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
@@ -182,7 +182,7 @@ final class Bell: Sendable {
         return (isLocked(descriptor, 1, 0), nil)
     }
 
-    /// Those of some members who have the store open, for those who only look.
+    /// The members among these that have the store open, for an inspection.
     static func alive(_ members: [StoreMember], _ files: StoreFiles) throws(DataSourceError) -> [StoreMember] {
         guard !members.isEmpty, try files.state(files.bell) != nil else { return [] }
         let descriptor = open(files.bell, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
@@ -195,7 +195,7 @@ final class Bell: Sendable {
 
     /// Ends what ``isAnyAlive(_:keepsOut:)`` has begun.
     static func letIn(_ descriptor: Int32) {
-        // A process that is just being forked has the descriptor too, until it runs its program: closing is not enough.
+        // A process that is just being forked also has the descriptor until it runs its program, so closing is not enough.
         var none = lock(F_UNLCK, 0, 0)
         _ = fcntl(descriptor, setLock, &none)
         close(descriptor)
@@ -203,7 +203,7 @@ final class Bell: Sendable {
 
     private static func isLocked(_ descriptor: Int32, _ number: Int64, _ count: Int64) -> Bool {
         var lock = lock(F_WRLCK, number, count)
-        // What cannot be told counts as alive: nobody's lease is taken by mistake.
+        // If it cannot be determined, the container counts as alive, so that no lease is taken by mistake.
         guard fcntl(descriptor, Bell.findLock, &lock) == 0 else { return true }
         return lock.l_type != Int16(F_UNLCK)
     }

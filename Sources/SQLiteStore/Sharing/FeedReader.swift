@@ -2,8 +2,8 @@ internal import CSQLite
 internal import Foundation
 internal import RowStore
 
-/// Reads what other members have written, on a connection of its own: who reads rows may have to take that in first, and must
-/// not wait for a reader of the pool.
+/// Reads what other members have written, on a connection of its own, because a reader of rows may have to take that in first,
+/// and must not wait for a reader of the pool.
 ///
 /// Guarded by: ``SharedAccess``.
 final class FeedReader {
@@ -12,14 +12,14 @@ final class FeedReader {
     private let layout: ModelLayout
     private let own: Int64
     private var members: [Int64: StoreMember] = [:]
-    /// The state of the file and how often members had written, when it was last looked at.
+    /// The state of the file, and the number of writes by members, when it was last checked.
     private var version: UInt32 = 0
     private var knownWrites: Int64 = -1
 
-    /// Whether another program has written since that was last told.
+    /// Whether another program has written since that was last reported.
     private var hasOutsideNews = false
 
-    /// The most saves that are read at once, and about how many bytes of them.
+    /// The most saves that are read at once, and approximately how many bytes of them.
     private static let pageSize = 256
     private static let pageBytes = 8 << 20
 
@@ -50,7 +50,7 @@ final class FeedReader {
         let feed = try SharedTables.feed(connection.statement(1, SharedTables.selectFeedSQL), connection)
         var found: UInt32 = 0
         sqlite3_file_control(connection.handle, "main", SQLITE_FCNTL_DATA_VERSION, &found)
-        // Somebody has written, and it was none of the members.
+        // A program that is not a member has written.
         if knownWrites >= 0 && found != version && feed.writes == knownWrites { hasOutsideNews = true }
         (version, knownWrites) = (found, feed.writes)
         return try body(feed)
@@ -97,7 +97,7 @@ final class FeedReader {
             if code == SQLITE_DONE { break }
             guard code == SQLITE_ROW else { throw connection.error(code, while: "reading") }
             let position = sqlite3_column_int64(statement.handle, 0)
-            // Positions have no holes. If one is missing, somebody has deleted rows.
+            // Positions have no gaps. If one is missing, a program has deleted rows.
             if position != news.position + 1 { news.events.append(.unknown(nil)) }
             news.position = position
             let maker = sqlite3_column_int64(statement.handle, 1)
@@ -117,7 +117,7 @@ final class FeedReader {
         }
         let count = Int(sqlite3_column_bytes(statement.handle, 3)) / 8
         guard count > 0, let start = sqlite3_column_blob(statement.handle, 3) else { return .unknown(nil) }
-        // SQLite has the bytes anywhere; words have to be at addresses of words.
+        // SQLite's bytes can have any alignment, but words need aligned addresses.
         let words = ContiguousArray<UInt64>(unsafeUninitializedCapacity: count) { buffer, initialized in
             UnsafeMutableRawBufferPointer(buffer).copyMemory(
                 from: UnsafeRawBufferPointer(start: start, count: count * 8))

@@ -1,12 +1,12 @@
 internal import Foundation
 internal import RowStore
 
-/// A lock that one container at a time can have, in this process or another. It is free as soon as its process has ended.
+/// A lock that one container at a time can have, in this process or another. It is released when the process ends.
 ///
-/// It belongs to a file of its own, into which the holder writes its process's number. Nothing else is in the file, and nobody
-/// removes it.
+/// It has a file of its own, into which the holder writes the number of its process. Nothing else is in the file, and it is
+/// never removed.
 ///
-/// Guarded by: whoever uses it; one thread at a time.
+/// Guarded by: its owner; one thread at a time uses it.
 final class FileLock: Sendable {
     private let path: String
     private let descriptor: Int32
@@ -25,7 +25,7 @@ final class FileLock: Sendable {
     /// Waits for the lock.
     ///
     /// - Parameter patience: How long at most.
-    /// - Throws: `storeBusy`, which names the process that has it.
+    /// - Throws: `storeBusy`, with the name of the process that has it.
     func take(patience: Duration = .milliseconds(Int(Connection.patience))) throws(DataSourceError) {
         guard flock(descriptor, LOCK_EX | LOCK_NB) != 0 else { return noteHolder() }
         let end = ContinuousClock.now + patience
@@ -74,14 +74,14 @@ extension StoreFiles {
     /// Rung after each commit to a shared store.
     var bell: String { main + ".bell" }
 
-    /// Opens a file that lies beside a shared store, or makes it.
+    /// Opens a file beside a shared store, or makes it.
     func openShared(_ path: String) throws(DataSourceError) -> Int32 {
-        // Those that are there may be of a store that was, with other permissions.
+        // An existing file may belong to an earlier store, with other permissions.
         let wanted = try state(main).map { $0.st_mode & 0o777 } ?? mode
         let (descriptor, error) = calls.openOrMake(path, mode: wanted)
         guard error == 0 else { throw DataSourceError(systemError: error, path: path, while: "opening") }
         var found = stat()
-        // Only the owner can change them, and nothing but locks and hints is in the files.
+        // Only the owner can change them, and the files contain nothing but locks and hints.
         if fstat(descriptor, &found) == 0, found.st_mode & 0o777 != wanted { _ = fchmod(descriptor, wanted) }
         return descriptor
     }

@@ -1,10 +1,10 @@
 internal import Foundation
 internal import RowStore
 
-/// Reading the desk from the store, and writing what has changed.
+/// Reading the leases from the store, and writing what has changed.
 extension LeaseDesk {
     /// - Parameter version: How often the leases have changed. It grows with each change, and so do the tickets' numbers.
-    /// - Throws: `storeCorrupt` for what no member has written.
+    /// - Throws: `storeCorrupt` for rows that no member has written.
     init(_ connection: Connection, version: Int64) throws(DataSourceError) {
         var leases: [String: Lease] = [:]
         for row in try connection.values(
@@ -37,7 +37,7 @@ extension LeaseDesk {
 
     private static func names(_ text: String) -> [String] { text.split(separator: "\n").map(String.init) }
 
-    /// Writes what differs from another state of the desk.
+    /// Writes the differences from another state of the leases.
     func write(_ connection: Connection, since before: LeaseDesk) throws(DataSourceError) {
         for (entity, lease) in leases where lease != before.leases[entity] {
             _ = try connection.values(
@@ -63,7 +63,7 @@ extension LeaseDesk {
         }
     }
 
-    /// The time that all processes of the machine have, in milliseconds.
+    /// The time that all processes of the machine share, in milliseconds.
     static var now: Int64 {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)

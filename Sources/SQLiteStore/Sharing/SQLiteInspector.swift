@@ -2,7 +2,7 @@ package import Foundation
 package import ManagedModel
 package import RowStore
 
-/// Looks at a store that others may have open, and changes nothing.
+/// Inspects a store that others may have open, and changes nothing.
 package struct SQLiteInspector: StoreInspector {
     package let interval = Duration.milliseconds(100)
     private let files: StoreFiles
@@ -11,7 +11,7 @@ package struct SQLiteInspector: StoreInspector {
     /// The most saves that are read at once: each may have 4 MB.
     private static let pageSize = 16
 
-    /// - Parameter models: For a store that has no copy of its model.
+    /// - Parameter models: Models to try if the store has no copy of its own.
     package init(_ url: URL, models: [ManagedObjectModel]) throws(DataSourceError) {
         files = try StoreFiles(url, .system)
         self.models = models

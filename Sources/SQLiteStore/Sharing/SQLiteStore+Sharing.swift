@@ -3,7 +3,7 @@ package import RowStore
 extension SQLiteStore: StoreSharing {
     package var sharing: (any StoreSharing)? { access == nil ? nil : self }
 
-    /// What a store has that is shared. Nothing here is called for one that is not.
+    /// The sharing of a store. None of this is called for a store that is not shared.
     private var shared: SharedAccess {
         get throws(DataSourceError) {
             guard let access else { throw SQLiteStore.closed }
@@ -65,7 +65,7 @@ extension SQLiteStore: StoreSharing {
         return after == before ? table : try changeLeases(change)
     }
 
-    /// Changes the desk in one transaction, and calls the others.
+    /// Changes the leases in one transaction, and notifies the others.
     private func changeLeases(_ change: @Sendable (inout LeaseDesk) -> Void) throws(DataSourceError) -> LeaseTable {
         let access = try shared
         return try writer.withLock { (writer) throws(DataSourceError) in
@@ -88,7 +88,8 @@ extension Writer {
     func reserveKeys(_ count: Int64) throws(DataSourceError) -> Range<Int64> {
         var range: Range<Int64> = 0..<0
         try transaction { () throws(DataSourceError) in
-            // One that is too high is mended when the store is opened alone: now others may have keys that no row shows.
+            // A bound that is too high is corrected when the store is opened alone, because others may have keys now that no
+            // row shows.
             guard case .integer(let stored)? = try connection.values(StoreMetadata.selectFirstFreeKeySQL).first?.first,
                 (1...KeyBound.limit).contains(stored)
             else { throw SharedTables.damaged(connection) }

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import RowStore
 
-/// What a store has that others have open too: its locks, its bell, and a connection that follows the others.
+/// The parts of a shared store: its locks, its bell, and a connection that follows the others.
 final class SharedAccess: Sendable {
     let gate: FileLock
     /// Held while the store is written.
@@ -46,7 +46,7 @@ final class SharedAccess: Sendable {
         }
     }
 
-    /// Runs the body, which replaces the store's files, while nobody follows. A new store begins with position 0.
+    /// Runs the body, which replaces the store's files, while nothing follows the store. A new store begins with position 0.
     func replacing<R: Sendable>(_ body: () throws(DataSourceError) -> R) throws(DataSourceError) -> R {
         try state.withLock { (state) throws(DataSourceError) in
             state.reader?.close()
@@ -57,7 +57,7 @@ final class SharedAccess: Sendable {
         }
     }
 
-    /// Ends following. The store has still to be closed.
+    /// Ends following. The store must still be closed.
     func endFollowing() {
         bell.end()
         state.withLock { state in
@@ -67,7 +67,7 @@ final class SharedAccess: Sendable {
         }
     }
 
-    /// - Throws: `storeInUse`, which names the others, if there are any.
+    /// - Throws: `storeInUse`, with the names of the others, if there are any.
     func requireAlone(_ connection: Connection?, to action: String) throws(DataSourceError) {
         guard bell.isAnyAlive else { return }
         let others = try connection.map(SharedTables.members)?.filter { bell.isAlive($0.number) } ?? []
@@ -76,7 +76,7 @@ final class SharedAccess: Sendable {
 }
 
 extension DataSourceError {
-    /// A store cannot be changed as a whole while others have it open.
+    /// The error for changing a store as a whole while others have it open.
     init(_ path: String, openIn others: [StoreMember], cannot action: String) {
         let names = others.map(\.description).joined(separator: ", ")
         self.init(

@@ -4,8 +4,8 @@ internal import RowStore
 
 /// Opens a store that others may have open too.
 ///
-/// One opens at a time: the gate is held until it is done. Who finds nobody has the store alone until then, and makes, resets,
-/// migrates or upgrades it. Who comes later takes it as it is, or not at all.
+/// Only one process at a time opens it: the gate is held until that is done. The first process has the store alone until then,
+/// and makes, resets, migrates or upgrades it. A later one opens it as it is, or not at all.
 struct SharedOpening {
     struct Result {
         let opened: StoreOpening.Result
@@ -18,7 +18,7 @@ struct SharedOpening {
     let schema: StoreSchema
     let options: SQLiteStore.Options
 
-    /// The longest wait for another one that opens the store.
+    /// The longest wait for another process that opens the store.
     private static let patience = Duration.seconds(10)
 
     func run() throws(DataSourceError) -> Result {
@@ -44,7 +44,7 @@ struct SharedOpening {
             try bell.live(as: joined.member.number)
             if isAlone { try lock.share() }
             let access = SharedAccess(files, schema.layout, gate, turn, bell, joined, options.leaseTimes)
-            // So that it knows what was there before anything else is written.
+            // So that the writer knows what was there before anything else is written.
             _ = try access.reading { reader throws(DataSourceError) in try reader.leases() }
             return Result(opened: opened, lock: lock, access: access, feed: joined.feed)
         } catch {
@@ -55,7 +55,7 @@ struct SharedOpening {
 }
 
 extension StoreFiles {
-    /// - Throws: `storeUnreadable` for a network file system: its locks and its shared memory are no use.
+    /// - Throws: `storeUnreadable` for a network file system, where locks and shared memory do not work.
     fileprivate func requireLocalDisk() throws(DataSourceError) {
         #if os(Linux)
         // NFS, SMB, CIFS, SMB2, AFS, Ceph, 9p and Lustre; linux/magic.h.
@@ -73,7 +73,7 @@ extension StoreFiles {
 extension StoreOpening {
     /// Opens a store that others have open. Nothing of it is changed.
     ///
-    /// - Throws: `storeInUse`, which names the others, if it would have to be.
+    /// - Throws: `storeInUse`, with the names of the others, if the store would have to be changed.
     func runBeside(_ bell: Bell) throws(DataSourceError) -> Result {
         guard try files.mainExists() else { throw DataSourceError(storeMoved: files.main) }
         let connection = try connect()

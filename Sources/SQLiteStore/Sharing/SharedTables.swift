@@ -2,11 +2,11 @@ internal import CSQLite
 internal import Foundation
 internal import RowStore
 
-/// The tables of a store that several containers share, beside those of its model.
+/// The tables by which containers share a store, beside those of its model.
 ///
-/// `_feed` has one row: the position of the newest save, the lowest position that `_changes` has, how often members have
-/// written, how often the leases have changed, and the number of the newest member. A reader finds the position of its
-/// snapshot there. `_changes` has what each save changed. `_leases` and `_tickets` say who may write what, and who waits.
+/// `_feed` has one row: the position of the newest save, the lowest position in `_changes`, how often members have written, how
+/// often the leases have changed, and the number of the newest member. A reader finds the position of its snapshot there.
+/// `_changes` has the changes of each save. `_leases` and `_tickets` store who may write which entity, and who waits.
 enum SharedTables {
     static let names = ["_feed", "_changes", "_leases", "_tickets", "_members"]
 
@@ -50,14 +50,14 @@ enum SharedTables {
             members = sqlite3_column_int64(statement, 4)
         }
 
-        /// Whether members can have counted so far. What is added to such numbers does not overflow.
+        /// Whether members can have counted so far. Adding to such numbers does not overflow.
         fileprivate var isSound: Bool {
             let all = UInt64(bitPattern: position | lowest | writes | leases | members)
             return all <= UInt64(SharedTables.numberLimit)
         }
     }
 
-    /// No number that members count or give is higher. All bits under it are ones.
+    /// The highest number that members count to. All bits below it are ones.
     private static let numberLimit = KeyBound.limit - 1
 
     /// A number that members have counted or given; nil if it cannot be one.
@@ -68,7 +68,7 @@ enum SharedTables {
     /// The row of `_feed`.
     ///
     /// - Parameter statement: ``selectFeedSQL``.
-    /// - Throws: `storeCorrupt` if it is not there or no member has written it so.
+    /// - Throws: `storeCorrupt` if it is missing or no member has written it in this form.
     static func feed(_ statement: Statement, _ connection: Connection) throws(DataSourceError) -> Feed {
         let code = statement.step()
         defer { sqlite3_reset(statement.handle) }
@@ -79,10 +79,10 @@ enum SharedTables {
         return feed
     }
 
-    /// Makes the tables, or empties those that are there, and joins as the only member.
+    /// Makes the tables, or empties existing ones, and joins as the only member.
     ///
-    /// Nobody follows then. What was in the tables may be of another model, and saves may have been made by a container that
-    /// had the store alone, so that nothing of it is told to anybody.
+    /// Nothing follows the store then. The old contents may belong to another model, and saves may have been made by a
+    /// container that had the store alone, so none of it is passed on.
     ///
     /// - Parameter number: The member's own number, if it has one.
     static func prepare(
@@ -102,14 +102,14 @@ enum SharedTables {
         return joined
     }
 
-    /// Forgets the row of `_feed` if no member has written it so. Nobody knows any of its numbers then.
+    /// Removes the row of `_feed` if no member has written it in this form. No member knows any of its numbers then.
     private static func repairFeed(_ connection: Connection) throws(DataSourceError) {
         do throws(DataSourceError) { _ = try feed(connection) } catch  where error.code == .storeCorrupt {
             try connection.run("DELETE FROM \"_feed\"")
         }
     }
 
-    /// Joins those who have the store open.
+    /// Joins the members that have the store open.
     ///
     /// - Parameter number: The member's own number, if it has one.
     static func join(
@@ -126,7 +126,7 @@ enum SharedTables {
         return joined
     }
 
-    /// How many members are remembered that have ended, for those who ask who made a save.
+    /// How many ended members are remembered, to name who made a save.
     private static let endedLimit = 100
 
     private static func join(
@@ -151,11 +151,11 @@ enum SharedTables {
     static func damaged(_ connection: Connection) -> DataSourceError {
         DataSourceError(
             .storeCorrupt,
-            "The tables by which processes share \(connection.path) are not as this library made them. Close the store in "
+            "The tables by which processes share \(connection.path) differ from those that this library made. Close the store in "
                 + "all processes, and open it again.")
     }
 
-    /// Those who have the store open, or had it open when their process was killed.
+    /// The members that have the store open, or had it open when their process was killed.
     static func members(_ connection: Connection) throws(DataSourceError) -> [StoreMember] {
         try connection.values("SELECT \"number\", \"process\", \"name\" FROM \"_members\" ORDER BY 1").compactMap {
             row in
@@ -165,13 +165,13 @@ enum SharedTables {
         }
     }
 
-    /// Whether the tables of a store's model leave room for these.
+    /// Whether the names of these tables are free in a store's model.
     static func check(_ schema: StoreSchema) throws(DataSourceError) {
         let taken = schema.namedSQL.map { $0.name.lowercased() }.first(where: names.contains)
         guard let taken else { return }
         throw DataSourceError(
             .unreadableModel,
-            "The model has an entity \(taken), which is the name of a table that processes need to share a store. Rename it."
+            "The model has an entity named \(taken), but processes need a table with that name to share a store. Rename the entity."
         )
     }
 }

@@ -2,8 +2,8 @@ internal import CSQLite
 internal import Foundation
 internal import RowStore
 
-/// What a writer does more in a store that others write too: it takes turns with them, compares leases, and notes what it has
-/// changed in the same transaction.
+/// The additional work of a writer in a shared store: it takes turns with others, compares leases, and notes its changes in the
+/// same transaction.
 ///
 /// It belongs to the writer.
 final class SharedWriter {
@@ -13,21 +13,21 @@ final class SharedWriter {
     private let connection: Connection
     private let schema: StoreSchema
     private let encoding: ChangeEncoding
-    /// As it is in the transaction that is under way, or after the last one.
+    /// As it is in the transaction under way, or after the last one.
     private(set) var feed: SharedTables.Feed
     /// How often members had written after this one's last transaction.
     private var knownWrites: Int64
-    /// The epochs of the leases that this member has, by entity, as of a version of the leases.
+    /// The epochs of this member's leases, by entity, as of a version of the leases.
     private var epochs: [Int: Int64] = [:]
     private var epochsVersion: Int64 = -1
     private var insertion: Statement?
-    /// What was noted since old saves were last forgotten. A member looks with its first save: it may make few.
+    /// The amount noted since old saves were last forgotten. A member checks with its first save, because it may make only few.
     private var notedSaves = SharedWriter.saveLimit / 4
     private var notedBytes = 0
     /// Whether the transaction that is under way has noted a save.
     private var hasNoted = false
 
-    /// The most saves and bytes that are kept for members who are behind, beside what was noted since the last look.
+    /// The most saves and bytes that are kept for members that are behind, beside what was noted since the last check.
     static let saveLimit = 4096
     static let sizeLimit = 16 << 20
     /// How long they are kept, in seconds.
@@ -44,9 +44,9 @@ final class SharedWriter {
         encoding = ChangeEncoding(schema.layout)
     }
 
-    /// That of a store which was reset, or could not be, and is open anew.
+    /// The writer of a store after a reset, or after a failed one.
     ///
-    /// - Parameter isAlone: Whether nobody else has it open.
+    /// - Parameter isAlone: Whether no other process has it open.
     convenience init(
         rejoining connection: Connection, _ schema: StoreSchema, _ access: SharedAccess, isAlone: Bool
     ) throws(DataSourceError) {
@@ -93,12 +93,12 @@ final class SharedWriter {
         knownWrites = feed.writes
     }
 
-    /// Calls the others. It comes after the commit: who is called before finds nothing.
+    /// Notifies the others, after the commit, because a member that is notified earlier finds nothing.
     func ring() { bell.ring(feed.writes) }
 
     // MARK: Saves
 
-    /// - Throws: `leaseLost` if somebody else has got a lease that the save was made under.
+    /// - Throws: `leaseLost` if another member has got a lease that the save was made under.
     func check(_ changes: ChangeSet) throws(DataSourceError) {
         if changes.leases.isEmpty { return }
         if epochsVersion != feed.leases { try readEpochs() }
@@ -119,7 +119,7 @@ final class SharedWriter {
         epochsVersion = feed.leases
     }
 
-    /// It is another one after each change of the leases.
+    /// It changes with each change of the leases.
     var leaseVersion: Int64 { feed.leases }
 
     /// The position after the last save of the transaction; set to take saves back.
@@ -128,7 +128,7 @@ final class SharedWriter {
         set { feed.position = newValue }
     }
 
-    /// Notes what a save has changed.
+    /// Notes the changes of a save.
     func append(_ changes: ChangeSet) throws(DataSourceError) {
         if changes.isEmpty { return }
         feed.position += 1
@@ -140,7 +140,7 @@ final class SharedWriter {
         code |= statement.bind(.integer(Int64((words?.count ?? 0) * 8)), 4)
         if let words {
             code |= statement.bind(.null, 5)
-            // The words have to stay where they are until they were written.
+            // The words must stay in memory until they were written.
             code = words.withUnsafeBytes { bytes in
                 code |= sqlite3_bind_blob(statement.handle, 6, bytes.baseAddress, Int32(bytes.count), nil)
                 return code == SQLITE_OK ? statement.step() : code
@@ -152,7 +152,7 @@ final class SharedWriter {
             if code == SQLITE_OK { code = statement.step() }
         }
         statement.clear()
-        // Nobody else gives positions: what is there was put there by another program.
+        // Only members assign positions, so an existing row was put there by another program.
         if code & 0xFF == SQLITE_CONSTRAINT { throw SharedTables.damaged(connection) }
         guard code == SQLITE_DONE else { throw connection.error(code, while: "writing") }
         hasNoted = true
@@ -167,7 +167,7 @@ final class SharedWriter {
         return statement
     }
 
-    /// Forgets saves that are old, or too many. Who has not taken them in reads anew.
+    /// Forgets saves that are too old, or too many. Members that have not read them reload.
     private func forgetOldSaves() throws(DataSourceError) {
         guard hasNoted, notedSaves >= SharedWriter.saveLimit / 4 || notedBytes >= SharedWriter.sizeLimit / 4 else {
             return
@@ -189,6 +189,6 @@ final class SharedWriter {
         feed.lowest = bound + 1
     }
 
-    /// The leases have changed in the transaction that is under way.
+    /// The leases have changed in the transaction under way.
     func noteLeaseChange() { feed.leases += 1 }
 }

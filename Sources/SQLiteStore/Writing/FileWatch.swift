@@ -1,14 +1,14 @@
 internal import Foundation
 internal import RowStore
 
-/// Notices when the files of an open store were moved, replaced or deleted. Writing to them goes on without an error then,
-/// and what is written is gone when they are closed.
+/// Notices when the files of an open store were moved, replaced or deleted. Writing to them would continue without an error,
+/// and everything written would be lost when they are closed.
 ///
-/// It belongs to the writer, and only looks at names: no file is opened.
+/// It belongs to the writer, and only looks at names; it opens no file.
 final class FileWatch {
     private let files: StoreFiles
     private let lock: LockFile
-    /// Nil until seen for the first time.
+    /// Nil until it was seen for the first time.
     private var main: FileIdentity?
     private var log: FileIdentity?
 
@@ -21,9 +21,9 @@ final class FileWatch {
     /// Makes sure that the store's file is where it was, and that nobody else has been let in. Called while SQLite's write lock is
     /// held: whoever opens the store from here on waits for it, and so finds what is about to be committed.
     ///
-    /// - Throws: `storeInUse` if the lock file is another one, which somebody else has locked; `storeMoved`.
+    /// - Throws: `storeInUse` if the lock file is another one, which another process has locked; `storeMoved`.
     func checkLock() throws(DataSourceError) {
-        // With its folder the lock file is gone too.
+        // If the folder is gone, so is the lock file.
         try check(&main, files.main)
         try lock.check()
     }

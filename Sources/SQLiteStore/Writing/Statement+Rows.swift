@@ -1,8 +1,8 @@
 internal import CSQLite
 internal import RowStore
 
-// The loops that every saved row goes through. They bind texts and blobs where they are, in the row's own buffer, so what
-// was bound is valid until the call returns; whoever runs such a statement clears it after the last row.
+// The loops for all saved rows. They bind strings and blobs in place, in the row's own buffer, so bindings are valid only until
+// the call returns; the caller clears the statement after the last row.
 
 extension Statement {
     /// Runs a statement whose only parameter is a key.
@@ -28,7 +28,7 @@ extension Statement {
         bindAndRun(key, row, columns, table)
     }
 
-    /// - Returns: What `sqlite3_step` returned, or the code of a bind that failed.
+    /// - Returns: The result of `sqlite3_step`, or the code of a bind that failed.
     private func bindAndRun(
         _ key: Int64, _ row: RowSnapshot, _ columns: ContiguousArray<EntityTable.Column>, _ table: EntityTable
     ) -> Int32 {
@@ -68,7 +68,7 @@ extension Statement {
         case .text, .blob:
             let count = Int32(truncatingIfNeeded: word & 0xFFFF_FFFF)
             guard count > 0 else {
-                // An empty value has no address of its own, and SQLite takes a null pointer for null.
+                // An empty value has no address of its own, and SQLite reads a null pointer as null.
                 return column.storage == .text
                     ? sqlite3_bind_text(handle, parameter, emptyText, 0, nil)
                     : sqlite3_bind_zeroblob(handle, parameter, 0)

@@ -1,17 +1,18 @@
 internal import CSQLite
 internal import RowStore
 
-/// Knows how long the write-ahead log is, and copies it into the main file when told to.
+/// Tracks the length of the write-ahead log, and copies it into the main file when asked to.
 ///
-/// It belongs to the writer, whose connection alone copies: SQLite calls it back during the writer's commits only.
+/// It belongs to the writer, whose connection alone copies: SQLite calls it only during the writer's commits.
 final class WALCheckpointer {
-    /// How many frames (pages) the log holds before something is done about it.
+    /// The lengths of the log in frames (pages) at which something is done.
     struct Limits: Sendable {
-        /// From here on an idle store copies them.
+        /// From this length on, an idle store copies them.
         let soft: Int
-        /// From here on an idle store also waits, a little, for readers, so that the log can start again from its beginning.
+        /// From this length on, an idle store also waits briefly for readers, so that the log can start again from its
+        /// beginning.
         var long: Int { soft * 4 }
-        /// From here on a commit does so, for a store that is never idle. The log grows further only while a reader, or
+        /// From this length on a commit does so, for a store that is never idle. The log grows further only while a reader, or
         /// another program, holds it up for longer than ``ReaderPool/gateWait``.
         var hard: Int { soft * 16 }
     }
@@ -21,23 +22,23 @@ final class WALCheckpointer {
     private let counters: StoreCounters
     private let readers: ReaderPool
     private let reports: FailureReports
-    /// Held while copying, if others write the store too.
+    /// Held while copying, if the store is shared.
     private let turn: FileLock?
     /// The longest wait of other statements for a lock.
     private let patience: Duration
     private var frames = 0
     private var copied = 0
-    /// Why the last restart of the log did not get through.
+    /// Why the last restart of the log did not succeed.
     private var obstacle: Obstacle?
-    /// The read that was reported last; 0 for one of another program.
+    /// The read that was last reported; 0 for one of another program.
     private var reportedRead: UInt64?
     /// How often copying has failed in a row.
     private var failures = 0
 
     private struct Obstacle {
-        /// The reads that were in its way.
+        /// The reads that blocked it.
         let reads: [ReaderPool.Read]
-        /// How long the log was.
+        /// The length of the log then.
         let frames: Int
     }
 
@@ -68,7 +69,7 @@ final class WALCheckpointer {
         sqlite3_wal_hook(connection.handle, nil, nil)
     }
 
-    /// Copies the log if it is longer than that. A failure leaves it for the next time.
+    /// Copies the log if it is longer than that. If that fails, it is tried again the next time.
     func checkpoint(above limit: Int) {
         let isIdle = limit == limits.soft
         let isTooLong = frames > (isIdle ? limits.long : limit)
@@ -83,10 +84,10 @@ final class WALCheckpointer {
 
     // MARK: Copying
 
-    /// Copies all of the log, so that the next commit begins at its start again. New readers wait meanwhile: there would
-    /// else always be one that reads from the log.
+    /// Copies the whole log, so that the next commit starts at its beginning. New readers wait meanwhile, because otherwise
+    /// some reader would always use the log.
     private func restart(_ isIdle: Bool) {
-        // What was in the way may still be. Each try holds commits and readers up.
+        // The same reads may still be open. Each try holds up commits and readers.
         if let obstacle, frames < obstacle.frames + limits.soft,
             obstacle.reads.isEmpty ? !isIdle : readers.isAnyOpen(obstacle.reads)
         {
@@ -118,16 +119,16 @@ final class WALCheckpointer {
         var total: Int32 = -1
         var done: Int32 = -1
         let code = sqlite3_wal_checkpoint_v2(connection.handle, "main", mode, &total, &done)
-        // Both are -1 where it could not even be tried.
+        // Both are -1 if it could not be tried.
         if done >= 0 {
-            // Others may have copied it, and begun it anew.
+            // Others may have copied it, and started it again.
             if turn != nil { frames = Int(total) }
             copied = min(Int(done), frames)
         }
         return code & 0xFF == SQLITE_BUSY ? SQLITE_BUSY : code
     }
 
-    /// Reports a failure that comes back. That another program copies at the same time is none.
+    /// Reports a failure that recurs. Another program that copies at the same time is not a failure.
     private func note(_ code: Int32) {
         guard code != SQLITE_OK && code != SQLITE_BUSY else {
             failures = 0
@@ -144,7 +145,7 @@ final class WALCheckpointer {
     }
 
     private func grew(to frames: Int) {
-        // The log began again.
+        // The log started again.
         if frames < self.frames { copied = 0 }
         self.frames = frames
         counters.setFrames(frames, uncopied: frames - copied)
@@ -152,7 +153,7 @@ final class WALCheckpointer {
 }
 
 extension DataSourceError {
-    /// - Parameter read: The oldest read that was open; nil if it was none of this container's.
+    /// - Parameter read: The oldest open read; nil if it does not belong to this container.
     fileprivate init(blockedBy read: ReaderPool.Read?, path: String) {
         let what =
             read.map { "A read of \($0.name), open for \($0.age)," } ?? "A read of another program"

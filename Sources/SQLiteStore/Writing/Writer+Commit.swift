@@ -1,11 +1,11 @@
 internal import CSQLite
 internal import RowStore
 
-/// Ending a transaction, and what to do if that fails.
+/// Ending a transaction, and handling a failure of that.
 ///
-/// A commit whose sync fails may be on the disk all the same: SQLite takes it back in memory, but its pages, and the mark
-/// that ends them, stay in the write-ahead log, and whoever opens the store after a crash finds them there. So they are
-/// overwritten before anybody hears that the save failed.
+/// A commit whose sync fails may be on the disk nevertheless: SQLite takes it back in memory, but its pages, and the mark that
+/// ends them, stay in the write-ahead log, and a process that opens the store after a crash finds them there. So they are
+/// overwritten before the failure is reported.
 extension Writer {
     func commitTransaction() throws(DataSourceError) {
         let statement = try connection.statement(schema.firstFreeStatement + 1, "COMMIT")
@@ -22,14 +22,14 @@ extension Writer {
         throw error
     }
 
-    /// Whether a commit that failed with that code may be complete in the log. While pages are being written it cannot be:
-    /// the mark that ends them comes last.
+    /// Whether a commit that failed with that code may be complete in the log. While pages are being written it cannot be,
+    /// because the mark that ends them comes last.
     private static func mayBeOnDisk(_ code: Int32) -> Bool {
         let failedToWrite = SQLITE_IOERR | (3 << 8)
         return code != failedToWrite && code & 0xFF != SQLITE_BUSY && code & 0xFF != SQLITE_FULL
     }
 
-    /// Writes a small transaction where the one that failed begins, and waits until the disk has it.
+    /// Writes a small transaction where the failed one begins, and waits until it is on the disk.
     private func overwriteFailedCommit() throws(DataSourceError) {
         let level = try connection.values("PRAGMA synchronous").first?.first
         try connection.set(pragma: "synchronous", to: 2)
@@ -45,6 +45,7 @@ extension DataSourceError {
         self.init(
             .outcomeUnknown,
             "The disk failed while \(path) was being written, and again while the write was being undone. After a restart "
-                + "the save may be there or not. Check the disk, then open the store again.", cause: cause.description)
+                + "the save may or may not be stored. Check the disk, then open the store again.",
+            cause: cause.description)
     }
 }

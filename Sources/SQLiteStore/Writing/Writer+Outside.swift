@@ -1,16 +1,17 @@
 internal import CSQLite
 internal import RowStore
 
-/// Notices what other programs write to the file, by the number that SQLite gives to each state of it.
+/// Notices when other programs write to the file, by the number that SQLite assigns to each state of it.
 ///
 /// It belongs to the writer. Only the writer's connection changes the number for this library's own commits, so any other
-/// change is somebody else's. (https://www.sqlite.org/c3ref/c_fcntl_begin_atomic_write.html, SQLITE_FCNTL_DATA_VERSION)
+/// change was made by another program. (https://www.sqlite.org/c3ref/c_fcntl_begin_atomic_write.html,
+/// SQLITE_FCNTL_DATA_VERSION)
 struct OutsideWrites {
     private var version: UInt32 = 0
-    /// Whether nobody has been told yet.
+    /// Whether a change has not been reported yet.
     private var isNews = false
 
-    /// Compares the file, as the connection's last transaction has seen it, with the state that was noted.
+    /// Compares the file, as the connection's last transaction has seen it, with the recorded state.
     ///
     /// - Parameter isExplained: Whether a container that shares the store has written.
     /// - Returns: Whether it has changed.
@@ -23,13 +24,13 @@ struct OutsideWrites {
         return true
     }
 
-    /// Whether there was a change that nobody has been told of; now somebody is.
+    /// Whether there was a change that has not been reported; it is reported now.
     mutating func takeNews() -> Bool {
         defer { isNews = false }
         return isNews
     }
 
-    /// Takes the present state as known.
+    /// Records the present state.
     mutating func note(_ connection: Connection) {
         version = Self.version(connection)
     }
@@ -42,7 +43,7 @@ struct OutsideWrites {
 }
 
 extension Writer {
-    /// Looks whether another program has written since the last commit, or since this was last asked.
+    /// Checks whether another program has written since the last commit, or since the last check.
     func noticeOutsideWrites() -> Bool {
         // Nobody else can write while a transaction is open.
         if ahead != nil { return outside.takeNews() }
@@ -54,7 +55,7 @@ extension Writer {
         return outside.takeNews()
     }
 
-    /// Goes on giving keys above the highest one that is stored, whoever stored it.
+    /// Continues with keys above the highest stored one, whoever stored it.
     func raiseFirstFreeKey() throws(DataSourceError) {
         var highest: Int64 = 0
         for table in schema.tables.compactMap({ $0 }) {

@@ -13,7 +13,7 @@ extension Writer {
         do {
             try update(changes, table)
         } catch  where error.code == .uniquenessViolated && changes.updated.count > 1 {
-            // Rows may exchange unique keys, which no order of single updates can do.
+            // Rows may exchange unique keys, which single updates cannot do in any order.
             try replace(changes.updated, table)
         }
         try insert(changes.inserted, table)
@@ -61,7 +61,7 @@ extension Writer {
         }
     }
 
-    /// Runs one statement on all rows of those keys. The list of them is parameter 1, the values follow.
+    /// Runs one statement on all rows with those keys. The list of them is parameter 1, the values follow.
     private func run(
         _ sql: String, _ keys: [Int64], _ values: [RowValue], _ table: EntityTable
     ) throws(DataSourceError) {
@@ -77,7 +77,7 @@ extension Writer {
         guard code == SQLITE_DONE else { throw failure(code, table) }
     }
 
-    /// Writes the columns that changed, and no others: an index is touched only if one of its columns is named.
+    /// Writes only the columns that changed, because an index is updated only if one of its columns is listed.
     private func update(_ rows: [UpdatedRow], _ table: EntityTable) throws(DataSourceError) {
         var current: (columns: ColumnSet, statement: Statement, stored: ContiguousArray<EntityTable.Column>)?
         defer { current?.statement.clear() }
@@ -99,7 +99,7 @@ extension Writer {
         }
     }
 
-    /// Takes rows out and puts them in again as they are to be.
+    /// Removes rows and adds them again with their new values.
     private func replace(_ rows: [UpdatedRow], _ table: EntityTable) throws(DataSourceError) {
         let statement = try connection.statement(table.deleteStatement, table.deleteSQL)
         defer { statement.clear() }
@@ -126,9 +126,9 @@ extension Writer {
         return statement
     }
 
-    /// The most rows that are written by a statement each, where one for all of them would do.
+    /// The most rows that are written by one statement each, where one for all of them is possible.
     private static let singleRows = 32
-    /// The most UPDATE statements kept for an entity; then all are forgotten.
+    /// The most UPDATE statements kept for an entity; beyond that all are forgotten.
     private static let updateLimit = 32
 
     private func failure(_ code: Int32, _ table: EntityTable) -> DataSourceError {
@@ -142,7 +142,7 @@ extension Writer {
 }
 
 extension DataSourceError {
-    /// - Parameter text: SQLite's sentence, which ends in the names of the columns.
+    /// - Parameter text: SQLite's message, which ends with the names of the columns.
     fileprivate init(violationOf table: EntityTable, text: String) {
         let constraint = table.layout.constraints.first { columns in
             text.hasSuffix(": " + columns.map { "\(table.name).\(table.unquotedName($0))" }.joined(separator: ", "))

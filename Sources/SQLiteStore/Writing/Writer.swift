@@ -1,7 +1,7 @@
 internal import CSQLite
 internal import RowStore
 
-/// Writes change sets over the one connection that writes and checkpoints.
+/// Writes change sets over the only connection that writes and checkpoints.
 ///
 /// Two connections that do so at once can damage a store with every SQLite before 3.51.3. In a shared store the processes take
 /// turns: ``SharedWriter``.
@@ -9,13 +9,13 @@ final class Writer {
     let connection: Connection
     let schema: StoreSchema
     let counters: StoreCounters
-    /// For a store that others write too.
+    /// For a shared store.
     let sharing: SharedWriter?
     private let log: WALCheckpointer
     private let watch: FileWatch
-    /// What another program has written is noticed by it.
+    /// Notices writes of other programs.
     var outside = OutsideWrites()
-    /// Why no more can be written: nobody knows what a commit that failed has left on the disk.
+    /// Why nothing can be written any more: it is unknown what a failed commit has left on the disk.
     private var unknown: DataSourceError?
     /// The UPDATE for each set of columns that changed together, by entity.
     var updates: [[ColumnSet: Statement]]
@@ -27,7 +27,7 @@ final class Writer {
     /// What the open transaction has of a save that is still being made; nil where no transaction is open.
     var ahead: RowsAhead?
 
-    /// How far ahead of the highest key the bound for new keys is set, so that few commits have to move it.
+    /// How far above the highest key the bound for new keys is set, so that few commits have to move it.
     static let keyReserve: Int64 = 1024
     /// The longest wait for a transaction of another program, or of another process that shares the store.
     private let patience: Duration
@@ -80,7 +80,7 @@ final class Writer {
             guard error.isOfOneSave else { throw error }
             refused = try group.count == 1 && !isAhead ? [0: error] : commitOneByOne(group)
         }
-        // The rows are safe, whatever comes of this.
+        // The rows are safe, whatever the result of this.
         log.checkpoint(above: log.limits.hard)
         return CommitOutcome(refused: refused, foundOutsideWrites: outside.takeNews())
     }
@@ -93,7 +93,7 @@ final class Writer {
 
     /// Writes what can be written of a group of which something cannot.
     ///
-    /// - Returns: Why the others were refused, by their places.
+    /// - Returns: Why the others were refused, by their positions.
     private func commitOneByOne(_ group: [ChangeSet]) throws(DataSourceError) -> [Int: DataSourceError] {
         var refusals = Refusals()
         try transaction { () throws(DataSourceError) in
@@ -177,7 +177,7 @@ final class Writer {
         }
     }
 
-    /// Makes sure that no key of the transaction is given away again after a restart.
+    /// Makes sure that no key of the transaction is given again after a restart.
     private func moveBound() throws(DataSourceError) -> Int64 {
         let bound = counters.firstFreeKey
         // Keys of a shared store were reserved before they were given.
@@ -189,7 +189,7 @@ final class Writer {
 
     /// Runs a statement without rows that is kept under its number, with one parameter or none.
     ///
-    /// - Parameter hasRow: Whether the statement returns one row, which does not matter.
+    /// - Parameter hasRow: Whether the statement returns one row, which is ignored.
     func execute(
         _ number: Int, _ sql: String, _ value: Int64? = nil, hasRow: Bool = false
     ) throws(DataSourceError) {

@@ -3,7 +3,7 @@ import Testing
 
 @MainActor
 struct BackgroundContextTests {
-    @Test func itWritesWhatItsDataSourcesOwn() async throws {
+    @Test func aBackgroundContextWritesWhatItsDataSourcesOwn() async throws {
         try await withChat { container, senders, rooms in
             let one = container.newBackgroundContext(for: senders)
             let key = try await one.perform { context in
@@ -27,7 +27,7 @@ struct BackgroundContextTests {
         }
     }
 
-    @Test func itWritesNothingElse() async throws {
+    @Test func aBackgroundContextWritesNothingElse() async throws {
         try await withChat { container, senders, _ in
             let background = container.newBackgroundContext(for: senders)
             await #expect(throws: DataSourceError.self) {
@@ -41,7 +41,7 @@ struct BackgroundContextTests {
         }
     }
 
-    @Test func whatThrowsLeavesNothing() async throws {
+    @Test func aTaskThatThrowsLeavesNothing() async throws {
         try await withChat { container, senders, rooms in
             let background = container.newBackgroundContext(for: senders, rooms)
             await #expect(throws: Poison.self) {
@@ -117,7 +117,7 @@ struct BackgroundContextTests {
         }
         #expect(
             String(decoding: try #require(result).standardErrorContent, as: UTF8.self).contains(
-                "A SenderDataSource of another container was passed to newBackgroundContext(for:). Use the data sources of this one."
+                "A SenderDataSource of another container was passed to newBackgroundContext(for:). Use the data sources of this container."
             ))
     }
 }

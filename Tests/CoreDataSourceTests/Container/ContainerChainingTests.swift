@@ -6,7 +6,7 @@ import Testing
 @MainActor
 struct ContainerChainingTests {
     @Test(arguments: StoreKind.allCases)
-    func whatIsWrittenIsReadInTheSameChain(_ kind: StoreKind) async throws {
+    func aWriteIsReadInTheSameChain(_ kind: StoreKind) async throws {
         try await withContainer(kind) { container, _ in
             let contacts = try container.dataSource(ContactDataSource.self)
             let groups = try container.dataSource(GroupDataSource.self)

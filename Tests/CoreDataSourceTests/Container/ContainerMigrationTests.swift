@@ -22,7 +22,7 @@ struct ContainerMigrationTests {
         return model
     }
 
-    @Test func objectsAreThereAfterTheModelChanged() async throws {
+    @Test func objectsStayWhenTheModelChanges() async throws {
         let directory = try TemporaryDirectory()
         let before = try await open(directory.store, .contacts)
         try await before.dataSource(ContactDataSource.self).add(contactList(0..<5))
@@ -51,7 +51,7 @@ struct ContainerMigrationTests {
         try expectIntact(directory.store)
     }
 
-    @Test func whatCannotBeCarriedOverIsResetAndSaysWhy() async throws {
+    @Test func aStoreThatCannotBeMigratedIsResetAndSaysWhy() async throws {
         let directory = try TemporaryDirectory()
         let before = try await open(directory.store, .contacts)
         try await before.dataSource(ContactDataSource.self).add(contactList(0..<5))

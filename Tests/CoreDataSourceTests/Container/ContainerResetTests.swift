@@ -7,7 +7,7 @@ import Testing
 @MainActor
 struct ContainerResetTests {
     @Test(arguments: StoreKind.allCases)
-    func whatMainShowsIsDeletedAndTheNewStoreIsEmpty(kind: StoreKind) async throws {
+    func objectsOfMainAreDeletedAndTheNewStoreIsEmpty(kind: StoreKind) async throws {
         try await withContainer(kind) { container, url in
             let contacts = try container.dataSource(ContactDataSource.self)
             try await contacts.add(contactList(0..<5))
@@ -113,7 +113,7 @@ struct ContainerResetTests {
         }
     }
 
-    @Test func whatWasReadBeforeIsNotReturnedAfter() async throws {
+    @Test func rowsReadBeforeAResetAreNotReturnedAfterIt() async throws {
         try await withContainer { container, _ in
             let read = try await error(
                 ofWorkDuringAReset: { _ = try $0.fetch(ContactEntity.self) }, in: container)

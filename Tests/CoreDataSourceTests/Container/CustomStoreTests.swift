@@ -126,7 +126,7 @@ struct CustomStoreTests {
         try await next.close()
     }
 
-    @Test func aChangedKeyDropsWhatItIsAbout() async throws {
+    @Test func aChangedKeyDropsItsRows() async throws {
         let directory = try TemporaryDirectory()
         try await fill(directory)
         let keyed = try await open(directory, .contacts, key: "1", .standard, [GroupDataSource.self: "7"])
@@ -164,7 +164,7 @@ struct CustomStoreTests {
         try await open(directory).close()
     }
 
-    @Test func whatIsForTheLibrarysOwnStoresSaysSo() async throws {
+    @Test func callsForTheLibrarysOwnStoresSaySo() async throws {
         let directory = try TemporaryDirectory()
         let container = try await open(directory)
         let backup = directory.url.appending(component: "backup")
@@ -175,7 +175,7 @@ struct CustomStoreTests {
 
     private struct Refusal: Error {}
 
-    @Test func whatOpeningThrowsIsThrown() async throws {
+    @Test func anErrorOfOpeningIsThrown() async throws {
         let location = StoreLocation.custom("refused") { _ in throw Refusal() }
         await #expect(throws: Refusal.self) {
             _ = try await PersistentContainer(model: .contacts, store: location)

@@ -14,7 +14,7 @@ struct LastReferenceTests {
 
     /// The thread that ended the commit waited for the commit that it was ending.
     @Test(arguments: [1, 30, 300])
-    func itGoesInACallback(count: Int) async throws {
+    func aContainerIsReleasedInACallback(count: Int) async throws {
         let directory = try TemporaryDirectory()
         for round in 1...3 {
             var container: PersistentContainer? = try await open(directory)
@@ -37,7 +37,7 @@ struct LastReferenceTests {
         try expectIntact(directory.store)
     }
 
-    @Test func itGoesInAHook() async throws {
+    @Test func aContainerIsReleasedInAHook() async throws {
         let directory = try TemporaryDirectory()
         do {
             let container = Shared<PersistentContainer?>(try await open(directory))
@@ -50,7 +50,7 @@ struct LastReferenceTests {
         #expect(try await opened(directory).main.count(ContactEntity.self) == 1)
     }
 
-    @Test func itGoesInTheBodyOfARead() async throws {
+    @Test func aContainerIsReleasedInTheBodyOfARead() async throws {
         let directory = try TemporaryDirectory()
         var container: PersistentContainer? = try await open(directory)
         let store = try #require(container?.stack.root.store)
@@ -63,7 +63,7 @@ struct LastReferenceTests {
         #expect(try await opened(directory).main.count(ContactEntity.self) == 0)
     }
 
-    @Test func itGoesInAReadOfTheContainer() async throws {
+    @Test func aContainerIsReleasedInItsOwnRead() async throws {
         let directory = try TemporaryDirectory()
         do {
             let container = Shared<PersistentContainer?>(try await open(directory))

@@ -33,7 +33,7 @@ struct OutsideWritesTests {
     }
 
     /// Each of them was read by a statement of its own; in one statement there may not be so many.
-    @Test func objectsThatAreShownAreReadAnewAThousandAtATime() async throws {
+    @Test func shownObjectsAreReloadedAThousandAtATime() async throws {
         try await withContainer(.sqlite) { container, url in
             let contacts = try container.dataSource(ContactDataSource.self)
             try await contacts.add(contactList(0..<40_000))
@@ -84,7 +84,7 @@ struct OutsideWritesTests {
     }
 
     /// Only the commit can notice it, for the batch has looked before.
-    @Test func whatIsWrittenWhileABatchRunsIsSeenAfterIt() async throws {
+    @Test func writesDuringABatchAreSeenAfterIt() async throws {
         try await withContainer(.sqlite) { container, url in
             let contacts = try container.dataSource(ContactDataSource.self)
             try await contacts.add(contactList(0..<3))

@@ -5,7 +5,7 @@ import Testing
 
 /// One save over several data sources.
 @MainActor @Suite struct PerformInTests {
-    @Test func bothAreSavedOrNeither() async throws {
+    @Test func bothDataSourcesAreSavedOrNeither() async throws {
         try await withChat { container, senders, rooms in
             try await container.perform(in: senders, rooms) { senders, rooms in
                 try senders.insert(Sender.self).key = "s"
@@ -139,7 +139,7 @@ import Testing
         }
     }
 
-    @Test func manyAreChangedInAContext() async throws {
+    @Test func manyObjectsAreChangedInAContext() async throws {
         try await withChat { container, senders, _ in
             try await senders.add((0..<10).map { ItemData(key: "\($0)", number: Int64($0)) })
             let counts = try await senders.perform { context in

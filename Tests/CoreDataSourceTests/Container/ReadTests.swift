@@ -19,7 +19,7 @@ import Testing
 
     /// Everything in one read is of one moment, and it waits for no writer.
     @Test(arguments: StoreKind.allCases)
-    func noLaterSaveIsSeen(_ kind: StoreKind) async throws {
+    func aReadSeesNoLaterSave(_ kind: StoreKind) async throws {
         try await withContainer(kind) { container, _ in
             let contacts = try container.dataSource(ContactDataSource.self)
             try await contacts.add(contactList(0..<10))
@@ -46,7 +46,7 @@ import Testing
         }
     }
 
-    @Test func whatIsNotInTheStoreYetIsSeen() async throws {
+    @Test func aReadSeesSavesThatAreNotInTheStoreYet() async throws {
         try await withContainer { container, _ in
             let contacts = try container.dataSource(ContactDataSource.self)
             for number in 0..<50 {

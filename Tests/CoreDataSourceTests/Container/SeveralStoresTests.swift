@@ -79,6 +79,6 @@ struct SeveralStoresTests {
         }
         #expect(
             String(decoding: try #require(result).standardErrorContent, as: UTF8.self).contains(
-                "Two store descriptions are named one. Give each a name of its own."))
+                "Two store descriptions are named one. Give each store a different name."))
     }
 }

@@ -18,7 +18,7 @@ struct ActiveRecordTests {
         try await container.close()
     }
 
-    @Test func theObjectsAreOfTheClassThatIsAsked() async throws {
+    @Test func objectsHaveTheClassOfTheCall() async throws {
         try await withItems { container, _ in
             let main = container.main
             let senders: [Sender] = try Sender.all(in: main, where: \.number >= 2, order: [.descending(\.number)])
@@ -31,7 +31,7 @@ struct ActiveRecordTests {
         }
     }
 
-    @Test func whatIsRemovedIsGone() async throws {
+    @Test func aRemovedObjectIsGone() async throws {
         try await withItems { container, senders in
             try senders.writeSync { context in
                 try Sender.first(in: context, where: \.key == "s1")?.remove(in: context)

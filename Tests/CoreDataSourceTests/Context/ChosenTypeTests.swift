@@ -142,7 +142,7 @@ struct ChosenTypeTests {
     }
 
     @Test(arguments: StoreKind.allCases)
-    func theyAreSortedGroupedAndCountedByTheirRawValues(_ kind: StoreKind) async throws {
+    func chosenTypesAreSortedGroupedAndCountedByTheirRawValues(_ kind: StoreKind) async throws {
         try await withTasks(kind) { container, tasks in
             let request = FetchRequest<TaskEntity>(order: [.descending(\.priority)])
             #expect(try tasks.fetch(request).map(\.uid) == ["1", "2", "3"])
@@ -177,7 +177,7 @@ struct ChosenTypeTests {
     }
 
     /// The default value of the model, the raw value 0, or the first case.
-    @Test func whatIsReadInThePlaceOfNil() async throws {
+    @Test func nilReadsAsTheDefaultTheZeroOrTheFirstCase() async throws {
         let attributes = [
             AttributeDescription(name: "share", type: .double, defaultValue: .double(0.5)),
             AttributeDescription(name: "labels", type: .integer32), AttributeDescription(name: "season", type: .string),
@@ -218,7 +218,7 @@ struct ChosenTypeTests {
         // What its low 16 bits are is of a case.
         ("effort", "65537"), ("origin.detour", "''"),
     ])
-    func whatIsOfNoCaseIsReportedAndReadAsTheDefault(_ attribute: String, _ sql: String) async throws {
+    func aValueWithoutACaseIsReportedAndReadAsTheDefault(_ attribute: String, _ sql: String) async throws {
         let directory = try TemporaryDirectory()
         var container = try await PersistentContainer(model: .tasks, store: .sqlite(directory.store))
         try await container.dataSource(TaskDataSource.self).perform { context in

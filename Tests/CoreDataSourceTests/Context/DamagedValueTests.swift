@@ -100,7 +100,7 @@ struct DamagedValueTests {
     }
 
     @Test(arguments: ["integer64Required", "doubleRequired", "dateRequired"], ["'many'", "x'00'"])
-    func aStringWhereANumberIsToBeIsReported(attribute: String, sql: String) async throws {
+    func aStringInsteadOfANumberIsReported(attribute: String, sql: String) async throws {
         try await withDamage(attribute, sql) { _, _ in }
     }
 

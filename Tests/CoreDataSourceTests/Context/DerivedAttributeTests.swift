@@ -29,7 +29,7 @@ struct DerivedAttributeTests {
                 ])
         ])
 
-    @Test func theyFollowTheirSourceWithEachSave() async throws {
+    @Test func derivedAttributesFollowTheirSourceWithEachSave() async throws {
         let container = try await PersistentContainer(model: model, store: .inMemory)
         let entries = try container.dataSource(EntryDataSource.self)
         let before = Date()

@@ -50,7 +50,7 @@ struct FamilyTests {
         #expect(try container.main.fetch(Item.self).map(\.key).sorted() == keys.sorted())
     }
 
-    @Test func theFirstIsTheFirstOfTheWholeFamily() async throws {
+    @Test func firstReturnsTheFirstOfTheWholeFamily() async throws {
         let container = try await PersistentContainer(model: .chat, store: .inMemory)
         let everything = try container.dataSource(Everything.self)
         try await everything.perform { context in

@@ -4,7 +4,7 @@ import Testing
 @MainActor
 struct MainFollowsTests {
     /// Main forgot everything at the start of a fetch, stopped listening, and never heard of what it fetched then.
-    @Test func whatIsFetchedAfterEverythingWasForgottenIsFollowed() async throws {
+    @Test func objectsFetchedAfterEverythingWasForgottenAreFollowed() async throws {
         try await withContainer { container, _ in
             let contacts = try container.dataSource(ContactDataSource.self)
             try await contacts.add(contactList(0..<1_200))
@@ -16,7 +16,7 @@ struct MainFollowsTests {
     }
 
     /// What main holds had to be read anew while the disk failed, and nothing has been saved since.
-    @Test func whatCouldNotBeReadAnewIsReadByTheNextFetch() async throws {
+    @Test func rowsThatCouldNotBeReloadedAreReadByTheNextFetch() async throws {
         let (container, store) = PersistentContainer.faulty(configuration: .init(mainBacklogByteLimit: 1))
         let senders = try container.dataSource(SenderDataSource.self)
         try await senders.add(ItemData(key: "a", number: 1))

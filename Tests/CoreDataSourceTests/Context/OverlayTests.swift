@@ -1,6 +1,7 @@
 import CoreDataSource
 import Foundation
 import Testing
+import TestSupport
 
 /// A fetch in a context answers over what is stored, what is saved but not committed, and what is edited, as one.
 @MainActor
@@ -15,7 +16,7 @@ struct OverlayTests {
     /// Random edits, some committed, some held back before the commit, some not saved yet; every fetch is held against a
     /// dictionary.
     @Test(arguments: 0..<24)
-    func everyTierCounts(seed: UInt64) async throws {
+    func queriesIncludeEveryTier(seed: UInt64) async throws {
         let (container, store) = PersistentContainer.faulty()
         let senders = try container.dataSource(SenderDataSource.self)
         var random = SeededRandom(seed: seed)

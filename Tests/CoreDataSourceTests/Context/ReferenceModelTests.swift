@@ -2,6 +2,7 @@ import CoreDataSource
 import Foundation
 import RowStore
 import Testing
+import TestSupport
 
 /// Random operations, held against a dictionary that does the same.
 @MainActor

@@ -1,6 +1,7 @@
 import CoreDataSource
 import Foundation
 import Testing
+import TestSupport
 
 /// How much a private context keeps of what it has read and saved.
 @MainActor
@@ -37,7 +38,7 @@ struct RegisteredBytesTests {
     }
 
     /// Growing, shrinking, deleted and rolled back objects are counted as what they are.
-    @Test func whatIsCountedIsWhatIsThere() async throws {
+    @Test func theCountedBytesAreThoseOfTheObjects() async throws {
         try await withContainer { container, _ in
             let contacts = try container.dataSource(ContactDataSource.self)
             var random = SeededRandom(seed: 7)

@@ -4,7 +4,7 @@ import Testing
 @MainActor
 struct UniquenessTests {
     @Test(arguments: StoreKind.allCases)
-    func twoOfOneSaveAreRefused(kind: StoreKind) async throws {
+    func twoEqualValuesInOneSaveAreRefused(kind: StoreKind) async throws {
         try await withContainer(kind) { container, _ in
             let contacts = try container.dataSource(ContactDataSource.self)
             let error = await #expect(throws: DataSourceError.self) {
@@ -23,7 +23,7 @@ struct UniquenessTests {
 
     /// Whatever is registered or not, the store is asked if need be.
     @Test(arguments: [0, 300_000])
-    func aStoredOneIsFound(registeredObjectByteLimit: Int) async throws {
+    func aStoredValueIsFound(registeredObjectByteLimit: Int) async throws {
         let configuration = PersistentContainer.Configuration(registeredObjectByteLimit: registeredObjectByteLimit)
         try await withContainer(configuration: configuration) { container, _ in
             let contacts = try container.dataSource(ContactDataSource.self)
@@ -53,7 +53,7 @@ struct UniquenessTests {
     }
 
     @Test(arguments: StoreKind.allCases)
-    func aDeletedOnesValueIsFreeInTheSameSave(kind: StoreKind) async throws {
+    func aDeletedObjectsValueIsFreeInTheSameSave(kind: StoreKind) async throws {
         try await withContainer(kind) { container, _ in
             let contacts = try container.dataSource(ContactDataSource.self)
             try await contacts.add(ContactData(uid: "a", name: "old"))

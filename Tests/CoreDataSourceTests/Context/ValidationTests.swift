@@ -41,14 +41,14 @@ struct ValidationTests {
     }
 
     @Test func lengthsAndPatternsAreChecked() async throws {
-        #expect(try await failure { $0.code = "A" }?.message.contains("fewer than the 2") == true)
-        #expect(try await failure { $0.code = "ABCDEFGHI" }?.message.contains("more than the 8") == true)
+        #expect(try await failure { $0.code = "A" }?.message.contains("requires at least 2") == true)
+        #expect(try await failure { $0.code = "ABCDEFGHI" }?.message.contains("allows at most 8") == true)
         #expect(try await failure { $0.code = "AB12x" }?.message.contains("pattern") == true)
     }
 
     /// The first alternative matches a part of the text, and a later one all of it.
     @Test(arguments: [("AB", true), ("ABC", true), ("ABCD", false), ("ABC\n", false)])
-    func aPatternIsAboutTheWholeText(code: String, isAllowed: Bool) async throws {
+    func aPatternMatchesTheWholeString(code: String, isAllowed: Bool) async throws {
         var model = ManagedObjectModel.allTypes
         let entity = try #require(model.entities.firstIndex { $0.name == "Bounded" })
         let attribute = try #require(model.entities[entity].attributes.firstIndex { $0.name == "code" })
@@ -64,7 +64,7 @@ struct ValidationTests {
         #expect(try await failure { $0.day = Date(timeIntervalSinceReferenceDate: -1) }?.attributeName == "day")
     }
 
-    @Test func aNumberThatIsNoneIsRefusedBeforeTheSave() async throws {
+    @Test func notANumberIsRefusedBeforeTheSave() async throws {
         #expect(try await failure { $0.ratio = .nan }?.attributeName == "ratio")
     }
 

@@ -5,7 +5,7 @@ import Testing
 @MainActor
 struct AddTests {
     @Test(arguments: StoreKind.allCases)
-    func whatIsAddedIsFetched(kind: StoreKind) async throws {
+    func addedValuesAreFetched(kind: StoreKind) async throws {
         try await withContainer(kind) { container, _ in
             let contacts = try container.dataSource(ContactDataSource.self)
             let report = try await contacts.add(contactList(0..<10))

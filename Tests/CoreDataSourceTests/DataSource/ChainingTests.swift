@@ -3,7 +3,7 @@ import Testing
 
 @MainActor
 struct ChainingTests {
-    @Test func whatIsWrittenIsReadInTheSameChain() async throws {
+    @Test func aWriteIsReadInTheSameChain() async throws {
         try await withContainer { container, _ in
             let contacts = try container.dataSource(ContactDataSource.self)
             var counts: [Int] = []
@@ -33,7 +33,7 @@ struct ChainingTests {
         }
     }
 
-    @Test func aFailedWriteWithoutACallbackIsTold() async throws {
+    @Test func aFailedWriteWithoutACallbackIsReported() async throws {
         try await withContainer { container, _ in
             let contacts = try container.dataSource(ToldContactDataSource.self)
             var failures = container.failures.makeAsyncIterator()

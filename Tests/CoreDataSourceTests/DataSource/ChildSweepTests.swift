@@ -11,7 +11,7 @@ import Testing
         TopicValue(key: "2", letters: [LetterValue(key: "c")]),
     ]
 
-    @Test func whatTheListOfAParentLacksIsDeletedAndNothingElse() async throws {
+    @Test func childrenThatTheListLacksAreDeletedAndNothingElse() async throws {
         try await withBoard(BoardDataSource.self) { container, board in
             try await board.sync(list, entity: Topic.self)
             #expect(try await container.board() == ["1": ["a": ["x", "y"], "b": ["z"]], "2": ["c": []]])
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test func whatTheBatchMovesOrKeepsElsewhereStays() async throws {
+    @Test func childrenThatTheBatchMovesOrKeepsElsewhereStay() async throws {
         try await withBoard(BoardDataSource.self) { container, board in
             try await board.add(list)
             try await board.perform { context in
@@ -80,7 +80,7 @@ import Testing
         }
     }
 
-    @Test func whatAHookReturnsForAValueStays() async throws {
+    @Test func anObjectThatAHookReturnsForAValueStays() async throws {
         try await withEmptyGraph { container in
             let tree = try container.dataSource(TreeDataSource.self)
             let list = [FolderValue(key: "root"), FolderValue(key: "leaf", parent: "root")]

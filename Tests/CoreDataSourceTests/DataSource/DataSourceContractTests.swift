@@ -64,7 +64,7 @@ struct DataSourceContractTests {
         #expect(try await rules(HidingDataSource.self) == [])
     }
 
-    @Test func valuesThatMakeNothingSayNothing() async throws {
+    @Test func valuesWithoutObjectsProveNothing() async throws {
         #expect(try await rules(PersonDataSource.self, values: []) == [.values])
         let ignored = (1...3).map { PersonValue(uid: "\($0)", name: "ignored") }
         #expect(try await rules(PersonDataSource.self, values: ignored) == [.values])
@@ -80,7 +80,7 @@ struct DataSourceContractTests {
         #expect(text.contains("ContactEntity (") && text.contains("age 2") && text.contains("age 1"))
     }
 
-    @Test func whatCannotBeAddedAtAllIsThrown() async throws {
+    @Test func anErrorOfTheFirstAddIsThrown() async throws {
         let values = Self.values + [PersonValue(uid: "6", name: "poison")]
         await #expect(throws: Poison.self) { try await rules(PersonDataSource.self, values: values) }
     }

@@ -52,7 +52,7 @@ private final class LooseFolderDataSource: DataSource<FolderValue> {
         }
     }
 
-    @Test func whatComesLaterInTheListIsLinked() async throws {
+    @Test func objectsThatComeLaterInTheListAreLinked() async throws {
         try await withEmptyGraph { container in
             let folders = try container.dataSource(FolderDataSource.self)
             #expect(try await folders.add(list) == SaveReport(inserted: 4))

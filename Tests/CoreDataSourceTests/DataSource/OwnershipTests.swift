@@ -45,7 +45,7 @@ struct OwnershipTests {
         }
     }
 
-    @Test func toOwnAnEntityIsToOwnWhatIsBelowIt() async throws {
+    @Test func owningAnEntityIncludesItsSubEntities() async throws {
         try await withContainer { container, _ in
             _ = try container.dataSource(EveryEntity.self)
             let error = #expect(throws: DataSourceError.self) { try container.dataSource(ContactDataSource.self) }

@@ -31,7 +31,7 @@ struct ReadThroughTests {
 
     private func loading(_ contacts: ContactDataSource) -> Int { contacts.tier.loadCount }
 
-    @Test func whatIsThereIsNotLoaded() async throws {
+    @Test func anExistingObjectIsNotLoaded() async throws {
         try await withContainer { container, _ in
             let contacts = try container.dataSource(ContactDataSource.self)
             try await contacts.add(ContactData(uid: "7", name: "Guan Yu"))
@@ -44,7 +44,7 @@ struct ReadThroughTests {
     }
 
     @Test(arguments: StoreKind.allCases)
-    func whatIsNotThereIsLoadedAndAdded(_ kind: StoreKind) async throws {
+    func aMissingObjectIsLoadedAndAdded(_ kind: StoreKind) async throws {
         try await withContainer(kind) { container, _ in
             let contacts = try container.dataSource(ContactDataSource.self)
             let found = try await contacts.value(where: \.uid, equals: "7", as: ContactName.self) {

@@ -22,7 +22,7 @@ struct RollbackTests {
         }
     }
 
-    @Test func whatWasDeletedIsBackAfterAThrow() async throws {
+    @Test func deletedObjectsAreBackAfterAThrow() async throws {
         try await withContainer { container, _ in
             let contacts = try container.dataSource(ContactDataSource.self)
             try await contacts.add(contactList(0..<3))

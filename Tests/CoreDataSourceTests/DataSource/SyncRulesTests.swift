@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    @Test func whatTheOperationsLackIsSkipped() async throws {
+    @Test func operationsThatAreNotAllowedAreSkipped() async throws {
         try await withTen { contacts in
             let list = contactList(5..<15) { "new \($0)" }
             let inserts = try await contacts.sync(list, entity: ContactEntity.self, operations: .insert)

@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    @Test func theirsAreTakenWhereTheyAreAskedFor() async throws {
+    @Test func theirValuesAreTakenOnRequest() async throws {
         try await withDraft {
             $0.object.subject = "mine"
             $0.object.key = "b"
@@ -106,7 +106,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func whatOthersDeletedIsAConflict(isKept: Bool) async throws {
+    func anObjectThatOthersDeletedIsAConflict(isKept: Bool) async throws {
         try await withDraft { context in
             try context.letter("a").topic = try context.topic("t")
         } mine: {
@@ -127,7 +127,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func whatTheDraftDeletedAndOthersEditedIsAConflict(isKept: Bool) async throws {
+    func aDeletionOfAnObjectThatOthersEditedIsAConflict(isKept: Bool) async throws {
         try await withDraft { draft in
             try draft.context.delete(draft.object)
         } theirs: {
@@ -141,7 +141,7 @@ import Testing
         }
     }
 
-    @Test func bothMayDeleteTheSame() async throws {
+    @Test func bothSidesMayDeleteTheSameObject() async throws {
         try await withDraft { draft in
             try draft.context.delete(draft.object)
         } theirs: {

@@ -24,7 +24,7 @@ import Testing
     }
 
     /// What was inserted in the draft and deleted again leaves no link, which would look like a conflict.
-    @Test func whatIsInsertedAndDeletedAgainLeavesNoLink() async throws {
+    @Test func anInsertedAndDeletedObjectLeavesNoLink() async throws {
         try await withGraph { container, source in
             try await source.perform { try $0.letter("a").subject = "old" }
             let draft = try source.draft(of: container.main.knownLetter("a"))
@@ -125,7 +125,7 @@ import Testing
         }
     }
 
-    @Test func whatIsEditedDuringASaveStaysAnEdit() async throws {
+    @Test func anEditDuringASaveStaysAnEdit() async throws {
         try await withGraph { container, source in
             try await source.perform { _ = try $0.letter("a") }
             let draft = try source.draft(of: container.main.knownLetter("a"))
@@ -180,7 +180,7 @@ import Testing
 
 /// What a draft shows of other saves.
 @MainActor @Suite struct DraftFollowTests {
-    @Test func whatIsNotEditedFollowsOtherSaves() async throws {
+    @Test func uneditedObjectsFollowOtherSaves() async throws {
         try await withGraph { container, source in
             try await source.perform { context in
                 try context.letter("a").topic = try context.topic("t")

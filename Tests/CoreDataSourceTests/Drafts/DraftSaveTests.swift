@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    @Test func whatIsUndoneDuringASaveThatFailsIsAsOthersHaveLeftIt() async throws {
+    @Test func anEditUndoneDuringAFailedSaveGetsTheValueOfOthers() async throws {
         try await withGraph { container, source in
             try await source.perform { try $0.letter("a").subject = "old" }
             let draft = try source.draft(of: container.main.knownLetter("a"))
@@ -97,7 +97,7 @@ import Testing
         }
     }
 
-    @Test func whatIsUndoneAndWasNotSavedIsAsOthersHaveLeftIt() async throws {
+    @Test func anUndoneEditThatWasNotSavedGetsTheValueOfOthers() async throws {
         try await withGraph { container, source in
             try await source.perform { try $0.letter("a").subject = "old" }
             let draft = try source.draft(of: container.main.knownLetter("a"))
@@ -111,7 +111,7 @@ import Testing
         }
     }
 
-    @Test func anObjectThatIsDeletedBeforeMainHasHeardOfItIsNotDrafted() async throws {
+    @Test func anObjectThatIsDeletedBeforeMainHasMergedItIsNotDrafted() async throws {
         try await withGraph { container, source in
             try await source.perform { _ = try $0.letter("a") }
             let letter = try container.main.knownLetter("a")

@@ -4,7 +4,7 @@ import Testing
 
 /// What a draft shows, and what a save of it does.
 @MainActor @Suite struct DraftTests {
-    @Test func whatIsEditedIsSeenByNobodyUntilItIsSaved() async throws {
+    @Test func editsAreInvisibleUntilTheyAreSaved() async throws {
         try await withGraph { container, source in
             try await source.perform { try $0.letter("a").subject = "old" }
             let letter = try container.main.knownLetter("a")

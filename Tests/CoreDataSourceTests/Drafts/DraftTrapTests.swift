@@ -13,7 +13,7 @@ struct DraftTrapTests {
         }
         #expect(
             try #require(result).standardErrorText.contains(
-                "An object of Letter was edited after its draft had ended. Keep the draft while its objects are edited, and make a new one after discard()."
+                "An object of Letter was edited after its draft had ended. Keep a reference to the draft while its objects are edited, and make a new draft after discard()."
             ))
     }
 
@@ -25,7 +25,8 @@ struct DraftTrapTests {
         }
         #expect(
             try #require(result).standardErrorText.contains(
-                "An object of another context was linked to Letter.topic. Look it up here by its objectID first."))
+                "An object of another context was linked to Letter.topic. Look the object up in this context by its objectID first."
+            ))
     }
 
     @Test func deletingAnObjectOfAnotherDraftTraps() async throws {

@@ -1,5 +1,6 @@
 import CoreDataSource
 import Testing
+import TestSupport
 
 /// Orders that two sides have changed.
 struct OrderMergeTests {
@@ -19,14 +20,14 @@ struct OrderMergeTests {
         #expect(merge("abc", "cab", "bca", isMine: false) == "bca")
     }
 
-    @Test func whatOneSideHasAddedFollowsTheSameElement() {
+    @Test func anAddedElementFollowsTheSameElement() {
         #expect(merge("abc", "abxc", "abyc") == "abxyc" || merge("abc", "abxc", "abyc") == "abyxc")
         #expect(merge("abc", "xabc", "cab") == "xcab")
         #expect(merge("abc", "cab", "abcz") == "czab")
         #expect(merge("", "xy", "z").count == 3)
     }
 
-    @Test func whatOneSideHasRemovedGoes() {
+    @Test func aRemovedElementGoes() {
         #expect(merge("abcd", "dbc", "abc") == "bc")
     }
 

@@ -8,7 +8,7 @@ import Testing
         func didChangeContent(dataKey: String) {}
     }
 
-    @Test func theReasonNamesWhatIsReadOneByOne() async throws {
+    @Test func theReasonNamesRelationshipsReadOneByOne() async throws {
         try await withGraph { container, source in
             try await source.perform { context in
                 for number in 0..<20 { try context.letter("\(number)").topic = try context.topic("\(number)") }

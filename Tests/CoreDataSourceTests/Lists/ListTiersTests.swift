@@ -111,7 +111,7 @@ struct ListTiersTests: ItemListSuite {
         #expect(delegate.complaints == [])
     }
 
-    @Test func whatCannotBeReadIsToldAndTriedAgain() async throws {
+    @Test func aFailedReadIsReportedAndTriedAgain() async throws {
         let (container, store) = PersistentContainer.faulty()
         let senders = try container.dataSource(SenderDataSource.self)
         try await senders.add(items(0..<3))
@@ -128,7 +128,7 @@ struct ListTiersTests: ItemListSuite {
         #expect(delegate.complaints == [])
     }
 
-    @Test func whatIsHeardDuringAReadThatFailsIsNotForgotten() async throws {
+    @Test func savesDuringAFailedReadAreNotForgotten() async throws {
         let (container, store) = PersistentContainer.faulty()
         let senders = try container.dataSource(SenderDataSource.self)
         try await senders.add(items(0..<3))

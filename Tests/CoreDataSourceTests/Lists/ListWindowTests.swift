@@ -166,7 +166,7 @@ struct ListWindowTests: ItemListSuite {
 
     /// Only what is missing is read, by the key of the last row that is left; and what is saved until that has been read is
     /// neither lost nor there twice.
-    @Test func whatDeletionsLeaveIsReadOn() async throws {
+    @Test func aWindowReadsOnAfterDeletions() async throws {
         let (container, store) = PersistentContainer.faulty()
         let senders = try container.dataSource(SenderDataSource.self)
         try await senders.add(items(0..<200))

@@ -14,7 +14,7 @@ struct LiveListTests {
         }
     }
 
-    @Test func itShowsEverySave() async throws {
+    @Test func aLiveListShowsEverySave() async throws {
         try await withContacts { contacts in
             let list = try contacts.list(FetchRequest(ContactEntity.self, order: [SortDescriptor(\.name)]))
             #expect(list.snapshot.map(\.name) == ["name 0", "name 1", "name 2"])
@@ -27,7 +27,7 @@ struct LiveListTests {
         }
     }
 
-    @Test func whoeverObservesItHears() async throws {
+    @Test func observersOfALiveListAreNotified() async throws {
         try await withContacts { contacts in
             let list = try contacts.list(FetchRequest(ContactEntity.self))
             let heard = Shared(0)
@@ -54,7 +54,7 @@ struct LiveListTests {
         }
     }
 
-    @Test func itsWindowCanBeMoved() async throws {
+    @Test func theWindowOfALiveListCanBeMoved() async throws {
         try await withContacts { contacts in
             try await contacts.add(contactList(3..<9), waitFor: .main)
             let list = try contacts.list(FetchRequest(ContactEntity.self, order: [SortDescriptor(\.name)], limit: 4))
@@ -78,7 +78,7 @@ struct LiveListTests {
         }
     }
 
-    @Test func itSaysThatTheContainerWasClosed() async throws {
+    @Test func aLiveListReportsThatTheContainerWasClosed() async throws {
         try await withContainer(.inMemory) { container, _ in
             let contacts = try container.dataSource(ContactDataSource.self)
             try await contacts.add(contactList(0..<3))
@@ -100,7 +100,7 @@ struct LiveListTests {
         }
     }
 
-    @Test func itGoesWhenNobodyHoldsIt() async throws {
+    @Test func aLiveListEndsWhenItIsReleased() async throws {
         try await withContacts { contacts in
             var list: LiveList<ContactEntity>? = try contacts.list(FetchRequest(ContactEntity.self))
             weak let probe = list

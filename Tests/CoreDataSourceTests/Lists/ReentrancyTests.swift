@@ -19,7 +19,7 @@ struct ReentrancyTests {
     }
 
     /// A fetch in a call merges what was saved meanwhile; that is reported after this report.
-    @Test func whatIsSavedInACallIsReportedAfterIt() async throws {
+    @Test func aSaveInACallIsReportedAfterIt() async throws {
         try await withContacts { contacts in
             let delegate = RecordingDelegate()
             try register(delegate, "list", contacts)

@@ -103,7 +103,7 @@ struct RegisterTests {
         }
     }
 
-    @Test func aPredicateThatFailsIsToldAndTriedAgain() async throws {
+    @Test func aPredicateThatFailsIsReportedAndTriedAgain() async throws {
         try await withList(["Al", "Bob"]) { contacts, _, _ in
             try await contacts.delete(contact(1, ""), waitFor: .main)
             let delegate = RecordingDelegate()
@@ -227,7 +227,7 @@ struct RegisterTests {
         }
     }
 
-    @Test func whyNamesTheSaveTheSourceAndTheAttributes() async throws {
+    @Test func theReasonNamesTheSaveTheSourceAndTheAttributes() async throws {
         try await withList(["Al", "Bob"]) { contacts, _, _ in
             #expect(contacts.lastUpdateReason(dataKey: "list")?.kind == .initial)
             try await contacts.add(contact(1, "Bo", "new"), waitFor: .main)
@@ -337,7 +337,7 @@ struct RegisterTests {
         }
     }
 
-    @Test func whatCannotBeAskedForIsAnError() async throws {
+    @Test func anInvalidRequestIsAnError() async throws {
         try await withContainer(.inMemory) { container, _ in
             let contacts = try container.dataSource(ContactDataSource.self)
             let delegate = RecordingDelegate()

@@ -36,7 +36,7 @@ struct UpdatesTests {
         }
     }
 
-    @Test func eachSaveIsAnUpdateForOneThatKeepsUp() async throws {
+    @Test func eachSaveIsAnUpdateForALoopThatKeepsUp() async throws {
         try await withContacts { contacts, _ in
             var updates = contacts.updates(FetchRequest(ContactEntity.self, order: [SortDescriptor(\.name)]))
                 .makeAsyncIterator()
@@ -52,7 +52,7 @@ struct UpdatesTests {
         }
     }
 
-    @Test func oneThatIsSlowGetsTheLatestWithOneDifference() async throws {
+    @Test func aSlowLoopGetsTheLatestWithOneDifference() async throws {
         try await withContacts { contacts, _ in
             var updates = contacts.updates(FetchRequest(ContactEntity.self, order: [SortDescriptor(\.name)]))
                 .makeAsyncIterator()
@@ -68,7 +68,7 @@ struct UpdatesTests {
         }
     }
 
-    @Test func whatComesAndGoesUnseenIsNoUpdate() async throws {
+    @Test func aRowThatComesAndGoesUnseenIsNoUpdate() async throws {
         try await withContacts { contacts, _ in
             var updates = contacts.updates(FetchRequest(ContactEntity.self)).makeAsyncIterator()
             _ = await updates.next()
@@ -80,7 +80,7 @@ struct UpdatesTests {
         }
     }
 
-    @Test func everyChangeIsToldOneByOne() async throws {
+    @Test func everyChangeIsReportedOneByOne() async throws {
         try await withContacts { contacts, _ in
             var updates = contacts.updates(
                 FetchRequest(ContactEntity.self, order: [SortDescriptor(\.name)]), buffering: .every()
@@ -98,7 +98,7 @@ struct UpdatesTests {
         }
     }
 
-    @Test func whatFindsNoRoomIsJoinedToTheLast() async throws {
+    @Test func anUpdateWithoutRoomIsJoinedToTheLast() async throws {
         try await withContacts { contacts, _ in
             var updates = contacts.updates(FetchRequest(ContactEntity.self), buffering: .every(bound: 2))
                 .makeAsyncIterator()

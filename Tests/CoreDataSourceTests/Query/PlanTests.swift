@@ -45,7 +45,7 @@ struct PlanTests {
         }
     }
 
-    @Test func whatIsMadeOfConstantsIsCalculatedBefore() async throws {
+    @Test func constantExpressionsAreCalculatedBefore() async throws {
         try await withContacts { contacts in
             let negative = FetchPredicate(#Predicate<ContactEntity> { $0.age == -1 })
             #expect(negative.predicateFormat == "age == -1")
@@ -140,7 +140,7 @@ struct PlanTests {
         }
     }
 
-    @Test func whatCannotBeTestedIsAnErrorWhereverItStands() async throws {
+    @Test func anUntestablePartIsAnErrorWhereverItStands() async throws {
         try await withContacts { contacts in
             try await contacts.add(ContactData(uid: "long", name: String(repeating: "a", count: 40) + "!", phone: "x"))
             let slow = try FetchPredicate<ContactEntity>(format: "name MATCHES '(a+)+b'")

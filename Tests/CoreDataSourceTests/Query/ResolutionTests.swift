@@ -56,7 +56,7 @@ struct ResolutionTests {
     ]
 
     @Test(arguments: refused.indices)
-    func whatMeansNothingIsRefusedByName(index: Int) throws {
+    func invalidPredicatesAreRefusedByName(index: Int) throws {
         let (node, code) = ResolutionTests.refused[index]
         let error = #expect(throws: DataSourceError.self) { try resolve(node) }
         #expect(error?.code == code, "\(node): \(error?.message ?? "")")
@@ -146,7 +146,7 @@ struct ResolutionTests {
     }
 
     /// Texts and other values on both sides of every operator, against null.
-    @Test func nullOnEitherSide() throws {
+    @Test func nullIsComparedOnEitherSide() throws {
         let row = RowSnapshot(columnCount: QuerySamples.sample.columns.count)
         let null = FetchExpression.constant(.null)
         for relation in [ComparisonOperator.less, .lessOrEqual, .greater, .greaterOrEqual] {

@@ -164,7 +164,7 @@ struct TierQueryTests {
 
     /// - Parameter hasParts: Whether there is a sub-entity, whose rows are in a table of their own.
     @Test(arguments: [false, true])
-    func everyTierCounts(hasParts: Bool) async throws {
+    func queriesIncludeEveryTier(hasParts: Bool) async throws {
         print("TierQueryTests: COREDATASOURCE_SEED=\(TierQueryTests.seed)")
         let layout = hasParts ? QuerySamples.layoutWithParts : QuerySamples.layout
         let directory = try TemporaryDirectory()

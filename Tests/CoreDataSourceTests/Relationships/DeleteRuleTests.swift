@@ -95,7 +95,7 @@ import Testing
         }
     }
 
-    @Test func whatIsDeletedOrMovedAwayInTheSameSaveDeniesNothing() async throws {
+    @Test func objectsDeletedOrMovedInTheSameSaveDenyNothing() async throws {
         try await withGraph { container, source in
             try await source.perform { context in
                 for key in ["a", "b", "c"] { try context.letter(key).author = try context.person("p") }

@@ -30,7 +30,7 @@ import Testing
         return container.statementCount - before
     }
 
-    @Test func whatManyObjectsLeadToIsReadAtOnce() async throws {
+    @Test func relatedObjectsOfManyObjectsAreReadAtOnce() async throws {
         try await withLetters(1000, topics: 100) { container, _ in
             let counted = try statements(container) {
                 let letters = try container.main.fetch(Letter.self)
@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    @Test func whatIsPrefetchedIsNotReadLater() async throws {
+    @Test func prefetchedObjectsAreNotReadLater() async throws {
         try await withLetters(1000, topics: 100) { container, _ in
             var letters: [Letter] = []
             let fetched = try statements(container) {
@@ -148,7 +148,7 @@ import Testing
         try await container.close()
     }
 
-    @Test func whatWasReadOneByOneIsNamed() async throws {
+    @Test func relationshipsReadOneByOneAreNamed() async throws {
         try await withLetters(20, topics: 20) { container, _ in
             var request = FetchRequest(Letter.self)
             #expect(try container.main.explain(request).readOneByOne == [:])

@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    @Test func aSetIsMadeWhatItIsToBe() async throws {
+    @Test func aSetIsReplacedAsAWhole() async throws {
         try await check {
             let topic = try $0.topic("t")
             topic.letters.set(try ["a", "b"].map($0.letter))
@@ -245,7 +245,7 @@ import Testing
         try await container.close()
     }
 
-    @Test func whatIsRequiredMustBeLinked() async throws {
+    @Test func requiredRelationshipsMustBeLinked() async throws {
         let container = try await PersistentContainer(model: .graph, store: .inMemory)
         let source = try container.dataSource(GraphDataSource.self)
         let error = await #expect(throws: DataSourceError.self) {

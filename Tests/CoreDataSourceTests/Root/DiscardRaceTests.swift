@@ -2,6 +2,7 @@ import CoreDataSource
 import Foundation
 import RowStore
 import Testing
+import TestSupport
 
 /// Tasks save, flush and discard at once while the disk fails now and then: nobody waits for ever, and what was
 /// acknowledged is in the store.

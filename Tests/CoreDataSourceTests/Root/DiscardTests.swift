@@ -12,7 +12,7 @@ struct DiscardTests {
     }
 
     /// The caller hung until some later save, and then heard of success.
-    @Test func whoeverWaitsForADiscardedSaveIsTold() async throws {
+    @Test func waitersForADiscardedSaveAreNotified() async throws {
         let root = try pending()
         let heard = Shared<DataSourceError.Code?>(nil)
         root.whenCommitted(1) { if case .failure(let error) = $0 { heard.value = error.code } }
@@ -21,7 +21,7 @@ struct DiscardTests {
     }
 
     /// The caller heard of success.
-    @Test func whoeverAsksForADiscardedSaveIsTold() async throws {
+    @Test func aLaterWaiterForADiscardedSaveIsNotified() async throws {
         let root = try pending(2)
         #expect(await root.discardPending() == 2)
         let error = await #expect(throws: DataSourceError.self) { try await root.committed(1) }
@@ -30,7 +30,7 @@ struct DiscardTests {
         #expect(inPlace?.code == .pendingDiscarded)
     }
 
-    @Test func savesBeforeAndAfterAreNoneOfThem() async throws {
+    @Test func savesBeforeAndAfterAreNotDiscarded() async throws {
         let root = try pending()
         try await root.flush()
         let second = try root.accept(ChangeSet(entities: []))

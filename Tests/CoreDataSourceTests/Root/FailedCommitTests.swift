@@ -7,7 +7,7 @@ import Testing
 struct FailedCommitTests {
     private let item = ItemData(key: "a", number: 1)
 
-    @Test func theCallerHearsWhatTheDiskSaid() async throws {
+    @Test func theCallerGetsTheErrorOfTheDisk() async throws {
         let (container, store) = PersistentContainer.faulty()
         store.fail(with: noRoom)
         let senders = try container.dataSource(SenderDataSource.self)
@@ -153,7 +153,7 @@ struct FailedCommitTests {
         try container.flushAndWait()
     }
 
-    @Test func discardingTakesThemOutOfAllContexts() async throws {
+    @Test func discardingTakesSavesOutOfAllContexts() async throws {
         let (container, store) = PersistentContainer.faulty()
         let senders = try container.dataSource(SenderDataSource.self)
         try await senders.add([item, ItemData(key: "b", number: 2)])
@@ -215,7 +215,7 @@ struct FailedCommitTests {
         #expect(try await senders.add(ItemData(key: "a", number: 5), waitFor: .main) == SaveReport(updated: 1))
     }
 
-    @Test func aBlockedCallerHearsItToo() throws {
+    @Test func aBlockedCallerGetsTheErrorToo() throws {
         let (container, store) = PersistentContainer.faulty()
         store.fail(with: noRoom)
         let senders = try container.dataSource(SenderDataSource.self)

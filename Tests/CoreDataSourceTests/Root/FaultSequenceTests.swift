@@ -2,6 +2,7 @@ import CoreDataSource
 import Foundation
 import RowStore
 import Testing
+import TestSupport
 
 /// Random saves, failures of the disk, flushes and discards, held against two dictionaries: what is in the store, and what
 /// main shows.

@@ -53,7 +53,7 @@ struct GroupCommitTests {
     }
 
     /// D4: the ancestor called back when the rows had reached the memory of main, and knew no errors.
-    @Test func aCallbackComesAfterTheCommitAndHearsOfErrors() async throws {
+    @Test func aCallbackComesAfterTheCommitAndGetsErrors() async throws {
         let (container, store) = PersistentContainer.faulty()
         let senders = try container.dataSource(SenderDataSource.self)
         let committed = await withCheckedContinuation { continuation in

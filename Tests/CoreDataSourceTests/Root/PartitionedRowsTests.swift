@@ -5,7 +5,7 @@ import Testing
 /// Values in parts.
 struct PartitionedRowsTests {
     /// Whatever is done, it holds what a dictionary holds, and copies stay as they are.
-    @Test func itIsADictionaryAndItsCopiesStay() {
+    @Test func partitionedRowsAreADictionaryWhoseCopiesStay() {
         var random = SeededRandom(seed: testSeed())
         var rows = PartitionedRows<Int64, [Int]>()
         var expected: [Int64: [Int]] = [:]

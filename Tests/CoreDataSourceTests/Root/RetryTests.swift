@@ -41,7 +41,7 @@ struct RetryTests {
         #expect(try senders.count(Sender.self) == 1)
     }
 
-    @Test func aDataSourceIsToldOnceOfEachSave() async throws {
+    @Test func aDataSourceIsNotifiedOnceOfEachSave() async throws {
         let (container, store, timers) = PersistentContainer.timed()
         let senders = try container.dataSource(ListeningDataSource.self)
         store.fail(with: noRoom)
@@ -56,7 +56,7 @@ struct RetryTests {
     }
 
     /// Of two saves one awaited and refused, the one before it stays, and the one after it goes.
-    @Test func whatRestsOnARefusedSaveIsReported() async throws {
+    @Test func savesThatDependOnARefusedOneAreReported() async throws {
         let (container, store, _) = PersistentContainer.timed()
         let senders = try container.dataSource(ListeningDataSource.self)
         let root = container.stack.root

@@ -1,6 +1,7 @@
 import CoreDataSource
 import RowStore
 import Testing
+import TestSupport
 
 /// The log decides what is committed, merged and laid over a fetch; here it is compared with a list that forgets nothing.
 struct SaveLogTests {
@@ -85,7 +86,7 @@ struct SaveLogTests {
         #expect(log.unmergedByteCount == 0)
     }
 
-    @Test func whatMainHasMergedDoesNotCountAgainstTheLimit() {
+    @Test func mergedSavesDoNotCountAgainstTheLimit() {
         var log = log(unmergedByteLimit: 1000)
         log.startMerging()
         var changes = EntityChanges(entity: 1)

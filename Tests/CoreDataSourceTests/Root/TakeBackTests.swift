@@ -8,7 +8,7 @@ import Testing
 @MainActor
 struct TakeBackTests {
     @Test(arguments: 0..<6)
-    func whatIsTakenBackIsGoneEverywhere(round: UInt64) async throws {
+    func savesThatAreTakenBackAreGoneEverywhere(round: UInt64) async throws {
         let seed = testSeed() &+ round
         var random = SeededRandom(seed: seed)
         let (container, store, timers) = PersistentContainer.timed()

@@ -11,7 +11,7 @@ struct LeaseStateTests {
         return LeaseTable(version: version, leases: [lease], tickets: [])
     }
 
-    @Test func whatTheStoreSaysIsTaken() {
+    @Test func anAnswerOfTheStoreIsTaken() {
         var state = LeaseState()
         state.take(table(3, epoch: 5), own: 7, asked: state.generation)
         #expect(state.use([0])?.epochs == [LeaseEpoch(entity: 0, epoch: 5)])

@@ -65,7 +65,7 @@ struct LeaseTests {
     }
 
     @Test(arguments: SharedPlace.Kind.all)
-    func whoWaitsTooLongIsToldByWhom(kind: SharedPlace.Kind) async throws {
+    func theErrorAfterALongWaitNamesTheHolder(kind: SharedPlace.Kind) async throws {
         try await withTwo(kind, times: .short) { one, other in
             let mine = try one.dataSource(ContactDataSource.self)
             let theirs = try other.dataSource(ContactDataSource.self)

@@ -56,7 +56,7 @@ struct PromotedStandbyTests {
         }
     }
 
-    @Test func everybodyReadsAnewAndNoKeyIsGivenTwice() async throws {
+    @Test func allMembersReloadAndNoKeyIsGivenTwice() async throws {
         let (one, other) = (try open(), try open())
         let contacts = try one.dataSource(ContactDataSource.self)
         let groups = try other.dataSource(GroupDataSource.self)

@@ -38,7 +38,7 @@ struct SharedStoreTests {
     }
 
     @Test(arguments: SharedPlace.Kind.all)
-    func eachSeesWhatTheOtherHasSaved(kind: SharedPlace.Kind) async throws {
+    func eachProcessSeesTheSavesOfTheOther(kind: SharedPlace.Kind) async throws {
         try await withTwo(kind) { one, other, _ in
             try await one.contacts.add(contactList(0..<3))
             #expect(try other.names() == ["uid-0 name 0", "uid-1 name 1", "uid-2 name 2"])
@@ -51,7 +51,7 @@ struct SharedStoreTests {
     }
 
     @Test(arguments: SharedPlace.Kind.all)
-    func hooksFindWhatTheOtherHasSaved(kind: SharedPlace.Kind) async throws {
+    func hooksFindTheSavesOfTheOther(kind: SharedPlace.Kind) async throws {
         try await withTwo(kind) { one, other, _ in
             #expect(try await one.contacts.add(contactList(0..<100)) == SaveReport(inserted: 100))
             #expect(try await other.contacts.add(contactList(0..<100)) == SaveReport())
@@ -109,7 +109,7 @@ struct SharedStoreTests {
     }
 
     @Test(arguments: SharedPlace.Kind.all)
-    func aSaveOfManyRowsIsReadAnew(kind: SharedPlace.Kind) async throws {
+    func aSaveOfManyRowsIsReloaded(kind: SharedPlace.Kind) async throws {
         try await withTwo(kind) { one, other, _ in
             try await one.contacts.add(contactList(0..<10))
             let held = try #require(try other.contacts.main.first(ContactEntity.self, where: \.uid == "uid-0"))

@@ -66,7 +66,7 @@ import Testing
             "too deep"),
     ]
 
-    @Test(arguments: wrong) func whatIsWrongIsNamedAndChangesNothing(wrong: Wrong) async throws {
+    @Test(arguments: wrong) func anInvalidGraphIsNamedAndChangesNothing(wrong: Wrong) async throws {
         try await withEmptyGraph { container in
             let source = try container.dataSource(GraphDataSource.self)
             let stored = "{\"Letter\": [{\"key\": \"stored\"}], \"Dog\": [{\"key\": \"dog\"}]}"
@@ -105,7 +105,7 @@ import Testing
         }
     }
 
-    @Test func whatCannotBeNamedIsNotExported() async throws {
+    @Test func objectsWithoutAKeyAreNotExported() async throws {
         let container = try await PersistentContainer(model: .allTypes, store: .inMemory)
         final class Families: DataSource<Int> {
             override class var entities: [ManagedObject.Type] { [Parent.self, Place.self] }

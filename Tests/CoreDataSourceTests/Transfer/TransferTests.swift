@@ -24,7 +24,7 @@ import Testing
          "Label": [{"key": "l", "letters": ["b", "a"]}]}
         """
 
-    @Test func whatIsAbsentStaysAndNullClears() async throws {
+    @Test func absentPropertiesStayAndNullClearsThem() async throws {
         try await withStored(board) { container, source in
             let change = try graph(
                 """
@@ -72,7 +72,7 @@ import Testing
         }
     }
 
-    @Test func aRequestExportsItsObjectsAndWhatIsFollowed() async throws {
+    @Test func aRequestExportsItsObjectsAndFollowedOnes() async throws {
         try await withStored(board) { container, _ in
             let request = FetchRequest<Topic>(where: \.key == "t")
             let alone = try container.main.exportGraph(request)
@@ -91,7 +91,7 @@ import Testing
         }
     }
 
-    @Test func linksToWhatIsNotExportedAreWrittenIfAsked() async throws {
+    @Test func linksToObjectsThatAreNotExportedAreWrittenOnRequest() async throws {
         try await withStored(board) { container, source in
             let alone = try container.main.exportGraph(of: [Letter.self])
             let linked = try container.main.exportGraph(of: [Letter.self], links: .all)

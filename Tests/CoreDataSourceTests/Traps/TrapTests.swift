@@ -14,7 +14,7 @@ struct TrapTests {
         }
         #expect(
             try #require(result).standardErrorText.contains(
-                "ContactEntity.name was set on an object of the main context, which is for reading. Edit it in a hook or in perform { } of its data source."
+                "ContactEntity.name was set on an object of the main context, which is read-only. Edit the object in a hook or in perform { } of its data source."
             ))
     }
 
@@ -35,7 +35,7 @@ struct TrapTests {
         }
         #expect(
             try #require(result).standardErrorText.contains(
-                "performAndWait of ContactDataSource was called inside a private context or container.read, which could wait for itself. In a hook or perform { } use the context that it was given, and write to another data source afterwards."
+                "performAndWait of ContactDataSource was called inside a private context or container.read, where it could wait for itself. In a hook or perform { }, use the context that is passed in, and write to other data sources afterwards."
             ))
     }
 
@@ -99,7 +99,7 @@ struct TrapTests {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             try await editAnOrphan()
         }
-        #expect(try #require(result).standardErrorText.contains("which is for reading"))
+        #expect(try #require(result).standardErrorText.contains("which is read-only"))
     }
 
     @Test func addingToADataSourceWithoutAHookTraps() async throws {
@@ -109,7 +109,7 @@ struct TrapTests {
         }
         #expect(
             try #require(result).standardErrorText.contains(
-                "SilentDataSource was given a value to add. Override onAdd(_:in:)."))
+                "SilentDataSource got a value to add, but does not override onAdd(_:in:)."))
     }
 
     @Test func deletingFromADataSourceWithoutAHookTraps() async throws {
@@ -119,7 +119,7 @@ struct TrapTests {
         }
         #expect(
             try #require(result).standardErrorText.contains(
-                "SilentDataSource was given a value to delete. Override onDelete(_:in:)."))
+                "SilentDataSource got a value to delete, but does not override onDelete(_:in:)."))
     }
 
     /// Nothing can be read instead of nil: no default value, no case of 0, no list of cases.
@@ -136,7 +136,7 @@ struct TrapTests {
         }
         #expect(
             try #require(result).standardErrorText.contains(
-                "Mood.mood has no value that is a case of Mood, and no default. Give the attribute a default value in the model that is the raw value of a case, make it optional, or make Mood CaseIterable."
+                "Mood.mood has a stored value that is not a case of Mood, and no default. In the model, give the attribute a default value that is the raw value of a case or make it optional, or make Mood CaseIterable."
             ))
     }
 

@@ -67,7 +67,7 @@ import Testing
         #expect(columns(model)[0] == ["b"])
     }
 
-    @Test func whatIsItsOwnInverseIsSeenFromBothEnds() {
+    @Test func aRelationshipThatIsItsOwnInverseIsSeenFromBothEnds() {
         for isToMany in [true, false] {
             let model = ManagedObjectModel(
                 name: "",

@@ -7,12 +7,12 @@ import Testing
     }
 
     @Test(arguments: ModelChange.persisted)
-    func whatChangesTheHashIsListed(_ change: ModelChange) {
+    func changesOfTheHashAreListed(_ change: ModelChange) {
         #expect(!ModelDifference(from: Library.model, to: change.model).isEmpty)
     }
 
     @Test(arguments: ModelChange.unpersisted)
-    func whatKeepsTheHashIsNot(_ change: ModelChange) {
+    func changesThatKeepTheHashAreNotListed(_ change: ModelChange) {
         #expect(ModelDifference(from: Library.model, to: change.model).isEmpty)
     }
 

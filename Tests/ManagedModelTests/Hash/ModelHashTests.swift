@@ -14,7 +14,7 @@ import Testing
     }
 
     @Test(arguments: ["", "0", "+000000000000001ffffffffffffffff", "0000000000000001FFFFFFFFFFFFFFFF", "é"])
-    func whatIsNoDescriptionIsRefused(_ text: String) {
+    func invalidDescriptionsAreRefused(_ text: String) {
         #expect(ModelHash(text) == nil)
     }
 }

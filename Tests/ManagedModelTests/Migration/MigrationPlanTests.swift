@@ -111,7 +111,7 @@ import Testing
         },
         Case(
             "two attributes are renamed from one", in: "Contact",
-            obstacles: ["Contact.alias and Contact.handle have the renaming identifier of the same predecessor"]
+            obstacles: ["Contact.alias and Contact.handle have the same renaming identifier"]
         ) {
             $0.attributes[2].name = "alias"
             $0.attributes[2].renamingIdentifier = "nick"
@@ -232,7 +232,7 @@ import Testing
         Case("an entity moves out") { $0.edit("Disc") { $0.parentName = nil } },
         Case(
             "two hierarchies become one",
-            obstacles: ["Book: the hierarchies of Animal and Item cannot become one, that of Item"]
+            obstacles: ["Book: the hierarchies of Animal and Item cannot both become that of Item"]
         ) { $0.edit("Animal") { $0.parentName = "Item" } },
         Case("an entity becomes abstract", conditions: ["Item: it is abstract now"]) {
             $0.edit("Item") { $0.isAbstract = true }
@@ -258,7 +258,7 @@ import Testing
     ]
 
     @Test(arguments: cases)
-    func whatCanAndWhatCannot(_ change: Case) throws {
+    func possibleMigrationsArePlannedAndOthersRefused(_ change: Case) throws {
         try change.model.validate()
         let plan = MigrationPlan(from: MigrationPlanTests.old, to: change.model)
         #expect(plan.obstacles.count == change.obstacles.count, "\(plan.obstacles)")
@@ -274,7 +274,7 @@ import Testing
         if change.testDescription == "nothing" { #expect(plan.changes == []) } else { #expect(plan.changes != []) }
     }
 
-    @Test func whatIsRenamedIsSaid() {
+    @Test func renamedPropertiesAreReported() {
         var model = MigrationPlanTests.old
         model.edit("Contact") {
             $0.name = "Person"
@@ -317,7 +317,7 @@ import Testing
     }
 
     /// As a save leaves it: what is derived from a derived attribute has nothing to begin with.
-    @Test func whatIsDerivedFromADerivedAttributeIsNotCarriedOver() throws {
+    @Test func derivationsFromDerivedAttributesAreNotCarriedOver() throws {
         var model = MigrationPlanTests.old
         model.edit("Animal") {
             for (name, expression) in [("one", "other"), ("other", "one"), ("again", "legs"), ("last", "again")] {

@@ -37,11 +37,11 @@ import Testing
         #expect(plan.obstacles == [])
     }
 
-    @Test func twoCannotBeTheSame() {
+    @Test func twoEntitiesCannotBeTheSameOldOne() {
         let plan = MigrationPlan(from: NameMatchingTests.model("Car"), to: NameMatchingTests.model("A<Car B<Car"))
         #expect(
             plan.obstacles == [
-                "A and B have the renaming identifier of the same predecessor. Take it from one of them."
+                "A and B have the same renaming identifier. Remove it from one of them."
             ])
     }
 }

@@ -22,7 +22,7 @@ import Testing
         return model
     }()
 
-    @Test func whatAMigrationNeedsIsReadBack() throws {
+    @Test func everythingThatAMigrationNeedsIsReadBack() throws {
         let model = ModelTextTests.model
         let read = try #require(ManagedObjectModel(storedText: model.storedText))
         #expect(read.hash == model.hash)

@@ -17,14 +17,14 @@ struct ConfigurationTests {
         return model
     }
 
-    @Test func itHasItsEntitiesAndTheirAbstractAncestors() throws {
+    @Test func aConfigurationHasItsEntitiesAndTheirAbstractAncestors() throws {
         let part = try model(["Book", "Author"]).restricted(toConfiguration: "Part")
         #expect(part.entities.map(\.name).sorted() == ["Author", "Book", "Item"])
         #expect(part.fetchRequests.map(\.name) == ["books"])
         try part.validate()
     }
 
-    @Test func whatIsNotInItDoesNotChangeItsHash() throws {
+    @Test func otherEntitiesDoNotChangeTheHashOfAConfiguration() throws {
         var whole = model(["Visitor"])
         let before = try whole.restricted(toConfiguration: "Part").hash
         whole.entities.removeAll { $0.name == "Member" }
@@ -35,14 +35,14 @@ struct ConfigurationTests {
     @Test(arguments: [
         (["Book"], "Author"), (["Author"], "Book"), (["Member"], "Visitor"), (["Nobody"], "Nobody"),
     ])
-    func whatItLacksIsNamed(_ entities: [String], _ missing: String) {
+    func missingEntitiesOfAConfigurationAreNamed(_ entities: [String], _ missing: String) {
         let error = #expect(throws: ModelError.self) {
             _ = try model(entities).restricted(toConfiguration: "Part")
         }
         #expect(error?.code == .unknownReference && error?.message.contains(missing) == true)
     }
 
-    @Test func oneThatTheModelLacksIsAnErrorThatNamesTheOthers() {
+    @Test func anUnknownConfigurationIsAnErrorThatNamesTheOthers() {
         let error = #expect(throws: ModelError.self) {
             _ = try model(["Visitor"]).restricted(toConfiguration: "Whole")
         }

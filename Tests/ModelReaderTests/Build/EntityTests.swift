@@ -54,7 +54,7 @@ import Testing
         #expect(model.entities.count == 1)
     }
 
-    @Test func whatTheModelSaysOfItselfIsReadOrIgnored() throws {
+    @Test func attributesOfTheModelAreReadOrIgnored() throws {
         let model = try readPlainly(
             "<entity name=\"E\"/>",
             attributes: """
@@ -66,7 +66,7 @@ import Testing
         #expect(try readPlainly("", attributes: "userDefinedModelVersionIdentifier=\"\"").versionIdentifier == "")
     }
 
-    @Test func whatIsNotKnownIsIgnoredWithADiagnostic() throws {
+    @Test func unknownElementsAreIgnoredWithADiagnostic() throws {
         let document = try read(
             """
             <entity name="E" abstract="YES"><attribute name="a" attributeType="Date" defaultValue="1"/></entity>
@@ -115,7 +115,7 @@ import Testing
         "<entity name=\"E\"><fetchedProperty name=\"f\"/></entity>", "<entity name=\"E\"><fetchIndex/></entity>",
         "<configuration name=\"c\"><memberEntity/></configuration>",
     ])
-    func whatCannotDoWithoutANameIsAnError(_ elements: String) throws {
+    func anElementWithoutItsNameIsAnError(_ elements: String) throws {
         #expect(try errorReading(elements).code == .missingName)
     }
 }

@@ -70,7 +70,7 @@ import Testing
         #expect(model.configurations == [ModelConfiguration(name: "C", entityNames: ["E"])])
     }
 
-    @Test func whatFetchesAnUnknownEntityIsLeftOutWithADiagnostic() throws {
+    @Test func requestsForUnknownEntitiesAreLeftOutWithADiagnostic() throws {
         let document = try read(
             """
             <entity name="E">

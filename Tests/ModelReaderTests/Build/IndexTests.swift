@@ -40,7 +40,7 @@ import Testing
     }
 
     @Test(arguments: ["many", "transient", "missing"])
-    func whatHasNoColumnIsSkipped(_ property: String) throws {
+    func elementsWithoutAColumnAreSkipped(_ property: String) throws {
         let (indexes, diagnostics) = try readIndexes(
             """
             <fetchIndex name="i"><fetchIndexElement property="\(property)"/><fetchIndexElement property="a"/></fetchIndex>

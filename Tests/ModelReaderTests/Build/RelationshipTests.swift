@@ -60,7 +60,7 @@ import Testing
     }
 
     @Test(arguments: ["ordered=\"YES\"", "maxCount=\"2\""])
-    func whatOnlySuitsAToManyIsIgnoredOnAToOne(_ attribute: String) throws {
+    func attributesOfToManyAreIgnoredOnAToOne(_ attribute: String) throws {
         let (relationship, diagnostics) = try readRelationship(attribute)
         #expect(relationship == RelationshipDescription(name: "r", destinationName: "E"))
         #expect(diagnostics.count == 1)

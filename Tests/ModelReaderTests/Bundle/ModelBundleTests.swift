@@ -133,7 +133,7 @@ import Testing
         let document = try read("<entity name=\"E\" colour=\"red\"/>")
         #expect(
             document.diagnostics.map(\.description) == [
-                "Test:3: warning: The attribute colour of <entity> is not known. It is ignored."
+                "Test:3: warning: The attribute colour of <entity> is unknown. It is ignored."
             ])
     }
 

@@ -13,7 +13,7 @@ struct ModelNameTests {
             at: PackageFiles.root.appending(components: "Models", "Contacts.xcdatamodeld"), to: url)
     }
 
-    @Test func theFirstDirectoryThatHasItIsIt() throws {
+    @Test func theFirstDirectoryWithTheModelIsUsed() throws {
         let directory = try TemporaryDirectory()
         let (empty, full) = (directory.url.appending(component: "a"), directory.url.appending(component: "b"))
         try copyModel(to: full.appending(component: "Contacts.xcdatamodeld"))

@@ -49,7 +49,7 @@ import Testing
         " <?xml version=\"1.0\"?><model/>", "<model a=\"\u{1}\"/>", "<model><entity name=\"E\"/>", "<model/>x", "<>",
         "<model a=\"1\"b=\"2\"/>",
     ])
-    func whatIsNotXMLIsRefused(_ text: String) throws {
+    func filesThatAreNotXMLAreRefused(_ text: String) throws {
         let error = try errorReading(Data(text.utf8))
         #expect(error.code == .malformedXML, "\(error)")
     }
@@ -127,7 +127,7 @@ import Testing
     }
 
     @Test(arguments: ["<!--<?x?>-->", "<!-- -- <?x?>-->", "<![CDATA[<?x?>]]>"])
-    func whatIsNoMarkupIsPassedOver(_ text: String) throws {
+    func textThatIsNoMarkupIsSkipped(_ text: String) throws {
         let model = try ModelReader.read(
             data: Data("\(text.hasPrefix("<![") ? "" : text)<model>\(text)<entity name=\"E\"/></model>".utf8),
             name: "Test"

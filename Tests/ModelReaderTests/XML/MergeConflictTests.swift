@@ -29,7 +29,7 @@ import Testing
         "<!--\n<<<<<<<<\n-->",
         "<!--\n>>>>>>>x\n-->",
     ])
-    func whatOnlyLooksLikeOneIsRead(_ comment: String) throws {
+    func linesThatOnlyLookLikeAConflictAreRead(_ comment: String) throws {
         #expect(try read(comment + Self.entity).model.entities.count == 1)
     }
 

@@ -17,7 +17,7 @@ struct ForeignWriteTests {
         }
     }
 
-    @Test func itIsToldAsAChangeOfUnknownContent() throws {
+    @Test func aForeignWriteIsReportedAsAnUnknownChange() throws {
         let place = try FailurePlace()
         let store = try place.open(isDirect: true)
         try store.write([FailurePlace.save(1)])
@@ -31,7 +31,7 @@ struct ForeignWriteTests {
     }
 
     /// Nobody has to save for it.
-    @Test func oldOnesAreForgotten() throws {
+    @Test func oldForeignWritesAreForgotten() throws {
         let place = try FailurePlace()
         let store = try place.open(isDirect: true)
         try store.write([FailurePlace.save(1)])

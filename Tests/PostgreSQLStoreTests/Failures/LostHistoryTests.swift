@@ -32,7 +32,7 @@ struct LostHistoryTests {
         store.close()
     }
 
-    @Test func aServerThatHasLostItsNewestSavesIsReadAnew() throws {
+    @Test func aServerThatHasLostItsNewestSavesIsReloaded() throws {
         let place = try FailurePlace()
         let (store, other) = (try place.open(isDirect: true), try place.open(isDirect: true))
         for key in Int64(1)...3 { try other.write([FailurePlace.save(key)]) }
@@ -65,7 +65,7 @@ struct LostHistoryTests {
         store.close()
     }
 
-    @Test func aConnectionThatWasCutWhileNobodyUsedItIsMadeAnew() throws {
+    @Test func aConnectionThatWasCutWhileIdleIsReplaced() throws {
         let place = try FailurePlace()
         let store = try place.open()
         try store.write([FailurePlace.save(1)])
@@ -107,7 +107,7 @@ struct LostHistoryTests {
 
     // MARK: Resets
 
-    @Test func whoWasAwayDuringAResetIsToldSo() throws {
+    @Test func aMemberThatWasAwayDuringAResetIsToldSo() throws {
         let place = try FailurePlace()
         let (store, other) = (try place.open(), try place.open(isDirect: true))
         try store.write([FailurePlace.save(1)])

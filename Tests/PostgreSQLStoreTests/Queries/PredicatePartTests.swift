@@ -37,7 +37,7 @@ struct PredicatePartTests {
         #expect(try QueryFixture.filter(predicate) == nil)
     }
 
-    @Test func whatDecidesNothingIsLeftOut() throws {
+    @Test func partsThatDecideNothingAreLeftOut() throws {
         #expect(try QueryFixture.condition(.and([.constant(true), portable])) == sql)
         #expect(try QueryFixture.condition(.or([.constant(false), portable])) == sql)
         #expect(try QueryFixture.condition(.or([.constant(true), portable])).isEmpty)

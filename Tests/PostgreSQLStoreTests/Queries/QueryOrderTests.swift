@@ -21,7 +21,7 @@ struct QueryOrderTests {
         #expect(statement.isSorted && statement.hasWindow)
     }
 
-    @Test func whatTheFilterAsksForIsRead() throws {
+    @Test func columnsOfTheFilterAreRead() throws {
         let local = RowPredicate.compare(column: TestModel.decimal, .less, .text("1"))
         #expect(try QueryFixture.statement(query([], local)).columns == [TestModel.real, TestModel.decimal])
         var all = query([], local)

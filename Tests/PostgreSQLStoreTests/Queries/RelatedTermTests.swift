@@ -84,7 +84,7 @@ struct RelatedTermTests {
         #expect(statement.joined == [title.number(at: 0)])
     }
 
-    @Test func whatIsTestedHereIsReturned() throws {
+    @Test func columnsThatAreTestedHereAreReturned() throws {
         let title = JoinedColumn(.value(related(), column: Self.text), .text)
         let matcher = try StringMatcher(.contains, "a", .caseInsensitive)
         let statement = try #require(self.statement(query(title) { .text(.column($0), matcher) }))

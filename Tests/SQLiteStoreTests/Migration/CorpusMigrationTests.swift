@@ -30,8 +30,8 @@ struct Chain: Sendable, CustomTestStringConvertible {
         chain(
             "rileytestut__AltStore__AltStore",
             [
-                "AltStore 2": "StoreApp.iconURL: it is new, required, and has no default value",
-                "AltStore 3": "InstalledApp.installedDate: it is new, required, and has no default value",
+                "AltStore 2": "StoreApp.iconURL: it is new and required, and has no default value",
+                "AltStore 3": "InstalledApp.installedDate: it is new and required, and has no default value",
             ]),
     ].compactMap(\.self)
 

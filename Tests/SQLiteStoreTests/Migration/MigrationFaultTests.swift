@@ -19,7 +19,7 @@ struct MigrationFaultTests {
 
     /// The disk stays full, or broken.
     @Test(arguments: Fault.all)
-    func norDoesItMatterHowLongItLasts(fault: Fault) throws {
+    func aFaultThatLastsIsAnErrorAndTheStoreAsItWas(fault: Fault) throws {
         let total = try run(FaultyCalls(), "no fault")
         for number in MigrationFaultTests.numbers(fault, total) {
             _ = try run(FaultyCalls(fault) { $0 >= number }, "\(fault.name) from call \(number) of \(total)")

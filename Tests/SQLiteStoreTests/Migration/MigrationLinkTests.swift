@@ -6,15 +6,6 @@ import Testing
 
 /// The columns and pairs of relationships lead to the same objects afterwards.
 struct MigrationLinkTests {
-    private static func relationship(
-        _ name: String, _ destination: String, _ inverse: String? = nil, isToMany: Bool = false,
-        isOrdered: Bool = false, from identifier: String? = nil
-    ) -> RelationshipDescription {
-        RelationshipDescription(
-            name: name, destinationName: destination, inverseName: inverse, isToMany: isToMany, isOrdered: isOrdered,
-            isOptional: true, renamingIdentifier: identifier)
-    }
-
     private static func entity(
         _ name: String, parent: String? = nil, _ relationships: [RelationshipDescription] = []
     ) -> EntityDescription {
@@ -93,9 +84,9 @@ struct MigrationLinkTests {
                 $0.name = "Zed"
                 $0.renamingIdentifier = "Person"
                 $0.relationships = [
-                    Link.relationship("town", "Place", "people", from: "home"),
-                    Link.relationship("mates", "Zed", isToMany: true, from: "friends"),
-                    Link.relationship("visits", "Visit", "visitors", isToMany: true),
+                    relationship("town", "Place", "people", from: "home"),
+                    relationship("mates", "Zed", isToMany: true, from: "friends"),
+                    relationship("visits", "Visit", "visitors", isToMany: true),
                 ]
             }
             $0.edit("Town") {
@@ -108,7 +99,7 @@ struct MigrationLinkTests {
             $0.edit("Dog") { $0.relationships[0].destinationName = "Place" }
             $0.edit("Visit") {
                 $0.relationships = [
-                    Link.relationship("visitors", "Zed", "visits", isToMany: true, isOrdered: true, from: "guests")
+                    relationship("visitors", "Zed", "visits", isToMany: true, isOrdered: true, from: "guests")
                 ]
             }
         }
@@ -127,7 +118,7 @@ struct MigrationLinkTests {
     @Test func aToOneRelationshipBecomesToMany() throws {
         let raw = try migrated {
             $0.edit("Person") {
-                $0.relationships[0] = Link.relationship("homes", "Town", "people", isToMany: true, from: "home")
+                $0.relationships[0] = relationship("homes", "Town", "people", isToMany: true, from: "home")
             }
             $0.edit("Town") { $0.relationships[0].inverseName = "homes" }
         }.raw
@@ -150,8 +141,8 @@ struct MigrationLinkTests {
         let folder = try TemporaryFolder()
         try makeStore(folder, Link.model, Link.rows)
         let new = Link.model.changed {
-            $0.edit("Dog") { $0.relationships = [Link.relationship("likes", "Town", "liker", isToMany: true)] }
-            $0.edit("Town") { $0.relationships.append(Link.relationship("liker", "Dog", "likes")) }
+            $0.edit("Dog") { $0.relationships = [relationship("likes", "Town", "liker", isToMany: true)] }
+            $0.edit("Town") { $0.relationships.append(relationship("liker", "Dog", "likes")) }
         }
         let (startup, raw) = try migrate(folder, new)
         #expect(startup.migration?.rowsCarried == 8)
@@ -168,8 +159,8 @@ struct MigrationLinkTests {
         try makeStore(folder, Link.model, Link.rows + ["INSERT INTO Dog (_key) VALUES (9)"])
         try RawDatabase(folder.store).run("INSERT INTO _Dog_likes VALUES (28, 2, 3, 9)")
         let new = Link.model.changed {
-            $0.edit("Dog") { $0.relationships = [Link.relationship("likes", "Town", "liker", isToMany: true)] }
-            $0.edit("Town") { $0.relationships.append(Link.relationship("liker", "Dog", "likes")) }
+            $0.edit("Dog") { $0.relationships = [relationship("likes", "Town", "liker", isToMany: true)] }
+            $0.edit("Town") { $0.relationships.append(relationship("liker", "Dog", "likes")) }
         }
         let startup = try migrate(folder, new).startup
         #expect(startup.fallback?.hasPrefix("Town.liker: it is to-one, and objects would have more than one") == true)
@@ -199,7 +190,7 @@ struct MigrationLinkTests {
     /// Two entities get a parent, and their relationships become one of its.
     @Test func relationshipsMoveUpIntoOne() throws {
         func model(_ isUp: Bool) -> ManagedObjectModel {
-            let links = [Link.relationship("at", "Place"), Link.relationship("near", "Place", isToMany: true)]
+            let links = [relationship("at", "Place"), relationship("near", "Place", isToMany: true)]
             let attribute = AttributeDescription(name: "size", type: .integer64, isOptional: true)
             return ManagedObjectModel(
                 name: "",

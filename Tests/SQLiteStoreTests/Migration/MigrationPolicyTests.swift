@@ -35,7 +35,7 @@ struct MigrationPolicyTests {
         #expect(startup.migration == nil && startup.fallback == nil && startup.rowsDropped == 3)
     }
 
-    @Test func whatTheRowsAreInTheWayOfFallsBackWithTheReason() throws {
+    @Test func rowsThatPreventAMigrationFallBackWithTheReason() throws {
         let startup = try migrate(try folder(), MigrationPolicyTests.strict).startup
         #expect(startup.fallback?.hasPrefix("Note.text: it is required now") == true)
         #expect(startup.migration == nil && startup.rowsDropped == 3 && startup.isReset)
@@ -66,7 +66,7 @@ struct MigrationPolicyTests {
         #expect(whole.rowsDropped == 3)
     }
 
-    @Test(arguments: [strict, other]) func theFallbackCanBeAQuestion(_ model: ManagedObjectModel) throws {
+    @Test(arguments: [strict, other]) func theFallbackCanBeAnError(_ model: ManagedObjectModel) throws {
         let folder = try folder()
         let before = folder.contents()
         let error = #expect(throws: DataSourceError.self) {
@@ -135,10 +135,10 @@ struct MigrationPolicyTests {
         "ALTER TABLE Note ADD COLUMN more", "DROP TABLE Tag",
         "CREATE TRIGGER t AFTER INSERT ON Note BEGIN SELECT 1; END",
     ])
-    func tablesThatAreOthersFallBack(_ sql: String) throws {
+    func tablesOfOthersFallBack(_ sql: String) throws {
         let startup = try migrate(try folder(sql), MigrationPolicyTests.model.changed { $0.entities.removeLast() })
             .startup
-        #expect(startup.fallback == "The tables of the store are not those of the model that it was made for.")
+        #expect(startup.fallback == "The tables of the store do not match the model that it was made for.")
     }
 
     @Test func aTextOfAnotherModelFallsBack() throws {
@@ -149,7 +149,7 @@ struct MigrationPolicyTests {
         #expect(startup.fallback == "The copy of the old model in the store is damaged.")
     }
 
-    @Test func whatOthersHaveInTheFileStaysOrIsInTheWay() throws {
+    @Test func additionsOfOthersStayOrPreventAMigration() throws {
         let new = MigrationPolicyTests.model.changed { $0.entities.append(EntityDescription(name: "Mine")) }
         let sql = ["CREATE VIEW notes AS SELECT * FROM Note", "CREATE TABLE yours (a)", "INSERT INTO yours VALUES (1)"]
         let folder = try folder(sql[0], sql[1], sql[2])
@@ -157,7 +157,7 @@ struct MigrationPolicyTests {
         #expect(startup.migration?.rowsCarried == 3)
         #expect(try raw.run("SELECT a FROM yours") == ["1"])
         let taken = try migrate(try self.folder("CREATE TABLE mine (a)"), new).startup
-        #expect(taken.fallback?.hasPrefix("Another program has put mine into the file") == true)
+        #expect(taken.fallback?.hasPrefix("Another program has added mine to the file") == true)
     }
 
     /// Renaming identifiers are not part of the hash, and a later release may need them.
@@ -172,7 +172,7 @@ struct MigrationPolicyTests {
         #expect(try migrate(folder, later).raw.run("SELECT count(*) FROM Memo") == ["2"])
     }
 
-    @Test func whatMustBeUniqueNowMustBeSoAmongTheRows() throws {
+    @Test func rowsMustBeUniqueUnderANewConstraint() throws {
         let unique = MigrationPolicyTests.model.changed { $0.edit("Note") { $0.uniquenessConstraints = [["text"]] } }
         let startup = try migrate(try folder("INSERT INTO Note (_key, text) VALUES (9, 'a')"), unique).startup
         #expect(startup.fallback?.hasPrefix("Note: objects have the same text, which must be unique now") == true)

@@ -6,15 +6,6 @@ import Testing
 
 /// A relationship that gets another shape keeps its links, or the migration says why not.
 struct MigrationShapeTests {
-    private static func relationship(
-        _ name: String, _ destination: String, _ inverse: String? = nil, isToMany: Bool = false,
-        isOrdered: Bool = false, from identifier: String? = nil
-    ) -> RelationshipDescription {
-        RelationshipDescription(
-            name: name, destinationName: destination, inverseName: inverse, isToMany: isToMany, isOrdered: isOrdered,
-            isOptional: true, renamingIdentifier: identifier)
-    }
-
     private typealias Shape = MigrationShapeTests
 
     /// People and cards, with these relationships between them.
@@ -73,8 +64,8 @@ struct MigrationShapeTests {
         let startup = try migrated(
             Shape.oneToMany, [Shape.cards],
             to: Shape.model(
-                person: [Shape.relationship("card", "Card", "owner", from: "cards")],
-                card: [Shape.relationship("owner", "Person", "card")])
+                person: [relationship("card", "Card", "owner", from: "cards")],
+                card: [relationship("owner", "Person", "card")])
         ).startup
         #expect(startup.fallback?.hasPrefix("Person.card: to-many -> to-one cannot be carried over.") == true)
     }
@@ -89,7 +80,7 @@ struct MigrationShapeTests {
     }
 
     @Test func aNewToOneInverseCannotHaveTwo() throws {
-        for old in [Shape.otherOneToMany, Shape.model(card: [Shape.relationship("owner", "Person")])] {
+        for old in [Shape.otherOneToMany, Shape.model(card: [relationship("owner", "Person")])] {
             let (startup, _) = try migrated(
                 old, [Shape.people, "INSERT INTO Card VALUES (1, 5), (2, NULL), (3, 5)"], to: Shape.oneToOne)
             #expect(
@@ -105,9 +96,9 @@ struct MigrationShapeTests {
         let new = ManagedObjectModel(
             name: "",
             entities: [
-                EntityDescription(name: "Person", relationships: [Shape.relationship("card", "Ticket", "owner")]),
+                EntityDescription(name: "Person", relationships: [relationship("card", "Ticket", "owner")]),
                 EntityDescription(
-                    name: "Ticket", relationships: [Shape.relationship("owner", "Person", "card")],
+                    name: "Ticket", relationships: [relationship("owner", "Person", "card")],
                     renamingIdentifier: "Card"),
             ])
         let (startup, raw) = try migrated(
@@ -120,7 +111,7 @@ struct MigrationShapeTests {
 
     @Test func twoRelationshipsDoNotBecomeOne() throws {
         let old = Shape.model(
-            person: [Shape.relationship("card", "Card")], card: [Shape.relationship("owner", "Person")])
+            person: [relationship("card", "Card")], card: [relationship("owner", "Person")])
         let startup = try migrated(old, [Shape.cards], to: Shape.oneToOne).startup
         #expect(startup.fallback?.contains("had links of their own, which cannot be matched.") == true)
         #expect(startup.rowsDropped == 3)
@@ -129,13 +120,13 @@ struct MigrationShapeTests {
     @Test func theRestOfAOneToOneRelationshipKeepsItsLinks() throws {
         let rows = [Shape.people, "INSERT INTO Card VALUES (1, 5), (2, NULL), (3, 4)"]
         let left = try migrated(
-            Shape.oneToOne, rows, to: Shape.model(card: [Shape.relationship("owner", "Person")])
+            Shape.oneToOne, rows, to: Shape.model(card: [relationship("owner", "Person")])
         ).raw
         #expect(try left.run("SELECT owner FROM Card ORDER BY _key") == ["5", "NULL", "4"])
         #expect(try uniqueIndexes(left) == [])
         // The side that had no column gets one.
         let right = try migrated(
-            Shape.oneToOne, rows, to: Shape.model(person: [Shape.relationship("card", "Card")])
+            Shape.oneToOne, rows, to: Shape.model(person: [relationship("card", "Card")])
         ).raw
         #expect(try right.run("SELECT card FROM Person ORDER BY _key") == ["3", "1"])
         let pairs = try migrated(Shape.oneToOne, rows, to: Shape.manyToManyFromOneToOne).raw
@@ -150,9 +141,9 @@ struct MigrationShapeTests {
 
     @Test func toOneWithoutInverseBecomesToMany() throws {
         let (startup, raw) = try migrated(
-            Shape.model(card: [Shape.relationship("owner", "Person")]),
+            Shape.model(card: [relationship("owner", "Person")]),
             [Shape.people, "INSERT INTO Card VALUES (1, 5), (2, NULL), (3, 5)"],
-            to: Shape.model(card: [Shape.relationship("owners", "Person", isToMany: true, from: "owner")]))
+            to: Shape.model(card: [relationship("owners", "Person", isToMany: true, from: "owner")]))
         #expect(startup.fallback == nil)
         #expect(try raw.run("SELECT _source, _destination FROM _Card_owners ORDER BY 1") == ["1", "5", "3", "5"])
         // Keys of their own, and the next ones behind them.
@@ -168,8 +159,8 @@ struct MigrationShapeTests {
             "INSERT INTO _Card_owners (_key, _source, _destination, [_destination.position]) "
                 + "VALUES (6, 1, 4, 3), (7, 1, 5, 1), (8, 2, 4, 0)",
         ]
-        let owners = Shape.relationship("owners", "Person", isToMany: true, isOrdered: true)
-        let cards = Shape.relationship("cards", "Card", isToMany: true)
+        let owners = relationship("owners", "Person", isToMany: true, isOrdered: true)
+        let cards = relationship("cards", "Card", isToMany: true)
         let (startup, raw) = try migrated(
             Shape.manyToMany, rows, to: Shape.model(person: [cards], card: [owners]))
         #expect(startup.fallback == nil)
@@ -190,8 +181,8 @@ struct MigrationShapeTests {
     @Test func placesFollowOneToManyIntoPairsAndBack() throws {
         func ordered(_ inverse: Bool) -> ManagedObjectModel {
             Shape.model(
-                person: [Shape.relationship("cards", "Card", inverse ? "owner" : nil, isToMany: true, isOrdered: true)],
-                card: inverse ? [Shape.relationship("owner", "Person", "cards")] : [])
+                person: [relationship("cards", "Card", inverse ? "owner" : nil, isToMany: true, isOrdered: true)],
+                card: inverse ? [relationship("owner", "Person", "cards")] : [])
         }
         let folder = try TemporaryFolder()
         try makeStore(
@@ -224,7 +215,7 @@ struct MigrationShapeTests {
         model(person: [relationship("spouse", "Person", inverse)])
     }
 
-    @Test func whatBecomesItsOwnInverseIsSeenFromBothEnds() throws {
+    @Test func aRelationshipThatBecomesItsOwnInverseIsSeenFromBothEnds() throws {
         let (startup, raw) = try migrated(
             Shape.couples(nil), ["INSERT INTO Person VALUES (1, 2), (2, NULL), (3, 4), (4, 3), (5, 5)"],
             to: Shape.couples("spouse"))
@@ -246,7 +237,7 @@ struct MigrationShapeTests {
 
     @Test func friendsBecomeMutual() throws {
         func friends(_ inverse: String?) -> ManagedObjectModel {
-            Shape.model(person: [Shape.relationship("friends", "Person", inverse, isToMany: true)])
+            Shape.model(person: [relationship("friends", "Person", inverse, isToMany: true)])
         }
         let folder = try TemporaryFolder()
         try makeStore(

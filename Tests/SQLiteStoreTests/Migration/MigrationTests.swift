@@ -147,7 +147,7 @@ struct MigrationTests {
         store.close()
     }
 
-    @Test func whatIsDerivedIsComputed() throws {
+    @Test func derivedAttributesAreComputed() throws {
         let folder = try TemporaryFolder()
         let old = ManagedObjectModel(
             name: "",

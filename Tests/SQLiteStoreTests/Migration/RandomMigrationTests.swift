@@ -13,7 +13,7 @@ struct RandomMigrationTests {
         ProcessInfo.processInfo.environment[name].flatMap { UInt64($0) }
     }
 
-    @Test func whatIsInBothModelsIsCarriedOver() throws {
+    @Test func everythingInBothModelsIsCarriedOver() throws {
         let seed = testSeed()
         print("seed of the migrations: \(seed)")
         for number in 0..<(RandomMigrationTests.number("COREDATASOURCE_MIGRATIONS") ?? 8) {

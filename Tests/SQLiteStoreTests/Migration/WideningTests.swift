@@ -195,7 +195,7 @@ struct WideningTests {
     }
 
     /// Another program can store anything anywhere.
-    @Test func whatIsNoNumberIsInTheWayAndIsNotRepeated() throws {
+    @Test func aValueThatIsNoNumberPreventsAMigrationAndIsNotRepeated() throws {
         for (old, new) in [(AttributeType.integer16, AttributeType.decimal), (.integer64, .double)] {
             let folder = try store(WideningTests.model(old), [.integer(1)])
             try RawDatabase(folder.store).run("INSERT INTO Account (_key, balance) VALUES (9, 'secret'), (10, 1.5)")
@@ -214,7 +214,7 @@ struct WideningTests {
 
     // MARK: Constraints
 
-    @Test(arguments: [AttributeType.decimal, .double]) func whatWasUniqueStaysUnique(_ type: AttributeType) throws {
+    @Test(arguments: [AttributeType.decimal, .double]) func uniqueValuesStayUnique(_ type: AttributeType) throws {
         let unique = [["balance"], ["balance", "code"]]
         let old = WideningTests.model(.integer64, unique: unique)
         let new = WideningTests.model(type, unique: unique)

@@ -22,7 +22,7 @@ struct ChangeEncodingTests {
         return .of(insert: (1...Int64(count)).map { StoredRow(key: $0, row: row) })
     }
 
-    @Test func whatIsEncodedIsRead() throws {
+    @Test func encodedChangesAreRead() throws {
         let encoding = ChangeEncoding(TestModel.layout)
         let words = try #require(encoding.words(save(100, 1000)))
         let read = try #require(words.withUnsafeBufferPointer(encoding.changes))
@@ -31,7 +31,7 @@ struct ChangeEncodingTests {
     }
 
     /// All rows were copied before they were found to be too large: 4 GB here.
-    @Test func whatIsTooLargeIsNotCopied() {
+    @Test func changesThatAreTooLargeAreNotCopied() {
         let changes = save(4096, 1 << 20)
         let before = mostMemory
         #expect(ChangeEncoding(TestModel.layout).words(changes) == nil)

@@ -34,7 +34,7 @@ struct LeaseDeskTests {
         func epoch(_ entity: String) -> Int64 { desk.leases[entity]?.epoch ?? 0 }
     }
 
-    @Test func whatNobodyHasIsGivenAtOnce() {
+    @Test func aFreeLeaseIsGivenAtOnce() {
         var office = Office()
         office.ask(1, ["A", "B"])
         #expect(office.holder("A") == 1 && office.holder("B") == 1)
@@ -53,7 +53,7 @@ struct LeaseDeskTests {
         #expect(office.epoch("A") == 3)
     }
 
-    @Test func whoWaitsForSeveralIsNotOvertaken() {
+    @Test func aTicketForSeveralLeasesIsNotOvertaken() {
         var office = Office()
         office.ask(1, ["A"])
         office.ask(2, ["A", "B"])

@@ -43,7 +43,7 @@ struct SharedReopeningTests {
     }
 
     /// It was opened as if nobody else had it: the leases of those who had come meanwhile were gone, and so was the feed.
-    @Test func whoeverHasOpenedItSinceKeepsLeasesAndFeed() throws {
+    @Test func membersThatOpenedItSinceKeepLeasesAndFeed() throws {
         var timesBeside = 0
         for number in 1... {
             let folder = try TemporaryFolder()
@@ -72,7 +72,7 @@ struct SharedReopeningTests {
     }
 
     /// Nobody opens a store while another container does.
-    @Test func itIsNotOpenedWhileTheGateIsClosed() throws {
+    @Test func aStoreIsNotOpenedWhileTheGateIsClosed() throws {
         var timesLost = 0
         for number in 1... {
             let folder = try TemporaryFolder()

@@ -43,7 +43,7 @@ struct UpgradeTests {
     }
 
     /// The side that has the links now is believed.
-    @Test func whatTheOtherSideSaysComesSecond() throws {
+    @Test func linksOfTheOtherSideComeSecond() throws {
         let found = try opened(
             "UPDATE Passport SET owner = NULL WHERE _key <> 15", "UPDATE Passport SET owner = 10 WHERE _key = 15",
             // 10 has one already, 16 is free, and of two that claim 21 the lower key has it.
@@ -227,7 +227,7 @@ struct UpgradeTests {
         }
     }
 
-    @Test func readingAloneCannotBringItToThisFormat() throws {
+    @Test func aReadOnlyOpeningCannotUpgradeAStore() throws {
         let folder = try TemporaryFolder()
         let world = try World.world
         _ = try world.fixture.copyStore(to: folder.url)
@@ -248,7 +248,7 @@ struct UpgradeTests {
         try SQLiteStore.open(options).close()
     }
 
-    @Test func lookingAtItChangesNothing() throws {
+    @Test func inspectingAStoreOfTheFirstFormatChangesNothing() throws {
         let folder = try TemporaryFolder()
         let world = try World.world
         try world.prepare(folder)

@@ -1,4 +1,3 @@
-import ManagedModel
 import RowStore
 import StoreTestModel
 import Testing
@@ -16,7 +15,7 @@ struct InMemoryRowsTests {
         try rows.read(isolation) { (reader) throws(DataSourceError) in try reader.rows(all).map(\.key) }
     }
 
-    @Test func whatCannotBeWrittenIsNotShown() throws {
+    @Test func changesThatCannotBeWrittenAreNotShown() throws {
         _ = try rows.commit([.of(insert: [item(1, "a")])])
         let bound = rows.firstFreeKey
         #expect(
@@ -32,7 +31,7 @@ struct InMemoryRowsTests {
         #expect(try rows.commit([.of(insert: [item(3, "a")])]).refused[0]?.code == .uniquenessViolated)
     }
 
-    @Test func onlyWhatIsAcceptedIsWritten() throws {
+    @Test func onlyAcceptedChangesAreWritten() throws {
         _ = try rows.commit([.of(insert: [item(1, "a")])])
         var group = [ChangeSet.of(insert: [item(2, "a")]), .of(insert: [item(9000, "b")]), .of(insert: [item(4, "c")])]
         (group[0].origin, group[1].origin, group[2].origin) = (1, 2, 1)
@@ -131,19 +130,7 @@ struct InMemoryRowsTests {
     }
 
     @Test func droppingEntitiesTakesTheLinksToThemAlong() throws {
-        let model = ManagedObjectModel(
-            name: "Links",
-            entities: [
-                EntityDescription(
-                    name: "Person",
-                    relationships: [
-                        RelationshipDescription(name: "home", destinationName: "Place", isOptional: true),
-                        RelationshipDescription(
-                            name: "visited", destinationName: "Place", isToMany: true, isOptional: true),
-                    ]),
-                EntityDescription(name: "Place"), EntityDescription(name: "Town", parentName: "Place"),
-            ])
-        let layout = ModelLayout(model)
+        let layout = ModelLayout(TestModel.linkModel)
         let rows = InMemoryRows(layout)
         let person = try #require(layout.entity(named: "Person"))
         let town = try #require(layout.entity(named: "Town"))

@@ -116,7 +116,7 @@ struct JSONFolderStoreTests {
         #expect(reasons.last == .current)
     }
 
-    @Test func whatCannotBePutInPlaceYetIsStoredAllTheSame() throws {
+    @Test func aFileThatCannotBePutInPlaceYetIsStoredAllTheSame() throws {
         let store = try JSONFolderStore(url, options())
         // A file where the folder of the objects has to be.
         let obstacle = url.appending(component: "Item")
@@ -157,16 +157,7 @@ struct JSONFolderStoreTests {
     }
 
     @Test func linksThatHaveRowsOfTheirOwnAreThereAtTheNextStart() throws {
-        let model = ManagedObjectModel(
-            name: "Links",
-            entities: [
-                EntityDescription(
-                    name: "Person",
-                    relationships: [
-                        RelationshipDescription(
-                            name: "friends", destinationName: "Person", isToMany: true, isOptional: true)
-                    ])
-            ])
+        let model = TestModel.linkModel
         let layout = ModelLayout(model)
         let options = StoreOptions(layout: layout, identity: TestModel.identity(of: model), synchronous: .normal)
         let pairs = try #require(layout.entities.first { $0.links != nil })
@@ -188,7 +179,7 @@ struct JSONFolderStoreTests {
         #expect(try Data(contentsOf: file) == Data("{}".utf8))
     }
 
-    @Test func onlyOneHasItOpen() throws {
+    @Test func onlyOneContainerHasAFolderOpen() throws {
         let store = try JSONFolderStore(url, options())
         #expect(code { _ = try JSONFolderStore(url, options()) } == .storeInUse)
         store.close()

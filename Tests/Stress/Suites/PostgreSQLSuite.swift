@@ -2,8 +2,6 @@
 import CoreDataSource
 import Foundation
 import PostgreSQLStore
-import RowStore
-import Synchronization
 import TestSupport
 
 /// Several processes share a store on a server, which is killed while they save, and whose connections are cut.
@@ -43,28 +41,24 @@ final class PostgreSQLSuite {
         }
         var random = SeededRandom(seed: seed)
         let follower = try place(server.port).openStore()
-        var replay = FeedReplay(ModelLayout(.stress), after: follower.firstPosition)
-        var children: [SharingProcess] = []
-        for number in 0..<processCount {
-            children.append(try await SharingProcess(place(proxy.port), number, findings))
-        }
+        let shared = try await SharingProcesses(
+            "postgresql", processCount, place(proxy.port), follower, findings: findings, watchdog: watchdog)
         for round in 1...rounds where findings.violations.count < 20 {
             let moment = "round \(round), seed \(seed)"
-            watchdog.note("postgresql", moment)
-            for child in children { child.send("go \(saveCount) \(random.next() >> 20)") }
+            shared.begin(saveCount, &random, moment)
             try await disturb(server, proxy, random.branch(UInt64(round)))
-            for child in children where await child.answer() != "done" {
-                findings.violation("process \(child.number) ended, \(moment)", .traps)
+            await shared.waitUntilDone(moment)
+            let reader = try place(server.port).reader()
+            try await shared.check(moment, { reader }) { child in
+                let found = try reader.savedCount(of: child.number)
+                self.findings.expect(
+                    found == child.acknowledged,
+                    "process \(child.number) has \(found) of \(child.acknowledged) acknowledged saves, \(moment)", .lost
+                )
             }
-            try replay.takeIn(follower) { self.findings.violation("\($0), \(moment)") }
-            try await check(place(server.port), children, replay, moment)
         }
-        for child in children { child.send("quit") }
-        for child in children { _ = await child.answer() }
-        follower.close()
-        findings.figure("rounds of \(processCount) processes", rounds)
+        await shared.end(rounds)
         findings.figure("cuts", rounds * cutCount)
-        watchdog.note("postgresql", nil)
     }
 
     /// Kills the server once, and cuts connections.
@@ -83,29 +77,6 @@ final class PostgreSQLSuite {
             findings.count(.kills)
             try await Task.sleep(for: .milliseconds(random.next(below: 500)))
             try server.start()
-        }
-    }
-
-    private func check(
-        _ place: SharedPlace, _ children: [SharingProcess], _ replay: FeedReplay, _ moment: String
-    ) async throws {
-        watchdog.note("postgresql", "what all show, \(moment)")
-        for child in children { child.send("check") }
-        let reader = try place.reader()
-        for child in children {
-            let answer = await child.answer() ?? "nothing"
-            findings.expect(answer == "same", "process \(child.number): \(answer), \(moment)", .stale)
-            findings.count(.acknowledged, child.takeAcknowledgedCount())
-            let key = SharingChild.ownKey(child.number)
-            let found = try reader.records(2).first { $0.key == key }?.revision ?? 0
-            findings.expect(
-                found == child.acknowledged,
-                "process \(child.number) has \(found) of \(child.acknowledged) acknowledged saves, \(moment)", .lost)
-        }
-        for table in RecordFile.tables.indices {
-            let replayed = replay.records(RecordFile.tables[table])
-            let isSame = Set(try reader.records(table)) == replayed
-            findings.expect(isSame, "the feed of \(RecordFile.tables[table]), \(moment)", .lost)
         }
     }
 }

@@ -3,8 +3,6 @@ import Foundation
 import RowStore
 import SQLiteStore
 import StoreFaults
-import StoreTestModel
-import Synchronization
 import TestSupport
 
 /// Several processes have one store open, add, sync, delete and follow; one of them is killed now and then, and another takes
@@ -35,124 +33,41 @@ final class ProcessesSuite {
         let store = try StressStore(findings)
         var random = SeededRandom(seed: seed)
         let follower = try SQLiteStore.open(StressStore.sharedOptions(store.url))
-        var replay = FeedReplay(ModelLayout(.stress), after: follower.firstPosition)
-        var children: [SharingProcess] = []
-        for number in 0..<processCount { children.append(try await SharingProcess(.file(store.url), number, findings)) }
+        let shared = try await SharingProcesses(
+            "processes", processCount, .file(store.url), follower, findings: findings, watchdog: watchdog)
         for round in 1...rounds where findings.violations.count < 20 {
             let moment = "round \(round), seed \(seed)"
-            watchdog.note("processes", moment)
             let killed = random.next(below: 2) == 0 ? random.next(below: processCount) : nil
-            for child in children { child.send("go \(saveCount) \(random.next() >> 20)") }
+            shared.begin(saveCount, &random, moment)
             if let killed {
                 try await Task.sleep(for: .milliseconds(random.next(below: 300)))
-                children[killed].kill()
+                shared.children[killed].kill()
                 findings.count(.kills)
             }
-            for (number, child) in children.enumerated() where number != killed {
-                if await child.answer() != "done" { findings.violation("process \(number) ended, \(moment)", .traps) }
-            }
+            await shared.waitUntilDone(but: killed, moment)
             if let killed {
-                _ = await children[killed].answer()
-                let acknowledged = children[killed].acknowledged
-                try expectAcknowledged(store, children[killed].number, acknowledged, moment)
+                let child = shared.children[killed]
+                _ = await child.answer()
+                try expectAcknowledged(store, child, moment)
                 // Another number: what the killed one had begun may be there or not.
-                children[killed] = try await SharingProcess(
-                    .file(store.url), processCount + round, findings)
+                try await shared.replace(killed, by: processCount + round)
             }
-            try replay.takeIn(follower) { self.findings.violation("\($0), \(moment)") }
-            try await check(store, children, replay, moment)
+            try await shared.check(moment, { try RecordFile(store.url) }) {
+                try self.expectAcknowledged(store, $0, moment)
+            }
+            let integrity = try RecordFile(store.url).integrity()
+            findings.expect(integrity == "ok", "\(integrity), \(moment)")
         }
-        for child in children { child.send("quit") }
-        for child in children { _ = await child.answer() }
-        follower.close()
+        await shared.end(rounds)
         let integrity = integrity(of: store.url)
         findings.expect(integrity == "ok", "\(integrity), seed \(seed)")
-        findings.figure("rounds of \(processCount) processes", rounds)
-        watchdog.note("processes", nil)
-    }
-
-    private func check(
-        _ store: StressStore, _ children: [SharingProcess], _ replay: FeedReplay, _ moment: String
-    ) async throws {
-        watchdog.note("processes", "what all show, \(moment)")
-        for child in children { child.send("check") }
-        for child in children {
-            let answer = await child.answer() ?? "nothing"
-            findings.expect(answer == "same", "process \(child.number): \(answer), \(moment)", .stale)
-            findings.count(.acknowledged, child.takeAcknowledgedCount())
-            try expectAcknowledged(store, child.number, child.acknowledged, moment)
-        }
-        let file = try RecordFile(store.url)
-        for table in RecordFile.tables.indices {
-            let replayed = replay.records(RecordFile.tables[table])
-            findings.expect(
-                Set(try file.records(table)) == replayed, "the feed of \(RecordFile.tables[table]), \(moment)", .lost)
-        }
-        let integrity = try file.integrity()
-        findings.expect(integrity == "ok", "\(integrity), \(moment)")
     }
 
     /// The record that a process alone writes counts its saves.
-    private func expectAcknowledged(
-        _ store: StressStore, _ number: Int, _ acknowledged: Int64, _ moment: String
-    ) throws {
-        let key = SharingChild.ownKey(number)
-        let found = try RecordFile(store.url).records(2).first { $0.key == key }?.revision ?? 0
+    private func expectAcknowledged(_ store: StressStore, _ child: SharingProcess, _ moment: String) throws {
+        let found = try RecordFile(store.url).savedCount(of: child.number)
         findings.expect(
-            found >= acknowledged, "process \(number) has \(found) of \(acknowledged) acknowledged saves, \(moment)",
-            .lost)
-    }
-}
-
-/// A process that shares the store.
-@MainActor
-final class SharingProcess {
-    let number: Int
-    private let child: ChildProcess
-    private let answers: AsyncStream<String>
-    private let counts: SharingCounts
-
-    init(_ place: SharedPlace, _ number: Int, _ findings: Findings) async throws {
-        self.number = number
-        let stream = AsyncStream<String>.makeStream()
-        let counts = SharingCounts()
-        self.counts = counts
-        child = try ChildProcess(["sharing", place.description, "\(number)"]) { line in
-            guard let line else { return stream.continuation.finish() }
-            let words = line.split(separator: " ", maxSplits: 1)
-            switch words.first {
-            case "saved": counts.note(Int64(words[1]) ?? 0)
-            case "failed": findings.violation("process \(number): \(line)", .refused)
-            default: stream.continuation.yield(String(line))
-            }
-        }
-        answers = stream.stream
-        if await answer() != "open" { findings.violation("process \(number) did not open the store") }
-    }
-
-    func send(_ line: String) { child.send(line: line) }
-    func kill() { child.send(signal: SIGKILL) }
-
-    /// The next line that is an answer; nil once the process has ended.
-    func answer() async -> String? {
-        for await answer in answers { return answer }
-        return nil
-    }
-
-    /// The newest of its own saves that it was told of.
-    var acknowledged: Int64 { counts.newest }
-    func takeAcknowledgedCount() -> Int { counts.takeCount() }
-}
-
-private final class SharingCounts: Sendable {
-    private let state = Mutex((newest: Int64(0), count: 0))
-
-    func note(_ number: Int64) { state.withLock { $0 = (max($0.newest, number), $0.count + 1) } }
-    var newest: Int64 { state.withLock { $0.newest } }
-    func takeCount() -> Int {
-        state.withLock { state in
-            defer { state.count = 0 }
-            return state.count
-        }
+            found >= child.acknowledged,
+            "process \(child.number) has \(found) of \(child.acknowledged) acknowledged saves, \(moment)", .lost)
     }
 }

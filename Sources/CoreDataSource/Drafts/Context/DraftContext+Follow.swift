@@ -1,6 +1,6 @@
 internal import RowStore
 
-/// Following what others save: what is not edited here is as it is on main.
+/// Following other saves: an object that is not edited here has the same values as on main.
 extension DraftContext {
     func follow(_ changes: EntityChanges, asOf number: Int64) {
         let binding = bindings[changes.entity]
@@ -10,11 +10,11 @@ extension DraftContext {
         if binding.objects.count == 0 { return }
         for change in changes.updated { take(change.row, change.key, binding, asOf: number) }
         for change in changes.deleted { take(nil, change.key, binding, asOf: number) }
-        // A deletion that is taken back.
+        // A deletion was taken back.
         for change in changes.inserted { take(change.row, change.key, binding, asOf: number) }
     }
 
-    /// - Parameter isReload: Whether the row was read because it cannot be told what others have changed.
+    /// - Parameter isReload: Whether the row was reloaded because it is unknown what others have changed.
     private func take(
         _ row: RowSnapshot?, _ key: Int64, _ binding: EntityBinding, asOf number: Int64, isReload: Bool = false
     ) {
@@ -29,14 +29,14 @@ extension DraftContext {
         }
     }
 
-    /// Lets an object that is not edited any more be as others have left it.
+    /// Gives an object that is not edited any more the newest saved values.
     func catchUp(_ object: ManagedObject) {
         guard object.state == .saved, saving[object.key] == nil, let row = missed.removeValue(forKey: object.key)
         else { return }
         if let row { object.row = row } else { object.state = .gone }
     }
 
-    /// The store was reset: its rows are gone.
+    /// The store was reset, so its rows are gone.
     func forgetSaved() {
         related.removeAll()
         for binding in bindings {
@@ -47,7 +47,7 @@ extension DraftContext {
         }
     }
 
-    /// Reads the registered objects again, if that is due. If the store cannot be read now, the next merge tries again.
+    /// Reloads the registered objects, if that is due. If the store cannot be read now, the next merge tries again.
     func reload() {
         guard mustReload else { return }
         related.removeAll()

@@ -1,6 +1,6 @@
 internal import RowStore
 
-/// Going on after a save.
+/// Continuing after a save.
 extension DraftContext {
     /// The difference is about to be saved.
     func beginSave(_ difference: DraftDifference) {
@@ -8,7 +8,7 @@ extension DraftContext {
         for object in changed where keys.contains(object.key) { saving[object.key] = object }
     }
 
-    /// Nothing was saved: what is not edited any more is as others have left it.
+    /// Nothing was saved: objects that are not edited any more get the newest saved values.
     func abandonSave() {
         let objects = saving.values
         saving = [:]
@@ -18,7 +18,7 @@ extension DraftContext {
         }
     }
 
-    /// Bases what was saved on the newest rows. What was edited since the difference was taken stays an edit.
+    /// Bases what was saved on the newest rows. Edits made since the difference was taken stay edits.
     func rebase(_ saved: DraftDifference) {
         journal.removeAll()
         related.removeAll()
@@ -31,7 +31,7 @@ extension DraftContext {
                 entity: entity, keys: rows.map(\.end.key), QueryBudget(isCancellable: false))
             let found = read.map { Dictionary($0.rows.map { ($0.key, $0.row) }) { first, _ in first } }
             for row in rows {
-                // If the store cannot be read now, it has what was saved.
+                // If the store cannot be read now, it has the rows that were saved.
                 let newest = found.map { $0[row.end.key] } ?? (row.state == .deleted ? nil : row.row)
                 guard let object = objects[row.end.key].flatMap({ present($0, row, binding) }) else { continue }
                 rebase(object, row, on: newest)
@@ -47,10 +47,10 @@ extension DraftContext {
         sweep()
     }
 
-    /// The object of a row that was saved. One that the save has inserted, and that was taken out of the draft meanwhile, is to
-    /// be deleted.
+    /// The object of a row that was saved. If the save inserted the object, and it was taken out of the draft meanwhile, it
+    /// must be deleted.
     ///
-    /// - Returns: Nil if the draft has read it again since, and goes on with that.
+    /// - Returns: Nil if the draft has read the object again since, and continues with that.
     private func present(
         _ object: ManagedObject, _ row: DraftDifference.Row, _ binding: EntityBinding
     ) -> ManagedObject? {
@@ -65,7 +65,7 @@ extension DraftContext {
     private func rebase(_ object: ManagedObject, _ saved: DraftDifference.Row, on newest: RowSnapshot?) {
         guard let newest else {
             object.saved = nil
-            // A deletion that was taken back after it was saved: the object is to be there again.
+            // A deletion was taken back after it was saved: the object must be inserted again.
             object.state = saved.state == .deleted && !object.isDeleted ? .inserted : .gone
             return
         }
@@ -75,7 +75,7 @@ extension DraftContext {
                 one.isEqual(to: other, column: column, storage: description.storage)
             }
             if isEqual(object.row, saved.row) { continue }
-            // An edit that was taken back and that the save has not made either.
+            // An edit was taken back, and the save has not made it either.
             if isEqual(object.row, saved.base), !isEqual(newest, saved.row) { continue }
             row.setValue(object.row.value(column, description.storage), column)
         }

@@ -1,6 +1,6 @@
 internal import RowStore
 
-/// Going back and forth between the steps of a draft.
+/// Moving between the steps of a draft.
 extension DraftContext {
     func undo() {
         guard let step = journal.popUndo() else { return }
@@ -12,18 +12,18 @@ extension DraftContext {
         journal.pushUndo(restore(step))
     }
 
-    /// Lets objects be as they were before a step.
+    /// Restores objects to their state before a step.
     ///
-    /// - Returns: What lets them be as they are now.
+    /// - Returns: What restores them to their present state.
     private func restore(_ step: UndoJournal.Step) -> UndoJournal.Step {
         let opposite = step.mapValues { UndoJournal.Moment($0.object) }
         put(step)
-        // What was refused went with the step.
+        // What was refused is gone with the step.
         _ = takeRefusal()
         return opposite
     }
 
-    /// Lets an edit that could not be finished leave nothing.
+    /// Takes back an edit that could not be finished.
     func takeBack(_ step: UndoJournal.Step) {
         if !step.isEmpty { put(step) }
     }
@@ -41,7 +41,7 @@ extension DraftContext {
         noteEdits(step.values.map(\.object))
     }
 
-    /// Registers an object that is there, and no other.
+    /// Registers an object if it exists.
     func place(_ object: ManagedObject, _ binding: EntityBinding, _ key: Int64) {
         object.checkedConstraint = -1
         let isRegistered = binding.objects[key] != nil
@@ -53,7 +53,7 @@ extension DraftContext {
         }
     }
 
-    /// Notes anew which objects are edited.
+    /// Notes again which objects are edited.
     ///
     /// - Parameter others: Objects that may be edited now and were not before.
     func noteEdits(_ others: [ManagedObject]) {

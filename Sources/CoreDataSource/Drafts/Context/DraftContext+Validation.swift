@@ -1,12 +1,13 @@
 internal import RowStore
 
-/// What a save of a draft would refuse, as far as it can be known before.
+/// What a save of a draft would refuse, as far as that can be known before.
 extension DraftContext {
     /// What is wrong with one object.
     func errors(of object: ManagedObject) -> [DataSourceError] {
         precondition(
             object.context === self,
-            "An object of another context was passed to errors(of:). Look it up in the draft by its objectID first.")
+            "An object of another context was passed to errors(of:). Look the object up in the draft by its objectID first."
+        )
         guard !object.isDeleted else { return [] }
         willRead(registersObjects: false)
         var failures: [DataSourceError] = []
@@ -19,7 +20,7 @@ extension DraftContext {
         return failures
     }
 
-    /// Throws what is wrong with all that was edited.
+    /// Throws the errors of all edited objects.
     func validate() throws(DataSourceError) {
         if let refusal = takeRefusal() { throw refusal }
         willRead(registersObjects: false)

@@ -1,8 +1,8 @@
 internal import RowStore
 
-/// The scratch context of a ``Draft``: its objects are copies that may be edited, and nobody else sees what is edited here.
+/// The scratch context of a ``Draft``: its objects are copies that can be edited, and its edits are not seen elsewhere.
 ///
-/// An object without edits follows what others save, as objects of main do; one with edits keeps its values until it is saved.
+/// An object without edits follows other saves, as objects of main do; one with edits keeps its values until it is saved.
 /// Fetches include the edits of the draft.
 ///
 /// **Isolation**: the main actor.
@@ -10,19 +10,20 @@ public final class DraftContext: EditingContext {
     var journal = UndoJournal()
     /// The objects of ordered relationships as they were before the draft changed their order.
     private(set) var orders: [OrderedRelationship: [LinkEnd]] = [:]
-    /// What others have made of the rows of edited objects, by key; nil for a row that is gone.
+    /// The newest saved rows of edited objects, by key; nil for a row that is gone.
     var missed: [Int64: RowSnapshot?] = [:]
-    /// The objects whose edits are being saved, by key. Until it is known what became of the save they keep their rows, so that
-    /// what is taken back meanwhile can be told from what is not.
+    /// The objects whose edits are being saved, by key. They keep their rows until the outcome of the save is known, so that
+    /// edits which are taken back meanwhile can be told from the others.
     var saving: [Int64: ManagedObject] = [:]
-    /// The entities of which others have deleted objects since the draft has edits: its links may lead to them still.
+    /// The entities of which other saves have deleted objects since the draft has edits: links of the draft may still lead to
+    /// them.
     var entitiesWithGoneObjects: Set<Int> = []
-    /// Whether registered objects have to be read again, which has not been possible so far.
+    /// Whether registered objects still have to be reloaded, because the store could not be read.
     var mustReload = false
     private var hasEnded = false
     /// Brings main, and with it the draft, up to the newest save.
     private let prepare: @MainActor @Sendable () -> Void
-    /// The number of registered objects at which those without a holder are next forgotten.
+    /// The number of registered objects at which objects that are not held elsewhere are forgotten again.
     private var sweepAt = 1024
 
     /// An ordered relationship of an object.
@@ -33,7 +34,7 @@ public final class DraftContext: EditingContext {
 
     init(_ stack: PersistentStack, prepare: @escaping @MainActor @Sendable () -> Void) {
         self.prepare = prepare
-        // Whoever owns an entity, its edits stay here until they are saved by the owner.
+        // All edits stay here until the data sources that own the entities save them.
         super.init(stack, stack.root.rows, ownedEntities: Set(stack.layout.entities.indices))
         isInBatch = true
     }
@@ -47,7 +48,7 @@ public final class DraftContext: EditingContext {
         return register(StoredRow(key: object.key, row: object.row), binding, .saved, asOf: object.asOf)
     }
 
-    /// No edit is possible any more.
+    /// No edit is possible from now on.
     func end() {
         hasEnded = true
         journal.removeAll()
@@ -56,7 +57,7 @@ public final class DraftContext: EditingContext {
     override func checkInBatch() {
         precondition(
             !hasEnded,
-            "An object of a draft was inserted, edited or deleted after the draft was discarded. Make a new draft.")
+            "An object was inserted, edited or deleted in a draft that was discarded. Make a new draft.")
     }
 
     // MARK: Following edits
@@ -79,7 +80,8 @@ public final class DraftContext: EditingContext {
         }
     }
 
-    /// An object that was inserted here leaves no link behind: what is saved must not lead to what never was.
+    /// An object that was inserted here must leave no link behind: nothing that is saved may lead to an object that was never
+    /// saved.
     private func unlink(_ object: ManagedObject) {
         for other in changed where other !== object && !other.isDeleted {
             func leads(_ column: LinkColumn) -> Bool {
@@ -120,7 +122,7 @@ public final class DraftContext: EditingContext {
         }
     }
 
-    /// Takes the orders that are stored now for those from which the draft comes.
+    /// Uses the stored orders as the basis of the draft from now on.
     func rebaseOrders() {
         guard !changed.isEmpty else { return orders = [:] }
         let newest = ReadContext(stack, source)
@@ -139,7 +141,7 @@ public final class DraftContext: EditingContext {
     }
 
     override func willRead(registersObjects: Bool) {
-        // An edit of several objects goes on with those that it has begun with.
+        // An edit of several objects finishes with the objects that it began with.
         if !journal.isInGroup {
             let prepare = prepare
             MainActor.assumeIsolated { prepare() }
@@ -158,7 +160,7 @@ public final class DraftContext: EditingContext {
         if saving[object.key] == nil { super.refresh(object, row, asOf: number) }
     }
 
-    /// Forgets the objects that nobody holds and that have no edits.
+    /// Forgets the objects that are not held elsewhere and have no edits.
     func sweep() {
         related.sweep()
         for binding in bindings where binding.objects.count > 0 { binding.removeUnreferenced() }
@@ -178,6 +180,6 @@ extension LinkEnd {
 }
 
 extension DraftContext: CustomStringConvertible {
-    /// How much is edited: `DraftContext (3 edited objects)`.
+    /// How many objects are edited: `DraftContext (3 edited objects)`.
     public var description: String { "DraftContext (\(changed.count) edited objects)" }
 }

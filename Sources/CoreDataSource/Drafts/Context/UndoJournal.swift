@@ -2,7 +2,7 @@ internal import RowStore
 
 /// What the edits of a draft have changed, step by step.
 struct UndoJournal {
-    /// An object as it was at one moment.
+    /// The state of an object at one moment.
     struct Moment {
         let object: ManagedObject
         let row: RowSnapshot
@@ -22,7 +22,7 @@ struct UndoJournal {
 
     private var done: [Step] = []
     private var undone: [Step] = []
-    /// What the open groups have changed so far, each one inside of the one before it.
+    /// What the open groups have changed so far, the innermost last.
     private var open: [Step] = []
     /// The most steps that are kept.
     var limit = 100 {
@@ -42,16 +42,16 @@ struct UndoJournal {
 
     mutating func beginGroup() { open.append([:]) }
 
-    /// Ends the innermost group. What it has changed belongs to the one around it; without one it is a step.
+    /// Ends the innermost group. Its changes become part of the enclosing group, or a step if there is none.
     mutating func endGroup() {
         guard let group = open.popLast(), !group.isEmpty else { return }
         guard let outer = open.indices.last else { return append(group) }
         open[outer].merge(group) { first, _ in first }
     }
 
-    /// Ends the innermost group, which is to leave nothing.
+    /// Ends the innermost group, whose changes are to be taken back.
     ///
-    /// - Returns: What lets the objects be as they were before it.
+    /// - Returns: What restores the objects to their state before it.
     mutating func abandonGroup() -> Step { open.popLast() ?? [:] }
 
     private mutating func append(_ step: Step) {
@@ -60,7 +60,7 @@ struct UndoJournal {
         trim()
     }
 
-    /// The last step, which is one to redo as soon as its opposite is pushed.
+    /// The last step, which becomes one to redo as soon as its opposite is pushed.
     mutating func popUndo() -> Step? { canUndo ? done.removeLast() : nil }
 
     mutating func popRedo() -> Step? { canRedo ? undone.removeLast() : nil }

@@ -2,8 +2,8 @@ internal import RowStore
 
 /// Compares what a draft changes with the newest rows.
 ///
-/// Where a part of the draft and what others have saved are both other than what the draft has read, and than each other, there
-/// is a conflict.
+/// A part of the draft is in conflict if both the draft and others have changed it since the draft read it, to different
+/// values.
 struct DraftComparison {
     /// A part of the difference that is saved or dropped as a whole.
     struct Part {
@@ -13,7 +13,7 @@ struct DraftComparison {
             /// An edited object that is gone.
             case revival
             case attribute(column: Int)
-            /// A relationship whose link the row itself has.
+            /// A relationship whose link is stored in the row itself.
             case link(relationship: Int)
             /// A link that is a row of its own.
             case pair
@@ -25,7 +25,7 @@ struct DraftComparison {
         let row: Int
         /// The conflict, if there is one.
         var conflict: DraftChange?
-        /// Whether what others have saved is kept.
+        /// Whether the value that others have saved is kept.
         var isDropped = false
     }
 
@@ -33,15 +33,15 @@ struct DraftComparison {
     let difference: DraftDifference
     /// The objects that the draft inserts.
     let inserted: Set<LinkEnd>
-    /// Each row's place, by its end.
+    /// The place of each row, by its end.
     let places: [LinkEnd: Int]
     private(set) var parts: [Part] = []
     /// What others alone have changed.
     private(set) var merged: [DraftChange] = []
-    /// By the places of the difference's orders: what others have.
+    /// The order that others have saved, by the place of the difference's order.
     private(set) var theirOrders: [[LinkEnd]] = []
 
-    /// - Parameter context: Has the newest rows: one of the batch that is to save the draft, or one for reading.
+    /// - Parameter context: Has the newest rows: a context of the batch that is about to save the draft, or one for reading.
     init(_ difference: DraftDifference, in context: ManagedObjectContext) throws {
         self.context = context
         self.difference = difference
@@ -72,10 +72,10 @@ struct DraftComparison {
 
     func id(_ end: LinkEnd) -> ManagedObjectID { ManagedObjectID(layout(end), key: end.key) }
 
-    /// The object as others have left it; nil if it is gone.
+    /// The newest saved object; nil if it is gone.
     func current(_ end: LinkEnd) -> ManagedObject? { context.known(end) ?? nil }
 
-    /// Whether there is an object to link, or will be one.
+    /// Whether an object exists, or will be inserted.
     func exists(_ end: LinkEnd) -> Bool { inserted.contains(end) || current(end) != nil }
 
     /// Reads all objects that the difference is about, and those to which it links.
@@ -123,7 +123,7 @@ struct DraftComparison {
         }
     }
 
-    /// The columns that say anything: neither places in an order nor what is derived or not stored.
+    /// The columns that are compared: neither places in an order nor derived or transient attributes.
     private func changedColumns(_ row: RowSnapshot, since base: RowSnapshot, _ end: LinkEnd) -> [Int] {
         let layout = layout(end)
         let positions = Set(
@@ -162,7 +162,7 @@ struct DraftComparison {
 
     // MARK: Links
 
-    /// - Parameter theirs: The row as others have left it; nil for a new one.
+    /// - Parameter theirs: The newest saved row; nil for a new object.
     private mutating func compareLinks(_ place: Int, _ theirs: RowSnapshot?) throws {
         let row = difference.rows[place]
         for (index, relationship) in layout(row.end).relationships.enumerated() {
@@ -186,7 +186,7 @@ struct DraftComparison {
         }
     }
 
-    /// The conflict with another object that leads to where only one may lead.
+    /// The conflict with another object, if only one object may lead to the destination.
     private func rival(
         _ source: LinkEnd, _ destination: LinkEnd, _ column: LinkColumn, _ relationship: RelationshipLayout
     ) throws -> DraftChange? {
@@ -205,7 +205,7 @@ struct DraftComparison {
             row.state != .inserted && row.end.entity == rival.layout.index
                 && row.base.end(column, family) == destination
         }
-        // The draft takes it from the one that had it.
+        // The draft takes it from the object that had it.
         if let before, before.end.key == rival.key { return nil }
         return DraftChange(
             id(destination), inverse.name, .relationship, base: (before?.end).map(id), mine: id(source),
@@ -240,7 +240,7 @@ struct DraftComparison {
 
     // MARK: Partners
 
-    /// Drops both sides of a link that is its own inverse, if one is dropped.
+    /// If one side of a link that is its own inverse is dropped, drops both.
     private mutating func dropPartners() {
         var dropped = parts.indices.filter { parts[$0].isDropped }
         while let place = dropped.popLast() {
@@ -289,5 +289,5 @@ struct LinkedPair {
 
 extension RootContext {
     static let draftReset = DataSourceError(
-        .storeReset, "The store was reset since the draft was made. Discard the draft and make a new one.")
+        .storeReset, "The store was reset after the draft was made. Discard the draft and make a new one.")
 }

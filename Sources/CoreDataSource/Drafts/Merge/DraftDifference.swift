@@ -1,12 +1,12 @@
 internal import RowStore
 
-/// What a draft changes, as a value: each row as it was and as it is to be.
+/// What a draft changes, as a value: each row before and after.
 struct DraftDifference: Sendable {
     /// A row that was inserted, edited or deleted.
     struct Row: Sendable {
         let end: LinkEnd
         let state: ObjectState
-        /// As the draft has read it; of a new row as it is.
+        /// The row that the draft has read; the new row for an inserted object.
         let base: RowSnapshot
         let row: RowSnapshot
     }
@@ -39,7 +39,7 @@ extension DraftContext {
         }
         for (order, base) in orders.sorted(by: { ($0.key.owner.key, $0.key.index) < ($1.key.owner.key, $1.key.index) })
         {
-            // Nobody may hold the owner any more.
+            // The owner may have been released meanwhile.
             guard let owner = try find(entity: order.owner.entity, key: order.owner.key), !owner.isDeleted else {
                 continue
             }
@@ -53,7 +53,7 @@ extension DraftContext {
 }
 
 extension DraftDifference {
-    /// The entities whose owners have to take part in a save.
+    /// The entities whose owners must take part in the save.
     func entities(_ stack: PersistentStack) -> Set<Int> {
         rows.reduce(into: []) { entities, row in
             if stack.layout.entities[row.end.entity].links == nil {

@@ -1,8 +1,8 @@
 internal import RowStore
 
-/// Does to the objects of a batch what a draft has changed, as far as nothing else was decided.
+/// Applies the changes of a draft to the objects of a batch, except those that a conflict decided against.
 struct DraftMerge {
-    /// What became of a draft.
+    /// The outcome of a merge.
     struct Outcome: Sendable {
         let merged: [DraftChange]
         let conflicts: [DraftChange]
@@ -10,7 +10,7 @@ struct DraftMerge {
 
     private let context: PrivateContext
     private let comparison: DraftComparison
-    /// The objects that it has made.
+    /// The objects that it has inserted.
     private var made: [LinkEnd: ManagedObject] = [:]
 
     private init(_ context: PrivateContext, _ comparison: DraftComparison) {
@@ -18,9 +18,10 @@ struct DraftMerge {
         self.comparison = comparison
     }
 
-    /// Compares, decides the conflicts, and edits.
+    /// Compares, decides the conflicts, and applies the edits.
     ///
-    /// - Parameter contexts: Those whose edits make one save. They have the newest rows, and nobody else changes these meanwhile.
+    /// - Parameter contexts: The contexts whose edits make one save. They have the newest rows, which cannot change during the
+    ///   merge.
     static func run(
         _ difference: DraftDifference, _ resolution: DraftResolution, in contexts: [PrivateContext]
     ) throws -> Outcome {
@@ -41,7 +42,7 @@ struct DraftMerge {
         if conflicts.count > 1 {
             error.failures = conflicts.map(\.failure)
             error.message =
-                "\(conflicts.count) parts of the draft are in conflict with other saves; the first: \(error.message)"
+                "\(conflicts.count) parts of the draft are in conflict with other saves. The first one: \(error.message)"
         }
         throw error
     }
@@ -94,13 +95,13 @@ struct DraftMerge {
         let id = comparison.id(end)
         throw DataSourceError(
             .objectGone,
-            "The draft needs \(id), which another save has deleted. Take theirs, or link another object in the draft.",
+            "The draft needs \(id), but another save has deleted it. Save with resolving: .takeTheirs, or link another object in the draft.",
             entityName: id.entityName)
     }
 
     // MARK: Rows
 
-    /// Makes an object with the key and the attributes that it has in the draft.
+    /// Inserts an object with the key and the attributes that it has in the draft.
     private mutating func insert(_ row: DraftDifference.Row) throws {
         let object = try editor(row.end.entity).insert(entity: row.end.entity, key: row.end.key)
         for (column, description) in object.layout.columns.enumerated() where description.attribute != nil {
@@ -122,7 +123,7 @@ struct DraftMerge {
         object.linking(index)?.set(try end.map(self.object))
     }
 
-    /// Lets an object that is made again lead to where it led, as far as there is anything.
+    /// Restores the links of an object that is inserted again, to objects that still exist.
     private func setLinks(of object: ManagedObject, _ row: DraftDifference.Row) throws {
         for (index, relationship) in object.layout.relationships.enumerated() {
             guard case .column(let column) = relationship.storage,

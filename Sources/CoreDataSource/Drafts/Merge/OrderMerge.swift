@@ -1,8 +1,8 @@
-/// The order of a relationship's objects that two sides have changed.
+/// Merges two changed orders of a relationship's objects.
 ///
-/// It is pure: what was, what each side made of it, and which objects there are now.
+/// It is pure: its input is the original order, the order of each side, and the objects that exist now.
 package enum OrderMerge {
-    /// Whether a side has moved any of the objects that all have.
+    /// Whether a side has moved any of the objects that all three orders contain.
     package static func hasMoved<Element: Hashable>(
         _ base: [Element], _ side: [Element], amongThoseOf other: [Element]
     ) -> Bool {
@@ -19,11 +19,11 @@ package enum OrderMerge {
         return orders[0] != orders[1] && orders[0] != orders[2] && orders[1] != orders[2]
     }
 
-    /// The objects that are there in the order of the side that moved any, each other one behind the object that it follows
-    /// on the side that it comes from.
+    /// The existing objects in the order of the side that moved any. Every other object comes after the one that it follows on
+    /// its own side.
     ///
     /// - Parameters:
-    ///   - present: The objects that are there, in any order.
+    ///   - present: The objects that exist, in any order.
     ///   - isMine: Whether my order counts if both sides moved objects.
     /// - Complexity: O(n) for each object that only one side has.
     package static func merge<Element: Hashable>(

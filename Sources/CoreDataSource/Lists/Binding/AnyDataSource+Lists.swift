@@ -1,8 +1,8 @@
 public import Foundation
 
-/// Reading the lists that were registered, as they were last reported.
+/// Reading registered lists, as they were last reported.
 ///
-/// For a name that is not registered, or whose delegate is gone, the answers are those of an empty list.
+/// If the name is not registered, or its delegate is gone, the results are those of an empty list.
 extension AnyDataSource {
     /// How many sections a list has; 1 without a section key, even if it is empty.
     public func numberOfSections(_ dataKey: String) -> Int {
@@ -13,20 +13,20 @@ extension AnyDataSource {
     ///
     /// - Parameters:
     ///   - dataKey: The name under which the list was registered.
-    ///   - section: The section's place, from 0.
+    ///   - section: The section's index, counted from 0.
     public func numberOfItems(_ dataKey: String, inSection section: Int) -> Int {
         guard let shown = boundList(dataKey)?.shown, section >= 0, section < shown.sectionCount else { return 0 }
         return shown.range(ofSection: section).count
     }
 
-    /// The object at a place of a list; nil if there is none, or if it is not of that class.
+    /// The object at a place of a list; nil if there is none, or if it does not have that class.
     ///
     /// ```swift
     /// let contact = contacts.object(at: indexPath, dataKey: "list", as: ContactEntity.self)
     /// ```
     ///
     /// - Parameters:
-    ///   - indexPath: Section and item, each from 0.
+    ///   - indexPath: Section and item, each counted from 0.
     ///   - dataKey: The name under which the list was registered.
     ///   - type: The class of the object.
     public func object<Object: ManagedObject>(
@@ -35,7 +35,7 @@ extension AnyDataSource {
         boundList(dataKey)?.object(at: indexPath) as? Object
     }
 
-    /// The place of an object in a list; nil if it is not shown.
+    /// The place of an object in a list; nil if the list does not show it.
     ///
     /// - Parameters:
     ///   - id: The object's id.
@@ -48,7 +48,7 @@ extension AnyDataSource {
     /// A section of a list, with its name; nil if there is none.
     ///
     /// - Parameters:
-    ///   - section: The section's place, from 0.
+    ///   - section: The section's index, counted from 0.
     ///   - dataKey: The name under which the list was registered.
     public func sectionInfo(at section: Int, dataKey: String) -> ListSection? {
         guard let shown = boundList(dataKey)?.shown, section >= 0, section < shown.sectionCount else { return nil }
@@ -66,7 +66,7 @@ extension AnyDataSource {
         boundList(dataKey)?.allObjects.compactMap { $0 as? Object } ?? []
     }
 
-    /// A title for each section, as an index along the list shows them; see
+    /// A title for each section, for an index along the list; see
     /// ``DataSourceDelegate/sectionIndexTitle(forSectionName:dataKey:)``.
     public func sectionIndexTitles(dataKey: String) -> [String] {
         guard let list = boundList(dataKey), let delegate = list.delegate else { return [] }
@@ -75,8 +75,8 @@ extension AnyDataSource {
         }
     }
 
-    /// Why a list changed last: which saves of which data sources, what they changed, and what it cost; and whether the list
-    /// queries the store after each save.
+    /// Why a list last changed: which saves of which data sources, what they changed, and what the update cost; and whether the
+    /// list queries the store after each save.
     public func lastUpdateReason(dataKey: String) -> ListReason? {
         boundList(dataKey).map { mainTier.explained($0.engine.lastUpdateReason, $0.engine.query) }
     }

@@ -5,25 +5,25 @@
 /// try contacts.register(self, dataKey: "list", request, sectionBy: \.initial)
 /// ```
 extension AnyDataSource {
-    /// Binds a list to a delegate: it is filled at once, and the delegate is notified of every change from now on.
+    /// Binds a list to a delegate: the list is filled at once, and the delegate is notified of every change from now on.
     ///
-    /// A list looks at the saved rows and does not query the store again, so the cost follows what changed. Several saves
-    /// that main merges at once make one report. Large changes are prepared off the main actor; until then the list shows
-    /// what it showed before. Only a list with a predicate that needs the objects queries the store after each save, off the
-    /// main actor: see ``ListReason/requeriesStore``.
+    /// The list compares the saved rows with what it shows and does not query the store again, so the cost depends on what
+    /// changed. Several saves that main merges at once make one report. Large changes are prepared off the main actor; until
+    /// then the list shows its previous state. Only a list with a predicate that needs the objects queries the store after each
+    /// save, off the main actor: see ``ListReason/requeriesStore``.
     ///
-    /// Data keys are names of this data source: registering one again swaps query and delegate, without a report. The
-    /// delegate is held weakly, and its list goes with it. Lists of one query share their work.
+    /// Each data source has its own data keys: registering a key again replaces query and delegate, without a report. The
+    /// delegate is held weakly, and its list ends with it. Lists with the same query share their work.
     ///
     /// - Parameters:
-    ///   - delegate: Who is notified, on the main actor. It is held weakly.
+    ///   - delegate: The object to notify, on the main actor. It is held weakly.
     ///   - dataKey: The name of the list; every data source has its own names.
-    ///   - request: What to show, in which order, at most how many, and after which place. The entity may be another data
-    ///     source's. When rows leave, the next ones take their place. The place of the cursor stays the same if its object is
-    ///     changed or deleted.
+    ///   - request: What to show, in which order, how many objects at most, and after which place. The entity may belong to
+    ///     another data source. When rows leave, the next ones take their place. The place of the cursor stays the same if its
+    ///     object is changed or deleted.
     ///   - sectionBy: Objects with the same value are in one section. The list is sorted by it first: in the direction of the
-    ///     request's order if that begins with the same attribute, otherwise ascending. A property that is no stored
-    ///     attribute has to be computed from the object's attributes alone.
+    ///     request's order if that begins with the same attribute, otherwise ascending. A property that is not a stored
+    ///     attribute must be computed from the object's attributes alone.
     /// - Throws: `unknownEntity`, `unknownAttribute`, `invalidPredicate`, and what the store throws; `unsupportedQuery` also
     ///   for a request with an offset, with a limit below 1, or for distinct values.
     public func register<Object: ManagedObject>(
@@ -37,22 +37,22 @@ extension AnyDataSource {
         boundLists[dataKey] = BoundList(engine, self, dataKey, delegate)
     }
 
-    /// Makes a list begin elsewhere, for example at another page. Only the rows that it then shows are read, and a few more.
-    /// If a section is computed, or the predicate needs the objects, all matching rows are read.
+    /// Makes a list begin elsewhere, for example at another page. Only the rows that it then shows are read, and a few more. If
+    /// a section is computed, or the predicate needs the objects, all matching rows are read.
     ///
     /// ```swift
     /// let last = contacts.allObjects(dataKey: "list").last
     /// try contacts.moveWindow(dataKey: "list", after: last.map { FetchCursor($0) })
     /// ```
     ///
-    /// There is no report, and the list is no longer paused, as after registering it again. To go back a page, pass the
-    /// cursor of that page. Does nothing if the key is not registered.
+    /// There is no report, and the list is no longer paused, as if it were registered again. To go back a page, pass the cursor
+    /// of that page. Does nothing if the key is not registered.
     ///
     /// - Parameters:
     ///   - dataKey: The name under which the list was registered.
     ///   - cursor: The list begins after that place; nil to begin with the first object.
-    /// - Throws: `invalidPredicate` for the place of an object that the list cannot have, and what the store throws; then
-    ///   the list stays where it is.
+    /// - Throws: `invalidPredicate` if the cursor belongs to an object that the list cannot contain, and what the store throws;
+    ///   the list stays where it is then.
     public func moveWindow(dataKey: String, after cursor: FetchCursor?) throws {
         guard let list = boundList(dataKey), let delegate = list.delegate else { return }
         let engine = try mainTier.moved(list.engine, after: cursor)
@@ -60,7 +60,7 @@ extension AnyDataSource {
         boundLists[dataKey] = BoundList(engine, self, dataKey, delegate)
     }
 
-    /// Ends a list: its delegate gets no more calls. Does nothing if the key is not registered.
+    /// Ends a list: its delegate is not called again. Does nothing if the key is not registered.
     public func unregister(dataKey: String) {
         removeListsWithoutDelegate()
         boundLists.removeValue(forKey: dataKey)?.end()
@@ -72,17 +72,17 @@ extension AnyDataSource {
         return boundLists.keys.sorted()
     }
 
-    /// Reports nothing until ``resume(dataKey:)``, for a list that is off the screen. It keeps showing what it showed.
+    /// Stops reporting until ``resume(dataKey:)``, for a list that is off the screen. The list keeps showing its present state.
     public func pause(dataKey: String) {
         boundList(dataKey)?.pause()
     }
 
-    /// Reports at once, as one group, what changed since ``pause(dataKey:)``, and then every change again.
+    /// Reports at once, as one group, everything that changed since ``pause(dataKey:)``, and then every change again.
     public func resume(dataKey: String) {
         boundList(dataKey)?.resume()
     }
 
-    /// The list of that name, if its delegate is there.
+    /// The list of that name, if its delegate still exists.
     func boundList(_ dataKey: String) -> BoundList? {
         guard let list = boundLists[dataKey] else { return nil }
         if list.delegate == nil {
@@ -92,7 +92,7 @@ extension AnyDataSource {
         return list
     }
 
-    /// Ends the lists without a delegate.
+    /// Ends the lists whose delegates are gone.
     func removeListsWithoutDelegate() {
         for (dataKey, list) in boundLists where list.delegate == nil {
             list.end()

@@ -7,14 +7,14 @@ final class BoundList: ListSubscriber {
     let engine: ListEngine
     let dataKey: String
     private(set) weak var delegate: (any DataSourceDelegate)?
-    /// What the delegate was last notified of.
+    /// What was last reported to the delegate.
     private(set) var shown: ListState
     private let main: MainTier
     /// Where it is registered.
     private weak var source: AnyDataSource?
-    /// What was not reported, while the list is paused.
+    /// What has not been reported while the list is paused.
     private var missed: NetChanges?
-    /// Whether it is still the one that is registered.
+    /// Whether it is still registered.
     private var isRegistered = true
 
     init(_ engine: ListEngine, _ source: AnyDataSource, _ dataKey: String, _ delegate: any DataSourceDelegate) {
@@ -40,7 +40,7 @@ final class BoundList: ListSubscriber {
         shown.index(path).map { object(at: $0) }
     }
 
-    /// What one of them leads to is read for all of them.
+    /// The relationships of one of them are read for all of them.
     var allObjects: [ManagedObject] {
         let objects = (0..<shown.count).map { object(at: $0) }
         FetchGroup.gather(objects)
@@ -81,7 +81,7 @@ final class BoundList: ListSubscriber {
         delegate?.didFail(failure, dataKey: dataKey)
     }
 
-    /// ``AnyDataSource/lastUpdateReason(dataKey:)`` says so.
+    /// ``AnyDataSource/lastUpdateReason(dataKey:)`` reports the failure.
     func notifyEnd() {}
 
     private func callDelegate(_ difference: RowDifference, _ old: ListState, _ net: NetChanges) {

@@ -1,13 +1,13 @@
 public import Foundation
 
-/// Is notified of the changes of the lists that it is registered for.
+/// An object that is notified of the changes of the lists that it is registered for.
 ///
-/// For each save that changes a list, or several that main merges at once, the calls come in one group: will change, then
-/// all sections, then all objects, then did change. The data source answers with the new sections and objects during all
-/// of them. A table view can take each change as it comes, between `beginUpdates` and `endUpdates`.
+/// For each save that changes a list, or for several that main merges at once, the calls come as one group: will change, all
+/// sections, all objects, did change. During all of them the data source already returns the new sections and objects. A table
+/// view can apply each change as it comes, between `beginUpdates` and `endUpdates`.
 ///
-/// A call may read the data source, and register and unregister lists, this one included. Saves that are made meanwhile are
-/// reported after the group.
+/// During a call you may read the data source, and register and unregister lists, including this one. Saves that are made
+/// during the group are reported after it.
 ///
 /// **Isolation**: the main actor.
 @MainActor
@@ -19,19 +19,19 @@ public protocol DataSourceDelegate: AnyObject {
     ///
     /// - Parameters:
     ///   - section: The section, with its name.
-    ///   - index: Of a deleted section where it was before all changes, of an inserted one where it is after them.
+    ///   - index: For a deleted section, its index before all changes; for an inserted one, its index after them.
     ///   - type: `.insert` or `.delete`.
     ///   - dataKey: The name under which the list was registered.
     func didChangeSection(_ section: ListSection, at index: Int, for type: ListChangeType, dataKey: String)
 
-    /// An object entered the list, left it, was moved or changed in its place. Objects that only shifted because of others
-    /// are not reported.
+    /// An object entered the list, left it, moved, or changed in its place. Objects that only shifted because of others are not
+    /// reported.
     ///
     /// - Parameters:
-    ///   - object: The object, of the main context.
-    ///   - indexPath: Where it was before all changes; nil for an insert.
+    ///   - object: The object in the main context.
+    ///   - indexPath: The place before all changes; nil for an insert.
     ///   - type: `.insert`, `.delete`, `.move` or `.update`.
-    ///   - newIndexPath: Where it is after all changes; nil for a delete and for an update.
+    ///   - newIndexPath: The place after all changes; nil for a delete and for an update.
     ///   - dataKey: The name under which the list was registered.
     func didChangeObject(
         _ object: ManagedObject, at indexPath: IndexPath?, for type: ListChangeType, newIndexPath: IndexPath?,
@@ -40,15 +40,15 @@ public protocol DataSourceDelegate: AnyObject {
     /// The list has reported everything.
     func didChangeContent(dataKey: String)
 
-    /// The title of a section in the index along the list; nil for no title. By default the first letter of its name, as a
-    /// capital.
+    /// The title of a section in the index along the list; nil for no title. By default the capitalized first letter of its
+    /// name.
     ///
     /// - Parameters:
     ///   - name: The name of the section.
     ///   - dataKey: The name under which the list was registered.
     func sectionIndexTitle(forSectionName name: String, dataKey: String) -> String?
 
-    /// The rows could not be read. The list stays as it is; the next save tries again.
+    /// The rows could not be read. The list stays unchanged; the next save tries again.
     ///
     /// - Parameters:
     ///   - error: What the store threw.
@@ -85,9 +85,9 @@ public struct ListChangeType: RawRepresentable, Sendable, Hashable {
     public static let insert = ListChangeType(rawValue: 1)
     /// A row or section is gone.
     public static let delete = ListChangeType(rawValue: 2)
-    /// The object is elsewhere among those that stayed, or in another section. Its other values may have changed too.
+    /// The object moved among those that stayed, or to another section. Its other values may have changed too.
     public static let move = ListChangeType(rawValue: 3)
-    /// Values changed, the place did not.
+    /// Values changed, but the place did not.
     public static let update = ListChangeType(rawValue: 4)
 }
 

@@ -1,7 +1,7 @@
 public import Foundation
 
 #if !canImport(UIKit) && !canImport(AppKit)
-/// What UIKit and AppKit add to index paths, where there is neither.
+/// What UIKit and AppKit add to index paths, for platforms that have neither.
 extension IndexPath {
     /// The path of an item in a section, both counted from 0.
     public init(item: Int, section: Int) {
@@ -15,15 +15,15 @@ extension IndexPath {
 
     /// The first index; the path must not be empty.
     public var section: Int { self[0] }
-    /// The second index; the path must have two.
+    /// The second index; the path must have at least two.
     public var item: Int { self[1] }
-    /// The second index; the path must have two.
+    /// The second index; the path must have at least two.
     public var row: Int { self[1] }
 }
 #endif
 
 extension ListState {
-    /// Where the row of an index over all sections is.
+    /// The section and item of an index over all sections.
     func indexPath(_ index: Int) -> IndexPath {
         let section = query.order.section == nil ? 0 : section(ofRow: index)
         return IndexPath(indexes: [section, index - sectionStarts[section]])

@@ -2,16 +2,16 @@ internal import RowStore
 
 /// One section of a list.
 public struct ListSection: Sendable, Hashable {
-    /// Identifies a section as long as it is in the list.
+    /// Identifies a section while it is in the list.
     public struct ID: Sendable, Hashable {
         let value: RowValue
     }
 
-    /// Stays the same as long as the section is in the list.
+    /// Stays the same while the section is in the list.
     public let id: ID
-    /// The value of the section key as text; empty for nil, and for the one section of a list without a section key.
+    /// The value of the section key as a string; empty for nil, and for the only section of a list without a section key.
     public let name: String
-    /// The first letter of the name, as a capital.
+    /// The capitalized first letter of the name.
     public var indexTitle: String { CoreDataSource.indexTitle(ofSection: name) }
     /// The indexes of the section's rows, counted over all sections.
     public let range: Range<Int>

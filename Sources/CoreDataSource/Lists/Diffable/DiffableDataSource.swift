@@ -5,7 +5,7 @@ public import AppKit
 #endif
 
 #if (canImport(UIKit) && !os(watchOS)) || canImport(AppKit)
-/// The snapshot that a diffable data source of a list takes.
+/// The snapshot of a list, for a diffable data source.
 public typealias DiffableListSnapshot = NSDiffableDataSourceSnapshot<ListSection.ID, ManagedObjectID>
 
 extension NSDiffableDataSourceSnapshot: DiffableForm
@@ -14,13 +14,13 @@ where SectionIdentifierType == ListSection.ID, ItemIdentifierType == ManagedObje
     package typealias ItemID = ItemIdentifierType
 
     #if canImport(AppKit)
-    // AppKit has no other way to have a cell drawn again.
+    // AppKit has no other way to redraw a cell.
     package mutating func reconfigureItems(_ identifiers: [ItemIdentifierType]) { reloadItems(identifiers) }
     #endif
 }
 
 extension ListUpdate {
-    /// What to apply to a diffable data source: sections, ids, and the items whose cells have to be drawn again.
+    /// The contents for a diffable data source: sections, ids, and the items whose cells must be redrawn.
     ///
     /// ```swift
     /// for await update in contacts.updates(FetchRequest(ContactEntity.self, order: [.ascending(\.name)])) {

@@ -1,4 +1,4 @@
-/// The part of a diffable data source's snapshot that a list fills: the form of UIKit's and AppKit's.
+/// The part of a diffable data source's snapshot that a list fills, common to UIKit and AppKit.
 @MainActor
 package protocol DiffableForm {
     associatedtype SectionID
@@ -6,17 +6,17 @@ package protocol DiffableForm {
 
     mutating func appendSections(_ identifiers: [SectionID])
     mutating func appendItems(_ identifiers: [ItemID], toSection section: SectionID?)
-    /// Has cells drawn again whose items are where they were.
+    /// Redraws the cells of items that stay in their place.
     mutating func reconfigureItems(_ identifiers: [ItemID])
 }
 
 extension ListUpdate {
-    /// Fills an empty diffable snapshot: with all sections and ids, and with what has to be drawn again.
+    /// Fills an empty diffable snapshot with all sections and ids, and marks the items that must be redrawn.
     @MainActor
     package func fill<Form: DiffableForm>(_ form: inout Form)
     where Form.SectionID == ListSection.ID, Form.ItemID == ManagedObjectID {
         snapshot.fill(&form)
-        // A move does not draw its cell again either.
+        // A move does not redraw its cell either.
         let changed = difference.changes.filter { $0.type == .update || $0.type == .move }.map(\.id)
         form.reconfigureItems(changed)
     }

@@ -1,17 +1,17 @@
 package import RowStore
 
-/// The order of a list: by section, then by the sort keys, then by row key. No two rows are equal in it.
+/// The order of a list: by section, then by the sort keys, then by row key. No two rows compare equal.
 package struct ListOrder: Sendable {
     let layout: EntityLayout
-    /// With the section's column as the first, if it is a column.
+    /// Begins with the section's column, if the section is a column.
     package let sort: [SortKey]
     package let section: SectionKey?
 
     /// - Parameters:
     ///   - layout: The entity that the list is of.
-    ///   - sort: The sort keys that were asked for.
-    ///   - section: What parts the rows into sections. Rows are sorted by it first; if the first sort key is the same
-    ///     column, that one says whether ascending or descending.
+    ///   - sort: The sort keys of the request.
+    ///   - section: What divides the rows into sections. Rows are sorted by it first; if the first sort key is the same column,
+    ///     its direction is used.
     package init(_ layout: EntityLayout, sort: [SortKey], section: SectionKey? = nil) {
         self.layout = layout
         self.section = section
@@ -25,12 +25,12 @@ package struct ListOrder: Sendable {
         self.sort = [SortKey(column: column, isAscending: isAscending)] + sort
     }
 
-    /// Whether it is that of a section that no store knows of.
+    /// Whether the section is computed, so that no store can sort by it.
     var isComputed: Bool {
         if case .computed = section { true } else { false }
     }
 
-    /// A row of a list in this order. If its section is computed, that is done here and never again.
+    /// A row of a list in this order. A computed section is evaluated here, once.
     func listed(_ entity: Int, _ stored: StoredRow) -> ListedRow {
         let row = ListedRow(entity: entity, stored: stored)
         guard case .computed(let key) = section else { return row }
@@ -45,19 +45,19 @@ package struct ListOrder: Sendable {
         return one.stored.precedes(other.stored, by: sort, layout)
     }
 
-    /// The place of a row; rows at one place have the same.
+    /// The place of a row in the order; rows at the same place compare equal.
     func place(_ row: ListedRow) -> RowCursor {
         let place = RowCursor(row.stored, sort, layout)
         guard case .computed(let key) = section else { return place }
         return RowCursor(key: place.key, values: place.values + [key.known(row)])
     }
 
-    /// Whether two versions of one row are at the same place.
+    /// Whether two versions of a row are at the same place.
     func isSamePlace(_ one: ListedRow, _ other: ListedRow) -> Bool {
         !precedes(one, other) && !precedes(other, one)
     }
 
-    /// How the sections of two rows follow each other in the list: negative, 0 for the same section, or positive.
+    /// How the sections of two rows compare in the list: negative, 0 for the same section, or positive.
     package func orderSections(_ one: ListedRow, _ other: ListedRow) -> Int {
         switch section {
         case nil: return 0

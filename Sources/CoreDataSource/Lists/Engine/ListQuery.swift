@@ -3,21 +3,21 @@ package import RowStore
 /// Which rows a list shows, in which order and sections.
 package struct ListQuery: Sendable {
     package let entity: Int
-    /// The entities whose rows are shown: the entity itself unless abstract, and those below it if they count.
+    /// The entities whose rows are shown: the entity itself unless it is abstract, and its sub-entities if they are included.
     package let family: [Int]
     package let predicate: RowPredicate
-    /// What the rows get from others.
+    /// The joined columns of the rows.
     package let joined: [JoinedColumn]
-    /// The entities, and the layouts of links, whose rows say what the list shows.
+    /// The entities, and the layouts of links, whose rows determine what the list shows.
     let watched: Set<Int>
     package let order: ListOrder
     /// The most rows that are shown; nil for all.
     package let limit: Int?
-    /// Rows kept beyond the limit, so that few deletions make the store be read again.
+    /// Rows kept beyond the limit, so that a few deletions do not make the list read the store again.
     package let reserve: Int
-    /// The row behind whose place the list begins, as it was then; nil to begin with the first.
+    /// The row after which the list begins, as it was when the cursor was made; nil to begin with the first row.
     package var start: ListedRow?
-    /// What is asked of the objects of rows that match; nil for nothing.
+    /// The test of the objects of rows that match; nil for none.
     let test: ListMatcher?
 
     package init(
@@ -34,25 +34,25 @@ package struct ListQuery: Sendable {
         self.watched = watched
         self.order = order
         self.limit = limit
-        // What is read after each save anyway needs none.
+        // A list that is read after each save needs none.
         self.reserve = test != nil || !joined.isEmpty ? 0 : reserve ?? limit.map { max(32, $0 / 4) } ?? 0
         self.start = start
         self.test = test
     }
 
-    /// Whether all matching rows are held, though not all may be shown: a store cannot sort by a computed section.
+    /// Whether all matching rows are held, though not all may be shown, because a store cannot sort by a computed section.
     package var isHeldWhole: Bool { order.isComputed || limit == nil }
 
-    /// Whether the store has to be queried after each save, because memory does not know which rows match.
+    /// Whether the store must be queried after each save, because rows alone do not show whether they match.
     package var requeriesStore: Bool { test != nil || !joined.isEmpty && limit != nil }
 
-    /// Whether rows that the list does not show say which it shows, so that these are read after each save.
+    /// Whether rows that the list does not show determine which rows it shows, so that it is read after each save.
     var followsRelatedRows: Bool { !joined.isEmpty && !requeriesStore }
 
     /// The most rows that are held.
     package var mostHeld: Int { isHeldWhole ? .max : (limit ?? 0) + reserve }
 
-    /// A row as the list shows it; nil if it does not.
+    /// The row as the list shows it; nil if the list does not show it.
     func listed(
         _ entity: Int, _ stored: StoredRow, _ budget: QueryBudget
     ) throws(DataSourceError) -> ListedRow? {
@@ -62,13 +62,13 @@ package struct ListQuery: Sendable {
         return row
     }
 
-    /// Whether a save has rows on which it depends what the list shows.
+    /// Whether a save has rows on which the contents of the list depend.
     func concerns(_ changes: ChangeSet) -> Bool {
         changes.entities.contains { watched.contains($0.entity) }
     }
 }
 
-/// A test that a row's object has to pass, and that may depend on more than the row.
+/// A test of a row's object, which may depend on more than the row.
 package struct ListMatcher: Sendable {
     let accepts: @Sendable (ListedRow, QueryBudget) throws(DataSourceError) -> Bool
 }

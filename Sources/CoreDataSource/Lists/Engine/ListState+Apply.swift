@@ -1,35 +1,34 @@
 internal import RowStore
 
-/// What changes do to a list.
+/// Applying changes to a list.
 package enum ListStep: Sendable {
-    /// With where the changed rows were and are, if that came out.
+    /// Done, with the places of the changed rows before and after, if they are known.
     case state(ListState, RowPlaces?)
-    /// Rows beyond those that are held belong into the window now: they have to be read from the store. With those that
-    /// are left.
+    /// The window needs rows beyond those that are held, so they must be read from the store. Has the remaining rows.
     case isShort(ListState)
-    /// A row is not where it was said to be, as after saves that were discarded: all rows have to be reloaded.
+    /// A row is not where it should be, as after saves that were discarded: all rows must be reloaded.
     case isStale
 }
 
 extension ListState {
     /// The list after the changes.
     ///
-    /// The cost is that of a search for each change, and of the chunks in which they fall.
+    /// The cost is a search for each change, plus copying the chunks that contain changes.
     package func applying(_ net: NetChanges, asOf number: Int64) -> ListStep {
         guard let (edited, places) = edited(net, asOf: number) else { return .isStale }
         return edited.checked(places)
     }
 
-    /// The rows that were left, with those that were read behind them.
+    /// The remaining rows, followed by those that were read.
     ///
-    /// - Parameter newer: What saves did to the list since this state, up to the one as of which the tail was read.
+    /// - Parameter newer: What saves did to the list after this state, up to the save as of which the tail was read.
     package func continued(by tail: RowTail, _ newer: NetChanges) -> ListStep {
         guard let (head, _) = edited(newer, asOf: tail.asOf) else { return .isStale }
         let all = head.rows.appending(tail.rows)
         return ListState(query, all, isComplete: tail.isLast, asOf: tail.asOf).checked(nil)
     }
 
-    /// The rows that are held after the changes; nil if an old row is not held though it should be.
+    /// The rows that are held after the changes; nil if an old row is missing.
     private func edited(_ net: NetChanges, asOf number: Int64) -> (ListState, RowPlaces)? {
         guard let edits = edits(net) else { return nil }
         let starts = sectionStarts(after: edits)
@@ -39,16 +38,16 @@ extension ListState {
         )
     }
 
-    /// Sees that enough rows are held, and not many more.
+    /// Makes sure that enough rows are held, and not many more.
     private func checked(_ places: RowPlaces?) -> ListStep {
         guard let limit = query.limit, !query.isHeldWhole else { return .state(self, places) }
         if !isComplete && rows.count < limit { return .isShort(self) }
         if rows.count <= limit + 2 * query.reserve { return .state(self, places) }
-        // What is cut off can be read again.
+        // Rows that are cut off can be read again.
         return .state(ListState(query, rows.prefix(query.mostHeld), isComplete: false, asOf: asOf), places)
     }
 
-    /// Where the changes fall; nil if an old row is not held though it should be.
+    /// The positions of the changes; nil if an old row is missing.
     private func edits(_ net: NetChanges) -> RowEdits? {
         let changed = ChangedRows(net, query.order, isHeld: { !isBeyond($0) })
         var edits = RowEdits()
@@ -70,7 +69,7 @@ extension ListState {
         return rows.last.map { query.order.precedes($0, row) } ?? true
     }
 
-    /// The sections after the edits: their numbers of rows are counted on.
+    /// The sections after the edits, with adjusted numbers of rows.
     private func sectionStarts(after edits: RowEdits) -> ContiguousArray<Int> {
         if query.order.section == nil { return [0] }
         var counts = ContiguousArray<Int>()
@@ -116,13 +115,13 @@ extension ListState {
     }
 }
 
-/// The rows that changes are about, in the order of the list: each search then meets rows that the last one looked at.
+/// The rows of the changes, in the order of the list, so that each search looks at rows that the previous one has just read.
 private struct ChangedRows {
-    /// Rows as they were.
+    /// Rows before the change.
     private(set) var leaving: [ListedRow] = []
     /// Rows that are at the same place before and after.
     private(set) var staying: [(old: ListedRow, new: ListedRow)] = []
-    /// Rows as they are now.
+    /// Rows after the change.
     private(set) var coming: [ListedRow] = []
 
     init(_ net: NetChanges, _ order: ListOrder, isHeld: (ListedRow) -> Bool) {

@@ -1,15 +1,15 @@
 internal import RowStore
 
-/// What a list shows after one save: rows, sections and where they are. It never changes; the next save makes another.
+/// What a list shows after one save: rows, sections and their places. It never changes; the next save makes a new state.
 package final class ListState: Sendable {
     package let query: ListQuery
-    /// The rows that are shown, and beyond a limit some more.
+    /// The rows that are shown, and some more beyond a limit.
     package let rows: RowStorage
     /// The index of each section's first row; without a section key there is one section, which may be empty.
     let sectionStarts: ContiguousArray<Int>
-    /// Whether every row that matches is held.
+    /// Whether every matching row is held.
     package let isComplete: Bool
-    /// The newest save that is taken into account.
+    /// The newest save that it takes into account.
     package let asOf: Int64
 
     init(
@@ -23,8 +23,8 @@ package final class ListState: Sendable {
     }
 
     /// - Parameters:
-    ///   - rows: All rows that match, or as many as are held beyond a limit, in order.
-    ///   - isComplete: Whether they are all.
+    ///   - rows: All rows that match, or those that are held beyond a limit, in order.
+    ///   - isComplete: Whether these are all rows that match.
     package convenience init(_ query: ListQuery, _ rows: RowStorage, isComplete: Bool, asOf: Int64) {
         var starts = ContiguousArray<Int>()
         if query.order.section == nil {
@@ -39,10 +39,10 @@ package final class ListState: Sendable {
         self.init(query, rows, sectionStarts: starts, isComplete: isComplete, asOf: asOf)
     }
 
-    /// The row behind whose place rows may be missing; nil for a list of which nothing is held, from the first row.
+    /// The row after which rows may be missing; nil to read from the first row, if none are held.
     package var lastHeld: ListedRow? { rows.last ?? query.start }
 
-    /// How many rows are to be read behind those that are held.
+    /// How many rows to read after those that are held.
     package var missingCount: Int { query.mostHeld - rows.count }
 
     // MARK: What is shown
@@ -56,7 +56,7 @@ package final class ListState: Sendable {
         return partitioningIndex(sectionStarts.count) { sectionStarts[$0] < shown }
     }
 
-    /// The indexes of the rows of a section that are shown.
+    /// The indexes of the shown rows of a section.
     package func range(ofSection section: Int) -> Range<Int> {
         let start = sectionStarts[section]
         let end = section + 1 < sectionStarts.count ? sectionStarts[section + 1] : rows.count
@@ -68,7 +68,7 @@ package final class ListState: Sendable {
         max(0, partitioningIndex(sectionStarts.count) { sectionStarts[$0] <= index } - 1)
     }
 
-    /// The section whose value a row has, or nil; and where it would be among those that are held.
+    /// The section of a row, or nil; and where that section would be among those that are held.
     func findSection(of row: ListedRow) -> (section: Int?, place: Int) {
         if query.order.section == nil { return (0, 0) }
         let place = partitioningIndex(sectionStarts.count) {
@@ -80,13 +80,13 @@ package final class ListState: Sendable {
         return (place, place)
     }
 
-    /// Whether a section with the value that a row has is shown.
+    /// Whether the section of a row is shown.
     func showsSection(of row: ListedRow) -> Bool {
         guard let section = findSection(of: row).section else { return false }
         return query.order.section == nil || sectionStarts[section] < count
     }
 
-    /// The index of the row of that key, looked for from the first to the last; nil if it is not shown.
+    /// The index of the row with that key, found by looking at all rows; nil if it is not shown.
     func index(ofKey key: Int64) -> Int? {
         var index = 0
         for chunk in rows.chunks {
@@ -98,20 +98,20 @@ package final class ListState: Sendable {
         return nil
     }
 
-    /// The index of a row that is shown, which must be just as it is held; nil if it is not.
+    /// The index of a row that is shown, exactly as it is held; nil if it is not.
     package func shownIndex(of row: ListedRow) -> Int? {
         guard let index = rows.index(of: row, query.order), index < count else { return nil }
         return index
     }
 }
 
-/// Rows that were read from the store, to be held behind a place.
+/// Rows that were read from the store, to continue a list.
 package struct RowTail: Sendable {
     /// In the order of the list.
     package let rows: [ListedRow]
-    /// Whether there are no more.
+    /// Whether there are no more rows.
     package let isLast: Bool
-    /// The newest save that is taken into account.
+    /// The newest save that they take into account.
     package let asOf: Int64
 
     package init(_ rows: [ListedRow], isLast: Bool, asOf: Int64) {
@@ -122,7 +122,7 @@ package struct RowTail: Sendable {
 }
 
 extension RowStorage {
-    /// The end of the section that begins at an index: looked for in steps that grow.
+    /// The end of the section that begins at an index, found by steps that grow.
     fileprivate func sectionEnd(_ start: Int, _ order: ListOrder) -> Int {
         let first = self[start]
         var step = 1

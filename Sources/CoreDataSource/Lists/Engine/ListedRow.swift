@@ -1,10 +1,10 @@
 package import RowStore
 
-/// One row of a list. A list of an entity shows its sub-entities' rows too, so each says of which it is.
+/// One row of a list. The list of an entity also shows rows of sub-entities, so each row has its entity.
 package struct ListedRow: Sendable {
     package let entity: Int
     package let stored: StoredRow
-    /// The value of the row's section, if that is computed: it is found once, by ``ListOrder/listed(_:_:)``.
+    /// The value of the row's section, if it is computed: evaluated once, by ``ListOrder/listed(_:_:)``.
     let section: SectionValue?
 
     package init(entity: Int, key: Int64, row: RowSnapshot) {

@@ -1,10 +1,10 @@
-/// Which elements of a sequence of different numbers make a longest ascending one, by their positions.
+/// The positions of the elements of a longest increasing subsequence, for a sequence of different numbers.
 ///
-/// The cost is that of a binary search for each element.
+/// The cost is a binary search for each element.
 func longestIncreasingSubsequence(_ numbers: [Int]) -> [Int] {
-    /// For each length the position of the smallest number with which an ascending run of that length can end.
+    /// For each length, the position of the smallest number at which an increasing subsequence of that length can end.
     var ends: [Int] = []
-    /// The position before each in its run; -1 for none.
+    /// The position of the previous element of the subsequence, for each element; -1 for none.
     var before = Array(repeating: -1, count: numbers.count)
     for (position, number) in numbers.enumerated() {
         let length = partitioningIndex(ends.count) { numbers[ends[$0]] < number }

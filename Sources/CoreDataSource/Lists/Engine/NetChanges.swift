@@ -1,8 +1,8 @@
 package import RowStore
 
-/// What one or several saves did to a list, all in all: for each row what it was before the first and is after the last.
+/// The net effect of one or several saves on a list: each row before the first save and after the last one.
 package struct NetChanges: Sendable {
-    /// A row before and after; nil where it was not in the list. Never both nil.
+    /// A row before and after; nil where it was not in the list. At least one of the two is not nil.
     package struct Change: Sendable {
         package let entity: Int
         package let old: ListedRow?
@@ -16,9 +16,9 @@ package struct NetChanges: Sendable {
 
     /// By row key.
     package private(set) var rows: [Int64: Change] = [:]
-    /// The entities whose rows changed, and the columns in which they did.
+    /// The entities whose rows changed, and the columns that changed.
     private(set) var columns: [Int: ColumnSet] = [:]
-    /// The saves that were looked at, from the first to the last; nil if it was not a save.
+    /// The saves that were applied, from the first to the last; nil if the change was not a save.
     package private(set) var saves: ClosedRange<Int64>?
     /// The other containers that made saves.
     private(set) var makers: Set<StoreMember> = []
@@ -57,7 +57,7 @@ package struct NetChanges: Sendable {
         }
     }
 
-    /// Adds what a later step did to a list without a limit; with one it is not needed to catch up, see
+    /// Adds the effect of a later step on a list without a limit. A list with a limit does not need it to catch up, see
     /// ``RowDifference/init(catchingUpFrom:to:_:)``.
     package mutating func add(_ later: NetChanges, to query: ListQuery) {
         if query.limit != nil { return }
@@ -67,7 +67,7 @@ package struct NetChanges: Sendable {
         if let range = later.saves { saves = (saves?.lowerBound ?? range.lowerBound)...range.upperBound }
     }
 
-    /// What differs between the rows that two states of a list hold.
+    /// The difference between the rows that two states of a list hold.
     package init(from old: RowStorage, to new: RowStorage) {
         var before: [Int64: ListedRow] = [:]
         before.reserveCapacity(old.count)
@@ -87,13 +87,13 @@ package struct NetChanges: Sendable {
         add(key, change)
     }
 
-    /// Adds what a row was in the list and what it is in it now.
+    /// Adds a row, as it was in the list and as it is in it now.
     mutating func add(_ key: Int64, old: ListedRow?, new: ListedRow?) {
         guard let entity = (new ?? old)?.entity, !isSame(old, new) else { return }
         rows[key] = Change(entity: entity, old: old, newest: new, isListed: new != nil)
     }
 
-    /// Notes which saves were looked at.
+    /// Notes which saves were applied.
     mutating func note(_ saves: [ChangeSet], ofEntities entities: Set<Int>) {
         for save in saves {
             self.saves = (self.saves?.lowerBound ?? save.number)...save.number
@@ -115,7 +115,7 @@ package struct NetChanges: Sendable {
             rows[key] = change
             return
         }
-        // What ends as it began is no change.
+        // A row that ends as it began has not changed.
         let isUndone =
             first.old == nil ? !change.isListed : change.isListed && isSame(first.old, change.newest)
         rows[key] =

@@ -1,13 +1,13 @@
 internal import RowStore
 
-/// Which rows of a list may be others after saves that changed what they lead to.
+/// The rows of a list that may have changed after saves that changed related rows.
 ///
-/// It goes back along the relationships, from the rows that changed to those that lead to them. A row that led there before
-/// and does not any more has changed itself, or the row that had the link did.
+/// It follows the relationships backwards, from the changed rows to those that lead to them. If a row led there before and does
+/// not any more, the row itself or the row with the link has changed.
 struct RelatedChanges {
     private let view: any RowView
     private let budget: QueryBudget
-    /// The rows that changed, by entity and key, as they were and as they are.
+    /// The changed rows, by entity and key, before and after.
     private var changed: [Int: [Int64: [RowSnapshot]]] = [:]
 
     init(_ saves: [ChangeSet], _ query: ListQuery, _ view: any RowView, _ budget: QueryBudget) {
@@ -37,7 +37,7 @@ struct RelatedChanges {
         }
     }
 
-    /// The keys of the rows of a family whose joined columns may be others.
+    /// The keys of the rows of a family whose joined columns may have changed.
     private func owners(_ joined: [JoinedColumn], _ family: [Int]) throws(DataSourceError) -> Set<Int64> {
         var owners: Set<Int64> = []
         var met: Set<RelatedRows> = []
@@ -65,7 +65,7 @@ struct RelatedChanges {
         return owners
     }
 
-    /// Where a column of the changed rows leads to and led to.
+    /// The rows to which a column of the changed rows leads and led.
     private func ends(_ entity: Int, _ column: Int) -> Set<Int64> {
         var ends: Set<Int64> = []
         for rows in (changed[entity] ?? [:]).values {
@@ -75,24 +75,24 @@ struct RelatedChanges {
     }
 }
 
-/// The rows of a list by their keys, for lists that hear of rows to which theirs lead.
+/// The rows of a list by their keys, for lists that depend on related rows.
 ///
-/// It is made of one state of the list and goes on with it, so that a change costs what it changes.
+/// It is built from one state of the list and updated with it, so that a change costs what it changes.
 final class RowsByKey: Sendable {
     private struct Held {
-        /// The state of the list that these rows are of; -1 for none.
+        /// The number of the state that these rows belong to; -1 for none.
         var version = -1
         var rows: [Int64: ListedRow] = [:]
     }
 
     private let held = Guarded(Held())
 
-    /// Goes on to the next state.
+    /// Updates it to the next state.
     ///
     /// - Parameters:
-    ///   - version: The number of the state; that of the next one is one higher.
-    ///   - rows: What some rows are in the next state; nil for one that the list does not show then.
-    /// - Returns: What differs between both states.
+    ///   - version: The number of the present state; that of the next state is one higher.
+    ///   - rows: The changed rows in the next state; nil for a row that the list does not show then.
+    /// - Returns: The difference between the two states.
     func advance(_ state: ListState, version: Int, to rows: [Int64: ListedRow?]) -> NetChanges {
         held.withLock { held in
             if held.version != version {

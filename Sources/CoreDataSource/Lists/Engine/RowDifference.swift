@@ -1,6 +1,6 @@
 internal import RowStore
 
-/// What leads from one state of a list to another: the fewest moves, and nothing for rows that others pushed along.
+/// The changes from one state of a list to another, with the fewest moves, and without rows that only shifted.
 package struct RowDifference: Sendable {
     package enum Kind: Sendable {
         case delete, insert, move, update
@@ -11,15 +11,15 @@ package struct RowDifference: Sendable {
         package let kind: Kind
         package let entity: Int
         package let key: Int64
-        /// Where it was before everything; nil for an insert.
+        /// The index before all changes; nil for an insert.
         package let old: Int?
-        /// Where it is after everything; nil for a delete.
+        /// The index after all changes; nil for a delete.
         package let new: Int?
     }
 
-    /// Sections that are gone, by their old numbers, descending.
+    /// Sections that are gone, by their old indexes, descending.
     package var deletedSections: [Int] = []
-    /// Sections that are new, by their new numbers, ascending.
+    /// Sections that are new, by their new indexes, ascending.
     package var insertedSections: [Int] = []
     /// Deletes from the last to the first, then inserts from the first to the last, then moves, then updates.
     package var changes: [Change] = []
@@ -31,9 +31,8 @@ package struct RowDifference: Sendable {
 
 extension RowDifference {
     /// - Parameters:
-    ///   - net: What happened to rows between the two states. Of rows that it does not name only those are reported that a
-    ///     limit shows or hides now.
-    ///   - places: Of the rows that it names; nil to have them looked for.
+    ///   - net: What happened to rows between the two states. Of all other rows, only those are reported that cross a limit.
+    ///   - places: The places of these rows; nil to look them up.
     package init(from old: ListState, to new: ListState, _ net: NetChanges, _ places: RowPlaces? = nil) {
         var touched = TouchedRows(from: old, to: new, net, places)
         touched.addThoseAtTheLimit(net)
@@ -42,14 +41,14 @@ extension RowDifference {
         addSections(old, new)
     }
 
-    /// - Parameter missed: What happened to rows in all steps from the one state to the other. It is not asked if there is a
-    ///   limit: rows come and go beyond that without a notice, and are compared one by one instead.
+    /// - Parameter missed: What happened to rows in all steps from one state to the other. It is not called if there is a
+    ///   limit: rows beyond it come and go without a notice, so the rows are compared one by one instead.
     package init(catchingUpFrom old: ListState, to new: ListState, _ missed: NetChanges) {
         let net = old.query.limit == nil ? missed : NetChanges(from: old.rows, to: new.rows)
         self.init(from: old, to: new, net)
     }
 
-    /// What leads from an empty list to a state.
+    /// The changes from an empty list to a state.
     package init(inserting new: ListState) {
         changes.reserveCapacity(new.count)
         for index in 0..<new.count {
@@ -74,14 +73,14 @@ extension RowDifference {
     }
 }
 
-/// The rows that are not the same in both states, and where they are.
+/// The rows that differ between the two states, and their places.
 private struct TouchedRows {
     struct Row {
         let entity: Int
         let key: Int64
         var old: Int?
         var new: Int?
-        /// Whether its sort keys, and with them its section, are as before.
+        /// Whether its sort keys, and with them its section, are unchanged.
         var isSamePlace = false
         var isSameSection = false
     }
@@ -131,10 +130,10 @@ private struct TouchedRows {
         }
     }
 
-    /// The positions in ``rows`` of those that changed but need not be moved: as many as there can be.
+    /// The positions in ``rows`` of as many changed rows as possible that need not be moved.
     ///
-    /// All rows that were not touched keep their order. Of the others one can only stay if as many of those come before it
-    /// as did, and if it is in its section; and those that stay must not overtake each other.
+    /// All rows that did not change keep their order. A changed row can only stay if as many unchanged rows come before it as
+    /// did before, and if its section is the same; and rows that stay must not overtake each other.
     func rowsThatStay() -> Set<Int> {
         var stay: Set<Int> = []
         var candidates: [(position: Int, old: Int, new: Int)] = []

@@ -1,11 +1,11 @@
-/// Where the rows that edits are about were among those that are held, and where they are after them.
+/// Where the edited rows were among the rows that are held, and where they are after the edits.
 package struct RowPlaces: Sendable {
     /// By row key.
     private(set) var old: [Int64: Int] = [:]
     /// By row key.
     private(set) var new: [Int64: Int] = [:]
 
-    /// - Parameter edits: In their order.
+    /// - Parameter edits: The edits, in their order.
     init(_ edits: RowEdits) {
         old.reserveCapacity(edits.removals.count + edits.replacements.count)
         new.reserveCapacity(edits.insertions.count + edits.replacements.count)

@@ -1,16 +1,16 @@
-/// The edits to the rows of a list; all positions are those before any of it.
+/// The edits to the rows of a list; all positions are those before any edit.
 struct RowEdits {
     /// By index, ascending, with the rows' keys.
     var removals: [(index: Int, key: Int64)] = []
     /// By index, ascending.
     var replacements: [(index: Int, row: ListedRow)] = []
-    /// Each before the row of that index; in the order of the list.
+    /// Each is inserted before the row with that index; in the order of the list.
     var insertions: [(index: Int, row: ListedRow)] = []
 }
 
 extension RowStorage {
-    /// The rows after the edits. Chunks in which none of them falls are shared; the cost follows the number of chunks, and
-    /// the rows in those that are not.
+    /// The rows after the edits. Chunks without edits are shared, so the cost depends on the number of chunks, and on the rows
+    /// in those that change.
     func edited(_ edits: RowEdits) -> RowStorage {
         var builder = Builder(sizes, chunkCapacity: chunks.count + 1)
         var cursor = Cursor(edits)
@@ -27,7 +27,7 @@ extension RowStorage {
         return builder.storage
     }
 
-    /// How far the edits have been done.
+    /// How far the edits have been applied.
     private struct Cursor {
         let edits: RowEdits
         var removal = 0

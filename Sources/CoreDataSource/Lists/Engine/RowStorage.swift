@@ -1,7 +1,7 @@
 /// The rows of a list in their order, in chunks that all versions of the list share.
 ///
-/// It is a value that never changes: an edit makes new chunks where it falls, and takes over all others. So a version that
-/// is kept costs the next edit nothing.
+/// It is a value that never changes: an edit makes new chunks where it applies, and shares all others. So keeping a version
+/// does not make the next edit more expensive.
 package struct RowStorage: Sendable {
     final class Chunk: Sendable {
         let rows: ContiguousArray<ListedRow>
@@ -13,17 +13,17 @@ package struct RowStorage: Sendable {
 
     /// No chunk is empty.
     let chunks: ContiguousArray<Chunk>
-    /// The index of each chunk's first row, and the number of rows at the end.
+    /// The index of each chunk's first row, and the total number of rows at the end.
     let starts: ContiguousArray<Int>
     let sizes: ChunkSizes
 
     /// How many rows a chunk has.
     package struct ChunkSizes: Sendable {
-        /// At most so many.
+        /// The most rows of a chunk.
         var full: Int
-        /// About so many when rows are put into chunks anew.
+        /// The number of rows when rows are divided into new chunks.
         var new: Int
-        /// Fewer are joined to the chunk before, if they fit.
+        /// A chunk with fewer rows is joined to the previous one, if they fit.
         var small: Int
 
         package static let standard = ChunkSizes(full: 512, new: 256, small: 64)
@@ -75,7 +75,7 @@ package struct RowStorage: Sendable {
         return RowStorage(kept, sizes)
     }
 
-    /// These rows, and then those.
+    /// These rows, followed by the others.
     func appending(_ rows: [ListedRow]) -> RowStorage {
         var builder = Builder(sizes, chunkCapacity: chunks.count + 1)
         for chunk in chunks { builder.append(chunk) }
@@ -83,7 +83,7 @@ package struct RowStorage: Sendable {
         return builder.storage
     }
 
-    /// How many chunks this version has that the other has not.
+    /// How many chunks this version does not share with the other one.
     package func chunksNotShared(with other: RowStorage) -> Int {
         let shared = Set(other.chunks.map { ObjectIdentifier($0) })
         return chunks.count { !shared.contains(ObjectIdentifier($0)) }
@@ -97,7 +97,7 @@ package struct RowStorage: Sendable {
 // MARK: - Finding
 
 extension RowStorage {
-    /// Where the row is, or would be inserted: the index of the first row that does not precede it.
+    /// The place of a row, or where it would be inserted: the index of the first row that does not precede it.
     package func lowerBound(_ row: ListedRow, _ order: ListOrder) -> Int {
         let chunk = partitioningIndex(chunks.count) { index in
             let rows = chunks[index].rows
@@ -108,14 +108,14 @@ extension RowStorage {
         return starts[chunk] + partitioningIndex(rows.count) { order.precedes(rows[$0], row) }
     }
 
-    /// The index of the row, which must be just as it is held; nil if it is not.
+    /// The index of a row, exactly as it is held; nil if it is not.
     package func index(of row: ListedRow, _ order: ListOrder) -> Int? {
         let index = lowerBound(row, order)
         return index < count && self[index].key == row.key ? index : nil
     }
 }
 
-/// The number of elements at the beginning for which the test holds; it holds for no later one.
+/// The number of elements at the beginning that pass the test, which no later one may pass.
 func partitioningIndex(_ count: Int, _ test: (Int) -> Bool) -> Int {
     var low = 0
     var high = count
@@ -129,7 +129,7 @@ func partitioningIndex(_ count: Int, _ test: (Int) -> Bool) -> Int {
 // MARK: - Building
 
 extension RowStorage {
-    /// Gathers chunks from the first to the last.
+    /// Collects chunks from the first to the last.
     struct Builder {
         private var chunks = ContiguousArray<Chunk>()
         private let sizes: ChunkSizes

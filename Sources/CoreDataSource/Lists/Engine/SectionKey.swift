@@ -1,10 +1,10 @@
 package import RowStore
 
-/// What parts the rows of a list into sections: rows with the same value are in one.
+/// What divides the rows of a list into sections: rows with the same value are in one section.
 package enum SectionKey: Sendable {
     /// A stored attribute.
     case column(Int)
-    /// A property that is computed from the row. It must depend on nothing else.
+    /// A property that is computed from the row. It must not depend on anything else.
     case computed(ComputedSection)
 
     package struct ComputedSection: Sendable {
@@ -16,7 +16,7 @@ package enum SectionKey: Sendable {
     }
 }
 
-/// The value of a section that is computed, apart from the row: most lists have none.
+/// The value of a computed section, stored apart from the row because most lists have none.
 final class SectionValue: Sendable {
     let value: RowValue
 
@@ -26,12 +26,12 @@ final class SectionValue: Sendable {
 }
 
 extension SectionKey.ComputedSection {
-    /// The value for a row of a list, which knows it already.
+    /// The value for a row of a list, which already has it.
     func known(_ row: ListedRow) -> RowValue { row.section?.value ?? value(row) }
 }
 
 extension SectionKey {
-    /// The value of the section that a row is in.
+    /// The value of the section that contains a row.
     func value(of row: ListedRow, _ layout: EntityLayout) -> RowValue {
         switch self {
         case .column(let column): row.stored.value(column, layout.order(of: column).storage)
@@ -40,7 +40,7 @@ extension SectionKey {
     }
 }
 
-/// The order of two values as the store has it: null first, numbers by value, text and blobs byte by byte.
+/// The order of two values as in the store: null first, numbers by value, text and blobs byte by byte.
 func orderValues(_ one: RowValue, _ other: RowValue) -> Int {
     switch (one, other) {
     case (.integer(let one), .integer(let other)): return one < other ? -1 : one > other ? 1 : 0

@@ -1,12 +1,12 @@
 internal import RowStore
 
-/// One query that is kept up to date, for all who show it.
+/// One query that is kept up to date, for all lists that show it.
 ///
-/// It takes saves in their order. Few rows are merged at once; many are prepared on the lists' own queue, and so is
-/// whatever has to be read. Meanwhile the list shows its older state, whole, and later saves wait.
+/// It takes saves in their order. A few rows are merged at once; many are prepared on the lists' own queue, and so is
+/// everything that has to be read. Meanwhile the list shows its previous state as a whole, and later saves wait.
 ///
-/// When deletions leave fewer rows than a window shows, those behind the last one are read. They may be of a later save than
-/// those that are left, which are then brought up to it first.
+/// When deletions leave fewer rows than a window shows, the rows after the last one are read. They may belong to a later save
+/// than the remaining rows, which are brought up to that save first.
 @MainActor
 final class ListEngine {
     let key: ListKey
@@ -15,17 +15,17 @@ final class ListEngine {
     /// How many states there have been.
     private var version = 0
     private let rowsByKey = RowsByKey()
-    /// Why the list changed last.
+    /// Why the list last changed.
     private(set) var lastUpdateReason: ListReason
     private let hub: ListHub
-    /// Everything up to this save has been looked at.
+    /// Everything up to this save has been handled.
     private var asOf: Int64
     private var pending: [Kept] = []
     /// Whether work is being done off the main actor.
     private(set) var isWorking = false
-    /// Whether that work is to read rows, or to put those together that were read.
+    /// Whether that work reads rows, or combines them with rows that were read.
     private var isReading = false
-    /// Why the rows have to be read, if they have to.
+    /// Why the rows must be read, if they must.
     private var reading: ListReason?
     /// Whether the rows could not be read from the store; the next notice tries again.
     private var isRefused = false
@@ -35,10 +35,10 @@ final class ListEngine {
     private var isFinished = false
     private var subscribers: [Subscriber] = []
 
-    /// A save that the state does not take into account yet.
+    /// A save that is not yet part of the state.
     private struct Kept {
         let changes: ChangeSet
-        /// How much memory it takes, if it has to wait for work that is being done.
+        /// How much memory it uses, if it has to wait for work that is being done.
         let byteCount: Int
     }
 
@@ -46,7 +46,7 @@ final class ListEngine {
         weak var object: (any ListSubscriber)?
     }
 
-    /// More rows than these are not merged on the main actor.
+    /// More rows than this are not merged on the main actor.
     private static let mostRowsOnMain = 256
 
     /// - Parameter state: Nil to have the rows read off the main actor; until then the list is empty.
@@ -65,12 +65,12 @@ final class ListEngine {
     /// Whether the rows have been read.
     var isFilled: Bool { asOf >= 0 }
 
-    /// Whether the list takes everything up to that save into account, and is not about to be read; or has no way to.
+    /// Whether the list includes everything up to that save and is not about to be read, or cannot be read.
     func isSettled(_ number: Int64) -> Bool {
         !isWorking || asOf >= number && !isReading && reading == nil
     }
 
-    /// Whether there are saves, or anything else, that the state does not take into account yet.
+    /// Whether there are saves, or anything else, that are not yet part of the state.
     var isBehind: Bool { isWorking || reading != nil || !pending.isEmpty }
 
     func subscribe(_ subscriber: any ListSubscriber) {
@@ -84,7 +84,7 @@ final class ListEngine {
 
     // MARK: Hearing
 
-    /// Takes note of saves; ``step()`` does the work.
+    /// Notes saves; ``step()`` does the work.
     func enqueue(_ changes: [ChangeSet]) {
         let concerning = changes.filter { $0.number > asOf && query.concerns($0) }
         if concerning.isEmpty { return }
@@ -97,7 +97,8 @@ final class ListEngine {
         noteNews()
     }
 
-    /// Keeps saves until the work that is being done has ended. Past a bound all of them are forgotten, and the rows read.
+    /// Keeps saves until the work that is being done has ended. Beyond a bound all of them are forgotten, and the rows are
+    /// read.
     private func keep(_ saves: [ChangeSet]) {
         for changes in saves {
             pending.append(Kept(changes: changes, byteCount: isWorking ? changes.byteCount : 0))
@@ -105,15 +106,15 @@ final class ListEngine {
         if pendingByteCount > hub.stack.root.unmergedByteLimit { reload(.backlog) }
     }
 
-    /// How much memory the saves take that have to wait, in bytes.
+    /// How much memory the waiting saves use, in bytes.
     var pendingByteCount: Int { pending.reduce(0) { $0 + $1.byteCount } }
 
     /// Reloads the rows.
     func reload(_ kind: ListReason.Kind) {
-        // Whoever waits for the first rows, or for those after a reset, is to be told so.
+        // Observers that wait for the first rows, or for those after a reset, must be notified.
         let isKept = reading.map { $0.kind == .initial || $0.kind == .reset || $0.kind == kind } ?? false
         if !isKept { reading = ListReason(kind, requeriesStore: query.requeriesStore) }
-        // What is read is newer than all of them.
+        // The rows that are read are newer than all of them.
         pending = []
         noteNews()
     }
@@ -132,7 +133,7 @@ final class ListEngine {
 
     // MARK: Working
 
-    /// Does what is next, or has it done.
+    /// Does the next piece of work, or starts it elsewhere.
     ///
     /// - Returns: Whether there may be more to do now.
     func step() -> Bool {
@@ -156,7 +157,7 @@ final class ListEngine {
         return !isWorking
     }
 
-    /// Does work at once if there is little of it, or has it done.
+    /// Does a small piece of work at once, and starts a large one elsewhere.
     private func perform(_ work: ListWork) {
         if work.rowCount > Self.mostRowsOnMain { start(work) } else { end(work, work.run(isOnMain: true)) }
     }
@@ -184,7 +185,7 @@ final class ListEngine {
                 self.isReading = false
                 self.end(work, outcome)
                 self.hub.drain()
-                // The older state may be large; its end is not for the main actor either.
+                // The previous state may be large, so it is not released on the main actor either.
                 queue.async { withExtendedLifetime((work, outcome)) {} }
             }
         }
@@ -209,16 +210,16 @@ final class ListEngine {
             lastUpdateReason = report.reason
             notifySubscribers { $0.notify(report) }
         case .mustRead:
-            // What the rows by their keys have gone on to is not shown.
+            // The rows by their keys have been updated to a state that is not shown.
             version += 1
             reload(.save)
         case .isShort(let short): start(self.work(short.reason, .readOn(short, hub.stack.root, hub.stack.layout)))
         case .hasRead(let short, let tail): join(short, tail)
         case .failed(let error):
-            // What was heard meanwhile may have mended it. It must not be forgotten, nor that these are the first rows.
+            // Saves that were noted meanwhile may have repaired it. Keep them, and keep in mind that these are the first rows.
             if reading == nil || work.reason.kind == .initial { reading = work.reason }
             isRefused = !hasNews
-            // A container that is closed tells its lists so.
+            // A container that is closed notifies its lists.
             if error.code == .storeClosed { return }
             lastUpdateReason = ListReason(.failure, requeriesStore: query.requeriesStore)
             lastUpdateReason.failure = error

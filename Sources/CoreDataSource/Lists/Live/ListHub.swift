@@ -1,14 +1,14 @@
 internal import RowStore
 
-/// The engines of all lists of a container: one for each query, as long as it is shown.
+/// The engines of all lists of a container: one for each query that is shown.
 @MainActor
 final class ListHub {
     let stack: PersistentStack
     let names: ListReason.Names
-    /// Where much work is done, one piece after the other.
+    /// Where large pieces of work are done, one after the other.
     let queue: any WorkQueue
     private var engines: [Entry] = []
-    /// Whether nothing is followed any more.
+    /// Whether lists follow no more saves.
     private(set) var isFinished = false
     private var isDraining = false
     /// The newest save that lists were notified of.
@@ -30,15 +30,15 @@ final class ListHub {
     /// How many queries are followed.
     var count: Int { engines.count { $0.engine != nil } }
 
-    /// How much memory the saves take that wait for work off the main actor, in bytes.
+    /// How much memory the saves use that wait for work off the main actor, in bytes.
     var keptBytes: Int { engines.reduce(0) { $0 + ($1.engine?.pendingByteCount ?? 0) } }
 
-    /// Whether no list has to be notified of saves.
+    /// Whether no list needs to be notified of saves.
     var isEmpty: Bool { !engines.contains { $0.engine != nil } }
 
     // MARK: Engines
 
-    /// The engine of a query, filled: one that is up to date, or a new one, for which the rows are read now.
+    /// The engine of a query, filled: an existing one that is up to date, or a new one whose rows are read now.
     func engine(_ key: ListKey, _ query: ListQuery) throws(DataSourceError) -> ListEngine {
         if let engine = find(key), !engine.isBehind { return engine }
         return add(ListEngine(key, query, try .read(query, stack.root, stack.layout), self))
@@ -50,7 +50,7 @@ final class ListHub {
     }
 
     private func find(_ key: ListKey) -> ListEngine? {
-        // The newest of a query is the last.
+        // The newest engine of a query is the last.
         engines.last { $0.engine?.key == key }?.engine
     }
 
@@ -90,7 +90,7 @@ final class ListHub {
         for waiter in done { waiter.continuation.resume() }
     }
 
-    /// Ends all lists; they are notified of nothing more.
+    /// Ends all lists; they get no more notices.
     func finish() {
         isFinished = true
         let ended = engines.compactMap(\.engine)
@@ -99,12 +99,12 @@ final class ListHub {
         drain()
     }
 
-    /// Whether all lists have reported what they had to.
+    /// Whether all lists have reported everything.
     var isIdle: Bool { !isDraining && !isWorking }
 
     private var isWorking: Bool { engines.contains { $0.engine?.isWorking ?? false } }
 
-    /// Returns once all lists show, or failed to show, what they were notified of so far. Later notices are not waited
+    /// Returns once all lists show, or have failed to show, what they were notified of so far. Later notices are not waited
     /// for.
     func settle() async {
         let number = newest
@@ -117,19 +117,19 @@ final class ListHub {
     }
 }
 
-/// What makes two lists the same one.
+/// The identity of a list: two lists with the same value share an engine.
 struct ListKey: Hashable {
     let entity: Int
     let family: [Int]
     let predicate: RowPredicate
     let joined: [JoinedColumn]
     let sort: [SortKey]
-    /// The key path that parts the rows into sections.
+    /// The key path that divides the rows into sections.
     let section: AnyKeyPath?
     let limit: Int?
     /// Where it begins.
     var start: RowCursor?
-    /// What asks the objects.
+    /// The test of the objects.
     let test: PredicateTree?
 
     init(_ query: ListQuery, section: AnyKeyPath?, test: PredicateTree?) {

@@ -2,7 +2,7 @@ package import RowStore
 
 /// Why a list changed: which saves of which data sources, what they changed, and what the update cost.
 public struct ListReason: Sendable {
-    /// Why a list changed. New kinds may come with any release: keep a default branch.
+    /// Why a list changed. New kinds may be added in any release: keep a default branch.
     public struct Kind: RawRepresentable, Hashable, Sendable {
         public let rawValue: String
 
@@ -14,43 +14,43 @@ public struct ListReason: Sendable {
         public static let initial = Kind(rawValue: "initial")
         /// Objects were saved.
         public static let save = Kind(rawValue: "save")
-        /// The store was reset: everything that was shown is gone.
+        /// The store was reset: everything that the list showed is gone.
         public static let reset = Kind(rawValue: "reset")
-        /// Saves that could not be written, or were discarded, were taken back.
+        /// Saves were taken back, because they could not be written or were discarded.
         public static let takenBack = Kind(rawValue: "takenBack")
         /// Another program wrote to the store, so all rows were read again.
         public static let outsideWrites = Kind(rawValue: "outsideWrites")
         /// Main was so far behind that it skipped saves, so all rows were read again.
         public static let backlog = Kind(rawValue: "backlog")
-        /// The rows could not be read. What was shown stays; the next save tries again.
+        /// The rows could not be read. The list keeps what it showed; the next save tries again.
         public static let failure = Kind(rawValue: "failure")
-        /// The container was closed. What was shown stays, and no update follows.
+        /// The container was closed. The list keeps what it showed, and does not change any more.
         public static let closed = Kind(rawValue: "closed")
     }
 
     /// Why the list changed.
     public var kind: Kind
-    /// The numbers of the saves, from the first to the last, counted from 1 since the container was opened; nil if the list
-    /// did not change by a save.
+    /// The numbers of the saves, from the first to the last, counted from 1 since the container was opened; nil if the change
+    /// was not a save.
     public var saves: ClosedRange<Int64>?
     /// How many rows of the list changed, entered it or left it.
     public var rowCount = 0
-    /// Whether rows were read from the store: at first, after a reset, when rows from beyond a limit were needed, and
-    /// always for a list that ``requeriesStore``.
+    /// Whether rows were read from the store: the first time, after a reset, when rows beyond a limit were needed, and always
+    /// for a list that ``requeriesStore``.
     public var didReadStore = false
     /// Whether the list queries the store after each save of its entity, because its predicate needs the objects
-    /// (``FetchPredicate/needsObjects``). It does so off the main actor, and reports the differences. Saves that come
-    /// meanwhile make one report.
+    /// (``FetchPredicate/needsObjects``). It does so off the main actor, and reports the differences. Several saves may make
+    /// one report.
     public var requeriesStore = false
-    /// How long the update took, in microseconds: of the main actor's time unless ``ranOffMain``.
+    /// How long the update took, in microseconds: time of the main actor, unless ``ranOffMain``.
     public var microseconds = 0.0
     /// Whether the update was computed off the main actor, because it was large.
     public var ranOffMain = false
-    /// The relationships of the list's objects that main has read for one object at a time so far, and how often: each time
-    /// is a statement. What ``AnyDataSource/allObjects(dataKey:as:)`` or a fetch has returned together is read together. It is
-    /// empty for ``ListUpdate/reason``, which can be read anywhere.
+    /// The relationships of the list's objects that main has read for one object at a time so far, and how often: each time is
+    /// a statement. Relationships of objects that ``AnyDataSource/allObjects(dataKey:as:)`` or a fetch returned together are
+    /// read together. It is empty for ``ListUpdate/reason``, which can be read on any thread.
     public internal(set) var readOneByOne: [String: Int] = [:]
-    /// What went wrong, for ``Kind/failure``.
+    /// The error, for ``Kind/failure``.
     public var failure: DataSourceError?
 
     /// The other containers that made saves.
@@ -78,7 +78,7 @@ extension ListReason {
         return columns.keys.map { names.layout.entities[$0].name }.sorted()
     }
 
-    /// The names of the attributes that changed in objects that were there before, in alphabetical order.
+    /// The names of the attributes that changed in existing objects, in alphabetical order.
     public var attributes: [String] {
         guard let names else { return [] }
         let changed = columns.map { entity, columns in
@@ -94,8 +94,7 @@ extension ListReason {
         return Set(columns.keys.compactMap(names.owner)).sorted()
     }
 
-    /// The other processes that made saves, in a store that processes share: `process 4711 (importer)`. Empty for saves of
-    /// this container.
+    /// The other processes that made saves, in a shared store: `process 4711 (importer)`. Empty for saves of this container.
     public var processes: [String] { makers.map(\.description).sorted() }
 
     mutating func note(_ net: NetChanges, _ names: Names) {
@@ -106,7 +105,7 @@ extension ListReason {
         self.names = names
     }
 
-    /// Notes saves that make the rows be read.
+    /// Notes saves after which the rows are read again.
     mutating func note(_ changes: [ChangeSet], ofEntities family: Set<Int>) {
         for save in changes {
             saves = (saves?.lowerBound ?? save.number)...save.number
@@ -122,7 +121,7 @@ extension ListReason {
         microseconds += start.duration(to: .now) / .microseconds(1)
     }
 
-    /// The reason for this report and a later one together.
+    /// The combined reason of this report and a later one.
     func followed(by later: ListReason) -> ListReason {
         var both = later
         if kind == .initial || kind == .reset { both.kind = kind }
@@ -138,8 +137,8 @@ extension ListReason {
 }
 
 extension ListReason: CustomStringConvertible {
-    /// One line for a log: `save 12 of ContactDataSource: 3 rows of ContactEntity (name, phone), 14.2 us`. A save of another
-    /// process is named after it: `save 13 of ContactDataSource in process 4711 (importer): ...`.
+    /// One line for a log: `save 12 of ContactDataSource: 3 rows of ContactEntity (name, phone), 14.2 us`. For a save of
+    /// another process, it names that process: `save 13 of ContactDataSource in process 4711 (importer): ...`.
     public var description: String {
         var text = kind.rawValue
         if let saves {
@@ -153,7 +152,7 @@ extension ListReason: CustomStringConvertible {
         text += ", \((microseconds * 10).rounded() / 10) us"
         if ranOffMain { text += " off the main actor" }
         if didReadStore { text += ", read from the store" }
-        if requeriesStore { text += ", asks the store after each save" }
+        if requeriesStore { text += ", queries the store after each save" }
         if !readOneByOne.isEmpty {
             let names = readOneByOne.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value) times" }
             text += ", read one by one: \(names.joined(separator: ", "))"

@@ -1,6 +1,6 @@
 internal import RowStore
 
-/// What a list has to say: from which state to which, and what lies between.
+/// A report of a list: the state before, the state after, and the changes between them.
 final class ListReport: Sendable {
     let old: ListState
     let new: ListState
@@ -22,17 +22,17 @@ final class ListReport: Sendable {
     }
 }
 
-/// Is notified of each report of an engine.
+/// An observer that gets each report of an engine.
 @MainActor
 protocol ListSubscriber: AnyObject {
-    /// Whether each save is to have a report of its own, even if several came at once.
+    /// Whether each save makes a report of its own, even if several came at once.
     var wantsEverySave: Bool { get }
 
     func notify(_ report: ListReport)
 
-    /// The rows could not be read; what is shown stays, and the next save tries again.
+    /// The rows could not be read; the list keeps what it shows, and the next save tries again.
     func notify(_ failure: DataSourceError)
 
-    /// There will be no more reports.
+    /// No more reports follow.
     func notifyEnd()
 }

@@ -1,12 +1,12 @@
 internal import Foundation
 internal import RowStore
 
-/// What an app asks a list to show.
+/// The contents that an app requests for a list.
 struct ListRequest<Object: ManagedObject>: Sendable {
     private let request: FetchRequest<Object>
     let section: SectionPath<Object>?
 
-    /// More rows than any list has.
+    /// More rows than any list can have.
     static var mostRows: Int { 1 << 40 }
 
     init(_ request: FetchRequest<Object>, _ section: PartialKeyPath<Object>?) {
@@ -14,12 +14,12 @@ struct ListRequest<Object: ManagedObject>: Sendable {
         self.section = section.map { SectionPath(keyPath: $0) }
     }
 
-    /// The request, of which a list can do everything.
+    /// The request, after a check that a list supports all of it.
     var checked: FetchRequest<Object> {
         get throws(DataSourceError) {
             try request.checkWindow()
             if request.offset > 0 {
-                throw refusal("start at an offset, because every save would shift it. Start it after a cursor.")
+                throw refusal("start at an offset, because every save would shift it. Use a cursor instead.")
             }
             if request.isDistinct {
                 throw refusal("be distinct. Fetch values instead.")
@@ -46,10 +46,10 @@ extension FetchRequest {
     }
 }
 
-/// A key path to what parts a list into sections.
+/// A key path to the value that divides a list into sections.
 ///
-/// Guarded by: nothing, as it never changes; it would have to bear a reference as the index of a subscript for that not to
-/// be enough, and sections are no place for one.
+/// Guarded by: nothing, because it never changes. Only a key path with a mutable reference as a subscript index would need
+/// more, and sections do not support those.
 struct SectionPath<Object: ManagedObject>: @unchecked Sendable {
     let keyPath: PartialKeyPath<Object>
 }

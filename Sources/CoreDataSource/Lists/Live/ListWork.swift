@@ -1,6 +1,6 @@
 internal import RowStore
 
-/// One step of a list, to be done on the main actor or off it.
+/// One step of a list's work, done on the main actor or off it.
 struct ListWork: Sendable {
     let state: ListState
     let reason: ListReason
@@ -8,31 +8,31 @@ struct ListWork: Sendable {
     let task: Task
 
     enum Task: Sendable {
-        /// Take the saves into account, which are in their order and all newer than the state.
+        /// Apply the saves, which are in their order and all newer than the state.
         case merge([ChangeSet])
-        /// Take saves into account that changed rows to which those of the list lead.
+        /// Apply saves that changed related rows.
         case follow([ChangeSet], RowsByKey, version: Int, RootContext, ModelLayout)
         /// Reload the rows.
         case read(RootContext, ModelLayout)
-        /// Read on behind the rows that are left.
+        /// Read the rows that follow the remaining ones.
         case readOn(ShortList, RootContext, ModelLayout)
-        /// Put the rows together that are left and that were read, which the saves are between.
+        /// Combine the remaining rows with the rows that were read, and apply the saves between them.
         case join(ShortList, RowTail, [ChangeSet])
     }
 
     enum Outcome: Sendable {
-        /// Nothing that is shown is different.
+        /// Nothing that is shown has changed.
         case unchanged(ListState)
         case changed(ListReport)
-        /// The rows have to be read.
+        /// The rows must be read.
         case mustRead
-        /// Rows have to be read on.
+        /// More rows must be read.
         case isShort(ShortList)
         case hasRead(ShortList, RowTail)
         case failed(DataSourceError)
     }
 
-    /// How many rows there are to look at; very many if they have to be read.
+    /// How many rows the work looks at; a very large number if it reads the store.
     var rowCount: Int {
         switch task {
         case .merge(let saves): saves.reduce(0) { $0 + $1.rowCount }
@@ -113,11 +113,11 @@ struct ListWork: Sendable {
     }
 }
 
-/// A list to which changes left too few rows, until more have been read.
+/// A list that has too few rows after changes, until more are read.
 struct ShortList: Sendable {
-    /// The rows that are left.
+    /// The remaining rows.
     let head: ListState
-    /// What led to them.
+    /// The changes before it.
     let net: NetChanges
     var reason: ListReason
 }
@@ -125,12 +125,12 @@ struct ShortList: Sendable {
 // MARK: - Reading
 
 extension ListState {
-    /// A list before its rows were read.
+    /// A list whose rows have not been read.
     static func unread(_ query: ListQuery) -> ListState {
         ListState(query, RowStorage(EmptyCollection()), isComplete: true, asOf: -1)
     }
 
-    /// Reads the rows of a list; they include what is saved but not committed.
+    /// Reads the rows of a list, including saves that are not committed.
     static func read(
         _ query: ListQuery, _ root: RootContext, _ layout: ModelLayout
     ) throws(DataSourceError) -> ListState {
@@ -140,7 +140,7 @@ extension ListState {
 }
 
 extension RowTail {
-    /// Reads the first rows of a list behind a place; they include what is saved but not committed.
+    /// Reads the first rows of a list after a place, including saves that are not committed.
     static func read(
         _ query: ListQuery, after place: ListedRow?, most: Int, _ root: RootContext, _ layout: ModelLayout
     ) throws(DataSourceError) -> RowTail {
@@ -159,7 +159,7 @@ extension RowTail {
 }
 
 extension ListQuery {
-    /// What rows are now that saves may have changed; nil for those that the list does not show.
+    /// The present rows of those that saves may have changed; nil for rows that the list does not show.
     fileprivate func affectedRows(
         _ saves: [ChangeSet], _ root: RootContext, _ layout: ModelLayout
     ) throws(DataSourceError) -> [Int64: ListedRow?] {
@@ -180,7 +180,7 @@ extension ListQuery {
         return rows
     }
 
-    /// What to ask a store for: it cannot sort by a section that is computed, and so has no place in that order either.
+    /// The query for a store, which cannot sort by a computed section, and so cannot use a place in that order either.
     fileprivate func rows(after place: ListedRow?) -> RowQuery {
         var all = RowQuery(entity: entity, predicate: predicate, sort: order.sort)
         all.joined = joined

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import RowStore
 
-/// What lists need of main.
+/// The parts of main that lists use.
 extension MainTier {
     /// A query for a list, and its key.
     ///
@@ -35,7 +35,7 @@ extension MainTier {
         }
     }
 
-    /// The engine of the same list that begins elsewhere.
+    /// The engine of the same list with another beginning.
     func moved(_ engine: ListEngine, after cursor: FetchCursor?) throws(DataSourceError) -> ListEngine {
         prepareToFetch()
         var (key, query) = (engine.key, engine.query)
@@ -64,36 +64,36 @@ extension MainTier {
             })
     }
 
-    /// Why a list changed, and which relationships of its objects are read one by one.
+    /// Why a list last changed, and which relationships of its objects are read one by one.
     func explained(_ reason: ListReason, _ query: ListQuery) -> ListReason {
         var reason = reason
         reason.readOneByOne = context.relationshipsReadOneByOne(query.family)
         return reason
     }
 
-    /// How many queries lists follow; those of one query share one.
+    /// How many queries lists follow; lists with the same query share one.
     package var followedQueryCount: Int { lists.count }
 
-    /// How much memory the saves take that lists keep until their work off the main actor has ended, in bytes.
+    /// How much memory the saves use that lists keep until their work off the main actor has ended, in bytes.
     package var keptListBytes: Int { lists.keptBytes }
 
-    /// Has all lists read their rows from the store.
+    /// Makes all lists read their rows from the store.
     package func reloadLists() {
         lists.reload(.backlog)
         lists.drain()
     }
 
-    /// Returns once no list is at work off the main actor.
+    /// Returns once no list works off the main actor.
     package func listsAreSettled() async {
         await lists.settle()
     }
 
-    /// Makes objects of rows that a list shows, for one reading.
+    /// Makes objects from rows that a list shows; they can be read together.
     var detachedObjects: DetachedObjects {
         DetachedObjects(layout: stack.layout, types: context.bindings.map(\.type))
     }
 
-    /// The row that a cursor was made of, as it was.
+    /// The row from which a cursor was made, as it was then.
     private func row(
         _ cursor: FetchCursor, _ order: ListOrder, _ joined: [JoinedColumn]
     ) throws(DataSourceError) -> ListedRow {
@@ -106,8 +106,8 @@ extension MainTier {
     /// The object of a row that a list shows.
     ///
     /// - Parameters:
-    ///   - number: The save that the row is of.
-    ///   - isBehind: Whether there are newer saves that main has merged but the list has not.
+    ///   - number: The save that the row belongs to.
+    ///   - isBehind: Whether main has merged newer saves than the list.
     func object(_ row: ListedRow, asOf number: Int64, isBehind: Bool) -> ManagedObject {
         let binding = context.bindings[row.entity]
         if !isBehind { return context.object(row.stored, binding, asOf: number) }
@@ -133,7 +133,7 @@ extension MainTier {
     }
 }
 
-/// Objects that belong to no context: each is made from a row to be read at once. They can be made anywhere.
+/// Objects without a context: each is made from a row to be read at once, on any thread.
 struct DetachedObjects: Sendable {
     let layout: ModelLayout
     /// By entity.
@@ -147,7 +147,7 @@ struct DetachedObjects: Sendable {
     }
 }
 
-/// The value of a computed property as sections are compared by.
+/// The value of a computed property, in the form in which sections are compared.
 private func sectionValue(_ value: Any) -> RowValue {
     switch value {
     case let value as any AttributeStorable: value.storedValue.value

@@ -3,7 +3,7 @@ internal import ManagedModel
 internal import RowStore
 
 extension ListState {
-    /// The name of a section that is shown: its value as text; empty for nil, and where there are no sections.
+    /// The name of a section: its value as a string; empty for nil, and for a list without sections.
     package func sectionName(_ section: Int) -> String {
         switch sectionValue(section) {
         case .null: ""
@@ -14,7 +14,7 @@ extension ListState {
         }
     }
 
-    /// The value that all rows of a section have.
+    /// The value that all rows of a section share.
     func sectionValue(_ section: Int) -> RowValue {
         guard let key = query.order.section, sectionStarts[section] < rows.count else { return .null }
         return key.value(of: rows[sectionStarts[section]], query.order.layout)
@@ -35,7 +35,7 @@ extension ListState {
     }
 }
 
-/// What stands for a section in an index along a list: the first letter of its name, as a capital.
+/// The title of a section in an index along a list: the capitalized first letter of its name.
 func indexTitle(ofSection name: String) -> String {
     name.prefix(1).uppercased()
 }

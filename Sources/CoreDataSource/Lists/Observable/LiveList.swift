@@ -1,7 +1,7 @@
 public import Observation
 internal import RowStore
 
-/// A list for SwiftUI and other observers: it always shows the newest state.
+/// A list for SwiftUI and other observers. It always shows the newest state.
 ///
 /// ```swift
 /// @State private var list = try contacts.list(FetchRequest(ContactEntity.self, order: [.ascending(\.name)]))
@@ -9,25 +9,25 @@ internal import RowStore
 /// List(list.snapshot) { contact in Text(contact.name) }
 /// ```
 ///
-/// It follows every save as long as it lives. When the container is closed, the kind of ``lastUpdateReason`` is
+/// It follows every save while it exists. When the container is closed, the kind of ``lastUpdateReason`` is
 /// ``ListReason/Kind/closed``, and the list keeps what it shows.
 ///
 /// **Isolation**: the main actor.
 @MainActor
 @Observable
 public final class LiveList<Object: ManagedObject> {
-    /// What the list shows. It changes as a whole; the rows in it are values.
+    /// What the list shows. It is replaced as a whole; its rows are values.
     public private(set) var snapshot: ListSnapshot<Object>
-    /// What changed from the last snapshot to this one; empty at first.
+    /// The changes from the previous snapshot to this one; empty at first.
     public private(set) var difference = ListDifference()
-    /// What made the list change last.
+    /// Why the list last changed.
     public var lastUpdateReason: ListReason { main.explained(reason, engine.query) }
 
     private var reason: ListReason
     @ObservationIgnored private let main: MainTier
     @ObservationIgnored private var engine: ListEngine
     @ObservationIgnored private let link = Link()
-    /// What was not shown, while the list is paused.
+    /// What has not been shown while the list is paused.
     @ObservationIgnored private var missed: NetChanges?
 
     init(_ request: ListRequest<Object>, _ main: MainTier) throws(DataSourceError) {
@@ -52,7 +52,7 @@ public final class LiveList<Object: ManagedObject> {
     /// How many rows there are.
     public var count: Int { snapshot.count }
 
-    /// The sections; one without a section key.
+    /// The sections; one section if there is no section key.
     public var sections: [ListSection] { snapshot.sections }
 
     /// The object of main at an index over all sections; it shows newer values as soon as main has them.
@@ -62,9 +62,9 @@ public final class LiveList<Object: ManagedObject> {
         return main.object(snapshot.state.rows[index], asOf: snapshot.state.asOf, isBehind: isBehind) as? Object
     }
 
-    /// Makes the list begin elsewhere, for example at another page. It shows that at once, even while it is paused. Only the
-    /// rows that it then shows are read, and a few more. If a section is computed, or the predicate needs the objects, all
-    /// matching rows are read.
+    /// Makes the list begin elsewhere, for example at another page. It changes at once, even while it is paused. Only the rows
+    /// that it then shows are read, and a few more. If a section is computed, or the predicate needs the objects, all matching
+    /// rows are read.
     ///
     /// ```swift
     /// try list.moveWindow(after: list.snapshot.last.map { FetchCursor($0) })
@@ -73,8 +73,8 @@ public final class LiveList<Object: ManagedObject> {
     /// To go back a page, pass the cursor of that page.
     ///
     /// - Parameter cursor: The list begins after that place; nil to begin with the first object.
-    /// - Throws: `invalidPredicate` for the place of an object that the list cannot have, and what the store throws; then
-    ///   it stays where it is.
+    /// - Throws: `invalidPredicate` if the cursor belongs to an object that the list cannot contain, and what the store throws;
+    ///   the list stays where it is then.
     public func moveWindow(after cursor: FetchCursor?) throws {
         let moved = try main.moved(engine, after: cursor)
         follow(moved)
@@ -85,12 +85,12 @@ public final class LiveList<Object: ManagedObject> {
             moved.lastUpdateReason)
     }
 
-    /// Changes nothing until ``resume()``, for a list that is off the screen.
+    /// Stops changing until ``resume()``, for a list that is off the screen.
     public func pause() {
         if missed == nil { missed = NetChanges() }
     }
 
-    /// Shows at once what changed since ``pause()``.
+    /// Shows at once everything that changed since ``pause()``.
     public func resume() {
         guard let net = missed else { return }
         missed = nil
@@ -112,10 +112,10 @@ public final class LiveList<Object: ManagedObject> {
         snapshot = ListSnapshot(state: new, reader: snapshot.reader)
     }
 
-    /// What the engine knows of the list: an observed class can be no subscriber itself.
+    /// The engine's view of the list, because an observed class cannot subscribe itself.
     private final class Link: ListSubscriber {
         var onReport: (ListReport) -> Void = { _ in }
-        /// Called when there is something to say but no report.
+        /// Called for notices other than reports.
         var onOther: (ListReason) -> Void = { _ in }
         weak var engine: ListEngine?
 
@@ -139,7 +139,7 @@ extension AnyDataSource {
     /// - Parameters:
     ///   - request: What to show.
     ///   - sectionBy: Objects with the same value are in one section; nil, the default, for one section.
-    /// - Throws: As ``register(_:dataKey:_:sectionBy:)``.
+    /// - Throws: What ``register(_:dataKey:_:sectionBy:)`` throws.
     public func list<Object: ManagedObject>(
         _ request: FetchRequest<Object>, sectionBy: PartialKeyPath<Object>? = nil
     ) throws -> LiveList<Object> {

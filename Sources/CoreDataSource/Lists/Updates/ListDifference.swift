@@ -3,8 +3,8 @@ internal import RowStore
 
 /// The changes from one snapshot of a list to the next.
 ///
-/// Old places are those before all changes, new places those after all of them, as a table view takes them. Rows that only
-/// shifted because of others are not in it.
+/// Old places are those before all changes, new places those after all of them, as a table view expects. Rows that only shifted
+/// because of others are not included.
 public struct ListDifference: Sendable {
     /// One row that changed.
     public struct Change: Sendable, Hashable {
@@ -12,9 +12,9 @@ public struct ListDifference: Sendable {
         public let type: ListChangeType
         /// The object.
         public let id: ManagedObjectID
-        /// Where it was; nil for an insert.
+        /// The place before; nil for an insert.
         public let indexPath: IndexPath?
-        /// Where it is; nil for a delete.
+        /// The place after; nil for a delete.
         public let newIndexPath: IndexPath?
         /// Its index over all sections before; nil for an insert.
         public let index: Int?
@@ -22,17 +22,17 @@ public struct ListDifference: Sendable {
         public let newIndex: Int?
     }
 
-    /// Sections that are gone, by their old numbers, descending.
+    /// Sections that are gone, by their old indexes, descending.
     public var deletedSections: [Int]
-    /// Sections that are new, by their new numbers, ascending.
+    /// Sections that are new, by their new indexes, ascending.
     public var insertedSections: [Int]
     /// Deletes from the last to the first, inserts from the first to the last, then moves, then updates.
     public var changes: [Change]
 
-    /// Whether nothing is different.
+    /// Whether there are no changes.
     public var isEmpty: Bool { changes.isEmpty && deletedSections.isEmpty && insertedSections.isEmpty }
 
-    /// No difference.
+    /// No changes.
     init() {
         (deletedSections, insertedSections, changes) = ([], [], [])
     }
@@ -53,8 +53,8 @@ public struct ListDifference: Sendable {
 public struct ListUpdate<Object: ManagedObject>: Sendable {
     /// What the list shows now.
     public let snapshot: ListSnapshot<Object>
-    /// What changed since the update before; for the first update, since an empty list.
+    /// The changes since the previous update; for the first update, since an empty list.
     public let difference: ListDifference
-    /// What made the list change.
+    /// Why the list changed.
     public let reason: ListReason
 }

@@ -1,34 +1,34 @@
 internal import RowStore
 
-/// Where a list leaves its reports for one that takes them in its own time, on whatever thread.
+/// Holds reports of a list for a reader that takes them at its own pace, on any thread.
 ///
-/// It holds a bounded number of them. One that finds no room is joined to the last: what differs is then told as from
-/// before the one to after the other. So nothing is lost but steps in between.
+/// It holds a bounded number of reports. A report that does not fit is joined to the last one: the reader then gets the
+/// difference from before the one to after the other. So only intermediate steps are lost.
 nonisolated final class ListMailbox: ListSubscriber, Sendable {
-    /// A report that waits; perhaps several in one.
+    /// A report that waits; several may be joined into one.
     struct PendingUpdate: Sendable {
-        /// Nil for the first, which has everything.
+        /// Nil for the first report, which contains everything.
         let old: ListState?
         var new: ListState
         var net = NetChanges()
-        /// Nil if it has to be found out, because several reports were joined.
+        /// Nil if it must be calculated, because several reports were joined.
         var difference: RowDifference?
         var reason: ListReason
     }
 
     private struct State {
         var letters: [PendingUpdate] = []
-        /// Who waits for the next one.
+        /// The reader that waits for the next report.
         var waiter: CheckedContinuation<Void, Never>?
         var isEnded = false
-        /// What feeds the box: it lives as long as there is a reader.
+        /// The subscription that fills the mailbox; it lives as long as there is a reader.
         var engine: ListEngine?
     }
 
     private let capacity: Int
     private let state = Guarded(State())
 
-    /// - Parameter capacity: How many reports wait at most, at least 1.
+    /// - Parameter capacity: The most reports that wait; at least 1.
     init(capacity: Int) {
         self.capacity = max(1, capacity)
     }
@@ -64,7 +64,7 @@ nonisolated final class ListMailbox: ListSubscriber, Sendable {
 
     func notifyEnd() { end() }
 
-    /// Leaves the only report that there will be.
+    /// Adds the only report that there will be.
     func end(with failure: DataSourceError, _ query: ListQuery) {
         var reason = ListReason(.failure)
         reason.failure = failure
@@ -87,7 +87,7 @@ nonisolated final class ListMailbox: ListSubscriber, Sendable {
         waiter?.resume()
     }
 
-    /// Takes no more reports; those that wait can still be taken.
+    /// Accepts no more reports; those that wait can still be taken.
     func end() {
         let waiter = state.withLock { state -> CheckedContinuation<Void, Never>? in
             state.isEnded = true
@@ -100,7 +100,7 @@ nonisolated final class ListMailbox: ListSubscriber, Sendable {
 
     // MARK: Taking
 
-    /// The next report, once there is one; nil after the end, and for a task that is cancelled.
+    /// The next report, as soon as there is one; nil after the end, and if the task is cancelled.
     func next() async -> PendingUpdate? {
         await withTaskCancellationHandler {
             while true {

@@ -6,7 +6,7 @@ internal import RowStore
 /// print(row.id, row.name)
 /// ```
 ///
-/// It is a value, not an object: it may go anywhere, and never changes.
+/// It is a value, not an object: it can be sent anywhere, and never changes.
 @dynamicMemberLookup
 public struct ListRow<Object: ManagedObject>: Sendable, Identifiable {
     let row: ListedRow
@@ -20,10 +20,11 @@ public struct ListRow<Object: ManagedObject>: Sendable, Identifiable {
         read { $0[keyPath: keyPath] }
     }
 
-    /// Converts the row. The body gets an object that it can read during the call.
+    /// Converts the row. The closure gets an object that can be read during the call.
     public func read<Value: Sendable>(_ body: (Object) throws -> Value) rethrows -> Value {
         guard let object = reader.object(row) as? Object else {
-            preconditionFailure("A list of \(Object.self) has a row of \(reader.layout.entities[row.entity].name).")
+            preconditionFailure(
+                "A list of \(Object.self) contains a row of \(reader.layout.entities[row.entity].name).")
         }
         return try body(object)
     }

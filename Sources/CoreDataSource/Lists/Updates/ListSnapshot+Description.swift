@@ -1,5 +1,5 @@
 extension ListSnapshot: CustomStringConvertible {
-    /// How much is shown: `ListSnapshot of ContactEntity (12 rows in 3 sections)`.
+    /// The size of the snapshot: `ListSnapshot of ContactEntity (12 rows in 3 sections)`.
     public var description: String { "ListSnapshot of \(Object.entityName) (\(size))" }
 
     fileprivate var size: String {
@@ -10,17 +10,17 @@ extension ListSnapshot: CustomStringConvertible {
 }
 
 extension ListRow: CustomStringConvertible {
-    /// The id and the values, as ``ManagedObject/description``.
+    /// The id and the values, as in ``ManagedObject/description``.
     public var description: String { reader.layout.entities[row.entity].description(row.key, row.row) }
 }
 
 extension LiveList: @MainActor CustomStringConvertible {
-    /// How much is shown: `LiveList of ContactEntity (12 rows in 3 sections)`.
+    /// The size of the list: `LiveList of ContactEntity (12 rows in 3 sections)`.
     public var description: String { "LiveList of \(Object.entityName) (\(snapshot.size))" }
 }
 
 extension ListDifference: CustomStringConvertible {
-    /// How many rows changed, and how: `2 insert, 1 move`.
+    /// The number of changes of each kind: `2 insert, 1 move`.
     public var description: String {
         let kinds: [ListChangeType] = [.delete, .insert, .move, .update]
         let counts = kinds.map { kind in (kind, changes.count { $0.type == kind }) }.filter { $0.1 > 0 }
@@ -29,6 +29,6 @@ extension ListDifference: CustomStringConvertible {
 }
 
 extension ListUpdate: CustomStringConvertible {
-    /// What is shown, what changed, and why.
+    /// The snapshot, the changes, and the reason.
     public var description: String { "\(snapshot): \(difference); \(reason)" }
 }

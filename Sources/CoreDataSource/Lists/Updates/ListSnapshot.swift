@@ -3,7 +3,7 @@ internal import RowStore
 
 /// What a list showed after one save: all rows in their order, divided into sections.
 ///
-/// It can be kept and sent anywhere. Later snapshots share all that did not change.
+/// It can be kept and sent anywhere. Snapshots share everything that did not change between them.
 public struct ListSnapshot<Object: ManagedObject>: Sendable, RandomAccessCollection {
     let state: ListState
     let reader: DetachedObjects
@@ -14,7 +14,7 @@ public struct ListSnapshot<Object: ManagedObject>: Sendable, RandomAccessCollect
     /// The row at an index over all sections. Complexity: O(log n).
     public subscript(index: Int) -> ListRow<Object> {
         precondition(
-            index >= 0 && index < state.count, "The row \(index) was asked for in a list of \(state.count) rows.")
+            index >= 0 && index < state.count, "The index \(index) is out of range for a list of \(state.count) rows.")
         return ListRow(row: state.rows[index], reader: reader)
     }
 
@@ -35,7 +35,7 @@ public struct ListSnapshot<Object: ManagedObject>: Sendable, RandomAccessCollect
     public func section(_ index: Int) -> ListSection {
         precondition(
             index >= 0 && index < sectionCount,
-            "The section \(index) was asked for in a list of \(sectionCount) sections.")
+            "The section \(index) is out of range for a list of \(sectionCount) sections.")
         return ListSection(index, of: state)
     }
 
@@ -45,6 +45,6 @@ public struct ListSnapshot<Object: ManagedObject>: Sendable, RandomAccessCollect
     /// The section and item of the row at an index over all sections.
     public func indexPath(_ index: Int) -> IndexPath { state.indexPath(index) }
 
-    /// The index of an object over all sections, looked for from the first to the last; nil if it is not shown.
+    /// The index of an object over all sections, found by looking at all rows; nil if it is not shown.
     public func index(of id: ManagedObjectID) -> Int? { state.index(ofKey: id.key) }
 }

@@ -4,11 +4,11 @@ internal import RowStore
 public struct ListBuffering: Sendable, Hashable {
     let capacity: Int
 
-    /// The newest state, with one difference for everything since the last update. A list that is off the screen takes no
-    /// updates, and later catches up with one.
+    /// The newest state, with one difference for everything since the last update. The loop of a list that is off the screen
+    /// may take no updates, and later catches up with one.
     public static let latest = ListBuffering(capacity: 1)
 
-    /// An update for each save, as long as there is room for it. Later changes are joined to the last one that waits.
+    /// An update for each save, as long as there is room. Later changes are joined to the last update that waits.
     ///
     /// - Parameter bound: The most updates that wait; 64 by default, and at least 2.
     public static func every(bound: Int = 64) -> ListBuffering { ListBuffering(capacity: max(2, bound)) }
@@ -22,11 +22,11 @@ public struct ListBuffering: Sendable, Hashable {
 /// }
 /// ```
 ///
-/// The first value is the list as it is. Each loop over the sequence follows the list on its own; all of one query share
-/// the work. It ends when its task is cancelled, and after the last save when the container is closed.
+/// The first value is the present list. Each loop over the sequence follows the list independently; all loops of one query
+/// share the work. A loop ends when its task is cancelled, and after the last save when the container is closed.
 ///
 /// **Isolation**: none; loop in a server's task, a command-line tool or on the main actor. Rows are read off the main actor,
-/// but updates are put together on it: while the main thread is blocked, none comes.
+/// but updates are put together on it: while the main thread is blocked, no update comes.
 public struct ListUpdates<Object: ManagedObject>: AsyncSequence, Sendable {
     let main: MainTier
     let request: ListRequest<Object>
@@ -47,7 +47,7 @@ public struct ListUpdates<Object: ManagedObject>: AsyncSequence, Sendable {
             self.mailbox = mailbox
         }
 
-        /// The next update, once there is one; nil when the task is cancelled or the container closed.
+        /// The next update, as soon as there is one; nil when the task is cancelled or the container is closed.
         public mutating func next() async -> ListUpdate<Object>? {
             let reader: DetachedObjects
             if let known = self.reader {
@@ -71,7 +71,7 @@ public struct ListUpdates<Object: ManagedObject>: AsyncSequence, Sendable {
 }
 
 extension ListMailbox.PendingUpdate {
-    /// Whether finding the difference here is faster than having another thread do so.
+    /// Whether calculating the difference here is faster than on another thread.
     fileprivate var isSmall: Bool { old == nil ? new.count < 64 : net.rows.count < 64 }
 
     fileprivate func findDifference(_ layout: ModelLayout) -> ListDifference {
@@ -90,7 +90,7 @@ extension ListMailbox.PendingUpdate {
 }
 
 extension MainTier {
-    /// Has a mailbox follow a list; returns what makes objects of its rows.
+    /// Makes a mailbox follow a list; returns what makes objects from its rows.
     fileprivate func follow<Object: ManagedObject>(
         _ request: ListRequest<Object>, _ mailbox: ListMailbox
     ) -> DetachedObjects {
@@ -116,8 +116,8 @@ extension AnyDataSource {
     /// for await update in contacts.updates(request, sectionBy: \.initial) { print(update.snapshot.count) }
     /// ```
     ///
-    /// The arguments are those of ``register(_:dataKey:_:sectionBy:)``. A wrong one, and rows that cannot be read, give
-    /// an update whose ``ListUpdate/reason`` is a ``ListReason/Kind/failure``.
+    /// The arguments are those of ``register(_:dataKey:_:sectionBy:)``. An invalid request, or rows that cannot be read,
+    /// produce an update whose ``ListUpdate/reason`` is a ``ListReason/Kind/failure``.
     ///
     /// - Parameters:
     ///   - request: What to show, as for ``register(_:dataKey:_:sectionBy:)``.
@@ -135,13 +135,12 @@ extension AnyDataSource {
     /// for await update in mail.updates(of: thread, \.messages, order: [.ascending(\.date)]) { show(update.snapshot) }
     /// ```
     ///
-    /// For conditions and ordered relationships make a `FetchRequest` of the object and the key path.
+    /// For conditions and ordered relationships, make a `FetchRequest` from the object and the key path.
     ///
     /// - Parameters:
-    ///   - owner: The object whose relationship it is, of any context.
+    ///   - owner: The object that has the relationship, from any context.
     ///   - keyPath: A to-many relationship that has an inverse and no order of its own.
-    ///   - order: What to sort by, the most significant first. Objects that are equal by all of it come in the order of
-    ///     creation.
+    ///   - order: What to sort by, the most significant first. Objects that compare equal come in the order of creation.
     ///   - buffering: Which updates a loop gets if it is slower than the saves; `.latest` by default.
     public nonisolated func updates<Owner: ManagedObject, Object: ManagedObject>(
         of owner: Owner, _ keyPath: KeyPath<Owner, RelatedObjects<Object>>, order: [FetchOrder<Object>] = [],

@@ -13,7 +13,7 @@ struct FormatArguments {
 
     var count: Int { arguments.count }
 
-    /// The next argument: nil inside if it is nil itself, nil outside if there is none.
+    /// The next argument: the inner optional is nil if the argument is nil, the outer one if there is no argument left.
     mutating func next() -> (any Sendable)?? {
         guard taken < arguments.count else { return nil }
         taken += 1
@@ -24,7 +24,7 @@ struct FormatArguments {
         if taken == arguments.count { return }
         throw DataSourceError(
             .unreadablePredicate,
-            "The predicate format takes \(taken) arguments, but \(arguments.count) were given. Placeholders in quotes do not count."
+            "The predicate format has \(taken) placeholders, but \(arguments.count) arguments were given. Placeholders in quotes do not count."
         )
     }
 }
@@ -41,7 +41,7 @@ extension FetchExpression {
             return
         }
         guard let list = argument as? any Collection, !(argument is [AnyHashable: Any]) else { return nil }
-        // Its count is not asked for: that of a range can be more than a number.
+        // Its count is not used, because the count of a range can overflow.
         var elements: [FetchExpression] = []
         for element in list {
             guard elements.count < FetchExpression.mostElements, let value = FetchExpression(argument: element),
@@ -52,7 +52,7 @@ extension FetchExpression {
         self = .list(elements)
     }
 
-    /// The most elements that the list of an argument may have.
+    /// The most elements that a list argument may have.
     static let mostElements = 1_000_000
 
     /// The type of an argument, for messages.
@@ -106,14 +106,14 @@ extension FetchValue {
         Int64(exactly: number).map(FetchValue.integer) ?? .decimal(Decimal(number))
     }
 
-    /// A whole number with a minus before it.
+    /// A whole number with a minus sign.
     static func negative(_ number: UInt64) -> FetchValue {
         if number == Int64.min.magnitude { return .integer(.min) }
         return Int64(exactly: number).map { .integer(-$0) } ?? .decimal(-Decimal(number))
     }
 }
 
-/// What an optional of any depth holds.
+/// The value inside an optional of any depth.
 private func unwrapped(_ value: Any) -> Any? {
     guard let optional = value as? any AnyOptional else { return value }
     return optional.content.flatMap(unwrapped)

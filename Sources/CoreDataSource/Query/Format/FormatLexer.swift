@@ -1,7 +1,7 @@
 internal import Foundation
 internal import RowStore
 
-/// Takes a format string apart, one token at a time, in one pass over its bytes.
+/// Splits a format string into tokens, in one pass over its bytes.
 struct FormatLexer {
     let source: FormatSource
     private var bytes: [UInt8] { source.bytes }
@@ -32,7 +32,7 @@ struct FormatLexer {
         }
         if let symbol = symbol() { return .symbol(symbol) }
         guard let word = word() else {
-            throw source.error("A character that is no part of the format language.", at: position..<position + 1)
+            throw source.error("This character is not part of the format language.", at: position..<position + 1)
         }
         return FormatKeyword(word: word).map { .keyword($0) } ?? .word(word)
     }
@@ -43,7 +43,7 @@ struct FormatLexer {
 
     // MARK: Words
 
-    /// The name that stands here, if there is one.
+    /// The name at this position, if there is one.
     private mutating func word() -> String? {
         let start = position
         while let (scalar, count) = source.scalar(at: position), Self.isOfAName(scalar, isFirst: position == start) {
@@ -61,20 +61,20 @@ struct FormatLexer {
         }
     }
 
-    /// A sign and a name after it.
+    /// A sign followed by a name.
     private mutating func named(_ complaint: String) throws(DataSourceError) -> String {
         position += 1
         guard let name = word() else { throw source.error(complaint, at: position - 1..<position) }
         return name
     }
 
-    /// `#word`, or `#'any string'` for a key that is no word.
+    /// `#word`, or `#'any string'` for a key that is not a word.
     private mutating func escapedKey() throws(DataSourceError) -> String {
         if let quote = byte(1), quote == UInt8(ascii: "'") || quote == UInt8(ascii: "\"") {
             position += 1
             return try quoted()
         }
-        return try named("A # stands before a key, as in #size.")
+        return try named("A # is followed by a key, as in #size.")
     }
 
     // MARK: Symbols
@@ -121,7 +121,7 @@ struct FormatLexer {
         return singles
     }()
 
-    /// `%@`, `%K` and the numbers of printf; nil for a `%` between two values, which is the remainder.
+    /// `%@`, `%K` and the numbers of printf; nil for a `%` between two values, which means the remainder.
     private mutating func argument() throws(DataSourceError) -> FormatArgument? {
         var end = position + 1
         while end < bytes.count, end - position <= 2, "hlqzjt".utf8.contains(bytes[end]) { end += 1 }
@@ -135,7 +135,7 @@ struct FormatLexer {
         case UInt8(ascii: "f"), UInt8(ascii: "g"), UInt8(ascii: "e"): argument = .double
         default: return nil
         }
-        // `a %day` is a remainder, not a number and `ay`.
+        // `a %day` is a remainder, not a number followed by `ay`.
         if argument != .value, let (scalar, _) = source.scalar(at: end + 1), Self.isOfAName(scalar, isFirst: false) {
             return nil
         }
@@ -167,7 +167,7 @@ extension FormatLexer {
         return .double(number)
     }
 
-    /// Skips what makes a number no whole one; returns whether there is any.
+    /// Skips a fraction and an exponent; returns whether there is any.
     private mutating func skipFraction(_ start: Int) throws(DataSourceError) -> Bool {
         let whole = position
         if byte(0) == UInt8(ascii: "."), byte(1)?.isDigit(ofRadix: 10) == true {
@@ -185,7 +185,7 @@ extension FormatLexer {
         return position > whole
     }
 
-    /// Whether the number goes on like a word.
+    /// Whether letters follow directly after the number.
     private var isInWord: Bool {
         source.scalar(at: position).map { Self.isOfAName($0.scalar, isFirst: false) } ?? false
     }
@@ -217,7 +217,7 @@ extension FormatLexer {
             if byte == quote { return String(decoding: text, as: UTF8.self) }
             if byte == UInt8(ascii: "\\") { text += try escape() } else { text.append(byte) }
         }
-        throw source.error("The text that begins here has no closing quote.", at: start..<start + 1)
+        throw source.error("The string that begins here has no closing quote.", at: start..<start + 1)
     }
 
     private mutating func escape() throws(DataSourceError) -> [UInt8] {
@@ -234,7 +234,7 @@ extension FormatLexer {
         }
     }
 
-    /// A character by its number; two halves of UTF-16 are one.
+    /// The character for a code; two surrogates of UTF-16 make one.
     private mutating func scalar(digits: Int) throws(DataSourceError) -> [UInt8] {
         let start = position - 2
         var number = try hexadecimal(digits)
@@ -244,7 +244,7 @@ extension FormatLexer {
             number = low & 0xFC00 == 0xDC00 ? 0x10000 + (number & 0x3FF) << 10 + low & 0x3FF : number
         }
         guard let scalar = Unicode.Scalar(number) else {
-            throw source.error("There is no character of that number.", at: start..<position)
+            throw source.error("There is no character with that code.", at: start..<position)
         }
         return Array(String(scalar).utf8)
     }

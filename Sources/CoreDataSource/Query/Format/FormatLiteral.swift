@@ -21,7 +21,7 @@ enum FormatLiteral: String {
         case .decimal: "a number in quotes"
         case .double: "nan, inf or -inf in quotes"
         case .objectID: "the name of an entity in quotes and a number"
-        case .stored: "a text, a number or DATA()"
+        case .stored: "a string, a number or DATA()"
         }
     }
 
@@ -66,7 +66,7 @@ enum FormatLiteral: String {
 }
 
 extension Data {
-    /// The bytes that a string of hexadecimal digits gives; nil for anything else.
+    /// The bytes of a string of hexadecimal digits; nil for anything else.
     init?(hexadecimal text: String) {
         let digits = text.utf8.map { Character(Unicode.Scalar($0)).hexDigitValue }
         guard digits.count % 2 == 0, !digits.contains(nil) else { return nil }

@@ -1,16 +1,16 @@
 internal import ManagedModel
 internal import RowStore
 
-/// Functions, and the values that have no literal of their own.
+/// Functions, and values that have no literal.
 extension FormatParser {
-    /// The call of that name; the token is its opening parenthesis.
+    /// The call of the function with that name; the token is its opening parenthesis.
     mutating func function(_ word: String, at range: Range<Int>) throws(DataSourceError) -> FormatPart {
         let name = word.uppercased()
         switch name {
         case "CAST": return try cast()
         case "TERNARY": return try ternary()
         case "FUNCTION":
-            throw error("FUNCTION() is not supported. Compute the value in code and give it as an argument.", at: range)
+            throw error("FUNCTION() is not supported. Compute the value in code and pass it as an argument.", at: range)
         default: break
         }
         try advance()
@@ -21,7 +21,7 @@ extension FormatParser {
         }
         if let operation = ArithmeticOperator(formatFunction: name) {
             guard values.count == 2 else {
-                throw error("It was given \(values.count) values and takes two.", at: range)
+                throw error("It takes two values, but \(values.count) were given.", at: range)
             }
             return try made(.arithmetic(values[0].value, operation, values[1].value), values)
         }
@@ -32,10 +32,10 @@ extension FormatParser {
             return try made(.constant(value), [])
         }
         guard let function = FetchFunction(formatName: name) else {
-            throw error("There is no function of that name.", at: range)
+            throw error("There is no function with that name.", at: range)
         }
         guard function.argumentCounts.contains(values.count) else {
-            throw error("\(function.formatName)() was given \(values.count) values.", at: range)
+            throw error("\(function.formatName)() does not take \(values.count) values.", at: range)
         }
         return try made(.function(function, values.map(\.value)), values)
     }
@@ -81,7 +81,7 @@ extension FormatParser {
 }
 
 extension ArithmeticOperator {
-    /// The operator that a function with a word for each of its two values stands for; its name in capitals.
+    /// The operator of a function with a word for each of its two values; its name in capitals.
     fileprivate init?(formatFunction name: String) {
         switch name {
         case "ADD:TO": self = .add
@@ -119,7 +119,7 @@ extension FetchFunction {
 }
 
 extension AttributeType {
-    /// The type of that name: as in a model, or of the class that holds such values elsewhere.
+    /// The type with that name: a type of a model, or the class of such values elsewhere.
     init?(castName name: String) {
         if let type = AttributeType(rawValue: name) {
             self = type

@@ -2,7 +2,7 @@ internal import Foundation
 internal import ManagedModel
 internal import RowStore
 
-/// What a part begins with.
+/// The start of a part.
 extension FormatParser {
     mutating func first() throws(DataSourceError) -> FormatPart {
         switch token.kind {
@@ -18,7 +18,7 @@ extension FormatParser {
         case .argument(let argument): return try first(argument)
         case .word(let word): return try named(word)
         case .key: return try keyPath()
-        case .end: throw error("The format ends where a value or a condition should be.")
+        case .end: throw error("The format ends where a value or a condition is expected.")
         }
     }
 
@@ -63,7 +63,7 @@ extension FormatParser {
             try advance()
             let operand = try expression(.prefix)
             return try made(.function(.onesComplement, [operand.value]), [operand])
-        case .plus: throw error("A number has no + before it.")
+        case .plus: throw error("Write the number without a +.")
         default: throw error("Expected a value or a condition.")
         }
     }
@@ -80,7 +80,7 @@ extension FormatParser {
         return try made(.quantified(quantifier, operand.node), [operand])
     }
 
-    /// A minus: of a number it is part of, or of any other value.
+    /// A minus sign: part of a number, or the negation of any other value.
     private mutating func negative() throws(DataSourceError) -> FormatPart {
         try advance()
         switch token.kind {
@@ -99,7 +99,7 @@ extension FormatParser {
         return try made(.list(elements.map(\.value)), elements)
     }
 
-    /// Values with commas between them, and what closes them.
+    /// Values separated by commas, up to the closing token.
     mutating func values(until end: FormatSymbol) throws(DataSourceError) -> [FormatExpressionPart] {
         var values: [FormatExpressionPart] = []
         if try take(end) { return values }
@@ -119,7 +119,7 @@ extension FormatParser {
         }
         guard let value = FetchExpression(argument: argument) else {
             throw error(
-                "An argument of the type \(FetchExpression.typeName(argument)) is no value that an attribute can have, and no list of at most \(FetchExpression.mostElements) of them.",
+                "An argument of the type \(FetchExpression.typeName(argument)) is neither a value that an attribute can have, nor a list of at most \(FetchExpression.mostElements) such values.",
                 at: range)
         }
         switch (kind, value) {
@@ -163,7 +163,7 @@ extension FormatParser {
         return try keyPath(after: word)
     }
 
-    /// The key path that begins here.
+    /// The key path at this position.
     private mutating func keyPath() throws(DataSourceError) -> FormatPart {
         let keys = try self.keys()
         return try keyPath(after: keys)
@@ -191,7 +191,7 @@ extension FormatParser {
         }
     }
 
-    /// What stands in brackets after a key: `[0]`, `[FIRST]`, `[LAST]`, `[SIZE]`, as the aggregate that it is.
+    /// What is in brackets after a key: `[0]`, `[FIRST]`, `[LAST]`, `[SIZE]`, as the aggregate that it means.
     private mutating func place() throws(DataSourceError) -> String {
         let place: String
         switch token.kind {
@@ -205,14 +205,14 @@ extension FormatParser {
         return place
     }
 
-    /// One component; an argument may be several.
+    /// One component; an argument may stand for several.
     private mutating func keys() throws(DataSourceError) -> [String] {
         switch token.kind {
         case .word(let key), .key(let key):
             try advance()
             return [key]
         case .keyword(let keyword):
-            throw error("Expected a key. If \(keyword.rawValue) is one, write a # before it.")
+            throw error("Expected a key. If \(keyword.rawValue) is a key, write a # before it.")
         case .argument(.keyPath):
             let range = token.range
             let argument = try argument(.keyPath)

@@ -2,10 +2,10 @@ internal import RowStore
 
 /// Reads a predicate from a format string.
 ///
-/// It looks one token ahead and never goes back, so that its time grows with the length of the format and nothing else.
-/// What it builds is at most ``mostDepth`` deep: whoever walks the tree may call itself.
+/// It looks one token ahead and never goes back, so its time depends only on the length of the format. The tree has at most
+/// ``mostDepth`` levels, so code that walks it may be recursive.
 struct FormatParser {
-    /// How deep parentheses, functions and chains of arithmetic may be nested.
+    /// How deeply parentheses, functions and chains of arithmetic may be nested.
     static let mostDepth = 100
     /// The longest format, in bytes of UTF-8.
     static let mostBytes = 16 << 20
@@ -64,7 +64,7 @@ struct FormatParser {
     mutating func argument(_ kind: FormatArgument) throws(DataSourceError) -> (any Sendable)? {
         let range = token.range
         guard let argument = arguments.next() else {
-            throw error("There is no argument for it: \(arguments.count) were given.", at: range)
+            throw error("There is no argument for this placeholder: only \(arguments.count) were given.", at: range)
         }
         try advance()
         return argument
@@ -76,12 +76,12 @@ struct FormatParser {
 
     // MARK: Parts
 
-    /// The longest part that begins here and holds nothing that binds less than that.
+    /// The longest part at this position without operators of lower precedence.
     mutating func part(_ power: FormatPower) throws(DataSourceError) -> FormatPart {
         depth += 1
         defer { depth -= 1 }
-        // A level of the tree can take two here: an operator and the parentheses around it. A literal as STORED(DATA("00"))
-        // takes two more.
+        // A level of the tree can use two levels here: an operator and the parentheses around it. A literal such as
+        // STORED(DATA("00")) uses two more.
         if depth > 2 * Self.mostDepth + 4 { throw tooDeep }
         let start = token.range.lowerBound
         var left = try first()
@@ -105,7 +105,7 @@ struct FormatParser {
         }
     }
 
-    /// All that one kind of connective joins, as one node.
+    /// Everything that one kind of connective joins, as one node.
     private mutating func compound(_ first: FormatPart, _ infix: FormatInfix) throws(DataSourceError) -> FormatPart {
         var parts = [try predicate(first)]
         while FormatInfix(token.kind) == infix {
@@ -118,7 +118,7 @@ struct FormatParser {
 
     private mutating func comparison(_ first: FormatPart, _ infix: FormatInfix) throws(DataSourceError) -> FormatPart {
         guard case .expression = first.content else {
-            throw error("What is compared here is a condition. Write TERNARY(condition, YES, NO) for its value.")
+            throw error("A condition is compared here. Write TERNARY(condition, YES, NO) to compare its value.")
         }
         try advance()
         let options = try textOptions()
@@ -142,7 +142,7 @@ struct FormatParser {
     private mutating func textOptions() throws(DataSourceError) -> StringOptions {
         var options: StringOptions = []
         guard try take(.leftBracket) else { return options }
-        let complaint = "The options of an operator are letters of cdnlu in brackets, as in [cd]."
+        let complaint = "The options of an operator are the letters c, d, n, l and u in brackets, as in [cd]."
         guard case .word(let letters) = token.kind, letters.utf8.count <= 5 else { throw error(complaint) }
         for letter in letters.lowercased() {
             guard let option = StringOptions(formatLetter: letter) else { throw error(complaint) }
@@ -155,13 +155,13 @@ struct FormatParser {
 
     // MARK: Making parts
 
-    /// The next part, which has to be a condition.
+    /// The next part, which must be a condition.
     mutating func predicate(_ power: FormatPower) throws(DataSourceError) -> FormatPredicatePart {
         let part = try part(power)
         return try predicate(part)
     }
 
-    /// The next part, which has to be a value.
+    /// The next part, which must be a value.
     mutating func expression(_ power: FormatPower) throws(DataSourceError) -> FormatExpressionPart {
         let part = try part(power)
         return try expression(part)
@@ -206,7 +206,7 @@ struct FormatParser {
 
     private var tooDeep: DataSourceError {
         error(
-            "It is nested more than \(Self.mostDepth) deep. Give lists as arguments, and join conditions with AND or OR."
+            "The nesting is deeper than \(Self.mostDepth) levels. Pass lists as arguments, and join conditions with AND or OR."
         )
     }
 }

@@ -1,6 +1,6 @@
 internal import RowStore
 
-/// Something that was read: a condition or a value.
+/// A part of a format that was read: a condition or a value.
 struct FormatPart: FormatHeight {
     enum Content {
         case predicate(PredicateTree.Node)
@@ -9,7 +9,7 @@ struct FormatPart: FormatHeight {
 
     var content: Content
     var height: Int
-    /// Where it stands in the format.
+    /// Its position in the format.
     var range: Range<Int>
 }
 
@@ -28,11 +28,11 @@ protocol FormatHeight {
     var height: Int { get }
 }
 
-/// How strongly an operator binds its operands: as in C, but that what is compared binds more than the comparison.
+/// How strongly an operator binds its operands: as in C, except that bit operators bind more strongly than comparisons.
 enum FormatPower: Int, Comparable {
     case disjunction, conjunction, comparison, bitwiseOr, bitwiseXor, bitwiseAnd, shift, sum, product, power, prefix
 
-    /// What the operators of values bind at least.
+    /// The lowest precedence of the operators of values.
     static let value = FormatPower.bitwiseOr
 
     static func < (one: Self, other: Self) -> Bool { one.rawValue < other.rawValue }
@@ -40,7 +40,7 @@ enum FormatPower: Int, Comparable {
     var next: FormatPower { FormatPower(rawValue: rawValue + 1) ?? .prefix }
 }
 
-/// What stands between two parts.
+/// An operator between two parts.
 enum FormatInfix: Equatable {
     case or, and
     case comparison(ComparisonOperator)

@@ -1,6 +1,6 @@
 internal import RowStore
 
-/// The string of a format, and what is wrong with it where.
+/// The string of a format, and its errors with their positions.
 struct FormatSource {
     let bytes: [UInt8]
 
@@ -12,7 +12,7 @@ struct FormatSource {
         String(decoding: bytes[range], as: UTF8.self)
     }
 
-    /// The character that begins at a byte, and its length in bytes.
+    /// The character at a byte, and its length in bytes.
     func scalar(at position: Int) -> (scalar: Unicode.Scalar, count: Int)? {
         guard position < bytes.count else { return nil }
         let byte = bytes[position]
@@ -22,7 +22,7 @@ struct FormatSource {
         return text.unicodeScalars.first.map { ($0, count) }
     }
 
-    /// An error that says where it is: by line and column, and with the line and a mark below it.
+    /// An error with its position: line and column, and the line with a mark below it.
     func error(_ complaint: String, at range: Range<Int>) -> DataSourceError {
         let start = min(range.lowerBound, bytes.count)
         let lineStart = bytes[..<start].lastIndex(of: newline).map { $0 + 1 } ?? 0
@@ -42,7 +42,7 @@ struct FormatSource {
             """)
     }
 
-    /// Tabs and other control characters as spaces, so that the mark stands below what it marks.
+    /// Tabs and other control characters become spaces, so that the mark is below the right character.
     private func characters(_ range: Range<Int>) -> [Character] {
         text(range).map { $0.unicodeScalars.allSatisfy { $0.value < 0x20 } ? " " : $0 }
     }

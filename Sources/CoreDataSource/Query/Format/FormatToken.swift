@@ -1,10 +1,10 @@
 internal import Foundation
 
-/// A word of a format string, and where it stands.
+/// A token of a format string, with its position.
 struct FormatToken {
     enum Kind: Equatable {
         case word(String)
-        /// `#word`: a key, whatever the word means otherwise.
+        /// `#word`: a key, whatever the word would mean otherwise.
         case key(String)
         case keyword(FormatKeyword)
         case symbol(FormatSymbol)
@@ -25,7 +25,7 @@ struct FormatToken {
     var range: Range<Int>
 }
 
-/// What stands for an argument of the format.
+/// A placeholder for an argument of the format.
 enum FormatArgument: Equatable {
     /// `%@`.
     case value
@@ -37,7 +37,7 @@ enum FormatArgument: Equatable {
     case double
 }
 
-/// The words that are no keys, unless a `#` stands before them. They are read in any case.
+/// The words that are not keys, unless a `#` stands before them. They are read in any case.
 enum FormatKeyword: String, CaseIterable {
     case and = "AND"
     case or = "OR"

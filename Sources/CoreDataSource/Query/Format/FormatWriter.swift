@@ -5,7 +5,7 @@ internal import RowStore
 /// Writes a predicate as a format that is read as the same predicate.
 struct FormatWriter {
     private(set) var text = ""
-    /// Whether there is a part that no format can say.
+    /// Whether a part has no format.
     private(set) var isPartial = false
 
     mutating func write(_ node: PredicateTree.Node) {
@@ -30,7 +30,7 @@ struct FormatWriter {
         }
     }
 
-    /// What no format can say, so that the string cannot be read again.
+    /// A part without a format, so that the string cannot be read again.
     private mutating func writeUnreadable(_ reason: String) {
         text += "<\(reason)>"
         isPartial = true
@@ -53,7 +53,7 @@ struct FormatWriter {
         }
     }
 
-    /// In parentheses, if it is made of several conditions.
+    /// In parentheses, if it consists of several conditions.
     private mutating func writeOperand(_ node: PredicateTree.Node) {
         switch node {
         case .and, .or, .not, .quantified: parenthesized { $0.write(node) }
@@ -123,7 +123,7 @@ struct FormatWriter {
         }
     }
 
-    /// In parentheses, if another operator could take a part of it.
+    /// In parentheses, if another operator could bind a part of it.
     private mutating func writeOperand(_ value: FetchExpression) {
         switch value {
         case .arithmetic, .negated: parenthesized { $0.write(value) }
@@ -133,7 +133,7 @@ struct FormatWriter {
 
     // MARK: Words
 
-    /// The keys with dots between them, each as the format can read it.
+    /// The keys joined by dots, each as the format can read it.
     static func keyPath(_ keys: [String]) -> String {
         keys.enumerated().map { index, key in
             let name = key.hasPrefix("@") ? key.dropFirst() : key[...]

@@ -1,19 +1,19 @@
 internal import RowStore
 
 extension PredicateTree {
-    /// The predicate of a format string.
+    /// Reads the predicate of a format string.
     package init(format: String, _ arguments: (any Sendable)?...) throws {
         try self.init(format: format, arguments: arguments)
     }
 
-    /// The predicate of a format string.
+    /// Reads the predicate of a format string.
     package init(format: String, arguments: [(any Sendable)?]) throws {
         self.init(try FormatParser.predicate(format, arguments))
     }
 
     /// The predicate as a format, which is read as an equal predicate.
     ///
-    /// A part that no format can say, such as one that only Foundation can evaluate, stands in angle brackets.
+    /// A part without a format, such as one that only Foundation can evaluate, is in angle brackets.
     package var predicateFormat: String {
         var writer = FormatWriter()
         writer.write(node)
@@ -22,15 +22,15 @@ extension PredicateTree {
 }
 
 extension PredicateTree: Codable {
-    /// Reads the format that ``encode(to:)`` wrote. What it costs depends on the length of that and on nothing else.
+    /// Reads the format that ``encode(to:)`` wrote. The cost depends only on its length.
     package init(from decoder: any Decoder) throws {
         try self.init(format: decoder.singleValueContainer().decode(String.self))
     }
 
     /// Writes the predicate as its format.
     ///
-    /// - Throws: `unsupportedQuery` for a predicate with a part that no format can say, or deeper than a format may be, and
-    ///   what the encoder throws.
+    /// - Throws: `unsupportedQuery` for a predicate with a part that has no format, or with more levels than a format may have,
+    ///   and what the encoder throws.
     package func encode(to encoder: any Encoder) throws {
         var writer = FormatWriter()
         writer.write(node)
@@ -43,7 +43,7 @@ extension PredicateTree: Codable {
         if node.flat.depth > FormatParser.mostDepth {
             throw DataSourceError(
                 .unsupportedQuery,
-                "The predicate cannot be encoded, because it is nested deeper than the \(FormatParser.mostDepth) levels of a format. Put long lists into isIn."
+                "The predicate cannot be encoded, because it is nested deeper than the \(FormatParser.mostDepth) levels of a format. Use isIn for long lists."
             )
         }
         var container = encoder.singleValueContainer()

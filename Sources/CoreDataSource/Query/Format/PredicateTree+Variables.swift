@@ -1,7 +1,7 @@
 internal import RowStore
 
 extension PredicateTree {
-    /// The predicate with values in the place of its variables.
+    /// The predicate with its variables replaced by values.
     package func substituting(_ values: [String: (any Sendable)?]) throws -> PredicateTree {
         var expressions: [String: FetchExpression] = [:]
         for (name, value) in values {

@@ -1,13 +1,13 @@
 internal import Foundation
 
-/// What the source of a predicate calls a node, for messages.
+/// The name of a node in the source of a predicate, for messages.
 func constructName(_ expression: any PredicateExpression) -> String {
     let type = "\(type(of: expression))".prefix { $0 != "<" }
     let name = type.split(separator: ".").last.map(String.init) ?? String(type)
     return sourceNames[name] ?? name
 }
 
-/// The words for the nodes that Foundation names otherwise.
+/// The names of the nodes that Foundation calls by other names.
 private let sourceNames = [
     "CollectionIndexSubscript": "a subscript",
     "CollectionRangeSubscript": "a subscript",

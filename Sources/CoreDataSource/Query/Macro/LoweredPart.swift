@@ -1,30 +1,30 @@
 internal import Foundation
 internal import RowStore
 
-/// What a part of a predicate comes to.
+/// The lowered form of a part of a predicate.
 indirect enum LoweredPart {
     /// The object itself.
     case object
     /// A value of the row.
     ///
-    /// - Parameter zero: What nil is read as, for an attribute that is not optional in Swift.
+    /// - Parameter zero: The value that nil is read as, for an attribute that is not optional in Swift.
     case value(FetchExpression, zero: FetchValue?)
-    /// A value of an object that is reached by an optional chain.
+    /// A value of an object at the end of an optional chain.
     ///
     /// - Parameters:
-    ///   - zero: What nil is read as, where there is such an object.
-    ///   - isMissing: Whether there is none, so that the value is nil.
+    ///   - zero: The value that nil is read as, if there is such an object.
+    ///   - isMissing: Whether there is no such object, so that the value is nil.
     case reached(FetchExpression, zero: FetchValue, isMissing: PredicateTree.Node)
-    /// An object that a to-one relationship leads to, or one of a list of related ones.
+    /// The destination of a to-one relationship, or one of a list of related objects.
     case related(FetchExpression, ManagedObject.Type)
-    /// The objects that a to-many relationship leads to, or some of them; and whether the expression is a subquery.
+    /// The destinations of a to-many relationship, or some of them; and whether the expression is a subquery.
     case objects(FetchExpression, ManagedObject.Type)
-    /// A calculated number of fewer bits than the store calculates with.
+    /// A calculated number with fewer bits than the store calculates with.
     case narrow(NarrowNumber)
     case condition(PredicateTree.Node)
-    /// A condition that may be nil; it is false where it is nil.
+    /// A condition that may be nil; nil counts as false.
     case optionalCondition(isNil: PredicateTree.Node, PredicateTree.Node)
-    /// A value from outside.
+    /// A captured value.
     case captured(Any)
     case range(LoweredPart, LoweredPart, isClosed: Bool)
 
@@ -90,7 +90,7 @@ indirect enum LoweredPart {
 
     // MARK: Comparing
 
-    /// How it compares with a part of the same type. Nil equals nil, and has no order.
+    /// The comparison with a part of the same type. Nil equals nil, and has no order.
     func compared(
         _ operation: ComparisonOperator, _ other: LoweredPart, isText: Bool
     ) throws(NotQueryable) -> PredicateTree.Node {
@@ -115,7 +115,7 @@ indirect enum LoweredPart {
         return one.compared(operation, other, isText: isText)
     }
 
-    /// The plain value from outside that it is, if it is one.
+    /// The plain captured value, if it is one.
     func constant() throws(NotQueryable) -> FetchValue? {
         switch self {
         case .captured, .value(.constant, nil):
@@ -135,7 +135,7 @@ extension FetchExpression {
         }
     }
 
-    /// A value from outside, if an attribute could have it.
+    /// A captured value, if an attribute could have it.
     init(captured value: Any) throws(NotQueryable) {
         guard let value = FetchExpression(argument: value) else {
             throw NotQueryable(construct: "a value of type \(Swift.type(of: value))")
@@ -148,7 +148,7 @@ extension FetchExpression {
 
     var isNil: PredicateTree.Node { .compare(self, .equal, .constant(.null), []) }
 
-    /// What keys lead to from what the expression stands for.
+    /// The value of keys, starting from the object of the expression.
     func appending(_ keys: [String]) -> FetchExpression {
         switch self {
         case .object: .keyPath(keys)
@@ -158,7 +158,7 @@ extension FetchExpression {
         }
     }
 
-    /// The comparison in Swift's sense: strings by their characters, and nothing equals what is not a number.
+    /// The comparison as in Swift: strings by their characters, and NaN equals nothing.
     func compared(
         _ operation: ComparisonOperator, _ other: FetchExpression, isText: Bool
     ) -> PredicateTree.Node {
@@ -178,9 +178,9 @@ extension FetchExpression {
         return operation == .equal ? node : .negation(node)
     }
 
-    /// The same, for an attribute that is read as zero where it is nil.
+    /// The same, for an attribute where nil is read as zero.
     ///
-    /// - Parameter isMissing: Whether the object is not there, so that the value is nil.
+    /// - Parameter isMissing: Whether the object does not exist, so that the value is nil.
     fileprivate func compared(
         _ operation: ComparisonOperator, _ constant: FetchValue, zero: FetchValue,
         isMissing: PredicateTree.Node = .constant(false)
@@ -197,7 +197,7 @@ extension FetchExpression {
         return answer ? .any([node, isZero]) : .all([node, .negation(isZero)])
     }
 
-    /// Whether it is the one number that equals nothing.
+    /// Whether it is NaN, which equals nothing.
     var isNotANumber: Bool {
         switch self {
         case .constant(.double(let number)): number.isNaN
@@ -206,7 +206,7 @@ extension FetchExpression {
         }
     }
 
-    /// All that are equal to it, if it is a constant and they are few: for a string, all ways to write it.
+    /// All equal values, if it is a constant and they are few: for a string, all ways to write it.
     var spellings: [FetchExpression]? {
         guard case .constant(let value) = self else { return nil }
         guard case .text(let text) = value else { return [self] }
@@ -215,8 +215,8 @@ extension FetchExpression {
 }
 
 extension String {
-    /// Whether no other scalars are canonically equivalent to these: ASCII, but for the three that have doubles, and no line
-    /// break, which two characters can make one.
+    /// Whether no other scalars are canonically equivalent to these: ASCII, except for the three that have doubles, and without
+    /// line breaks, because two characters can make one.
     var isWrittenInOneWay: Bool {
         utf8.allSatisfy { $0 < 0x80 && !Self.doubled.contains($0) }
     }
@@ -225,7 +225,7 @@ extension String {
 }
 
 extension ComparisonOperator {
-    /// Whether it holds for that order; nil is none.
+    /// Whether it holds for that order; nil means no order.
     func holds(_ order: Int?) -> Bool {
         guard let order else { return self == .notEqual }
         return switch self {

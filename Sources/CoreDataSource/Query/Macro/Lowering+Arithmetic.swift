@@ -1,8 +1,8 @@
 internal import Foundation
 internal import RowStore
 
-// Arithmetic of whole numbers and of doubles. Floats round differently, and decimals have their own rules: they are asked
-// of the object.
+// Arithmetic of whole numbers and of doubles. Floats round differently, and decimals have their own rules, so they are
+// evaluated on the objects.
 
 extension PredicateExpressions.Arithmetic: QueryableExpression {
     func lowered(_ scope: LoweringScope) throws(NotQueryable) -> LoweredPart {
@@ -11,7 +11,7 @@ extension PredicateExpressions.Arithmetic: QueryableExpression {
             case .add: .add
             case .subtract: .subtract
             case .multiply: .multiply
-            @unknown default: throw NotQueryable(construct: "arithmetic that is new")
+            @unknown default: throw NotQueryable(construct: "an unknown arithmetic operation")
             }
         return try lowerArithmetic(lhs, operation, rhs, scope)
     }
@@ -73,12 +73,12 @@ private func checkArithmetic(_ type: Any.Type) throws(NotQueryable) {
 // MARK: What is not a number
 
 extension LoweredPart {
-    /// Throws if it may be what is not a number, where that differs from the nil for which the store takes it.
+    /// Throws if it may be NaN, where that differs from nil, which the store uses instead.
     func checkIsNumber(_ type: Any.Type) throws(NotQueryable) {
         let types: [Any.Type] = [Double.self, Double?.self, Float.self, Float?.self, Date.self, Date?.self]
         guard types.contains(where: { $0 == type }) else { return }
         if try expression().mayBeNotANumber {
-            throw NotQueryable(construct: "a calculated number that may be none and is compared with nil")
+            throw NotQueryable(construct: "a calculated number that may be NaN and is compared with nil")
         }
     }
 }
@@ -90,11 +90,11 @@ extension FetchExpression {
         return number.isFinite && !(besidesZero && number == 0)
     }
 
-    /// Whether its value may be the one number that equals nothing. Attributes never hold it.
+    /// Whether its value may be NaN. Attributes never contain NaN.
     fileprivate var mayBeNotANumber: Bool {
         switch self {
         case .arithmetic(let one, let operation, let other):
-            // Infinities may cancel each other out, and give nothing when multiplied by zero.
+            // Infinities may cancel each other out, and give NaN when multiplied by zero.
             let isMultiplied = operation == .multiply
             let isSafe =
                 other.isFinite(besidesZero: isMultiplied || operation == .divide)

@@ -26,7 +26,7 @@ private func lowerEquality<LHS: PredicateExpression, RHS: PredicateExpression>(
     guard PlainType.isEquatable(LHS.Output.self) || left.isObject && right.isObject else {
         throw NotQueryable(construct: "a comparison of \(LHS.Output.self)")
     }
-    // What is not a number equals nothing, but the store takes it for nil.
+    // NaN equals nothing, but the store treats it as nil.
     if try left.constant() ?? .null == .null, try right.constant() ?? .null == .null {
         try left.checkIsNumber(LHS.Output.self)
         try right.checkIsNumber(LHS.Output.self)
@@ -68,7 +68,7 @@ extension PredicateExpressions.Comparison: QueryableExpression {
             case .lessThanOrEqual: .lessOrEqual
             case .greaterThan: .greater
             case .greaterThanOrEqual: .greaterOrEqual
-            @unknown default: throw NotQueryable(construct: "a comparison that is new")
+            @unknown default: throw NotQueryable(construct: "an unknown comparison")
             }
         return .condition(try left.compared(operation, right, isText: PlainType.isText(LHS.Output.self)))
     }
@@ -111,7 +111,7 @@ private func lowerContainment(
     var isZeroInside = true
     var nodes: [PredicateTree.Node] = []
     for bound in bounds {
-        // As long as the bounds are constants, the row's value stands alone, so that an index can find it.
+        // If the bounds are constants, the row's value is alone on its side, so that an index can find it.
         guard case .value(let value, let zero?) = element, let constant = try bound.part.constant() else {
             return .all(
                 try bounds.map { bound throws(NotQueryable) in
@@ -125,7 +125,7 @@ private func lowerContainment(
     return .any([.all(nodes), value.isNil])
 }
 
-/// A range from outside.
+/// A captured range.
 private protocol CapturedRange {
     var low: LoweredPart? { get }
     var high: LoweredPart? { get }

@@ -68,8 +68,8 @@ extension PredicateExpressions.OptionalFlatMap: QueryableExpression {
 }
 
 extension LoweredPart {
-    /// A property of an object that an optional chain reaches: it is nil if there is no such object. Nil for what is
-    /// calculated from properties.
+    /// A property of an object at the end of an optional chain; its value is nil if there is no such object. Returns nil for
+    /// values that are calculated from properties.
     fileprivate func chained(from object: FetchExpression) -> LoweredPart? {
         switch self {
         case .related: self
@@ -83,10 +83,10 @@ extension LoweredPart {
 }
 
 extension FetchExpression {
-    /// Whether it is what keys lead to, which is nil where they lead nowhere.
+    /// Whether it is the value of keys, which is nil if they lead nowhere.
     fileprivate var isPath: Bool {
         switch self {
-        // The number of no objects is 0 and not nil.
+        // The number of no objects is 0, not nil.
         case .keyPath(let path), .path(_, let path): path.last?.hasPrefix("@") != true
         default: false
         }
@@ -97,7 +97,7 @@ extension PredicateExpressions.ForcedUnwrap: QueryableExpression {
     func lowered(_ scope: LoweringScope) throws(NotQueryable) -> LoweredPart { try scope.lower(inner) }
 }
 
-// A cast to the type that the value has anyway is nothing; any other is a question to the object.
+// A cast to the type that the value already has does nothing; any other cast is evaluated on the object.
 
 extension PredicateExpressions.ConditionalCast: QueryableExpression {
     func lowered(_ scope: LoweringScope) throws(NotQueryable) -> LoweredPart {
@@ -121,7 +121,7 @@ private func lowerCast<Input: PredicateExpression, Desired>(
 }
 
 extension PredicateTree.Node {
-    /// All of them, in one node and as few as are needed.
+    /// All of them, in one node with as few parts as possible.
     static func all(_ nodes: [Self]) -> Self {
         var operands: [Self] = []
         for node in nodes {
@@ -135,7 +135,7 @@ extension PredicateTree.Node {
         return operands.isEmpty ? .constant(true) : operands.count == 1 ? operands[0] : .and(operands)
     }
 
-    /// Any of them, in one node and as few as are needed.
+    /// Any of them, in one node with as few parts as possible.
     static func any(_ nodes: [Self]) -> Self {
         var operands: [Self] = []
         for node in nodes {
@@ -149,7 +149,7 @@ extension PredicateTree.Node {
         return operands.isEmpty ? .constant(false) : operands.count == 1 ? operands[0] : .or(operands)
     }
 
-    /// The opposite.
+    /// The negation.
     static func negation(_ node: Self) -> Self {
         switch node {
         case .constant(let answer): .constant(!answer)

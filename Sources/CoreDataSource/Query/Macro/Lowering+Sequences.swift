@@ -1,7 +1,7 @@
 internal import Foundation
 internal import RowStore
 
-// Lists from outside, and strings.
+// Captured lists, and strings.
 
 extension PredicateExpressions.SequenceContains: QueryableExpression {
     func lowered(_ scope: LoweringScope) throws(NotQueryable) -> LoweredPart {
@@ -19,7 +19,7 @@ extension PredicateExpressions.SequenceContains: QueryableExpression {
             return .condition(.isIn(try element.expression(), .list(elements), options))
         }
         let node = PredicateTree.Node.isIn(value, .list(elements), options)
-        // By their values: negative zero is zero.
+        // By value: negative zero is zero.
         let isZeroIncluded = elements.contains {
             if case .constant(let constant) = $0 { zero.order(to: constant) == 0 } else { false }
         }
@@ -52,7 +52,7 @@ extension PredicateExpressions.Filter: QueryableExpression {
     }
 }
 
-/// Those of the objects of a to-many relationship that pass a test.
+/// The objects of a to-many relationship that pass a test.
 private struct LoweredSubquery {
     let objects: FetchExpression
     let type: ManagedObject.Type
@@ -62,14 +62,14 @@ private struct LoweredSubquery {
     }
 }
 
-/// - Returns: Nil for a list that is no relationship.
+/// - Returns: Nil for a list that is not a relationship.
 private func lowerSubquery(
     _ scope: LoweringScope, _ list: any PredicateExpression, _ variable: PredicateExpressions.VariableID,
     _ test: any PredicateExpression, isNegated: Bool = false
 ) throws(NotQueryable) -> LoweredSubquery? {
     guard let list = list as? any QueryableExpression, case .objects(let objects, let type) = try list.lowered(scope)
     else { return nil }
-    // A filter of what was filtered before is one more test of the same objects.
+    // A filter of a filter is one more test of the same objects.
     var (all, name, earlier) = (objects, scope.nextVariable, PredicateTree.Node.constant(true))
     if case .subquery(let first, let variable, let test) = objects { (all, name, earlier) = (first, variable, test) }
     let condition = try scope.binding(variable, to: .related(.variable(name), type)).condition(test)
@@ -77,7 +77,7 @@ private func lowerSubquery(
     return LoweredSubquery(objects: .subquery(all, variable: name, .all([earlier, wanted])), type: type)
 }
 
-/// The test of each element of a list from outside.
+/// The test of each element of a captured list.
 private func lowerEach<List: PredicateExpression>(
     _ scope: LoweringScope, _ list: List, _ variable: PredicateExpressions.VariableID, _ test: any PredicateExpression
 ) throws(NotQueryable) -> [PredicateTree.Node] where List.Output: Sequence {
@@ -95,7 +95,7 @@ private func lowerEach<List: PredicateExpression>(
     return nodes
 }
 
-/// The longest list whose elements become conditions of their own.
+/// The longest list whose elements become separate conditions.
 private let mostElements = 500
 
 extension PredicateExpressions.SequenceStartsWith: QueryableExpression {
@@ -109,7 +109,7 @@ extension PredicateExpressions.SequenceStartsWith: QueryableExpression {
         guard case .value(let text, _) = base, case .constant(.text(let start)) = prefix, start.isWrittenInOneWay,
             !start.isEmpty
         else { return .condition(test) }
-        // The bytes at the start can be looked up; which characters they are is asked of what is found.
+        // The bytes at the start can be looked up; the characters are compared in what is found.
         return .condition(.all([.text(text, .beginsWith, prefix, []), test]))
     }
 }
@@ -123,11 +123,11 @@ extension PredicateExpressions.CollectionContainsCollection: QueryableExpression
     }
 }
 
-/// A test of a string by its characters, as Swift sees them.
+/// A test of a string by its characters, as in Swift.
 private func lowerText(
     _ text: LoweredPart, _ operation: StringOperator, _ other: FetchExpression
 ) throws(NotQueryable) -> PredicateTree.Node {
-    // Nil is read as an empty string, which begins with and contains an empty one only.
+    // Nil is read as an empty string, which begins with and contains only an empty one.
     if case .value(let value, .text?) = text, case .constant(.text(let constant)) = other, !constant.isEmpty {
         return .text(value, operation, other, .characters)
     }

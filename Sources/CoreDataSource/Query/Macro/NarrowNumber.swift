@@ -3,19 +3,19 @@ internal import RowStore
 
 /// A whole number that the store calculates in 64 bits, though its type has fewer.
 ///
-/// Foundation would trap where the type is too narrow for it; there it is nil, as where 64 bits are too narrow.
+/// Foundation would trap if the type is too narrow for a result; here the result is nil, as it is when 64 bits are too narrow.
 struct NarrowNumber {
     private let width: ClosedRange<Int64>
-    /// As the store calculates it.
+    /// The calculation as the store does it.
     private var value: FetchExpression
-    /// Between what it lies, where it has a value.
+    /// The range of its values.
     private var range: ClosedRange<Int64>
-    /// What holds where the numbers that it is made of have values.
+    /// The condition under which its operands have values.
     private var checks: [PredicateTree.Node] = []
-    /// What it has to be itself, to have a value.
+    /// The range that its own value must be in to count.
     private var limits: [(operation: ComparisonOperator, bound: Int64)] = []
 
-    /// The numbers of a type of fewer than 64 bits that an attribute can have; nil for another type.
+    /// The range of an integer type with fewer than 64 bits that an attribute can have; nil for another type.
     static func width(of type: Any.Type) -> ClosedRange<Int64>? {
         if type == Int16.self { return Int64(Int16.min)...Int64(Int16.max) }
         return type == Int32.self ? Int64(Int32.min)...Int64(Int32.max) : nil
@@ -59,7 +59,7 @@ struct NarrowNumber {
         return result
     }
 
-    /// No two numbers of 32 bits have a result that 64 bits cannot hold.
+    /// No operation on two 32-bit numbers has a result that 64 bits cannot hold.
     private func range(
         _ operation: ArithmeticOperator, _ other: NarrowNumber
     ) throws(NotQueryable) -> ClosedRange<Int64> {
@@ -92,7 +92,7 @@ struct NarrowNumber {
             .map { .compare(value, $0.operation, .constant(.integer($0.bound)), []) }
     }
 
-    /// How it compares with a number of its type.
+    /// The comparison with a number of its type.
     fileprivate func compared(_ operation: ComparisonOperator, _ number: Int64) -> PredicateTree.Node {
         let implied: [ComparisonOperator] =
             switch operation {
@@ -106,7 +106,7 @@ struct NarrowNumber {
 }
 
 extension LoweredPart {
-    /// How it compares, if one of the two is a calculated number of few bits, and the other a constant.
+    /// The comparison if one of the two is a calculated narrow number, and the other a constant.
     func narrowlyCompared(
         _ operation: ComparisonOperator, _ other: LoweredPart
     ) throws(NotQueryable) -> PredicateTree.Node? {

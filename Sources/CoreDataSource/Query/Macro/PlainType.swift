@@ -1,17 +1,18 @@
 internal import Foundation
 internal import RowStore
 
-/// The Swift types of attributes that have a plain value, and what nil is read as where they are not optional.
+/// The Swift types of attributes that have a plain value, and what nil is read as if they are not optional.
 enum PlainType {
     /// Whether it is one of them, or an optional one.
     static func includes(_ type: Any.Type) -> Bool {
         zeros[ObjectIdentifier(type)] != nil || optionals.contains(ObjectIdentifier(type))
     }
 
-    /// Whether values of it are equal if their stored values are: one of them, or a type with raw values.
+    /// Whether values of the type are equal if their stored values are: a plain type, or a type with raw values.
     static func isEquatable(_ type: Any.Type) -> Bool { includes(type) || hasRawValue(type) }
 
-    /// Whether it is an enum, or another type that is stored as its raw value, or an optional one. Its order is its own.
+    /// Whether it is an enum, or another type that is stored as its raw value, or an optional one. Its order need not be that
+    /// of the raw values.
     private static func hasRawValue(_ type: Any.Type) -> Bool {
         let wrapped = (type as? any OptionalType.Type)?.wrapped ?? type
         guard let raw = (wrapped as? any (RawRepresentable & AttributeStorable).Type)?.rawType else { return false }
@@ -21,10 +22,10 @@ enum PlainType {
     /// Whether it is a string, or an optional one.
     static func isText(_ type: Any.Type) -> Bool { type == String.self || type == String?.self }
 
-    /// What nil is read as; nil for an optional.
+    /// The value that nil is read as; nil for an optional.
     static func zero(of type: Any.Type) -> FetchValue? { zeros[ObjectIdentifier(type)] }
 
-    /// What a message calls an attribute whose type is none of them.
+    /// The name in a message for an attribute of any other type.
     static func attributeName(_ name: String, _ type: Any.Type) -> String {
         if type is any AttributeStorable.Type { return "the attribute \(name) of the type \(type)" }
         // Transformables are Codable; a composite is a struct of its own.
@@ -67,7 +68,8 @@ extension Optional: OptionalType {
     fileprivate static var wrapped: Any.Type { Wrapped.self }
 }
 
-/// The attributes that the key paths of each class lead to. A class answers by making the whole table; here each is made once.
+/// The attributes that the key paths of each class lead to. A class builds the whole table each time it is called; here each
+/// table is built once.
 enum AttributeNames {
     static func of(_ type: ManagedObject.Type) -> [AnyKeyPath: String] {
         tables.withLock { tables in

@@ -7,7 +7,7 @@ extension PredicateTree {
         let variable: PredicateExpressions.Variable<Object> = predicate.variable
         let scope = LoweringScope(Object.self, variable.key)
         var nodes: [Node] = []
-        // A stack and no recursion: a predicate may be as long as its author likes.
+        // A stack instead of recursion, because a predicate can have any length.
         var rest: [any StandardPredicateExpression<Bool>] = [predicate.expression]
         while let expression = rest.popLast() {
             if let sides = (expression as? any ConjunctionOfTwo)?.sides {
@@ -46,9 +46,9 @@ extension PredicateExpressions.Conjunction: ConjunctionOfTwo {
 }
 
 extension ObjectMatcher {
-    /// A part of a predicate of Foundation, which Foundation answers.
+    /// A part of a predicate that Foundation evaluates.
     ///
-    /// - Parameter construct: What in it the store cannot answer.
+    /// - Parameter construct: The construct that the store cannot evaluate.
     convenience init<Object: ManagedObject>(
         _ construct: String, _ expression: any StandardPredicateExpression<Bool>,
         _ variable: PredicateExpressions.Variable<Object>
@@ -60,7 +60,7 @@ extension ObjectMatcher {
             } catch {
                 throw DataSourceError(
                     .predicateFailed,
-                    "A part of a predicate with \(construct) could not be evaluated on a \(Object.self). Change what the cause names.",
+                    "A part of a predicate with \(construct) could not be evaluated on a \(Object.self). Change the construct that the cause names.",
                     entityName: Object.entityName, cause: "\(error)")
             }
         }

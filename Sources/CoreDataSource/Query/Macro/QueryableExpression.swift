@@ -3,24 +3,24 @@ internal import RowStore
 
 /// A node of Foundation's predicates that has a form in the query tree.
 ///
-/// The meaning of the form is the one that Foundation gives the node, wherever that answers at all: a forced unwrap of nil,
-/// where Foundation throws, is nil here, and so is a sum that overflows, where Foundation traps.
+/// The form means the same as the node wherever Foundation evaluates that at all. Where Foundation throws, as for a forced
+/// unwrap of nil, or traps, as for a sum that overflows, the form gives nil.
 protocol QueryableExpression {
     func lowered(_ scope: LoweringScope) throws(NotQueryable) -> LoweredPart
 }
 
-/// There is no such form; the objects themselves have to be asked.
+/// There is no such form; the predicate must be evaluated on the objects.
 struct NotQueryable: Error {
-    /// What has none.
+    /// The construct that has none.
     var construct: String
 }
 
-/// What the variables of a predicate stand for.
+/// The meaning of the variables of a predicate.
 struct LoweringScope {
     /// The class of the objects.
     let type: ManagedObject.Type
     let object: PredicateExpressions.VariableID
-    /// What the variables of closures stand for.
+    /// The meaning of the variables of closures.
     private var bound: [PredicateExpressions.VariableID: LoweredPart] = [:]
     /// A name for the variable of a subquery inside this scope.
     var nextVariable: String { "object\(bound.count)" }
@@ -53,7 +53,7 @@ struct LoweringScope {
 
     fileprivate func part(_ variable: PredicateExpressions.VariableID) throws(NotQueryable) -> LoweredPart {
         if variable == object { return .object }
-        guard let part = bound[variable] else { throw NotQueryable(construct: "a variable from elsewhere") }
+        guard let part = bound[variable] else { throw NotQueryable(construct: "an unknown variable") }
         return part
     }
 }
@@ -118,7 +118,7 @@ extension PredicateExpressions.KeyPath: QueryableExpression {
         throw NotQueryable(construct: propertyName)
     }
 
-    /// As the source calls it, where that is known.
+    /// The name in the source, where it is known.
     private var propertyName: String {
         switch kind {
         case .collectionCount: ".count"
@@ -127,7 +127,7 @@ extension PredicateExpressions.KeyPath: QueryableExpression {
         case .bidirectionalCollectionLast: ".last"
         case nil where \String.first == keyPath: ".first"
         case nil where \String.last == keyPath: ".last"
-        default: "a property of \(Root.Output.self) of the type \(Output.self) that is no attribute"
+        default: "a property of \(Root.Output.self) of the type \(Output.self), which is not an attribute"
         }
     }
 }

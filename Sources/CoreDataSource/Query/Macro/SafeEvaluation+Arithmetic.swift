@@ -2,11 +2,11 @@ internal import Foundation
 
 // Arithmetic and ranges.
 
-/// What is done with two numbers.
+/// An operation on two numbers.
 private enum NumberOperation {
     case add, subtract, multiply, divide, remainder
 
-    /// The result, if the values are integers of a fixed width, or decimals; nil if not.
+    /// The result, if the values are integers of a fixed width, or decimals; otherwise nil.
     func result<Value>(_ one: Value, _ other: Value) throws -> Value? {
         if self == .multiply, let one = one as? Decimal, let other = other as? Decimal {
             return try product(one, other) as? Value
@@ -35,11 +35,11 @@ private enum NumberOperation {
         return result.partialValue
     }
 
-    /// Foundation traps where the exponent of a product is too small. Its sums and differences do not.
+    /// Foundation traps if the exponent of a product is too small. Its sums and differences do not.
     private func product(_ one: Decimal, _ other: Decimal) throws -> Decimal {
         let exponent = one.exponent + other.exponent
         if one.isNaN || other.isNaN || exponent >= Decimal.leastExponent { return one * other }
-        // The digits alone; what does not fit is rounded away, which makes the exponent larger.
+        // The digits alone; digits that do not fit are rounded away, which makes the exponent larger.
         let digits = one.significand.magnitude * other.significand.magnitude
         if digits.isZero { return digits }
         guard digits.exponent + exponent >= Decimal.leastExponent else {
@@ -61,7 +61,7 @@ extension PredicateExpressions.Arithmetic: SafelyEvaluated {
         case .add: return try NumberOperation.add.result(one, other) ?? one + other
         case .subtract: return try NumberOperation.subtract.result(one, other) ?? one - other
         case .multiply: return try NumberOperation.multiply.result(one, other) ?? one * other
-        @unknown default: throw UnsafeValue(description: "arithmetic that is new")
+        @unknown default: throw UnsafeValue(description: "an unknown arithmetic operation")
         }
     }
 }
@@ -126,7 +126,7 @@ extension PredicateExpressions.RangeExpressionContains: SafelyEvaluated {
     }
 }
 
-/// A range of numbers, of which there may be more than can be counted.
+/// A range of numbers, which may have more elements than can be counted.
 protocol CountedRange {
     /// Nil if they cannot be counted.
     var safeCount: Int? { get }

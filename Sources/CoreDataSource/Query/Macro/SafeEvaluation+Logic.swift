@@ -39,7 +39,7 @@ extension PredicateExpressions.NotEqual: SafelyEvaluated {
 }
 
 extension EvaluationScope {
-    /// Whether two nodes are equal. One without a value equals nil.
+    /// Whether two nodes are equal. A node without a value equals nil.
     fileprivate func areEqual<One: PredicateExpression, Other: PredicateExpression>(
         _ one: One, _ other: Other
     ) throws -> Bool where One.Output == Other.Output, One.Output: Equatable {
@@ -65,7 +65,7 @@ extension PredicateExpressions.Comparison: SafelyEvaluated {
         case .lessThanOrEqual: return one <= other
         case .greaterThan: return one > other
         case .greaterThanOrEqual: return one >= other
-        @unknown default: throw UnsafeValue(description: "a comparison that is new")
+        @unknown default: throw UnsafeValue(description: "an unknown comparison")
         }
     }
 }

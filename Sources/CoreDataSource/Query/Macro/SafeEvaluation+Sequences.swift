@@ -64,7 +64,7 @@ extension PredicateExpressions.SequenceMaximum: SafelyEvaluated {
 }
 
 extension EvaluationScope {
-    /// The first of the elements before which there is no other.
+    /// The first of the elements that no other one precedes.
     fileprivate func extreme<Elements: PredicateExpression>(
         _ elements: Elements, _ isBefore: (Elements.Output.Element, Elements.Output.Element) -> Bool
     ) throws -> Elements.Output.Element? where Elements.Output: Sequence {
@@ -100,7 +100,7 @@ extension PredicateExpressions.SequenceStartsWith: SafelyEvaluated {
 extension PredicateExpressions.CollectionContainsCollection: SafelyEvaluated {
     func safely(_ scope: EvaluationScope) throws -> Bool {
         guard let base = try scope.present(base), let other = try scope.present(other) else { return false }
-        // A range is gone through once before, as it may have no end.
+        // A range is walked through once before, because it may have no end.
         if !(base is any StoredElements) { try scope.each(base) { _ in true } }
         if !(other is any StoredElements) { try scope.each(other) { _ in true } }
         return base.contains(other)
@@ -120,7 +120,7 @@ extension PredicateExpressions.CollectionIndexSubscript: SafelyEvaluated {
     func safely(_ scope: EvaluationScope) throws -> Wrapped.Output.Element {
         let (list, index) = (try scope.value(wrapped), try scope.value(index))
         guard list.startIndex <= index, index < list.endIndex else {
-            throw UnsafeValue(description: "a place beyond the end of a list")
+            throw UnsafeValue(description: "an index beyond the end of a list")
         }
         return list[index]
     }
@@ -130,7 +130,7 @@ extension PredicateExpressions.CollectionRangeSubscript: SafelyEvaluated {
     func safely(_ scope: EvaluationScope) throws -> Wrapped.Output.SubSequence {
         let (list, range) = (try scope.value(wrapped), try scope.value(range))
         guard list.startIndex <= range.lowerBound, range.upperBound <= list.endIndex else {
-            throw UnsafeValue(description: "a place beyond the end of a list")
+            throw UnsafeValue(description: "an index beyond the end of a list")
         }
         return list[range]
     }

@@ -1,25 +1,24 @@
 internal import Foundation
 
-/// Evaluating what Foundation evaluates, but never trapping where it would: at sums that overflow, divisions by zero, ranges
-/// with their bounds the wrong way round, and lists without an end. These depend on what the rows hold, which must never end
-/// an app.
+/// Evaluates what Foundation evaluates, but never traps where Foundation would: on sums that overflow, divisions by zero,
+/// ranges with reversed bounds, and infinite lists. These depend on what the rows contain, which must never end an app.
 ///
 /// Every node evaluates its own parts this way. Only variables and values are left to Foundation.
 protocol SafelyEvaluated: PredicateExpression {
     func safely(_ scope: EvaluationScope) throws -> Output
 }
 
-/// What has no value, as Foundation would trap there. It counts as nil where it is compared.
+/// An expression without a value, where Foundation would trap. It counts as nil in comparisons.
 struct MissingValue: Error, CustomStringConvertible {
     var description: String
 }
 
-/// What cannot be answered.
+/// An expression that cannot be evaluated.
 struct UnsafeValue: Error, CustomStringConvertible {
     var description: String
 }
 
-/// What the nodes of a predicate are evaluated with, for one object.
+/// The context in which the nodes of a predicate are evaluated, for one object.
 struct EvaluationScope {
     private var bindings: PredicateBindings
     private let elements: ElementCount
@@ -39,10 +38,10 @@ struct EvaluationScope {
 
     /// The value of any node.
     ///
-    /// - Throws: `MissingValue`, and `UnsafeValue`, also for a node that is not known here.
+    /// - Throws: `MissingValue`, and `UnsafeValue`, also for an unknown node.
     func value<Node: PredicateExpression>(_ node: Node) throws -> Node.Output {
         guard let safe = node as? any SafelyEvaluated else {
-            throw UnsafeValue(description: "\(constructName(node)), which is not known here")
+            throw UnsafeValue(description: "\(constructName(node)), which is not supported")
         }
         func evaluated<Safe: SafelyEvaluated>(_ node: Safe) throws -> Any { try node.safely(self) }
         guard let value = try evaluated(safe) as? Node.Output else {
@@ -56,7 +55,7 @@ struct EvaluationScope {
         do { return try value(node) } catch is MissingValue { return nil }
     }
 
-    /// Whether a condition holds. One without a value does not.
+    /// Whether a condition holds. A condition without a value does not.
     func holds<Node: PredicateExpression>(_ node: Node) throws -> Bool where Node.Output == Bool {
         try present(node) ?? false
     }
@@ -86,7 +85,7 @@ struct EvaluationScope {
     }
 }
 
-/// How many elements of ranges were looked at for an object.
+/// How many elements of ranges were visited for an object.
 private final class ElementCount {
     static let most = 100_000
     private var seen = 0
@@ -97,7 +96,7 @@ private final class ElementCount {
     }
 }
 
-/// A list whose elements are all in memory, so that it has no more of them than there can be.
+/// A list whose elements are all in memory, so that their number is limited.
 protocol StoredElements {}
 
 extension Array: StoredElements {}
@@ -109,9 +108,9 @@ extension String: StoredElements {}
 extension Substring: StoredElements {}
 extension Data: StoredElements {}
 
-/// A range that has no end, though its numbers do.
+/// A range without an end, though its numbers have one.
 protocol EndlessRange {
-    /// Whether as many numbers as that, and one more, are left from its start.
+    /// Whether more than that many numbers are left from its start.
     func hasNumbers(_ count: Int) -> Bool
 }
 

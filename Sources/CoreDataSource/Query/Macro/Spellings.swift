@@ -1,7 +1,7 @@
 internal import Foundation
 
 extension String {
-    /// All strings that Swift takes for equal to this one, itself included: those that are canonically equivalent to it.
+    /// All strings that Swift considers equal to this one, including itself: those that are canonically equivalent to it.
     ///
     /// - Returns: Nil if there are more than 16, or if they are not known for certain.
     package var spellings: [String]? {
@@ -15,15 +15,15 @@ extension String {
     }
 }
 
-/// How scalars that follow each other can be written as others.
+/// How consecutive scalars can be written as others.
 private enum Spelling {
     static let longest = 512
     static let most = 16
-    /// The first is also what bytes are read as that are no UTF-8. The other stands first in marks of Tibetan that count as
-    /// letters though their parts do not, for which Swift's equality depends on what stands before them.
+    /// The first is also the replacement for bytes that are not UTF-8. The other comes first in Tibetan marks that count as
+    /// letters though their parts do not, so that Swift's equality depends on what precedes them.
     private static let uncertain: Set<Unicode.Scalar> = ["\u{FFFD}", "\u{F71}"]
 
-    /// Whether Swift's equality is known to be canonical equivalence. Of marks that are new in Unicode, its tables disagree.
+    /// Whether Swift's equality is known to be canonical equivalence. For marks that are new in Unicode, its tables disagree.
     static func isCertain(_ scalar: Unicode.Scalar) -> Bool {
         if scalar.isASCII { return true }
         guard let age = scalar.properties.age, age.major <= 14 else { return false }
@@ -36,16 +36,17 @@ private enum Spelling {
         var parts: [Unicode.Scalar]
     }
 
-    /// By the first of their parts. What is made of ASCII alone is here too, so that a plain string needs no more.
+    /// By the first of their parts. Scalars made from ASCII only are here too, so that a plain string needs no more than this
+    /// table.
     static let ofASCII: [Unicode.Scalar: [Composition]] = [
         ";": [Composition(scalar: "\u{37E}", parts: [";"])],
         "K": [Composition(scalar: "\u{212A}", parts: ["K"])],
         "`": [Composition(scalar: "\u{1FEF}", parts: ["`"])],
     ]
 
-    /// By the first of their parts, but for the syllables of Hangul, which are calculated.
+    /// By the first of their parts, except for the Hangul syllables, which are calculated.
     static let all: [Unicode.Scalar: [Composition]] = {
-        // All that have parts are in these. They are decomposed in one go, which is many times faster.
+        // All scalars that have parts are in these. They are decomposed in one go, which is many times faster.
         let places: [ClosedRange<UInt32>] = [
             0xA0...0x33FF, 0xA000...0xABFF, 0xF900...0xFFFC, 0x1_0000...0x1_FFFF, 0x2_F800...0x2_FAFF,
         ]
@@ -60,7 +61,7 @@ private enum Spelling {
         return compositions
     }()
 
-    /// The syllables of Hangul with which a string can begin.
+    /// The Hangul syllables with which a string can begin.
     static func syllables(_ scalars: ArraySlice<Unicode.Scalar>) -> [Composition] {
         let parts = scalars.prefix(3)
         let values = parts.map(\.value)
@@ -75,7 +76,7 @@ private enum Spelling {
         }
     }
 
-    /// Goes through all ways to write a decomposed string.
+    /// Visits all ways to write a decomposed string.
     struct Search {
         let compositions: [Unicode.Scalar: [Composition]]
         private(set) var found: [String] = []
@@ -105,7 +106,7 @@ private enum Spelling {
             return true
         }
 
-        /// The places of what can be written next: marks of different classes may stand in any order.
+        /// The positions of what can be written next: marks of different classes can have any order.
         private func available(_ rest: ArraySlice<Unicode.Scalar>) -> [Int] {
             var places: [Int] = []
             var last: Unicode.CanonicalCombiningClass?
@@ -119,7 +120,7 @@ private enum Spelling {
             return places
         }
 
-        /// What is left after scalars were written in that order; nil if they may not be.
+        /// The scalars that are left after those were written in that order; nil if they cannot be.
         private func removing(
             _ parts: [Unicode.Scalar], from rest: ArraySlice<Unicode.Scalar>
         ) -> ArraySlice<Unicode.Scalar>? {

@@ -1,7 +1,7 @@
 public import Foundation
 internal import RowStore
 
-/// A number of its own type, which can be summed.
+/// A number type that can be summed.
 public protocol SummableAttribute: AttributeStorable {
     /// The type of a sum.
     associatedtype Sum: AttributeStorable
@@ -42,12 +42,12 @@ extension Optional: SummableAttribute where Wrapped: SummableAttribute {
     public typealias Average = Wrapped.Average
 }
 
-/// Something to calculate over the objects of a request. Nil does not count.
+/// A calculation over the objects of a request. Nil values do not count.
 ///
-/// The result does not depend on the order of the objects: a sum is exact, and one of reals is rounded once at the end.
+/// The result does not depend on the order of the objects: a sum is exact, and a sum of reals is rounded once at the end.
 public struct FetchAggregate<Object: ManagedObject, Result: AttributeStorable>: Sendable {
     let operation: Aggregation.Operation
-    /// Nil for the objects themselves.
+    /// Nil to count the objects themselves.
     let attribute: Swift.Result<FetchExpression, DataSourceError>?
 
     private init(_ operation: Aggregation.Operation, _ keyPath: AnyKeyPath?) {
@@ -63,19 +63,19 @@ public struct FetchAggregate<Object: ManagedObject, Result: AttributeStorable>: 
         _ keyPath: KeyPath<Object, Value>
     ) -> FetchAggregate where Result == Int64 { FetchAggregate(.count, keyPath) }
 
-    /// The sum; zero of no objects.
+    /// The sum; zero if there are no objects.
     ///
-    /// Along a relationship the key path needs its root: `.sum(\MessageEntity.thread?.rank)`.
+    /// Along a relationship, write the root of the key path: `.sum(\MessageEntity.thread?.rank)`.
     public static func sum<Value: SummableAttribute>(
         _ keyPath: KeyPath<Object, Value>
     ) -> FetchAggregate where Result == Value.Sum { FetchAggregate(.sum, keyPath) }
 
-    /// The average; nil of no objects. That of decimals has 38 digits.
+    /// The average; nil if there are no objects. The average of decimals has 38 digits.
     public static func average<Value: SummableAttribute>(
         _ keyPath: KeyPath<Object, Value>
     ) -> FetchAggregate where Result == Value.Average? { FetchAggregate(.average, keyPath) }
 
-    /// The least value; nil of no objects. Strings are in the order of their bytes.
+    /// The least value; nil if there are no objects. Strings are compared by their bytes.
     public static func min<Value: AttributeStorable>(
         _ keyPath: KeyPath<Object, Value>
     ) -> FetchAggregate where Result == Value? { FetchAggregate(.min, keyPath) }
@@ -85,7 +85,7 @@ public struct FetchAggregate<Object: ManagedObject, Result: AttributeStorable>: 
         _ keyPath: KeyPath<Object, Value?>
     ) -> FetchAggregate where Result == Value? { FetchAggregate(.min, keyPath) }
 
-    /// The greatest value; nil of no objects. Strings are in the order of their bytes.
+    /// The greatest value; nil if there are no objects. Strings are compared by their bytes.
     public static func max<Value: AttributeStorable>(
         _ keyPath: KeyPath<Object, Value>
     ) -> FetchAggregate where Result == Value? { FetchAggregate(.max, keyPath) }

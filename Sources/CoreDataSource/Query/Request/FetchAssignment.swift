@@ -2,15 +2,15 @@ internal import RowStore
 
 /// A value for one attribute of every object of an update.
 public struct FetchAssignment<Object: ManagedObject>: Sendable {
-    /// What is set to what, if it is an attribute.
+    /// The column and its new value, if the key path leads to an attribute.
     let keyPath: any PartialKeyPath<Object> & Sendable
     let value: RowValue
     let apply: @Sendable (Object) -> Void
 
     /// Sets the attribute to that value.
     ///
-    /// The property's setter is called for one object of each entity, and the result is taken for all. If a setter of your
-    /// own depends on the object, set the property in `perform`.
+    /// The property's setter is called for one object of each entity, and the result is used for all. If your own setter
+    /// depends on the object, set the property in `perform`.
     public static func set<Value: AttributeStorable>(
         _ keyPath: any ReferenceWritableKeyPath<Object, Value> & Sendable, _ value: Value
     ) -> FetchAssignment {

@@ -8,8 +8,8 @@ public struct FetchExplanation: Sendable, Hashable {
     public var steps: [String]
     /// What is slow about it, and what to do.
     public var warnings: [String]
-    /// The relationships that are read with the objects (``FetchRequest/prefetch``). Others are read for all objects of the
-    /// fetch at once, when the first of them is asked.
+    /// The relationships that are read with the objects (``FetchRequest/prefetch``). Other relationships are read for all
+    /// objects of the fetch at once, when the first object needs them.
     public var prefetched: [String] = []
     /// The relationships of the entity that this context has read for one object at a time, and how often.
     public var readOneByOne: [String: Int] = [:]
@@ -18,7 +18,7 @@ public struct FetchExplanation: Sendable, Hashable {
 extension ManagedObjectContext {
     /// How the store would find the objects of a request, and what is slow about it.
     ///
-    /// - Throws: As ``fetch(_:)``.
+    /// - Throws: What ``fetch(_:)`` throws.
     public func explain<Object: ManagedObject>(_ request: FetchRequest<Object>) throws -> FetchExplanation {
         try reading(request) { () throws(DataSourceError) in try explanation(request) }
     }
@@ -64,7 +64,7 @@ extension ManagedObjectContext {
             }
             warnings.append(
                 unindexed?.message
-                    ?? "Every row of \(entity) is read. Compare an attribute with an index by ==, <, > or IN, or let the predicate begin with one."
+                    ?? "Every row of \(entity) is read. Compare an indexed attribute with ==, <, > or IN, or add a fetch index to the model."
             )
         }
         if !plan.query.sort.isEmpty && steps.contains(where: { $0.contains("TEMP B-TREE") }) {

@@ -18,12 +18,12 @@ public struct FetchOrder<Object: ManagedObject>: Sendable, Hashable {
     public var isAscending: Bool
     var text: StringOrder
 
-    /// By the attribute of that name; `address.city` for the leaf of a composite.
+    /// Sorts by the attribute with that name; `address.city` for the leaf of a composite.
     ///
     /// - Parameters:
     ///   - attribute: The name of the attribute in the model.
     ///   - isAscending: Whether the least value comes first; true by default.
-    ///   - options: How strings are compared. Without any, the default, byte by byte.
+    ///   - options: How strings are compared. By default, byte by byte.
     public init(_ attribute: String, isAscending: Bool = true, _ options: StringSorting = []) {
         self.init(
             .success(attribute.parts(separatedBy: ".", omittingEmpty: true)), isAscending, FetchOrder.text(options))
@@ -52,29 +52,29 @@ public struct FetchOrder<Object: ManagedObject>: Sendable, Hashable {
         self.init(path, isAscending, text)
     }
 
-    /// From the least value to the greatest.
+    /// Sorts from the least value to the greatest.
     ///
     /// - Parameters:
-    ///   - keyPath: An attribute, also one that to-one relationships lead to.
-    ///   - options: How strings are compared. Without any, the default, byte by byte.
+    ///   - keyPath: An attribute, also one beyond to-one relationships.
+    ///   - options: How strings are compared. By default, byte by byte.
     public static func ascending<Value>(
         _ keyPath: KeyPath<Object, Value>, _ options: StringSorting = []
     ) -> FetchOrder {
         FetchOrder(keyPath, true, text(options))
     }
 
-    /// From the greatest value to the least.
+    /// Sorts from the greatest value to the least.
     ///
     /// - Parameters:
-    ///   - keyPath: An attribute, also one that to-one relationships lead to.
-    ///   - options: How strings are compared. Without any, the default, byte by byte.
+    ///   - keyPath: An attribute, also one beyond to-one relationships.
+    ///   - options: How strings are compared. By default, byte by byte.
     public static func descending<Value>(
         _ keyPath: KeyPath<Object, Value>, _ options: StringSorting = []
     ) -> FetchOrder {
         FetchOrder(keyPath, false, text(options))
     }
 
-    /// By an attribute of strings, in an order of the app's own.
+    /// Sorts by a string attribute, in an order that the app defines.
     ///
     /// - Parameters:
     ///   - keyPath: An attribute of strings.
@@ -86,8 +86,8 @@ public struct FetchOrder<Object: ManagedObject>: Sendable, Hashable {
         FetchOrder(keyPath, isAscending, .collation(collation.collation))
     }
 
-    /// In the order of a sort descriptor. If it compares strings in a localized way, the nearest order is used that is the
-    /// same on every machine: without case and marks, and numbers by their value.
+    /// Sorts by a sort descriptor. If it compares strings in a localized way, the nearest order is used that is the same on
+    /// every machine: without case and marks, and numbers by their value.
     public init(_ descriptor: SortDescriptor<Object>) {
         var comparator = descriptor.stringComparator ?? .lexical
         comparator.order = .forward
@@ -117,13 +117,13 @@ public struct FetchOrder<Object: ManagedObject>: Sendable, Hashable {
     }
 }
 
-/// An order of strings of an app's own. Make one and keep it: each is an order of its own.
+/// An order of strings that the app defines. Make one and keep it: each instance counts as a different order.
 ///
-/// The store calls it too, from any thread, so it has to be a total order that never changes.
+/// The store calls it too, on any thread, so it must be a total order that never changes.
 public struct FetchCollation: Sendable, Hashable {
     let collation: StringCollation
 
-    /// The order of a comparison, which is called from any thread.
+    /// An order with that comparison, which is called on any thread.
     public init(_ compare: @escaping @Sendable (String, String) -> ComparisonResult) {
         collation = StringCollation { compare($0, $1).rawValue }
     }

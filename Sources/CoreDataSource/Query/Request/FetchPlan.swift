@@ -1,14 +1,14 @@
 internal import RowStore
 
-/// A request over the columns of a model: checked, and ready to be answered.
+/// A request over the columns of a model: checked, and ready to run.
 struct FetchPlan {
     var query: RowQuery
-    /// The entities whose objects count.
+    /// The entities whose objects are included.
     var family: [Int]
-    /// What is asked of the objects after the rows were found; limit and offset come after that.
+    /// The test of the objects after the rows were found; limit and offset are applied after it.
     var tests: ObjectPredicate?
 
-    /// The most rows that limit and offset are about: more than any store has; sums of a few such numbers are still numbers.
+    /// The largest limit and offset that are used: more than any store has, and small enough that a few of them can be added.
     private static let mostRows = 1 << 48
 
     /// A query of one entity that can have rows.
@@ -36,12 +36,12 @@ struct FetchPlan {
 }
 
 extension FetchCursor {
-    /// - Throws: `invalidPredicate` for a place among the objects of another entity or of another container.
+    /// - Throws: `invalidPredicate` if the cursor belongs to an object of another entity or of another container.
     func check(_ entity: EntityLayout, in model: ModelLayout) throws(DataSourceError) {
         if entity.concreteFamily.contains(where: { model.entities[$0] === layout }) { return }
         throw DataSourceError(
             .invalidPredicate,
-            "The cursor belongs to \(layout.name), but this request fetches \(entity.name). Use an object of the page before.",
+            "The cursor belongs to \(layout.name), but this request fetches \(entity.name). Make the cursor from the last object of the previous page.",
             entityName: entity.name)
     }
 }

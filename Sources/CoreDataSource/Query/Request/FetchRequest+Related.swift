@@ -8,15 +8,14 @@ extension FetchRequest {
     /// for await update in mail.updates(unread) { print(update.snapshot.count) }
     /// ```
     ///
-    /// The object may be of any context: the request keeps only its id. The relationship needs an inverse; without one, using
-    /// the request throws `unsupportedQuery`.
+    /// The object can come from any context: the request keeps only its id. The relationship needs an inverse; without one,
+    /// using the request throws `unsupportedQuery`.
     ///
     /// - Parameters:
-    ///   - owner: The object whose relationship it is.
+    ///   - owner: The object that has the relationship.
     ///   - keyPath: A to-many relationship of that object.
     ///   - predicate: Which of the related objects; nil, the default, for all.
-    ///   - order: What to sort by, the most significant first. Objects that are equal by all of it come in the order of
-    ///     creation.
+    ///   - order: What to sort by, the most significant first. Objects that compare equal come in the order of creation.
     ///   - limit: The most objects; nil, the default, for all.
     public init<Owner: ManagedObject>(
         _ owner: Owner, _ keyPath: KeyPath<Owner, RelatedObjects<Object>>,
@@ -48,14 +47,14 @@ extension FetchPredicate {
         guard let name = Owner.relationshipKeyPaths[keyPath], let index = owner.layout.relationship(named: name) else {
             return refused(
                 .unknownAttribute,
-                "A request is for the objects of a property of \(Owner.entityName) that is no relationship of the model. Name one in relationshipKeyPaths of \(Owner.self)."
+                "A request was made for a property of \(Owner.entityName) that is not a relationship of the model. Use a property that relationshipKeyPaths of \(Owner.self) lists."
             )
         }
         let relationship = owner.layout.relationships[index]
         guard let inverse = relationship.inverse else {
             return refused(
                 .unsupportedQuery,
-                "\(Owner.entityName).\(name) has no inverse, so that its objects cannot be asked which of them belong to one \(Owner.entityName). Give the relationship an inverse in the model."
+                "\(Owner.entityName).\(name) has no inverse, so its objects cannot be found from one \(Owner.entityName). Give the relationship an inverse in the model."
             )
         }
         let id = FetchExpression.constant(.objectID(entityName: owner.layout.name, key: owner.key))

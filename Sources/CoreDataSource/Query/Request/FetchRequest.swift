@@ -1,7 +1,7 @@
 public import Foundation
 internal import RowStore
 
-/// Which objects to fetch, in what order, and which part of them.
+/// Which objects to fetch, in what order, and which part of the result.
 ///
 /// ```swift
 /// var request = FetchRequest(ContactEntity.self, where: \.age >= 18)
@@ -12,28 +12,28 @@ internal import RowStore
 /// let next = try contacts.fetch(request)
 /// ```
 ///
-/// A request is a value: it can be kept, changed and sent anywhere. Nothing is checked before it is used.
+/// A request is a value: it can be kept, changed and sent anywhere. It is checked when it is used.
 public struct FetchRequest<Object: ManagedObject>: Sendable {
     /// Nil for all objects.
     public var predicate: FetchPredicate<Object>?
-    /// Objects that are equal by all of it come in the order of creation.
+    /// Objects that compare equal come in the order of creation.
     public var order: [FetchOrder<Object>]
     /// The most objects; nil for all. A negative number makes the fetch throw `invalidRequest`.
     public var limit: Int?
-    /// How many objects to leave out at the beginning, 0 or more. ``after`` does not get slower with every page.
+    /// How many objects to skip; 0 or more. ``after`` does not get slower with every page.
     public var offset: Int
-    /// Where the last page ended: only objects that come after it in the order.
+    /// Where the previous page ended: only objects that come after it in the order are returned.
     public var after: FetchCursor?
-    /// Relationships to read together with the objects. Others are read for all objects of the fetch at once, when the first
-    /// of them is asked.
+    /// Relationships to read together with the objects. Other relationships are read for all objects of the fetch at once, when
+    /// the first object needs them.
     ///
     /// ```swift
     /// request.prefetch = [\.thread, \.labels]
     /// ```
     public var prefetch: [any PartialKeyPath<Object> & Sendable] = []
-    /// Whether objects of sub-entities count.
+    /// Whether objects of sub-entities are included.
     public var includesSubentities: Bool
-    /// Whether each combination of values comes once. It is for requests of values, not of objects.
+    /// Whether each combination of values comes only once. It applies to requests of values, not of objects.
     public var isDistinct: Bool
 
     /// A request for objects of a class: by default all of them, in the order of creation.
@@ -41,11 +41,10 @@ public struct FetchRequest<Object: ManagedObject>: Sendable {
     /// - Parameters:
     ///   - type: The class of the objects.
     ///   - predicate: Which objects; nil, the default, for all.
-    ///   - order: What to sort by, the most significant first. Objects that are equal by all of it come in the order of
-    ///     creation.
+    ///   - order: What to sort by, the most significant first. Objects that compare equal come in the order of creation.
     ///   - limit: The most objects; nil, the default, for all. A negative number makes the fetch throw `invalidRequest`.
-    ///   - offset: How many objects to leave out at the beginning; 0 by default.
-    ///   - cursor: Where the last page ended; nil, the default, to begin with the first object.
+    ///   - offset: How many objects to skip; 0 by default.
+    ///   - cursor: Where the previous page ended; nil, the default, to begin with the first object.
     public init(
         _ type: Object.Type = Object.self, where predicate: FetchPredicate<Object>? = nil,
         order: [FetchOrder<Object>] = [],
@@ -67,8 +66,8 @@ public struct FetchRequest<Object: ManagedObject>: Sendable {
     ///   - predicate: Which objects; nil, the default, for all.
     ///   - order: Sort descriptors, the most significant first.
     ///   - limit: The most objects; nil, the default, for all.
-    ///   - offset: How many objects to leave out at the beginning; 0 by default.
-    ///   - cursor: Where the last page ended; nil, the default, to begin with the first object.
+    ///   - offset: How many objects to skip; 0 by default.
+    ///   - cursor: Where the previous page ended; nil, the default, to begin with the first object.
     @_disfavoredOverload
     public init(
         _ type: Object.Type = Object.self, where predicate: FetchPredicate<Object>? = nil,
@@ -88,7 +87,7 @@ public struct FetchRequest<Object: ManagedObject>: Sendable {
         }
     }
 
-    /// The same request for no more than so many objects.
+    /// The same request for at most that many objects.
     func limited(to count: Int) -> FetchRequest {
         var request = self
         request.limit = limit.map { min($0, count) } ?? count

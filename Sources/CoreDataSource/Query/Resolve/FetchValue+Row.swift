@@ -2,7 +2,7 @@ internal import Foundation
 internal import RowStore
 
 extension FetchValue {
-    /// As the store keeps it.
+    /// The value in the form in which the store keeps it.
     var rowValue: RowValue {
         switch self {
         case .null: .null
@@ -40,7 +40,7 @@ extension FetchValue {
 }
 
 extension RowValue {
-    /// The kind that says nothing more than how it is kept.
+    /// The kind of a value of which only the storage is known.
     fileprivate var plainKind: ValueKind? {
         switch self {
         case .null: nil

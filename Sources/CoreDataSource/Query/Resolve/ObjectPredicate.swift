@@ -1,13 +1,13 @@
 package import RowStore
 
-/// A predicate over columns, divided into what a store answers and what is asked of the objects that it finds.
+/// A predicate over columns, divided into a part for the store and a part that needs the objects that it finds.
 struct ResolvedPredicate {
     var rows: RowPredicate
-    /// Nil if the rows answer everything.
+    /// Nil if the rows are enough.
     var objects: ObjectPredicate?
 }
 
-/// A test of one managed object, in part by its row.
+/// A test of one managed object, partly by its row.
 indirect enum ObjectPredicate: Sendable {
     case row(RowPredicate)
     case custom(ObjectMatcher)
@@ -15,7 +15,7 @@ indirect enum ObjectPredicate: Sendable {
     case and([ObjectPredicate])
     case or([ObjectPredicate])
 
-    /// - Throws: What a test throws; `predicateFailed` with it as the cause, if it is not one of this library's errors.
+    /// - Throws: What a test throws; an error that is not this library's is the cause of a `predicateFailed`.
     ///
     /// - Parameter stored: The object's row, with the joined columns of the query.
     func accepts(
@@ -45,10 +45,9 @@ indirect enum ObjectPredicate: Sendable {
 }
 
 extension PredicateTree {
-    /// Why the rows alone do not answer the predicate; nil if they do.
+    /// Why the rows alone are not enough for the predicate; nil if they are.
     ///
-    /// A fetch asks the objects then, after it has found those that the rest of an AND lets pass. What has rows only cannot
-    /// use such a predicate.
+    /// A fetch then tests the objects that pass the rest of an AND. Code that has only rows cannot use such a predicate.
     package var needsObjects: String? {
         var rest = [Node.Part.node(node)]
         while let part = rest.popLast() {
@@ -58,7 +57,7 @@ extension PredicateTree {
         return nil
     }
 
-    /// The predicate over the columns of an entity, and those that its rows get from others.
+    /// The predicate over the columns of an entity and its joined columns.
     ///
     /// - Throws: `unknownAttribute`, `invalidPredicate`, and `unsupportedQuery`, also for one that needs the objects.
     package func resolved(
@@ -69,7 +68,7 @@ extension PredicateTree {
         return (predicate, resolver.joins.columns)
     }
 
-    /// The predicate over the columns of an entity, and what is left for its objects.
+    /// The predicate over the columns of an entity, and what is left to test on its objects.
     func split(_ resolver: PredicateResolver) throws(DataSourceError) -> ResolvedPredicate {
         if needsObjects == nil { return ResolvedPredicate(rows: try resolver.resolve(node)) }
         var rows: [Node] = []
@@ -93,7 +92,7 @@ extension PredicateResolver {
         case .not(let inner): return .not(try objectPredicate(inner))
         case .and: return .and(try objectPredicates(node.operands(isAnd: true)))
         case .or: return .or(try objectPredicates(node.operands(isAnd: false)))
-        // Within a conditional expression, which is refused.
+        // Inside a conditional expression, which is refused.
         default: return .row(try resolve(node))
         }
     }

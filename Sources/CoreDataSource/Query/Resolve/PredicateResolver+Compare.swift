@@ -51,13 +51,13 @@ extension PredicateResolver {
         return kind.isText && options.folds ? .folded(options) : .natural
     }
 
-    /// A column and a value: what an index can serve.
+    /// A column and a value, which an index can find.
     private func compare(
         _ column: Int, _ one: TypedExpression, _ relation: ComparisonOperator, _ value: RowValue,
         _ other: TypedExpression, _ options: StringOptions
     ) throws(DataSourceError) -> RowPredicate {
         if value == .null { return .compare(column: column, relation, .null) }
-        // What is not a number equals nothing and has no order.
+        // NaN equals nothing and has no order.
         if case .real(let real) = value, real.isNaN { return .constant(relation == .notEqual) }
         let order = try order(one, relation, other, options)
         if case .folded = order { return .relate(.column(column), relation, .constant(value), order) }
@@ -70,7 +70,7 @@ extension PredicateResolver {
 
     // MARK: Numbers
 
-    /// A column of numbers and a number of any kind, by their exact values.
+    /// A column of numbers and a number of any kind, compared by their exact values.
     private func compareNumber(_ column: Int, _ relation: ComparisonOperator, _ value: RowValue) -> RowPredicate {
         switch NumberBound(value, layout.order(of: column)) {
         case .exact(let value): return .compare(column: column, relation, value)
@@ -92,7 +92,7 @@ extension PredicateResolver {
         }
     }
 
-    /// A number that is above all that the column can hold, or below.
+    /// A number that is greater or less than every number that the column can hold.
     private func outside(_ column: Int, _ relation: ComparisonOperator, isAbove: Bool) -> RowPredicate {
         switch relation {
         case .equal: .constant(false)
@@ -111,7 +111,7 @@ extension PredicateResolver {
             if let test = try relatedMembership(one, other, options) { return test }
             let value = try expression(other)
             if value.kind?.isText == false {
-                throw invalid("\(value.description) is on the right side of IN, which takes a list or a string.")
+                throw invalid("\(value.description) is on the right side of IN, which must be a list or a string.")
             }
             // An element of a string is a part of it.
             return try text(other, .contains, one, options)
@@ -126,7 +126,7 @@ extension PredicateResolver {
             case (_, .constant(false), _): break
             case (.column, .compare(_, .equal, let value), .constant): plain.append(value)
             case (.key, .compareKey(.equal, let key), .constant): plain.append(.integer(key))
-            // Only values of one kind are looked up by what is the same for all that are equal.
+            // Only values of one kind are looked up, by a form that is the same for all equal values.
             case (_, .relate(_, .equal, _, let order), .constant(let constant)) where value.kind == item.kind:
                 if order == .natural { plain.append(constant) } else { ordered[order, default: []].append(constant) }
             default: tests.append(test)
@@ -169,7 +169,7 @@ extension PredicateResolver {
         return .text(one.expression, try StringMatcher(comparison, pattern, options))
     }
 
-    /// Strings that begin with another one are those from it to the next that does not: an index serves that.
+    /// Strings that begin with a prefix are those from the prefix up to the next string that does not, which an index can find.
     private func prefix(_ column: Int, _ prefix: String) -> RowPredicate {
         if prefix.isEmpty { return .compare(column: column, .notEqual, .null) }
         let low = RowPredicate.compare(column: column, .greaterOrEqual, .text(prefix))
@@ -180,7 +180,7 @@ extension PredicateResolver {
     private func successor(of prefix: String) -> String? {
         var scalars = Array(prefix.unicodeScalars)
         while let last = scalars.popLast() {
-            // There is nothing between the last one before the surrogates and the first one after them.
+            // There is nothing between the last scalar before the surrogates and the first one after them.
             guard let next = Unicode.Scalar(last.value == 0xD7FF ? 0xE000 : last.value + 1) else { continue }
             var successor = String.UnicodeScalarView(scalars)
             successor.append(next)
@@ -204,10 +204,10 @@ extension ComparisonOperator {
     var isEquality: Bool { self == .equal || self == .notEqual }
 }
 
-/// Where a number lies among those that a column can hold.
+/// Where a number lies among the numbers that a column can hold.
 private enum NumberBound {
     case exact(RowValue)
-    /// Between two that are next to each other; one of them may be unsaid.
+    /// Between two neighbours; one of them may be missing.
     case between(RowValue?, RowValue?)
     case below, above
 
@@ -245,7 +245,7 @@ private enum NumberBound {
             } else if let whole = Int64(number.description) {
                 self = .exact(.integer(whole))
             } else {
-                // Cut towards zero.
+                // Truncated towards zero.
                 let cut = value.asInteger ?? 0
                 self = number < 0 ? .between(nil, .integer(cut)) : .between(.integer(cut), nil)
             }

@@ -2,17 +2,17 @@ internal import Foundation
 internal import ManagedModel
 internal import RowStore
 
-/// An expression over the columns of an entity, and what its values mean.
+/// An expression over the columns of an entity, and the kind of its values.
 struct TypedExpression {
     var expression: RowExpression
-    /// Nil for null, which is of any kind.
+    /// Nil for null, which fits any kind.
     let kind: ValueKind?
     /// The attribute, if it is one.
     var attribute: String?
-    /// Whether it is a value as the store keeps it, which fits every kind that is kept so.
+    /// Whether it is a stored value, which fits every kind with that storage.
     var isRaw = false
 
-    /// As a sentence calls it.
+    /// Its name in a message.
     var description: String {
         let kind = kind?.name ?? "nil"
         return attribute.map { "\"\($0)\" (\(kind))" } ?? kind
@@ -20,7 +20,7 @@ struct TypedExpression {
 }
 
 extension PredicateResolver {
-    /// What is made of constants is calculated here, so that an index can serve what it is compared with.
+    /// Constant expressions are calculated here, so that an index can find the other side.
     func expression(_ expression: FetchExpression) throws(DataSourceError) -> TypedExpression {
         var typed = try typed(expression)
         typed.expression = try typed.expression.folded(layout)
@@ -33,15 +33,15 @@ extension PredicateResolver {
         case .object: return try object()
         case .path(let base, let path): return try self.path(base, path)
         case .subquery:
-            throw invalid("a SUBQUERY stands for objects. Write SUBQUERY(...).@count, or another aggregate of theirs.")
+            throw invalid("a SUBQUERY stands for objects. Write SUBQUERY(...).@count, or another aggregate.")
         case .constant(let value):
             var isRaw = false
             if case .stored = value { isRaw = true }
             return TypedExpression(expression: .constant(value.rowValue), kind: value.kind, isRaw: isRaw)
-        case .list: throw invalid("a list was given where one value is needed. Use lists with IN and with functions.")
+        case .list: throw invalid("a list was used where one value is needed. Use lists with IN and in functions.")
         case .variable(let name):
             if let object = try object(of: name) { return object }
-            throw invalid("the variable $\(name) has no value. Substitute one before the predicate is used.")
+            throw invalid("the variable $\(name) has no value. Call substituting(_:) before you use the predicate.")
         case .arithmetic(let one, let operation, let other):
             return try arithmetic(self.expression(one), operation, self.expression(other))
         case .negated(let inner):
@@ -64,7 +64,9 @@ extension PredicateResolver {
 
     /// The kind in which a number is calculated.
     func number(_ kind: ValueKind, _ side: TypedExpression) throws(DataSourceError) -> ValueKind {
-        guard kind.isNumber else { throw invalid("\(side.description) is not a number to calculate with.") }
+        guard kind.isNumber else {
+            throw invalid("\(side.description) is not a number, so it cannot be used in a calculation.")
+        }
         return kind == .boolean ? .integer : kind
     }
 
@@ -100,13 +102,13 @@ extension PredicateResolver {
 
     func notIntegral(_ side: TypedExpression) -> DataSourceError {
         invalid(
-            "\(side.description) has no bits to combine, which only integers have. CAST(value, \"Integer 64\") makes one."
+            "\(side.description) is not an integer, so its bits cannot be combined. CAST(value, \"Integer 64\") makes one."
         )
     }
 
     // MARK: Kinds
 
-    /// Two expressions as one kind, of which the result of a choice between them is.
+    /// Two expressions as one kind, which is the kind of a choice between them.
     private func alike(
         _ one: TypedExpression, _ other: TypedExpression
     ) throws(DataSourceError) -> (RowExpression, RowExpression, ValueKind?) {
@@ -124,7 +126,7 @@ extension PredicateResolver {
     }
 
     private func cast(_ inner: TypedExpression, _ type: AttributeType) throws(DataSourceError) -> TypedExpression {
-        guard let target = ValueKind(type) else { throw invalid("nothing can be cast to \(type.rawValue).") }
+        guard let target = ValueKind(type) else { throw invalid("values cannot be cast to \(type.rawValue).") }
         guard let kind = inner.kind else { return TypedExpression(expression: .constant(.null), kind: target) }
         guard kind.canBeCast(to: target) else {
             throw invalid("\(inner.description) cannot be cast to \(target.name).")

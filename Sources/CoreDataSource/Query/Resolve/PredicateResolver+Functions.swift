@@ -8,7 +8,7 @@ extension PredicateResolver {
         if function == .now { return TypedExpression(expression: .constant(.real(now)), kind: .date) }
         if function.isOfLists { return try callOnList(function, arguments) }
         guard arguments.count == 1 else {
-            throw invalid("\(function.rawValue) takes one argument and has \(arguments.count).")
+            throw invalid("\(function.rawValue) takes one argument, but \(arguments.count) were given.")
         }
         let argument = try expression(arguments[0])
         guard let kind = argument.kind else { return argument }
@@ -16,12 +16,12 @@ extension PredicateResolver {
         switch function {
         case .uppercase, .lowercase, .canonical:
             guard kind.isText else {
-                throw invalid("\(function.rawValue) is about texts, not \(argument.description).")
+                throw invalid("\(function.rawValue) needs a string, but \(argument.description) is not one.")
             }
             result = .text
         case .length:
             guard kind.isText || kind == .data else {
-                throw invalid("length is about texts and data, not \(argument.description).")
+                throw invalid("length needs a string or data, but \(argument.description) is neither.")
             }
             result = .integer
         case .onesComplement:

@@ -1,7 +1,7 @@
 internal import ManagedModel
 internal import RowStore
 
-/// What key paths lead to.
+/// Resolving key paths.
 extension PredicateResolver {
     /// An attribute, or the length of one: `name.length`.
     func attribute(_ path: [String]) throws(DataSourceError) -> TypedExpression {
@@ -11,10 +11,10 @@ extension PredicateResolver {
         return TypedExpression(expression: .function(.length, [owner.expression], .integer), kind: .integer)
     }
 
-    /// The key of strings and data that is no attribute.
+    /// The key for the length of strings and data, which is not an attribute.
     private static let length = "length"
 
-    /// The attribute whose key the last one of the path would be, if the path itself is no attribute.
+    /// The attribute that the path without its last key leads to, if the path itself is not an attribute.
     private func owner(of path: [String]) -> TypedExpression? {
         guard path.count > 1, layout.column(named: path.joined(separator: ".")) == nil,
             let column = layout.column(named: path.dropLast().joined(separator: ".")),
@@ -23,7 +23,7 @@ extension PredicateResolver {
         return try? self.column(path.dropLast())
     }
 
-    /// - Throws: What a composite holds, if the path leads into one and to nothing in it.
+    /// - Throws: The contents of a composite, if the path leads into one and to nothing in it.
     private func checkComposite(_ path: [String]) throws(DataSourceError) {
         let start = path.dropLast().map { $0 + "." }.joined()
         let leaves = layout.columns.filter { $0.name.utf8.starts(with: start.utf8) && $0.attribute != nil }
@@ -43,7 +43,7 @@ extension PredicateResolver {
             "\(owner.description) of \(layout.name) has no key \"\(key)\". "
                 + (owner.hasLength
                     ? "Write \(name), or in a predicate \(name).\(PredicateResolver.length)."
-                    : "Write \(name) alone: it has no keys."),
+                    : "Write \(name) alone."),
             entityName: layout.name, attributeName: name)
     }
 
@@ -54,12 +54,12 @@ extension PredicateResolver {
             guard let attribute = layout.columns[column].attribute else {
                 return TypedExpression(expression: .column(column), kind: .objectID, attribute: name)
             }
-            // A composite has no column of its own, so its leaves have kinds.
+            // A composite has no column of its own, so the kinds are those of its leaves.
             let kind = ValueKind(attribute.type) ?? .transformable
             return TypedExpression(expression: .column(column), kind: kind, attribute: name)
         }
         if layout.columns.contains(where: { $0.name.utf8.starts(with: (name + ".").utf8) && $0.attribute != nil }) {
-            throw invalid("\"\(name)\" is a composite. Name one of its attributes.", attribute: name)
+            throw invalid("\"\(name)\" is a composite. Use one of its attributes.", attribute: name)
         }
         if let owner = owner(of: path) { throw noSuchKey(path, of: owner) }
         try checkComposite(path)
@@ -71,6 +71,6 @@ extension PredicateResolver {
 }
 
 extension TypedExpression {
-    /// Whether it has a length: in characters, or in bytes.
+    /// Whether it has a length, in characters or in bytes.
     var hasLength: Bool { kind?.isText == true || kind == .data }
 }

@@ -3,7 +3,7 @@ internal import RowStore
 
 /// ANY, ALL and NONE, as subqueries.
 extension PredicateResolver {
-    /// ANY of the objects of a to-many relationship passes the test; ALL: none fails; NONE: none passes.
+    /// ANY: one of the objects of a to-many relationship passes the test. ALL: none fails. NONE: none passes.
     func quantified(
         _ quantifier: PredicateTree.Quantifier, _ node: PredicateTree.Node
     ) throws(DataSourceError) -> RowPredicate {
@@ -14,13 +14,13 @@ extension PredicateResolver {
         let value: FetchExpression = rest.isEmpty ? .variable(element) : .path(.variable(element), rest)
         var test = node.comparingFirst(value)
         if quantifier == .all { test = .not(test) }
-        // Another to-many relationship further on.
+        // Another to-many relationship later in the path.
         if furtherCollection(objects, rest) { test = .quantified(.any, test) }
         let exists = try resolve(.someOf(objects, element, test))
         return quantifier == .any ? exists : .not(exists)
     }
 
-    /// `%@ IN messages`: whether a value is among the objects of a to-many relationship; nil if the right side is none.
+    /// `%@ IN messages`: whether a value is among the objects of a to-many relationship; nil if the right side is not one.
     func relatedMembership(
         _ one: FetchExpression, _ other: FetchExpression, _ options: StringOptions
     ) throws(DataSourceError) -> RowPredicate? {
@@ -30,9 +30,9 @@ extension PredicateResolver {
         return try resolve(.someOf(objects, element, .compare(value, .equal, one, options)))
     }
 
-    /// Whether there is any related object, for a comparison that asks no more of their count.
+    /// Whether there is any related object, for a comparison of their count that only needs to know that.
     ///
-    /// - Parameter joinedCount: How many columns there were before the sides of the comparison.
+    /// - Parameter joinedCount: How many joined columns there were before the sides of the comparison.
     func existence(
         _ one: TypedExpression, _ relation: ComparisonOperator, _ other: TypedExpression, _ joinedCount: Int
     ) -> RowPredicate? {
@@ -59,10 +59,10 @@ extension PredicateResolver {
 
     // MARK: Collections
 
-    /// A name for the elements of a collection that no variable of a format can have.
+    /// A name for the elements of a collection that a variable of a format cannot have.
     private var elementName: String { "_\(scope?.depth ?? 0)" }
 
-    /// A key path divided after its first to-many relationship; nil if it has none.
+    /// A key path split after its first to-many relationship; nil if it has none.
     private func splitAtCollection(
         _ expression: FetchExpression
     ) throws(DataSourceError) -> (objects: FetchExpression, rest: [String])? {
@@ -79,7 +79,7 @@ extension PredicateResolver {
         }
     }
 
-    /// The keys of the object of this scope, up to the first to-many relationship, and those after it.
+    /// The keys of the object of this scope up to the first to-many relationship, and those after it.
     private func split(_ path: [String]) -> (objects: [String], rest: [String])? {
         var layout = layout
         for (place, key) in path.enumerated() {
@@ -119,28 +119,28 @@ extension PredicateResolver {
         return entity
     }
 
-    /// Why a quantifier is refused: by what it stands before.
+    /// Why a quantifier is refused, depending on what follows it.
     private func refused(_ quantifier: PredicateTree.Quantifier, _ node: PredicateTree.Node) -> DataSourceError {
         let (word, use) = quantifier.wording
         switch node.quantified {
         case .list(let items):
             return unsupported(
-                "\(word) over the \(items.count) elements of a list is not supported. Use IN for equality, or compare the value with each element and join the comparisons with \(use)"
+                "\(word) with a list of \(items.count) elements is not supported. Use IN for equality, or compare the value with each element and join the comparisons with \(use)"
             )
         case .keyPath(let path) where path.count == 1 && layout.relationship(named: path[0]) == nil:
             return unsupported(
-                "\(word) is about many values, and \"\(path[0])\" is one value of each \(layout.name). Leave \(word) out"
+                "\(word) needs many values, but \"\(path[0])\" is one value of each \(layout.name). Leave out \(word)"
             )
         default:
             return unsupported(
-                "\(word) stands before a comparison whose left side leads along a to-many relationship, as in \(word) messages.isRead == NO. For anything else write a SUBQUERY"
+                "\(word) needs a comparison whose left side follows a to-many relationship, as in \(word) messages.isRead == NO. For anything else use a SUBQUERY"
             )
         }
     }
 }
 
 extension PredicateTree.Quantifier {
-    /// The word in a format, and what joins the tests that it stands for.
+    /// The word in a format, and the connective of the tests that it stands for.
     fileprivate var wording: (word: String, connective: String) {
         switch self {
         case .any: ("ANY", "OR")
@@ -157,7 +157,7 @@ extension PredicateTree.Node {
             .path(.subquery(objects, variable: variable, test), ["@count"]), .greater, .constant(.integer(0)), [])
     }
 
-    /// The left side, if the node is a comparison or the negation of one.
+    /// The left side, if the node is a comparison or its negation.
     fileprivate var comparedFirst: FetchExpression? {
         switch self {
         case .compare(let one, _, _, _), .text(let one, _, _, _), .isIn(let one, _, _), .between(let one, _, _, _): one
@@ -166,7 +166,7 @@ extension PredicateTree.Node {
         }
     }
 
-    /// The same comparison of another left side.
+    /// The same comparison with another left side.
     fileprivate func comparingFirst(_ one: FetchExpression) -> Self {
         switch self {
         case .compare(_, let relation, let other, let options): .compare(one, relation, other, options)
@@ -178,7 +178,7 @@ extension PredicateTree.Node {
         }
     }
 
-    /// What a quantifier before the node is about: the list on either side of a comparison, otherwise the left side.
+    /// The subject of a quantifier before the node: the list on either side of a comparison, otherwise the left side.
     fileprivate var quantified: FetchExpression? {
         switch self {
         case .compare(let one, _, let other, _), .text(let one, _, let other, _):

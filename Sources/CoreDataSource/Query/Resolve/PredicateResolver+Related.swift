@@ -1,16 +1,16 @@
 internal import ManagedModel
 internal import RowStore
 
-/// What relationships lead to.
+/// Resolving relationships.
 extension PredicateResolver {
-    /// What keys lead to from the object of this scope.
+    /// The value of keys, starting from the object of this scope.
     func ownPath(_ path: [String]) throws(DataSourceError) -> TypedExpression {
         guard let (relationship, rest) = try leading(path) else { return try attribute(path) }
         if relationship.isToMany { return try aggregate(relationship, rest) }
         return try destination(relationship, rest)
     }
 
-    /// The relationship with which a path begins, and the keys after it; nil for a path that begins with an attribute.
+    /// The relationship at the start of a path, and the keys after it; nil for a path that begins with an attribute.
     private func leading(_ path: [String]) throws(DataSourceError) -> (RelationshipLayout, [String])? {
         guard let first = path.first, let index = layout.relationship(named: first),
             layout.column(named: path.joined(separator: ".")).map({ layout.columns[$0].attribute == nil }) ?? true
@@ -21,14 +21,14 @@ extension PredicateResolver {
     private func related(_ relationship: RelationshipLayout) throws(DataSourceError) -> RelatedRows {
         guard let related = RelatedRows(relationship) else {
             throw unsupported(
-                "\"\(relationship.name)\" of \(layout.name) is transient: no store has its links. Test it in code")
+                "\"\(relationship.name)\" of \(layout.name) is transient, so its links are not stored. Test it in code")
         }
         return related
     }
 
     // MARK: To one
 
-    /// A to-one relationship, or what keys lead to from its destination.
+    /// A to-one relationship, or the value of keys beyond it.
     private func destination(
         _ relationship: RelationshipLayout, _ rest: [String]
     ) throws(DataSourceError) -> TypedExpression {
@@ -45,13 +45,13 @@ extension PredicateResolver {
             expression: joined(typed.expression, typed.kind ?? .integer, related), kind: typed.kind, attribute: name)
     }
 
-    /// Whether the key that a row has can be that of no object, which is as good as none.
+    /// Whether the key in a row may belong to a deleted object, which counts as none.
     private func mayLeadToNothing(_ relationship: RelationshipLayout) -> Bool {
         let rule = relationship.inverse.flatMap { model.model.relationship($0) }?.deleteRule
         return rule == .noAction || relationship.destinationFamily.contains(where: withGoneObjects.contains)
     }
 
-    /// A value of the destination as one of the source.
+    /// A value of the destination as a value of the source.
     private func joined(_ expression: RowExpression, _ kind: ValueKind, _ related: RelatedRows) -> RowExpression {
         switch expression {
         case .column(let column): .column(joins.add(JoinedColumn(.value(related, column: column), kind)))
@@ -75,8 +75,8 @@ extension PredicateResolver {
             let name = relationship.name
             throw unsupported(
                 rest.isEmpty
-                    ? "\"\(name)\" of \(layout.name) stands for many objects. Compare \(name).@count, or ask ANY \(name)"
-                    : "\"\(([name] + rest).joined(separator: "."))\" has a value for each of the \(name) of an object of \(layout.name). Write ANY, ALL or NONE before it, or a SUBQUERY, or an aggregate as \(name).@max.\(rest.joined(separator: "."))"
+                    ? "\"\(name)\" of \(layout.name) stands for many objects. Compare \(name).@count, or write ANY \(name)"
+                    : "\"\(([name] + rest).joined(separator: "."))\" has a value for each of the \(name) of an object of \(layout.name). Write ANY, ALL or NONE before it, use a SUBQUERY, or an aggregate such as \(name).@max.\(rest.joined(separator: "."))"
             )
         }
         return try aggregate(
@@ -86,7 +86,7 @@ extension PredicateResolver {
 
     /// An aggregate of objects.
     ///
-    /// - Parameter inner: Their resolver, with what the related rows have got so far.
+    /// - Parameter inner: The resolver of these objects, with the joined columns of the related rows so far.
     private func aggregate(
         _ related: RelatedRows, _ inner: PredicateResolver, _ operation: String, _ path: [String], _ name: String
     ) throws(DataSourceError) -> TypedExpression {
@@ -94,12 +94,12 @@ extension PredicateResolver {
         let name = ([name, operation] + path).joined(separator: ".")
         guard let function = FetchFunction(pathOperator: operation) else {
             throw unsupported(
-                "\(operation) is no aggregate that can be asked for. There are @count, @sum, @avg, @min and @max, and @median, @mode and @stddev"
+                "\(operation) is not an aggregate. The aggregates are @count, @sum, @avg, @min, @max, @median, @mode and @stddev"
             )
         }
         if function == .count {
             guard path.isEmpty else {
-                throw invalid("nothing comes after @count, which counts objects.", attribute: name)
+                throw invalid("no key can follow @count, which counts objects.", attribute: name)
             }
             related.joined = inner.joins.columns
             let number = joins.add(JoinedColumn(.aggregate(related, .count, column: nil), .integer))
@@ -110,7 +110,7 @@ extension PredicateResolver {
         }
         let typed = try inner.ownPath(path)
         guard case .column(let column) = typed.expression, let kind = typed.kind else {
-            throw unsupported("\"\(name)\" is no attribute of which an aggregate can be made")
+            throw unsupported("\"\(name)\" is not an attribute with values that can be aggregated")
         }
         let isExtreme = function == .min || function == .max
         guard isExtreme ? kind.isOrdered && kind != .data && kind != .uuid : kind.isNumber else {
@@ -130,12 +130,12 @@ extension PredicateResolver {
         _ objects: FetchExpression, _ variable: String, _ test: PredicateTree.Node, _ path: [String]
     ) throws(DataSourceError) -> TypedExpression {
         guard let operation = path.first, operation.hasPrefix("@") else {
-            throw unsupported("A SUBQUERY stands for many objects. Ask for SUBQUERY(...).@count or another aggregate")
+            throw unsupported("A SUBQUERY stands for many objects. Use SUBQUERY(...).@count or another aggregate")
         }
         let hidden = PredicateTree(test).variables.subtracting([variable]).intersection(variablesLeft(objects))
         if let name = hidden.sorted().first {
             throw unsupported(
-                "A SUBQUERY about objects of an object further out asks for $\(name), which is not known there. Ask about the objects of $\(name)"
+                "A SUBQUERY over objects of an outer object uses $\(name), which is not known there. Use the objects of $\(name) instead"
             )
         }
         return try collection(objects) { owner, relationship throws(DataSourceError) in
@@ -148,14 +148,14 @@ extension PredicateResolver {
 
     // MARK: Collections
 
-    /// The variables of the subqueries between this scope and the one whose objects are asked about.
+    /// The variables of the subqueries between this scope and the one that owns the objects.
     private func variablesLeft(_ objects: FetchExpression) -> Set<String> {
         guard let scope else { return [] }
         if case .path(.variable(let name), _) = objects, scope.variable == name { return [] }
         return scope.outer.variablesLeft(objects).union(scope.variable.map { [$0] } ?? [])
     }
 
-    /// Resolves something about the objects of a to-many relationship, which may be one of an object that to-one
+    /// Resolves a test or a value of the objects of a to-many relationship, which may belong to an object that to-one
     /// relationships lead to.
     private func collection(
         _ objects: FetchExpression,
@@ -170,7 +170,7 @@ extension PredicateResolver {
                 })
         case .path(.variable(let name), let path):
             guard let scope else {
-                throw invalid("the variable $\(name) is of no SUBQUERY here, so that it has no keys.")
+                throw invalid("no SUBQUERY here has the variable $\(name), so it has no keys.")
             }
             if scope.variable == name { return try collection(path, body) }
             return imported(
@@ -180,7 +180,7 @@ extension PredicateResolver {
         case .path(.object, let path): return try collection(.keyPath(path), body)
         default:
             throw unsupported(
-                "A SUBQUERY is about a to-many relationship, as in SUBQUERY(messages, $m, $m.isRead == NO)")
+                "A SUBQUERY needs a to-many relationship, as in SUBQUERY(messages, $m, $m.isRead == NO)")
         }
     }
 
@@ -189,13 +189,13 @@ extension PredicateResolver {
     ) throws(DataSourceError) -> TypedExpression {
         guard let (relationship, rest) = try leading(path) else {
             throw invalid(
-                "\"\(path.joined(separator: "."))\" is no to-many relationship of \(layout.name).",
+                "\"\(path.joined(separator: "."))\" is not a to-many relationship of \(layout.name).",
                 attribute: path.joined(separator: "."))
         }
         if relationship.isToMany {
             guard rest.isEmpty else {
                 throw unsupported(
-                    "\"\(path.joined(separator: "."))\" goes on after the to-many relationship \"\(relationship.name)\". Ask in a SUBQUERY of it for what comes after"
+                    "\"\(path.joined(separator: "."))\" has keys after the to-many relationship \"\(relationship.name)\". Use these keys inside a SUBQUERY of it"
                 )
             }
             return try body(self, relationship)
@@ -211,7 +211,7 @@ extension PredicateResolver {
 }
 
 extension RowExpression {
-    /// The kind of what has a length: a string or data.
+    /// The kind of a value that has a length: a string or data.
     func lengthKind(_ layout: EntityLayout) -> ValueKind {
         if case .column(let column) = self, layout.order(of: column).storage == .blob { return .data }
         return .text
@@ -219,7 +219,7 @@ extension RowExpression {
 }
 
 extension FetchFunction {
-    /// By the operator of a key path: `@avg`.
+    /// By the operator in a key path: `@avg`.
     fileprivate init?(pathOperator: String) {
         switch pathOperator {
         case "@count": self = .count

@@ -2,20 +2,20 @@ internal import Foundation
 internal import ManagedModel
 internal import RowStore
 
-/// Turns a predicate by names into one by columns, and checks that it means something.
+/// Turns a predicate by names into one by columns, and checks that it is valid.
 struct PredicateResolver {
     let layout: EntityLayout
     let model: ModelLayout
-    /// What the rows get from others, for which the predicate asks.
+    /// The joined columns that the predicate needs.
     let joins: JoinCollector
-    /// The object that it is about, if that is one of a subquery.
+    /// The object of the predicate, if it is inside a subquery.
     let scope: SubqueryScope?
-    /// What `now()` is, in seconds since the reference date.
+    /// The value of `now()`, in seconds since the reference date.
     let now: Double
-    /// Entities of which objects were deleted while links still lead to them: the delete rules are applied by the save.
+    /// Entities whose deleted objects links still lead to, because the delete rules are applied by the save.
     let withGoneObjects: Set<Int>
 
-    /// - Parameter joined: What the rows get from others already.
+    /// - Parameter joined: The joined columns that the rows already have.
     init(
         _ layout: EntityLayout, in model: ModelLayout, joined: [JoinedColumn] = [], withGoneObjects: Set<Int> = [],
         now: Date = Date()
@@ -28,7 +28,7 @@ struct PredicateResolver {
         self.now = now.timeIntervalSinceReferenceDate
     }
 
-    /// For the objects to which a relationship of another resolver's leads.
+    /// For the objects at the end of a relationship of another resolver.
     init(_ layout: EntityLayout, in scope: SubqueryScope) {
         self.layout = layout
         self.scope = scope
@@ -65,7 +65,7 @@ struct PredicateResolver {
         return predicates
     }
 
-    /// Many tests for the equality of one column are one look-up in a list.
+    /// Several equality tests of one column become one look-up in a list.
     private func merged(_ parts: [RowPredicate]) -> [RowPredicate] {
         guard parts.count > 2 else { return parts }
         var values: [Int: [RowValue]] = [:]
@@ -99,7 +99,7 @@ struct PredicateResolver {
 }
 
 extension PredicateTree.Node {
-    /// What a chain of one connective joins, however deep it is nested: thousands of terms are no thousands of calls.
+    /// The terms of one connective, however deeply they are nested: thousands of terms are not thousands of recursive calls.
     func operands(isAnd: Bool) -> [Self] {
         var operands: [Self] = []
         var rest = [self]

@@ -1,7 +1,7 @@
 internal import ManagedModel
 internal import RowStore
 
-/// What the rows of an entity get from others for one predicate or request. Equal columns are one.
+/// The joined columns of the rows of an entity, for one predicate or request. Equal columns are stored once.
 final class JoinCollector {
     private(set) var columns: [JoinedColumn] = []
     private var places: [JoinedColumn: Int] = [:]
@@ -10,7 +10,7 @@ final class JoinCollector {
         for column in columns { _ = add(column) }
     }
 
-    /// Puts a column in the place of the last one, if that came in after there were so many: nothing else asks for it.
+    /// Replaces the last column by another one, if it was added after there were that many, so that nothing else uses it.
     ///
     /// - Returns: The new column's number.
     func replaceLast(_ column: Int, ifAfter count: Int, with new: JoinedColumn) -> Int {
@@ -50,43 +50,43 @@ final class SubqueryScope {
 }
 
 extension PredicateResolver {
-    /// The object that the whole predicate is about, as one of this scope sees it.
+    /// The object of the whole predicate, as seen from this scope.
     func object() throws(DataSourceError) -> TypedExpression {
         guard let scope else { return TypedExpression(expression: .key, kind: .objectID) }
         return imported(try scope.outer.object())
     }
 
-    /// The object that a variable stands for; nil if it is the variable of no subquery.
+    /// The object that a variable stands for; nil if no subquery has the variable.
     func object(of variable: String) throws(DataSourceError) -> TypedExpression? {
         guard let scope else { return nil }
         if scope.variable == variable { return TypedExpression(expression: .key, kind: .objectID) }
         return try scope.outer.object(of: variable).map(imported)
     }
 
-    /// What keys lead to from the object that the whole predicate is about.
+    /// The value of keys of the object of the whole predicate.
     func keyPath(_ path: [String]) throws(DataSourceError) -> TypedExpression {
         guard let scope else { return try ownPath(path) }
         return imported(try scope.outer.keyPath(path))
     }
 
-    /// What keys lead to from what an expression stands for.
+    /// The value of keys of the object that an expression stands for.
     func path(_ base: FetchExpression, _ path: [String]) throws(DataSourceError) -> TypedExpression {
         switch base {
         case .variable(let name):
             if let scope, scope.variable == name { return try ownPath(path) }
             guard let scope else {
-                throw invalid("the variable $\(name) is of no SUBQUERY here, so that it has no keys.")
+                throw invalid("no SUBQUERY here has the variable $\(name), so it has no keys.")
             }
             return imported(try scope.outer.path(base, path))
         case .object: return try keyPath(path)
         case .keyPath(let start): return try keyPath(start + path)
         case .path(let base, let start): return try self.path(base, start + path)
         case .subquery(let objects, let variable, let test): return try subquery(objects, variable, test, path)
-        default: throw invalid("a value has no keys. Only objects have.")
+        default: throw invalid("a value has no keys. Only objects do.")
         }
     }
 
-    /// A column of the row outside as one of the rows inside.
+    /// A column of the outer row as a column of the inner rows.
     func imported(_ typed: TypedExpression) -> TypedExpression {
         var typed = typed
         typed.expression = imported(typed.expression, typed.kind ?? .integer)
@@ -108,12 +108,12 @@ extension PredicateResolver {
         }
     }
 
-    /// A resolver for the objects to which a relationship of this one's leads.
+    /// A resolver for the objects at the end of a relationship of this one.
     func inner(_ destination: Int, _ variable: String?) throws(DataSourceError) -> PredicateResolver {
         let scope = SubqueryScope(variable, self)
         guard scope.depth <= SubqueryScope.depthLimit else {
             throw unsupported(
-                "More than \(SubqueryScope.depthLimit) relationships lead to an object. Store what is asked for nearer, or fetch in two steps"
+                "A path follows more than \(SubqueryScope.depthLimit) relationships. Store the value nearer to the object, or fetch in two steps"
             )
         }
         return PredicateResolver(model.entities[destination], in: scope)

@@ -13,9 +13,9 @@ package enum FetchValue: Sendable, Hashable {
     case data(Data)
     case uuid(UUID)
     case url(URL)
-    /// The object of that key.
+    /// The object with that key.
     case objectID(entityName: String, key: Int64)
-    /// As the store keeps it: for types of an app's own.
+    /// A value in the form in which the store keeps it, for types of the app.
     case stored(StoredValue)
 }
 

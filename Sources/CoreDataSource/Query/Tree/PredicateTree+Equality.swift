@@ -1,6 +1,6 @@
 internal import RowStore
 
-/// Predicates are equal if they say the same: how a chain of one connective is nested says nothing.
+/// Predicates are equal if they mean the same: the nesting of a chain of one connective does not matter.
 extension PredicateTree {
     package static func == (one: PredicateTree, other: PredicateTree) -> Bool { one.node.flat == other.node.flat }
 
@@ -10,7 +10,7 @@ extension PredicateTree {
 }
 
 extension PredicateTree.Node {
-    /// The same node with chains of one connective as one list each.
+    /// The same node with each chain of one connective as one list.
     var flat: Self {
         switch self {
         case .constant, .custom, .invalid: self
@@ -46,7 +46,7 @@ extension PredicateTree.Node {
 }
 
 extension FetchExpression {
-    /// The same expression with flat conditions. Only a choice and a subquery hold conditions.
+    /// The same expression with flat conditions. Only a choice and a subquery contain conditions.
     fileprivate var flat: Self {
         switch self {
         case .keyPath, .object, .constant, .variable: self

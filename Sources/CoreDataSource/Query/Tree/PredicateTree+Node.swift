@@ -6,7 +6,7 @@ extension PredicateTree {
         case constant(Bool)
         case compare(FetchExpression, ComparisonOperator, FetchExpression, StringOptions)
         case text(FetchExpression, StringOperator, FetchExpression, StringOptions)
-        /// Whether the first is an element of the second: a list, a variable, or a string that it is part of.
+        /// Whether the first is an element of the second: a list, a variable, or a string that contains it.
         case isIn(FetchExpression, FetchExpression, StringOptions)
         /// Whether the first is at least the second and at most the third.
         case between(FetchExpression, FetchExpression, FetchExpression, StringOptions)
@@ -15,9 +15,9 @@ extension PredicateTree {
         case not(Node)
         case and([Node])
         case or([Node])
-        /// What only the managed object can answer.
+        /// A test that needs the managed object.
         case custom(ObjectMatcher)
-        /// What cannot be answered; resolving throws why.
+        /// An invalid part; resolving throws the reason.
         case invalid(InvalidPart)
     }
 
@@ -29,9 +29,9 @@ extension PredicateTree {
     }
 }
 
-/// A test that needs the managed object: a part of a predicate that no store can make. Equal to itself only.
+/// A test that needs the managed object: a part of a predicate that no store can evaluate. It equals only itself.
 package final class ObjectMatcher: Sendable, Hashable {
-    /// What it is about, for messages: why the rows alone do not answer it.
+    /// What it tests, for messages: why the rows alone are not enough.
     package let reason: String
     package let evaluate: @Sendable (ManagedObject) throws -> Bool
 
@@ -65,7 +65,7 @@ package struct InvalidPart: Sendable, Hashable {
 }
 
 extension PredicateTree.Node {
-    /// How many levels the tree has, expressions included. It is counted without recursion, for any depth.
+    /// How many levels the tree has, including expressions. It is counted without recursion, for any depth.
     var depth: Int {
         var deepest = 0
         var rest: [(part: Part, depth: Int)] = [(.node(self), 1)]
@@ -81,7 +81,7 @@ extension PredicateTree.Node {
         case node(PredicateTree.Node)
         case expression(FetchExpression)
 
-        /// What is right below it.
+        /// The places right below it.
         var parts: [Part] {
             switch self {
             case .node(let node):

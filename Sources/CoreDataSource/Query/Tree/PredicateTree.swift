@@ -1,7 +1,7 @@
 internal import ManagedModel
 internal import RowStore
 
-/// A predicate by the names of attributes, whatever class its objects have.
+/// A predicate by the names of attributes, for objects of any class.
 ///
 /// It has at most 1,000 levels. Resolving a deeper one throws `invalidPredicate`.
 package struct PredicateTree: Sendable, Hashable {
@@ -11,7 +11,7 @@ package struct PredicateTree: Sendable, Hashable {
 
     /// The most levels that a tree may have.
     static let depthLimit = 1000
-    /// The longest list to which `&&` and `||` add; a longer one becomes a part of a new one.
+    /// The longest list to which `&&` and `||` add terms; a longer one becomes a part of a new list.
     private static let chainLength = 64
 
     package init(_ node: Node) {
@@ -32,8 +32,8 @@ package struct PredicateTree: Sendable, Hashable {
         chain(one, other, Node.or) { if case .or(let parts) = $0 { parts } else { nil } }
     }
 
-    /// Both in one list, in their order, as long as there is room in the list of either; otherwise the deeper list takes
-    /// the other side in, so that a chain stays flat on whichever side it grows.
+    /// Both in one list, in their order, if the list of either has room; otherwise the deeper list takes in the other side, so
+    /// that a chain stays flat on whichever side it grows.
     private static func chain(
         _ one: PredicateTree, _ other: PredicateTree, _ list: ([Node]) -> Node, _ parts: (Node) -> [Node]?
     ) -> PredicateTree {
@@ -55,7 +55,7 @@ package struct PredicateTree: Sendable, Hashable {
         PredicateTree(.not(predicate.node), depth: predicate.depth + 1)
     }
 
-    /// A predicate about the attribute that a key path leads to; if it leads to none, one whose use throws that.
+    /// A predicate for the attribute that a key path leads to. If there is none, using the predicate throws an error.
     static func named(
         _ keyPath: AnyKeyPath, _ type: ManagedObject.Type, _ node: (FetchExpression) -> Node
     ) -> PredicateTree {
@@ -67,7 +67,7 @@ package struct PredicateTree: Sendable, Hashable {
 
     private static let tooDeep = DataSourceError(
         .invalidPredicate,
-        "The predicate is nested deeper than \(depthLimit) levels. Put long lists into isIn, and chains of AND or OR into one level."
+        "The predicate is nested deeper than \(depthLimit) levels. Use isIn for long lists, and put chains of AND or OR into one level."
     )
 }
 

@@ -1,15 +1,15 @@
-/// A range of the values of an attribute, as `2...5`, `2..<5`, `2...`, `...5` and `..<5` make it.
+/// A range of the values of an attribute, made by `2...5`, `2..<5`, `2...`, `...5` or `..<5`.
 public protocol AttributeRange<Bound> {
     /// The type of the attribute.
     associatedtype Bound: AttributeStorable
 
-    /// Where it begins and ends.
+    /// The ends of the range.
     var attributeBounds: AttributeBounds<Bound> { get }
 }
 
-/// Where an ``AttributeRange`` begins and ends.
+/// The ends of an ``AttributeRange``.
 public struct AttributeBounds<Bound: AttributeStorable> {
-    /// Nil where the range has no such end.
+    /// Nil if the range has no such end.
     let lower, upper: Bound?
     let includesUpper: Bool
 }

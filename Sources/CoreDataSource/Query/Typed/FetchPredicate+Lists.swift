@@ -1,41 +1,41 @@
-/// Whether a list or a range has the attribute.
+/// Tests whether a list or a range contains the attribute.
 extension FetchPredicate {
-    /// The attribute has one of the values.
+    /// The attribute is one of the values.
     public static func isIn<Value: AttributeStorable>(
         _ keyPath: KeyPath<Object, Value>, _ values: some Sequence<Value>
     ) -> Self {
         list(keyPath, values)
     }
 
-    /// The optional attribute has one of the values.
+    /// The optional attribute is one of the values.
     public static func isIn<Value: AttributeStorable>(
         _ keyPath: KeyPath<Object, Value?>, _ values: some Sequence<Value>
     ) -> Self {
         list(keyPath, values)
     }
 
-    /// The range holds the attribute.
+    /// The range contains the attribute.
     public static func isIn<Value: AttributeStorable>(
         _ keyPath: KeyPath<Object, Value>, _ range: some AttributeRange<Value>
     ) -> Self {
         bounded(keyPath, range.attributeBounds)
     }
 
-    /// The range holds the optional attribute.
+    /// The range contains the optional attribute.
     public static func isIn<Value: AttributeStorable>(
         _ keyPath: KeyPath<Object, Value?>, _ range: some AttributeRange<Value>
     ) -> Self {
         bounded(keyPath, range.attributeBounds)
     }
 
-    /// The range of integers, which is a sequence as well, holds the attribute.
+    /// The range of integers, which is also a sequence, contains the attribute.
     public static func isIn<Value: AttributeStorable>(
         _ keyPath: KeyPath<Object, Value>, _ range: some AttributeRange<Value> & Sequence<Value>
     ) -> Self {
         bounded(keyPath, range.attributeBounds)
     }
 
-    /// The range of integers, which is a sequence as well, holds the optional attribute.
+    /// The range of integers, which is also a sequence, contains the optional attribute.
     public static func isIn<Value: AttributeStorable>(
         _ keyPath: KeyPath<Object, Value?>, _ range: some AttributeRange<Value> & Sequence<Value>
     ) -> Self {

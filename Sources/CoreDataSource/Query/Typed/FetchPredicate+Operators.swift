@@ -19,7 +19,7 @@ public prefix func ! <Object: ManagedObject>(keyPath: KeyPath<Object, Bool>) -> 
     keyPath != true
 }
 
-/// The attribute has the value; nil has none.
+/// The attribute has the value; nil means that it has no value.
 public func == <Object: ManagedObject, Value: AttributeStorable>(
     keyPath: KeyPath<Object, Value>, value: Value
 ) -> FetchPredicate<Object> {
@@ -33,56 +33,56 @@ public func != <Object: ManagedObject, Value: AttributeStorable>(
     .compare(keyPath, .notEqual, value)
 }
 
-/// The attribute is less than the value; false for one without a value.
+/// The attribute is less than the value; false if it has no value.
 public func < <Object: ManagedObject, Value: AttributeStorable>(
     keyPath: KeyPath<Object, Value>, value: Value
 ) -> FetchPredicate<Object> {
     .compare(keyPath, .less, value)
 }
 
-/// The attribute is the value or less; false for one without a value.
+/// The attribute is less than or equal to the value; false if it has no value.
 public func <= <Object: ManagedObject, Value: AttributeStorable>(
     keyPath: KeyPath<Object, Value>, value: Value
 ) -> FetchPredicate<Object> {
     .compare(keyPath, .lessOrEqual, value)
 }
 
-/// The attribute is greater than the value; false for one without a value.
+/// The attribute is greater than the value; false if it has no value.
 public func > <Object: ManagedObject, Value: AttributeStorable>(
     keyPath: KeyPath<Object, Value>, value: Value
 ) -> FetchPredicate<Object> {
     .compare(keyPath, .greater, value)
 }
 
-/// The attribute is the value or greater; false for one without a value.
+/// The attribute is greater than or equal to the value; false if it has no value.
 public func >= <Object: ManagedObject, Value: AttributeStorable>(
     keyPath: KeyPath<Object, Value>, value: Value
 ) -> FetchPredicate<Object> {
     .compare(keyPath, .greaterOrEqual, value)
 }
 
-/// The range holds the attribute.
+/// The range contains the attribute.
 public func ~= <Object: ManagedObject, Value: AttributeStorable & Comparable>(
     range: ClosedRange<Value>, keyPath: KeyPath<Object, Value>
 ) -> FetchPredicate<Object> {
     .isIn(keyPath, range)
 }
 
-/// The range holds the attribute.
+/// The range contains the attribute.
 public func ~= <Object: ManagedObject, Value: AttributeStorable & Comparable>(
     range: Range<Value>, keyPath: KeyPath<Object, Value>
 ) -> FetchPredicate<Object> {
     .isIn(keyPath, range)
 }
 
-/// The range holds the attribute.
+/// The range contains the attribute.
 public func ~= <Object: ManagedObject, Value: AttributeStorable & Comparable>(
     range: ClosedRange<Value>, keyPath: KeyPath<Object, Value?>
 ) -> FetchPredicate<Object> {
     .isIn(keyPath, range)
 }
 
-/// The range holds the attribute.
+/// The range contains the attribute.
 public func ~= <Object: ManagedObject, Value: AttributeStorable & Comparable>(
     range: Range<Value>, keyPath: KeyPath<Object, Value?>
 ) -> FetchPredicate<Object> {

@@ -8,7 +8,7 @@ extension FetchPredicate {
     /// try mail.fetch(ThreadEntity.self, where: .any(\.messages, \.isRead == false && \.size > 1000))
     /// ```
     ///
-    /// An object that leads to none does not match.
+    /// An object without related objects does not match.
     public static func any<Related: ManagedObject>(
         _ keyPath: KeyPath<Object, RelatedObjects<Related>>, _ predicate: FetchPredicate<Related> = .all
     ) -> Self {
@@ -24,7 +24,7 @@ extension FetchPredicate {
 
     /// All of the objects that a to-many relationship leads to match.
     ///
-    /// An object that leads to none matches.
+    /// An object without related objects matches.
     public static func all<Related: ManagedObject>(
         _ keyPath: KeyPath<Object, RelatedObjects<Related>>, _ predicate: FetchPredicate<Related>
     ) -> Self {
@@ -40,7 +40,7 @@ extension FetchPredicate {
 
     /// None of the objects that a to-many relationship leads to matches.
     ///
-    /// An object that leads to none matches.
+    /// An object without related objects matches.
     public static func none<Related: ManagedObject>(
         _ keyPath: KeyPath<Object, RelatedObjects<Related>>, _ predicate: FetchPredicate<Related> = .all
     ) -> Self {
@@ -71,21 +71,21 @@ extension FetchPredicate {
     }
 }
 
-/// The relationship leads to the object of that id; to none for nil.
+/// The relationship leads to the object with that id; nil means that it leads to none.
 public func == <Object: ManagedObject, Related: ManagedObject>(
     keyPath: KeyPath<Object, Related?>, id: ManagedObjectID?
 ) -> FetchPredicate<Object> {
     .named(keyPath) { .compare($0, .equal, .constant(FetchValue(id)), []) }
 }
 
-/// The relationship leads to another object than that of the id, or to none.
+/// The relationship leads to another object than the one with that id, or to none.
 public func != <Object: ManagedObject, Related: ManagedObject>(
     keyPath: KeyPath<Object, Related?>, id: ManagedObjectID?
 ) -> FetchPredicate<Object> {
     .named(keyPath) { .compare($0, .notEqual, .constant(FetchValue(id)), []) }
 }
 
-/// The relationship leads to the object, of whatever context; to none for nil.
+/// The relationship leads to the object, from any context; nil means that it leads to none.
 public func == <Object: ManagedObject, Related: ManagedObject>(
     keyPath: KeyPath<Object, Related?>, object: Related?
 ) -> FetchPredicate<Object> {
@@ -120,7 +120,7 @@ extension FetchValue {
 }
 
 extension PredicateTree {
-    /// How deep subqueries are nested in it, so that each gets a variable of its own.
+    /// How deeply subqueries are nested in it, so that each gets a different variable.
     fileprivate var subqueryDepth: Int {
         var deepest = 0
         var rest: [(part: Node.Part, depth: Int)] = [(.node(node), 0)]
@@ -143,7 +143,7 @@ extension PredicateTree.Node {
                 InvalidPart(
                     DataSourceError(
                         .unsupportedQuery,
-                        "A part of a predicate about related objects needs the objects themselves (\(test.reason)). Fetch these, and test them in code."
+                        "A part of a predicate about related objects needs the objects themselves (\(test.reason)). Fetch the related objects, and test them in code."
                     )))
         case .compare(let one, let relation, let other, let options):
             .compare(one.about(variable), relation, other.about(variable), options)

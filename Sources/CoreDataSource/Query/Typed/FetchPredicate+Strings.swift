@@ -8,14 +8,14 @@ public struct StringMatching: OptionSet, Sendable, Hashable {
         self.rawValue = rawValue
     }
 
-    /// Letters are equal in either case: `[c]` in a format.
+    /// Ignores case: `[c]` in a format.
     public static let caseInsensitive = StringMatching(StringOptions.caseInsensitive)
-    /// Letters are equal with and without marks: `[d]` in a format.
+    /// Ignores diacritical marks: `[d]` in a format.
     public static let diacriticInsensitive = StringMatching(StringOptions.diacriticInsensitive)
-    /// As in a dictionary: by letters, then by marks, then by case, the same on every machine. `[l]` in a format. Strings
-    /// that look the same are equal, however their marks are spelled.
+    /// Compares as in a dictionary: by letters, then by marks, then by case, the same on every machine. `[l]` in a format.
+    /// Strings that look the same are equal, whatever the spelling of their marks.
     public static let localized = StringMatching(StringOptions.localized)
-    /// Character by character, as Swift compares: `[u]` in a format.
+    /// Compares character by character, as Swift does: `[u]` in a format.
     public static let characters = StringMatching(StringOptions.characters)
 
     private init(_ options: StringOptions) {
@@ -25,23 +25,23 @@ public struct StringMatching: OptionSet, Sendable, Hashable {
     var options: StringOptions { StringOptions(rawValue: rawValue) }
 }
 
-/// A string, or an optional one: what an attribute of strings can be in Swift.
+/// A string, or an optional string: the Swift types of a string attribute.
 public protocol StringAttribute: AttributeStorable {}
 
 extension String: StringAttribute {}
 
 extension Optional: StringAttribute where Wrapped == String {}
 
-/// Tests of strings. Each is false where the attribute is nil.
+/// Tests of strings. Each is false if the attribute is nil.
 extension FetchPredicate {
-    /// The string holds the other one.
+    /// The string contains the other one.
     public static func contains(
         _ keyPath: KeyPath<Object, some StringAttribute>, _ part: String, _ matching: StringMatching = []
     ) -> Self {
         text(keyPath, .contains, part, matching)
     }
 
-    /// The string begins with the other one. Without options, an index finds it.
+    /// The string begins with the other one. Without options, an index can find it.
     public static func beginsWith(
         _ keyPath: KeyPath<Object, some StringAttribute>, _ start: String, _ matching: StringMatching = []
     ) -> Self {
@@ -55,21 +55,21 @@ extension FetchPredicate {
         text(keyPath, .endsWith, end, matching)
     }
 
-    /// The whole string fits a pattern in which `?` is any one character and `*` any number of them.
+    /// The whole string matches a pattern in which `?` is any one character and `*` any number of characters.
     public static func like(
         _ keyPath: KeyPath<Object, some StringAttribute>, _ pattern: String, _ matching: StringMatching = []
     ) -> Self {
         text(keyPath, .like, pattern, matching)
     }
 
-    /// The whole string fits a regular expression.
+    /// The whole string matches a regular expression.
     public static func matches(
         _ keyPath: KeyPath<Object, some StringAttribute>, _ expression: String, _ matching: StringMatching = []
     ) -> Self {
         text(keyPath, .matches, expression, matching)
     }
 
-    /// The string equals the other one, by those options.
+    /// The string equals the other one, compared with those options.
     public static func equal(
         _ keyPath: KeyPath<Object, some StringAttribute>, _ text: String, _ matching: StringMatching
     ) -> Self {

@@ -1,11 +1,11 @@
 internal import RowStore
 
-/// What key paths of a class lead to: attributes, relationships, and what lies beyond to-one relationships.
+/// Resolves the key paths of a class: attributes, relationships, and properties beyond to-one relationships.
 ///
-/// A key path cannot be taken apart. So all that lead along relationships are put together, one relationship further with
-/// each look-up that finds nothing; which one it is, is told by the types at its ends and by its hash.
+/// A key path cannot be taken apart. So all key paths along relationships are built and compared with it, one relationship
+/// further with each look-up that finds nothing. The types at its ends and its hash identify it.
 enum RelatedKeyPaths {
-    /// The names of the properties that a key path goes along; nil if one of them is none of the model.
+    /// The names of the properties along a key path; nil if one of them is not in the model.
     static func names(_ keyPath: AnyKeyPath, of type: ManagedObject.Type) -> [String]? {
         if let name = AttributeNames.of(type)[keyPath] { return name.parts(separatedBy: ".", omittingEmpty: true) }
         let name = Name(keyPath)
@@ -37,11 +37,11 @@ enum RelatedKeyPaths {
 
     private struct Table {
         private var names: [Name: [String]] = [:]
-        /// The ends of the key paths that have been put together so far, from which one more leads on.
+        /// The ends of the key paths that have been built so far, from which one more relationship leads on.
         private var ways: [Way] = []
         private var relationships = 0
 
-        /// The most relationships along which key paths are put together, and the most key paths.
+        /// The most relationships along which key paths are built, and the most key paths.
         private static let (mostRelationships, mostNames) = (4, 10_000)
 
         init(_ type: ManagedObject.Type) {
@@ -109,7 +109,7 @@ protocol RelatedCollection {
     static var object: ManagedObject.Type { get }
     static var counting: AnyKeyPath { get }
     static var emptiness: AnyKeyPath { get }
-    /// What is calculated of the objects.
+    /// A value that is calculated from the objects.
     static var aggregates: [(keyPath: AnyKeyPath, names: [String])] { get }
 }
 

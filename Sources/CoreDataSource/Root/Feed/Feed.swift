@@ -1,8 +1,8 @@
 package import RowStore
 
-/// What happened to rows that the context which owns them did not do itself, for all contexts to take in before they go on.
+/// Changes of rows that the context which owns them did not make itself. All contexts take them in before they continue.
 ///
-/// It keeps a bounded number of events, and of bytes. For older ones the answer is that nothing is known.
+/// It keeps a bounded number of events, and of bytes. For older positions the result is that nothing is known.
 package struct Feed: Sendable {
     /// How many events there have been.
     package private(set) var position: Int64 = 0
@@ -15,9 +15,9 @@ package struct Feed: Sendable {
 
     /// The most events that are kept.
     package static let limit = 64
-    /// How much memory events may take, in bytes. Of a larger one it only says which entities it is about.
+    /// How much memory events may use, in bytes. A larger event only says which entities it affects.
     package static let byteLimit = 16 << 20
-    /// The most rows of one event; of more it only says which entities they are of.
+    /// The most rows of one event; a larger event only says which entities it affects.
     package static let rowLimit = 4096
 
     package init() {}
@@ -34,14 +34,14 @@ package struct Feed: Sendable {
         while events.count > Feed.limit || byteCount > Feed.byteLimit { byteCount -= events.removeFirst().byteCount }
     }
 
-    /// Adds what undoes saves.
+    /// Adds an event that undoes saves.
     package mutating func append(takeBack changes: ChangeSet, ofOrigins origins: Set<Int>) {
         let isLarge = changes.rowCount > Feed.rowLimit
         append(isLarge ? .unknown(Set(changes.entities.map(\.entity))) : .changes(changes))
         for origin in origins { takeBacks[origin] = position }
     }
 
-    /// Lets origins be others.
+    /// Replaces origins by others.
     mutating func move(_ moved: [Int: Int]) {
         for (old, new) in moved {
             guard let position = takeBacks.removeValue(forKey: old) else { continue }

@@ -1,12 +1,13 @@
 internal import Dispatch
 internal import RowStore
 
-/// The rights of one container to write, in a store that others write too.
+/// The leases of one container, in a shared store.
 ///
 /// A batch uses the leases of all entities that it can change, from before it begins until it ends. A lease is kept when no
-/// batch uses it, until somebody else asks: then no batch begins, what is pending under it is committed, and it is handed over.
+/// batch uses it, until another container asks for it: then no batch begins, what is pending under it is committed, and it is
+/// handed over.
 ///
-/// Who has what is said by the store. What is known here follows it, in the order of its versions.
+/// The store decides who has which lease. The state here follows the store, in the order of its versions.
 package final class LeaseKeeper: Sendable {
     let sharing: any StoreSharing
     private let layout: ModelLayout
@@ -30,7 +31,7 @@ package final class LeaseKeeper: Sendable {
 
     // MARK: Batches
 
-    /// Takes the leases of entities for a batch, and waits for them if need be. Call ``endUse(_:)`` at its end.
+    /// Takes the leases of entities for a batch, and waits for them if necessary. Call ``endUse(_:)`` at the end of the batch.
     ///
     /// - Throws: `ownedElsewhere` if another container does not hand one over in time; what the store throws.
     func use(_ entities: LeaseSet, for source: String) throws(DataSourceError) -> LeaseUse {
@@ -39,7 +40,7 @@ package final class LeaseKeeper: Sendable {
         var isAnotherTry = false
         while true {
             let generation = generation
-            // What is known here kept it from taking what the store has given.
+            // The state here prevented it from taking what the store has given.
             if isAnotherTry { doubt() }
             isAnotherTry = true
             let (ticket, table) = try sharing.takeLeases(entities.entities, for: source)
@@ -51,7 +52,7 @@ package final class LeaseKeeper: Sendable {
             handOverSoon()
             try waitFor(wait, until: end)
             if let use = wait.use {
-                // Whoever had them may have saved.
+                // The previous holder may have saved.
                 do throws(DataSourceError) { try owner.withLock { $0.root }?.follow() } catch {
                     endUse(use)
                     throw error
@@ -67,10 +68,10 @@ package final class LeaseKeeper: Sendable {
         if state.withLock({ $0.endUse(use) }) { handOverSoon() }
     }
 
-    /// The longest time between two looks at whether those who are waited for live.
+    /// The longest time between two checks whether the holders are alive.
     private static let lookInterval = DispatchTimeInterval.milliseconds(250)
 
-    /// Returns when it is decided whether the leases are there.
+    /// Returns when it is decided whether the leases are available.
     private func waitFor(_ wait: LeaseWait, until end: ContinuousClock.Instant) throws(DataSourceError) {
         while wait.arrived.wait(timeout: .now() + LeaseKeeper.lookInterval) != .success {
             var failure: DataSourceError?
@@ -85,7 +86,7 @@ package final class LeaseKeeper: Sendable {
                 failure = error
             } catch {}
             guard let failure, state.withLock({ $0.remove(wait) }) else { continue }
-            // Where that fails, the ticket stays until it is served, and what it is given is handed on.
+            // If that fails, the ticket stays until it is served, and its leases are handed on.
             if let ticket = wait.ticket {
                 _ = try? take { () throws(DataSourceError) in
                     try sharing.settleLeases(answered: [], withdrawn: ticket)
@@ -105,8 +106,8 @@ package final class LeaseKeeper: Sendable {
         let holder = blocking.map { "\($0.holder)" } ?? "Another process"
         return DataSourceError(
             .ownedElsewhere,
-            "\(holder) writes \(name)\(blocking.map { " for \($0.source)" } ?? "") and did not hand it over in time. Try again "
-                + "later, or keep the batches there short.", entityName: name)
+            "\(holder) is writing \(name)\(blocking.map { " for \($0.source)" } ?? "") and did not hand it over in time. Try again "
+                + "later, or keep the batches of that process short.", entityName: name)
     }
 
     // MARK: Following
@@ -122,7 +123,7 @@ package final class LeaseKeeper: Sendable {
 
     private var generation: Int { state.withLock { $0.generation } }
 
-    /// Asks the store, and takes what it says.
+    /// Reads the leases from the store, and applies them.
     @discardableResult
     private func take(_ ask: () throws(DataSourceError) -> LeaseTable) throws(DataSourceError) -> LeaseTable {
         let generation = generation
@@ -132,20 +133,20 @@ package final class LeaseKeeper: Sendable {
         return table
     }
 
-    /// The store was reset: nobody has anything.
+    /// The store was reset: there are no leases.
     func forget() { state.withLock { $0.forget() } }
 
-    /// What the store says next is true, whatever it has said before: it may have lost what it had said.
+    /// The next answer of the store counts, whatever it has said before, because it may have lost its newest state.
     func doubt() { state.withLock { $0.doubt() } }
 
-    /// Who has what, as the store says it.
+    /// The leases, as the store has them.
     func current() throws(DataSourceError) -> LeaseTable {
         try take { () throws(DataSourceError) in try sharing.leases() }
     }
 
     // MARK: Handing over
 
-    /// Hands over what others wait for and no batch uses.
+    /// Hands over the leases that others wait for and no batch uses.
     private func handOverSoon() {
         if state.withLock({ $0.beginHandOver() }) { queue.async { [weak self] in self?.handOver() } }
     }
@@ -157,7 +158,7 @@ package final class LeaseKeeper: Sendable {
         root.flush { _ in self.queue.async { self.release(step.leaving, root) } }
     }
 
-    /// Everything that could be committed is. What could not keeps its leases.
+    /// Everything that could be committed is committed. Leases of the rest are kept.
     private func release(_ leaving: [Int], _ root: RootContext) {
         let isPending = root.hasPendingSaves(of: Set(leaving))
         let released = state.withLock { $0.confirm(leaving, isPending: isPending) }

@@ -1,23 +1,23 @@
 internal import Dispatch
 package import RowStore
 
-/// Which leases a container has, who uses them, and who waits for them: a value that decides, and does nothing.
+/// Which leases a container has, which batches use them, and who waits for them. It is a value that decides, and does nothing.
 package struct LeaseState {
     /// What the store said last.
     private(set) var table = LeaseTable(version: -1, leases: [], tickets: [])
-    /// How often the store was reset. What it said before says nothing of the new one.
+    /// How often the store was reset. Older answers do not apply to the new store.
     package private(set) var generation = 0
     private var held: [Int: Held] = [:]
     /// The entities that other containers wait for.
     private var asked: Set<Int> = []
-    /// Since when tickets of others are known that were not answered.
+    /// When tickets of others were first seen, if they have not been answered.
     private var unanswered: [Int64: ContinuousClock.Instant] = [:]
     private var waits: [LeaseWait] = []
     /// Whether something is being handed over.
     private var isHandingOver = false
     /// Whether anything has changed since that began.
     private var isMoreToDo = false
-    /// When the next look is due.
+    /// When the next check is due.
     private var timer: ContinuousClock.Instant?
 
     private struct Held {
@@ -33,7 +33,7 @@ package struct LeaseState {
 
     // MARK: Batches
 
-    /// Lets a batch use leases, if they are all here and nobody else waits for one.
+    /// Lets a batch use leases, if they are all here and no other container waits for one.
     package mutating func use(_ entities: [Int]) -> LeaseUse? {
         for entity in entities {
             guard let lease = held[entity], !lease.isLeaving, !asked.contains(entity) else { return nil }
@@ -52,12 +52,12 @@ package struct LeaseState {
 
     /// A batch has ended.
     ///
-    /// - Returns: Whether others wait for one of its leases.
+    /// - Returns: Whether other containers wait for one of its leases.
     package mutating func endUse(_ use: LeaseUse) -> Bool {
         var isAsked = false
         // A store that was reset counts epochs from the beginning.
         guard use.generation == generation else { return false }
-        // A lease that was lost meanwhile and is here again is used by others.
+        // A lease that was lost meanwhile and is here again is used by other batches.
         for lease in use.epochs where held[lease.entity]?.epoch == lease.epoch {
             held[lease.entity]?.users -= 1
             if asked.contains(lease.entity) { isAsked = true }
@@ -67,10 +67,10 @@ package struct LeaseState {
 
     // MARK: Waiting
 
-    /// A batch waits from here on. The store has been asked already.
+    /// A batch begins to wait. The store has been asked already.
     mutating func add(_ wait: LeaseWait) { waits.append(wait) }
 
-    /// A batch does not wait any more.
+    /// A batch stops waiting.
     ///
     /// - Returns: Whether it was still waiting.
     mutating func remove(_ wait: LeaseWait) -> Bool {
@@ -79,11 +79,11 @@ package struct LeaseState {
         return true
     }
 
-    /// Lets those go on whose tickets were served.
+    /// Lets the batches continue whose tickets were served.
     private mutating func serve() {
         for wait in waits where !isWaiting(wait) {
             let leases = wait.entities.map { held[$0] }
-            // What was given and taken away again has to be asked for once more.
+            // A lease that was given and taken away again must be requested again.
             let isLost = leases.contains { $0 == nil }
             if !isLost, leases.contains(where: { $0?.isLeaving ?? false }) { continue }
             wait.end(isLost ? nil : begin(wait.entities))
@@ -93,7 +93,7 @@ package struct LeaseState {
 
     private func isWaiting(_ wait: LeaseWait) -> Bool {
         guard let ticket = wait.ticket else { return false }
-        // No other ticket ever had the number.
+        // No other ticket ever had this number.
         return table.tickets.contains { $0.number == ticket }
     }
 
@@ -104,7 +104,7 @@ package struct LeaseState {
 
     // MARK: Following
 
-    /// Takes what the store says, unless it is known that it has said something newer, or was reset since it was asked.
+    /// Takes an answer of the store, unless a newer one is known, or the store was reset since it was asked.
     ///
     /// - Parameter asked: The generation when the store was asked.
     package mutating func take(_ table: LeaseTable, own: Int64, asked generation: Int) {
@@ -127,7 +127,7 @@ package struct LeaseState {
         serve()
     }
 
-    /// The next table is taken, whatever its version is.
+    /// The next table is accepted, whatever its version.
     package mutating func doubt() { table = LeaseTable(version: -1, leases: table.leases, tickets: table.tickets) }
 
     /// The store was reset.
@@ -143,7 +143,7 @@ package struct LeaseState {
 
     /// A hand-over is due, if others wait for a lease that this container has.
     ///
-    /// - Returns: Whether to begin the hand-over. If false, there is nothing to do, or the one under way looks once more.
+    /// - Returns: Whether to begin the hand-over. If false, there is nothing to do, or the one under way will check once more.
     mutating func beginHandOver() -> Bool {
         guard asked.contains(where: { held[$0] != nil }) else { return false }
         isMoreToDo = isHandingOver
@@ -151,20 +151,20 @@ package struct LeaseState {
         return !isHandingOver
     }
 
-    /// - Returns: Whether to begin anew.
+    /// - Returns: Whether to begin again.
     mutating func endHandOver() -> Bool {
         isHandingOver = false
         defer { isMoreToDo = false }
         return isMoreToDo
     }
 
-    /// What to do for those who wait.
+    /// The next actions for those who wait.
     struct Step {
-        /// What no batch uses, and no batch may use from here on.
+        /// Leases that no batch uses, and that no batch may use from now on.
         var leaving: [Int] = []
-        /// Tickets of others that were not told for too long that they are known.
+        /// Tickets of others that have waited too long for a sign that they are known.
         var unanswered: [Int64] = []
-        /// When to look again; nil for when something changes.
+        /// When to check again; nil to wait for a change.
         var delay: Duration?
     }
 
@@ -192,7 +192,7 @@ package struct LeaseState {
         return step
     }
 
-    /// What of that may be given away now; the rest is kept.
+    /// The part of these leases that may be given away now; the rest is kept.
     ///
     /// - Parameter isPending: Whether there are saves that cannot be committed, so that nothing may be given away.
     mutating func confirm(_ leaving: [Int], isPending: Bool) -> [Int] {
@@ -204,13 +204,13 @@ package struct LeaseState {
     /// Whether no batch uses the lease of an entity. For tests.
     package func isIdle(_ entity: Int) -> Bool { held[entity]?.users == 0 }
 
-    /// Lets batches use leases that were about to be given away.
+    /// Lets batches use leases again that were about to be given away.
     mutating func keep(_ entities: [Int]) {
         for entity in entities { held[entity]?.isLeaving = false }
         serve()
     }
 
-    /// - Returns: Whether a look at that time has to be arranged.
+    /// - Returns: Whether a check at that time must be scheduled.
     mutating func setTimer(_ time: ContinuousClock.Instant) -> Bool {
         if let timer, timer <= time { return false }
         timer = time
@@ -248,7 +248,7 @@ final class LeaseWait: Sendable {
         self.ticket = ticket
     }
 
-    /// What it has got; nil if it has to ask again.
+    /// The leases that it got; nil if it has to ask again.
     var use: LeaseUse? { taken.withLock { $0 } }
 
     func end(_ use: LeaseUse?) {

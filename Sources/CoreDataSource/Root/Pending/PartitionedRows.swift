@@ -1,6 +1,6 @@
-/// Values by key, in parts: whoever changes one while somebody else has a copy copies the part that the key is in, not all.
+/// Values by key, in parts: changing a value while a copy exists copies only the part that contains its key.
 ///
-/// A snapshot of the pending rows is such a copy. Parts are split as they grow, so that few keys cost no more than in one
+/// A snapshot of the pending rows is such a copy. Parts are split as they grow, so that a few keys cost no more than in one
 /// dictionary.
 package struct PartitionedRows<Key: FixedWidthInteger & Sendable, Value: Sendable>: Sendable {
     private var parts: [[Key: Value]] = [[:]]
@@ -22,7 +22,7 @@ package struct PartitionedRows<Key: FixedWidthInteger & Sendable, Value: Sendabl
 
     /// Sets a value.
     ///
-    /// - Returns: The one that was there.
+    /// - Returns: The previous value.
     @discardableResult
     package mutating func updateValue(_ value: Value, forKey key: Key) -> Value? {
         let old = parts[part(of: key)].updateValue(value, forKey: key)
@@ -37,9 +37,9 @@ package struct PartitionedRows<Key: FixedWidthInteger & Sendable, Value: Sendabl
         return old
     }
 
-    /// Changes a value in its place.
+    /// Changes a value in place.
     ///
-    /// - Parameter initial: What is there if nothing was.
+    /// - Parameter initial: The value to start with if there is none.
     package mutating func change(_ key: Key, initial: @autoclosure () -> Value, _ body: (inout Value) -> Void) {
         let place = part(of: key)
         let before = parts[place].count
@@ -47,9 +47,9 @@ package struct PartitionedRows<Key: FixedWidthInteger & Sendable, Value: Sendabl
         if parts[place].count > before { grow() }
     }
 
-    /// Changes a value in its place, if there is one.
+    /// Changes a value in place, if there is one.
     ///
-    /// - Parameter body: Says whether it goes.
+    /// - Parameter body: Returns whether to remove the value.
     package mutating func removeIf(_ key: Key, _ body: (inout Value) -> Bool) {
         let place = part(of: key)
         guard let index = parts[place].index(forKey: key) else { return }
@@ -65,7 +65,7 @@ package struct PartitionedRows<Key: FixedWidthInteger & Sendable, Value: Sendabl
 
     private func part(of key: Key) -> Int {
         if parts.count == 1 { return 0 }
-        // Keys follow each other, and hashes are anything: the upper bits of the product depend on all bits of both.
+        // Keys are consecutive, and hashes are arbitrary: the upper bits of the product depend on all bits of both.
         let mixed = UInt64(truncatingIfNeeded: key) &* 0x9E37_79B9_7F4A_7C15
         return Int(truncatingIfNeeded: mixed >> 40) & (parts.count - 1)
     }

@@ -1,11 +1,11 @@
 internal import RowStore
 
-/// The rows that one large save left, by key, by unique values and by where they lead to.
+/// The rows that one large save left, by key, by unique values and by their links.
 ///
-/// It is made by the saving context, before any other waits for it, and never changes. Looking a row up takes time that grows
-/// with the logarithm of the save's rows.
+/// It is made by the saving context, before any other context waits for it, and never changes. Looking up a row takes time
+/// proportional to the logarithm of the save's rows.
 final class PendingBlock: Sendable {
-    /// From how many rows on a save has a block of its own.
+    /// A save with at least this many rows has a block of its own.
     static let smallestCount = 1024
 
     let number: Int64
@@ -15,9 +15,9 @@ final class PendingBlock: Sendable {
         let layout: EntityLayout
         /// In ascending order.
         var keys: ContiguousArray<Int64> = []
-        /// What was left of the row of each key.
+        /// The rows that were left, in the order of the keys.
         var rows: ContiguousArray<RowSnapshot?> = []
-        /// For each constraint the rows' places plus one, in a table with open addressing; 0 is a free slot.
+        /// For each constraint the positions of the rows plus one, in a table with open addressing; 0 is a free slot.
         var places: [ContiguousArray<UInt32>] = []
         /// For each column of links.
         var sources: [PendingSources] = []
@@ -86,7 +86,7 @@ final class PendingBlock: Sendable {
         return table.sources[link].places(end, table.rows).map { table.keys[$0] }
     }
 
-    /// What was left of a row, if the save touched it.
+    /// What was left of a row, if the save changed it.
     func row(_ entity: Int, _ key: Int64) -> PendingRow? {
         guard let table = tables[entity] else { return nil }
         var (low, high) = (0, table.keys.count)
@@ -113,7 +113,7 @@ final class PendingBlock: Sendable {
         return nil
     }
 
-    /// Hands over what was left of each row of an entity.
+    /// Passes on what was left of each row of an entity.
     func forEachRow(
         _ entity: Int, _ body: (Int64, PendingRow) throws(DataSourceError) -> Void
     ) throws(DataSourceError) {

@@ -1,6 +1,6 @@
 internal import RowStore
 
-/// What the newest of some saves left of a row.
+/// The newest version of a row that some saves left.
 struct PendingRow {
     /// The number of that save.
     let number: Int64
@@ -9,7 +9,7 @@ struct PendingRow {
 }
 
 extension EntityChanges {
-    /// Hands over what the save left of each row that it touched: the new row, or nil for a deleted one.
+    /// Passes on what the save left of each row that it changed: the new row, or nil for a deleted one.
     func forEachRow(_ body: (Int64, RowSnapshot?) -> Void) {
         for row in inserted { body(row.key, row.row) }
         for row in updated { body(row.key, row.row) }
@@ -18,8 +18,8 @@ extension EntityChanges {
 }
 
 extension RowSnapshot {
-    /// The hash of the values in the columns of a uniqueness constraint; nil if one of them is null, which collides with
-    /// nothing.
+    /// The hash of the values in the columns of a uniqueness constraint; nil if one of them is null, because null never
+    /// collides.
     func uniqueHash(_ columns: [Int], _ layout: EntityLayout) -> UInt64? {
         var hash = UniqueHash()
         for column in columns {

@@ -3,8 +3,8 @@ internal import Synchronization
 
 /// What a read of the store may lack: the rows of saves that are not committed yet, or were not when the read began.
 ///
-/// Looking for one row, by its key or by unique values, costs the same however many saves are pending. So does looking for
-/// those that lead to a row.
+/// Looking up one row, by its key or by unique values, costs the same no matter how many saves are pending. The same holds for
+/// the rows that lead to a row.
 struct PendingRows {
     private let layout: ModelLayout
     /// The rows of small saves, by entity.
@@ -19,7 +19,7 @@ struct PendingRows {
         tables = Array(repeating: nil, count: layout.entities.count)
     }
 
-    /// The block of a save that will be added, if it is large. It takes a while to make, and needs no lock.
+    /// The block of a save that will be added, if it is large. Making it takes a while, and needs no lock.
     static func block(_ changes: ChangeSet, _ layout: ModelLayout) -> PendingBlock? {
         changes.rowCount < PendingBlock.smallestCount ? nil : PendingBlock(changes, number: 0, layout)
     }
@@ -39,7 +39,7 @@ struct PendingRows {
         tables[entity] = table
     }
 
-    /// Forgets the rows of a save, but for those that a newer save has touched.
+    /// Forgets the rows of a save, except those that a newer save has changed.
     mutating func remove(_ changes: ChangeSet) {
         if let block = blocks.firstIndex(where: { $0.number == changes.number }) {
             blocks.remove(at: block)
@@ -66,7 +66,7 @@ struct PendingRows {
 
     // MARK: Looking
 
-    /// What the newest save after that number left of a row; nil if none touched it.
+    /// What the newest save after that number left of a row; nil if none changed it.
     func row(_ entity: Int, _ key: Int64, after number: Int64) -> PendingRow? {
         var newest = tables[entity]?.rows[key]
         examined.add(1 + blocks.count)
@@ -89,7 +89,7 @@ struct PendingRows {
         var keys = tables[entity]?.keys(constraint, hash.value) ?? []
         keys += blocks.compactMap { $0.key(entity, constraint, hash.value, values) }
         for key in keys {
-            // Of a row that was saved more than once, only what the newest save left counts.
+            // For a row that was saved more than once, only what the newest save left counts.
             if let row = row(entity, key, after: number)?.row, row.holds(values, columns) {
                 return StoredRow(key: key, row: row)
             }
@@ -105,8 +105,8 @@ struct PendingRows {
             blocks: blocks.filter { $0.number > number && !$0.isEmpty(entity) })
     }
 
-    /// Rows of an entity that saves after that number left: those that take the place of stored ones which were found, and
-    /// all that may lead to the ends asked for.
+    /// Rows of an entity that saves after that number left: those that replace stored rows that were found, and all that may
+    /// lead to the requested ends.
     func view(_ entity: Int, _ lookup: LinkLookup?, under stored: [StoredRow], after number: Int64) -> PendingView {
         guard let lookup, stored.count < count(entity) else { return view(entity, after: number) }
         var keys = stored.map(\.key)
@@ -133,7 +133,7 @@ struct PendingRows {
         }
     }
 
-    /// The most rows of an entity that a save copies for each that it adds, after a snapshot was taken.
+    /// The most rows of an entity that a save copies for each row that it adds, after a snapshot was taken.
     func largestPartCount(_ entity: Int) -> Int { tables[entity]?.rows.largestPartCount ?? 0 }
 
     private func count(_ entity: Int) -> Int {
@@ -146,7 +146,7 @@ struct PendingRows {
     }
 }
 
-/// Counts what is looked at. Any thread may look.
+/// Counts the rows that are looked at, on any thread.
 package final class PendingCounter: Sendable {
     private let count = Atomic(0)
 

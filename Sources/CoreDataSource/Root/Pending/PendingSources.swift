@@ -1,11 +1,11 @@
 internal import RowStore
 
-/// Which of many rows lead to a row by one column, found without looking at the others.
+/// The rows that lead to a row by one column, found without looking at the others.
 struct PendingSources: Sendable {
     private let column: Int
-    /// For each row that is led to the last place plus one, in a table with open addressing; 0 is a free slot.
+    /// For each destination the last position plus one, in a table with open addressing; 0 is a free slot.
     private var last: ContiguousArray<UInt32> = []
-    /// For each place the one before it plus one that leads to the same row; 0 for none.
+    /// For each position the previous one plus one that leads to the same row; 0 for none.
     private var previous: ContiguousArray<UInt32> = []
 
     init(_ column: Int, _ rows: ContiguousArray<RowSnapshot?>) {
@@ -23,7 +23,7 @@ struct PendingSources: Sendable {
         }
     }
 
-    /// The places of the rows that lead to that one.
+    /// The positions of the rows that lead to that one.
     func places(_ end: Int64, _ rows: ContiguousArray<RowSnapshot?>) -> [Int] {
         if last.isEmpty { return [] }
         var places: [Int] = []
@@ -46,13 +46,13 @@ struct PendingSources: Sendable {
     }
 }
 
-/// The rows for which a query asks by where they lead to.
+/// The rows that a query finds by where they lead to.
 struct LinkLookup {
     /// The position in ``EntityLayout/linkColumns``.
     let link: Int
     let ends: [Int64]
 
-    /// Nil for a query that asks for other rows too.
+    /// Nil for a query that also finds other rows.
     init?(_ query: RowQuery, _ layout: EntityLayout) {
         guard !layout.linkColumns.isEmpty, let (column, values) = query.predicate.wantedValues(layout),
             let link = layout.linkColumns.firstIndex(of: column), !values.contains(.null)

@@ -1,6 +1,6 @@
 internal import RowStore
 
-/// The rows that small saves left of one entity, by key, by unique values and by where they lead to.
+/// The rows that small saves left of one entity, by key, by unique values and by their links.
 struct PendingTable {
     let layout: EntityLayout
     private(set) var rows = PartitionedRows<Int64, PendingRow>()
@@ -15,7 +15,7 @@ struct PendingTable {
         sources = Array(repeating: PartitionedRows(), count: layout.linkColumns.count)
     }
 
-    /// Takes what a save left of a row, unless a newer save has left something else.
+    /// Stores what a save left of a row, unless a newer save has left something else.
     mutating func put(_ key: Int64, _ row: PendingRow) {
         if let older = rows.updateValue(row, forKey: key) {
             guard older.number <= row.number else {
@@ -35,7 +35,7 @@ struct PendingTable {
         }
     }
 
-    /// Forgets a row if that save was the newest that touched it.
+    /// Forgets a row if that save was the newest that changed it.
     mutating func remove(_ key: Int64, leftBy number: Int64) {
         guard rows[key]?.number == number, let removed = rows.removeValue(forKey: key) else { return }
         if let row = removed.row { removeValues(of: row, key) }
@@ -74,7 +74,7 @@ private enum PendingKeys: Sendable {
         switch self {
         case .one(let other): if other != key { self = .several([other, key]) }
         case .several(var keys):
-            // Nobody else holds the set now, so that it is not copied.
+            // No other reference holds the set now, so it is not copied.
             self = .one(key)
             keys.insert(key)
             self = .several(keys)

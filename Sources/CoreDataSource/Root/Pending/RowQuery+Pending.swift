@@ -1,20 +1,19 @@
 internal import RowStore
 
-/// Rows that take the place of stored ones.
+/// Rows that replace stored ones.
 protocol NewerRows {
     var isEmpty: Bool { get }
-    /// Whether the stored row of that key, if there is one, does not count.
+    /// Whether the stored row with that key, if there is one, is ignored.
     func replaces(_ key: Int64) -> Bool
-    /// Hands over the rows that count instead. Deleted ones are not among them.
+    /// Passes on the rows that count instead. Deleted ones are left out.
     func forEachRow(_ body: (Int64, RowSnapshot) throws(DataSourceError) -> Void) throws(DataSourceError)
 }
 
 extension RowQuery {
-    /// The first rows of the query, those that limit and offset speak of or more, given the first ones that are stored and
-    /// match, and newer ones.
+    /// The first rows of the query, within limit and offset or more, from the first stored rows that match and the newer ones.
     ///
     /// - Parameter isComplete: Whether the stored rows are all that match.
-    /// - Returns: Nil if more stored rows have to be read to know.
+    /// - Returns: Nil if more stored rows must be read.
     /// - Throws: What the predicate throws.
     func firstRows(
         _ stored: [StoredRow], under newer: some NewerRows, isComplete: Bool, _ layout: EntityLayout
@@ -26,7 +25,7 @@ extension RowQuery {
         var rows = merge(more, into: stored.filter { !newer.replaces($0.key) }, layout)
         if isComplete { return rows }
         if isOrdered, let last = stored.last {
-            // Stored rows that were not read may come before newer rows that follow the last one that was.
+            // Stored rows that were not read may come before newer rows that follow the last one that was read.
             while let row = rows.last, last.precedes(row, by: sort, layout) { rows.removeLast() }
         }
         return rows.count >= offset + (limit ?? .max) ? rows : nil

@@ -1,5 +1,5 @@
 extension EntityShape {
-    /// One line per fact. Names are quoted, so that no two shapes give the same text.
+    /// One line for each fact. Names are quoted, so that different shapes never have the same text.
     func canonicalForm(parentHash: ModelHash?) -> String {
         var lines = ["entity \(name.quotedWord) schema \(ManagedObjectModel.schemaFormat)"]
         if let parentName {
@@ -15,7 +15,7 @@ extension EntityShape {
 }
 
 extension AttributeShape {
-    /// - Parameter extras: Words that the canonical form does not have.
+    /// - Parameter extras: Words that the canonical form leaves out.
     func form(with extras: [String] = []) -> String {
         var words = [
             path.map(\.quotedWord).joined(separator: "."), type.rawValue, isOptional ? "optional" : "required",
@@ -30,7 +30,7 @@ extension AttributeShape {
 }
 
 extension RelationshipShape {
-    /// - Parameter extras: Words that the canonical form does not have.
+    /// - Parameter extras: Words that the canonical form leaves out.
     func form(with extras: [String] = []) -> String {
         var words = [name.quotedWord, isToMany ? "to many" : "to one", destinationName.quotedWord]
         if let inverseName { words.append("inverse \(inverseName.quotedWord)") }

@@ -1,5 +1,5 @@
 extension EntityShape {
-    /// What changed in the entity itself, its properties aside.
+    /// The changes in the entity itself, without its properties.
     func words(to new: EntityShape) -> [String] {
         let removed = uniquenessConstraints.filter { !new.uniquenessConstraints.contains($0) }
         let added = new.uniquenessConstraints.filter { !uniquenessConstraints.contains($0) }
@@ -34,7 +34,7 @@ extension EntityShape {
     }
 }
 
-/// What attributes and relationships have in common where they are compared.
+/// The parts of attributes and relationships that are compared.
 protocol PropertyShape {
     var path: [String] { get }
     /// What it is, in words: `Decimal, optional`.

@@ -1,6 +1,6 @@
-/// What of an entity decides how its rows are stored, and nothing else: equal shapes, equal tables.
+/// The parts of an entity that determine how its rows are stored, and nothing else: equal shapes have equal tables.
 ///
-/// The canonical form and ``ModelDifference`` are both made from shapes, so that what counts is said once, here.
+/// The canonical form and ``ModelDifference`` are both made from shapes, so that both cover the same things.
 struct EntityShape: Hashable {
     var name: String
     var parentName: String?
@@ -36,7 +36,7 @@ struct EntityShape: Hashable {
 
 /// The shape of a stored attribute, or of one leaf of a composite.
 struct AttributeShape: Hashable {
-    /// The attribute's name, preceded by those of the composite attributes that it lies in.
+    /// The attribute's name, preceded by those of the composite attributes that contain it.
     var path: [String]
     var type: AttributeType
     var isOptional: Bool
@@ -55,7 +55,7 @@ struct AttributeShape: Hashable {
         let shape = AttributeShape(
             path: (outer?.path ?? []) + [attribute.name],
             type: attribute.type,
-            // A composite that is absent has no leaves, so nothing inside an optional one can be required.
+            // A composite that is absent has no leaves, so nothing inside an optional composite can be required.
             isOptional: attribute.isOptional || outer?.isOptional ?? false,
             derivationExpression: attribute.derivationExpression,
             versionHashModifiers: (outer?.versionHashModifiers ?? []) + [attribute.versionHashModifier]
@@ -76,13 +76,13 @@ struct RelationshipShape: Hashable {
     var isToMany: Bool
     var isOrdered: Bool
     var isOptional: Bool
-    /// 0 on a to-one relationship, where optionality says it all; so is the maximum.
+    /// 0 for a to-one relationship, where optionality is enough; so is the maximum.
     var minimumCount: Int
     /// 0 for no limit.
     var maximumCount: Int
     var versionHashModifier: String?
 
-    /// The counts of a to-one relationship are left out, because old tools wrote what new ones do not: saving a model
+    /// The counts of a to-one relationship are left out, because old tools wrote other values than new ones: saving a model
     /// with a newer tool must not change its hash.
     init(_ relationship: RelationshipDescription) {
         name = relationship.name

@@ -1,10 +1,10 @@
-/// Answers queries with joined columns by queries without, wherever a store cannot answer them at once: the related rows
-/// are read for many rows together.
+/// Answers queries with joined columns by queries without, if a store cannot answer them directly. The related rows are read
+/// for many rows together.
 package struct Join<View: RowView> {
     let view: View
     let budget: QueryBudget
 
-    /// For how many rows the related ones are read at once.
+    /// For how many rows related rows are read at once.
     private static var batchSize: Int { 1000 }
 
     package init(_ view: View, _ budget: QueryBudget) {
@@ -42,7 +42,7 @@ package struct Join<View: RowView> {
 
     /// The rows with their joined columns.
     ///
-    /// - Parameter outer: For each row the one from which a relationship led to it, if it is a related one.
+    /// - Parameter outer: For each row, the row from which a relationship led to it, if it is a related one.
     package func filled(
         _ rows: [StoredRow], _ columns: [JoinedColumn], outer: [StoredRow] = []
     ) throws(DataSourceError) -> [StoredRow] {
@@ -74,7 +74,7 @@ package struct Join<View: RowView> {
         return values
     }
 
-    /// Hands over the related rows that count, with their joined columns, each with the place of its owner.
+    /// Passes on the related rows that match, with their joined columns, each with the position of its owner.
     private func forEachRelated(
         _ related: RelatedRows, of owners: [StoredRow], _ body: (Int, StoredRow) -> Void
     ) throws(DataSourceError) {
@@ -91,7 +91,7 @@ package struct Join<View: RowView> {
         }
     }
 
-    /// All rows to which the relationship leads, with the places of their owners.
+    /// All rows at the end of the relationship, with the positions of their owners.
     private func pairs(
         _ related: RelatedRows, _ owners: [StoredRow]
     ) throws(DataSourceError) -> [(owner: Int, row: StoredRow)] {
@@ -123,7 +123,7 @@ package struct Join<View: RowView> {
 
     // MARK: Predicates
 
-    /// The predicate with those tests of related rows that stand for sets of keys replaced by these sets.
+    /// The predicate, with tests of related rows replaced by sets of keys.
     private func resolved(
         _ predicate: RowPredicate, _ joined: [JoinedColumn], _ layout: EntityLayout
     ) throws(DataSourceError) -> RowPredicate {
@@ -146,7 +146,7 @@ package struct Join<View: RowView> {
         return resolved
     }
 
-    /// Which rows have any of the related rows, as a test of their own columns.
+    /// Finds the rows that have any of the related rows, as a test of their own columns.
     private func members(_ related: RelatedRows) throws(DataSourceError) -> RowPredicate {
         var query = RowQuery(entity: related.destination, predicate: related.predicate, budget: budget)
         query.joined = related.joined
@@ -172,7 +172,7 @@ package struct Join<View: RowView> {
 }
 
 extension JoinedColumn {
-    /// What the column is for a row that leads to these.
+    /// The value of the column for a row that leads to these.
     fileprivate func value(of related: [StoredRow]) -> RowValue {
         switch source {
         case .outer, .outerKey: .null

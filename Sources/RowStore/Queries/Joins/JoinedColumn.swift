@@ -1,25 +1,25 @@
-/// A column that a query adds to its rows: a value that comes from the rows to which a relationship leads.
+/// A column that a query adds to its rows: a value from the rows at the end of a relationship.
 ///
-/// Everything that a query does with columns it does with these too: it compares them, sorts by them, returns them.
+/// A query can use it like any other column: to compare, to sort and to return values.
 package struct JoinedColumn: Sendable, Hashable {
     package indirect enum Source: Sendable, Hashable {
-        /// A column of the row whose related rows these are. It is among the columns of related rows only.
+        /// A column of the owner of the related rows. It only occurs among the columns of related rows.
         case outer(column: Int)
         /// The key of that row.
         case outerKey
-        /// A column of the row to which a to-one relationship leads; null if it leads nowhere.
+        /// A column of the destination of a to-one relationship; null if it leads nowhere.
         case value(RelatedRows, column: Int)
         /// The key of that row.
         case key(RelatedRows)
         /// Whether there is any related row: 1 or 0.
         case exists(RelatedRows)
-        /// What is made of a column of all related rows, or their number, which needs no column.
+        /// An aggregate of a column of all related rows, or their number, which needs no column.
         case aggregate(RelatedRows, FetchFunction, column: Int?)
     }
 
     package let source: Source
     package let kind: ValueKind
-    /// Of an aggregate: the kind of number in which it is calculated.
+    /// The kind of number in which an aggregate is calculated.
     package let calculation: ValueKind
 
     package init(_ source: Source, _ kind: ValueKind, calculation: ValueKind? = nil) {
@@ -28,7 +28,7 @@ package struct JoinedColumn: Sendable, Hashable {
         self.calculation = calculation ?? kind
     }
 
-    /// The related rows that it comes from; nil for a column of the row outside.
+    /// The related rows that it comes from; nil for a column of the outer row.
     package var related: RelatedRows? {
         switch source {
         case .outer, .outerKey: nil
@@ -38,15 +38,15 @@ package struct JoinedColumn: Sendable, Hashable {
 
     // MARK: Numbers
 
-    /// The numbers of joined columns come after those that an entity's own columns can have, and say how values are kept.
+    /// The numbers of joined columns come after those of an entity's own columns, and include the storage.
     private static let firstNumber = 1 << 20
 
     package static func isJoined(_ column: Int) -> Bool { column >= firstNumber }
 
-    /// The place of a joined column among those of its query.
+    /// The position of a joined column among those of its query.
     package static func index(_ column: Int) -> Int { (column - firstNumber) >> 3 }
 
-    /// The number of the joined column at that place.
+    /// The number of the joined column at that position.
     package func number(at index: Int) -> Int {
         JoinedColumn.firstNumber + (index << 3 | (kind == .decimal ? 4 : 0) | Int(kind.storage.rawValue))
     }
@@ -59,7 +59,7 @@ package struct JoinedColumn: Sendable, Hashable {
 
 /// Rows to which a relationship leads, all or some of them.
 package struct RelatedRows: Sendable, Hashable {
-    /// How a row of the one side finds those of the other.
+    /// How a row on one side finds those on the other.
     package enum Link: Sendable, Hashable {
         /// A column of the source has the key of its destination.
         case destination(column: Int)
@@ -70,13 +70,13 @@ package struct RelatedRows: Sendable, Hashable {
     }
 
     package let link: Link
-    /// The entity by whose columns the predicate is.
+    /// The entity whose columns the predicate uses.
     package let destination: Int
-    /// The entities that the rows can be of.
+    /// The entities that the rows can have.
     package let family: [Int]
-    /// Which of them count.
+    /// Which of them match.
     package var predicate: RowPredicate
-    /// What the rows get from others.
+    /// Their joined columns.
     package var joined: [JoinedColumn]
 
     package init(
@@ -90,7 +90,7 @@ package struct RelatedRows: Sendable, Hashable {
         self.joined = joined
     }
 
-    /// - Returns: Nil for a relationship that is stored nowhere.
+    /// - Returns: Nil for a relationship that is not stored.
     package init?(_ relationship: RelationshipLayout) {
         let link: Link
         switch relationship.storage {
@@ -102,12 +102,12 @@ package struct RelatedRows: Sendable, Hashable {
         self.init(link, destination: relationship.destination, family: relationship.destinationFamily)
     }
 
-    /// Whether what they are depends on more of the source than its links.
+    /// Whether the related rows depend on more of the source than its links.
     package var isCorrelated: Bool {
         joined.contains { $0.related == nil }
     }
 
-    /// Whose rows matter.
+    /// The entities whose rows affect the result.
     package func collectEntities(_ entities: inout Set<Int>) {
         entities.formUnion(family)
         if case .pairs(let layout, _, _) = link { entities.insert(layout) }
@@ -116,14 +116,14 @@ package struct RelatedRows: Sendable, Hashable {
 }
 
 extension EntityLayout {
-    /// How the values of a column are ordered, whether it is one of the entity or a joined one.
+    /// The order of a column's values, for a column of the entity or a joined one.
     package func order(of column: Int) -> ColumnOrder {
         JoinedColumn.isJoined(column) ? JoinedColumn.order(column) : orders[column]
     }
 }
 
 extension StoredRow {
-    /// The columns that have a column, and its place there.
+    /// The stored columns, and the position of each.
     @inline(__always)
     package func cell(_ column: Int) -> (row: RowSnapshot, column: Int) {
         JoinedColumn.isJoined(column) ? joinedCell(column) : (row, column)
@@ -134,7 +134,7 @@ extension StoredRow {
         return (joined ?? RowSnapshot(columnCount: index + 1), index)
     }
 
-    /// Whether all columns hold the same as in another version of the row.
+    /// Whether all columns have the same values as in another version of the row.
     package func isIdentical(to other: StoredRow) -> Bool {
         row.words == other.row.words && joined?.words == other.joined?.words
     }

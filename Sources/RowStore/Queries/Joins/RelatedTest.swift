@@ -1,12 +1,12 @@
-/// A test of one joined column, as the question if there is any related row that passes.
+/// A test of one joined column, rewritten as a test whether any related row passes.
 ///
-/// It can be asked of the related rows first, by whatever index they have.
+/// It can be evaluated on the related rows first, by any index that they have.
 package struct RelatedTest {
     package let related: RelatedRows
-    /// Whether the rows pass that have no such related row.
+    /// Whether a row without such a related row passes.
     package let isNegated: Bool
 
-    /// - Returns: Nil if the test is no such question.
+    /// - Returns: Nil if the test cannot be rewritten.
     package init?(_ predicate: RowPredicate, _ joined: [JoinedColumn], _ layout: EntityLayout) {
         var columns: Set<Int> = []
         guard !predicate.collectColumns(&columns), columns.count == 1, let number = columns.first,
@@ -18,7 +18,7 @@ package struct RelatedTest {
             self.related = related
             isNegated = wanted == 0
         case .value(var related, let column) where !related.isCorrelated:
-            // What holds for null holds for a row that leads nowhere: all pass but those that lead to one that fails.
+            // If null passes, a row that leads nowhere passes: so all pass except those that lead to a row that fails.
             guard let holdsForNull = predicate.holdsForNull(layout) else { return nil }
             let test = predicate.mappingColumns { $0 == number ? column : $0 }
             let wanted = holdsForNull ? RowPredicate.not(test) : test
@@ -36,7 +36,7 @@ package struct RelatedTest {
 }
 
 extension RowPredicate {
-    /// The same test of the row's own key, if it is a test of what is equal.
+    /// The same test on the row's own key, if it is a test of equality.
     fileprivate var aboutKey: RowPredicate? {
         switch self {
         case .compare(_, .equal, .null): .constant(false)
@@ -49,7 +49,7 @@ extension RowPredicate {
         }
     }
 
-    /// Whether it is made of other predicates.
+    /// Whether it consists of other predicates.
     fileprivate var holdsOthers: Bool {
         switch self {
         case .not, .and, .or, .constant, .follows: true
@@ -57,13 +57,13 @@ extension RowPredicate {
         }
     }
 
-    /// The answer for a row that has null in its only column, a joined one; nil if it cannot be told.
+    /// The result for a row with null in its only column, a joined one; nil if it is not known.
     fileprivate func holdsForNull(_ layout: EntityLayout) -> Bool? {
         try? evaluate(StoredRow(key: 0, row: RowSnapshot(columnCount: 1)), layout, QueryBudget())
     }
 
-    /// What is left of it for rows without joined columns: it holds for every row for which the predicate holds, and for
-    /// others perhaps.
+    /// The part of it for rows without joined columns. It is true for every row for which the predicate is true, and possibly
+    /// for others.
     package var withoutJoined: RowPredicate {
         switch self {
         case .and(let parts): .and(parts.map(\.withoutJoined).filter { $0 != .constant(true) })
@@ -71,14 +71,14 @@ extension RowPredicate {
         }
     }
 
-    /// Whether it asks for a joined column.
+    /// Whether it uses a joined column.
     package var asksJoined: Bool {
         var columns: Set<Int> = []
         _ = collectColumns(&columns)
         return columns.contains(where: JoinedColumn.isJoined)
     }
 
-    /// The same predicate about other columns.
+    /// The same predicate on other columns.
     package func mappingColumns(_ map: (Int) -> Int) -> RowPredicate {
         switch self {
         case .constant, .compareKey: self

@@ -1,15 +1,15 @@
-/// Rows as they are seen from one place at one time: what a store has, with saves that are pending, or with a batch's edits.
+/// Rows as they are seen at one moment: those of a store, with pending saves, or with the edits of a batch.
 package protocol RowView {
     var layout: ModelLayout { get }
 
     /// The rows of one concrete entity that match, in the order of the query.
     ///
-    /// - Parameter query: One without joined columns.
+    /// - Parameter query: A query without joined columns.
     func rows(_ query: RowQuery) throws(DataSourceError) -> [StoredRow]
 }
 
 extension RowView {
-    /// The rows of several entities whose column holds one of the keys, in any order.
+    /// The rows of several entities whose column has one of the keys, in any order.
     package func rows(
         _ entities: [Int], _ column: RowExpression, in keys: [Int64], columns: [Int]? = nil, _ budget: QueryBudget
     ) throws(DataSourceError) -> [StoredRow] {

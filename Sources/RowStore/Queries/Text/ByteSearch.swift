@@ -4,9 +4,9 @@ internal import Glibc
 internal import Darwin
 #endif
 
-/// Looking for bytes in bytes.
+/// Searching for bytes in bytes.
 enum ByteSearch {
-    /// From this length on the time must not grow with the product of both lengths.
+    /// From this length on, the time must not be proportional to the product of both lengths.
     private static let longWanted = 64
 
     static func contains(_ wanted: UnsafeRawBufferPointer, in text: UnsafeRawBufferPointer) -> Bool {
@@ -32,7 +32,7 @@ enum ByteSearch {
             && compareBytes(UnsafeRawBufferPointer(rebasing: text[(text.count - wanted.count)...]), wanted) == 0
     }
 
-    /// Knuth, Morris and Pratt's way: no byte of the string is looked at again after a mismatch.
+    /// The algorithm of Knuth, Morris and Pratt: no byte of the string is compared again after a mismatch.
     private static func containsLong(_ wanted: UnsafeRawBufferPointer, in text: UnsafeRawBufferPointer) -> Bool {
         if wanted.count > text.count { return false }
         var borders = [0]

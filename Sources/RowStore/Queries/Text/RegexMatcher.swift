@@ -1,8 +1,8 @@
 internal import Foundation
 
-/// A regular expression that has to match whole strings, compiled once and kept for the next query.
+/// A regular expression for whole strings, compiled once and kept for the next query.
 ///
-/// A match that takes more steps than the query's budget has, or too much memory, is given up.
+/// A match is given up if it needs more steps than the query's budget allows, or too much memory.
 final class RegexMatcher: Sendable {
     private let expression: NSRegularExpression
     private let pattern: String
@@ -12,7 +12,7 @@ final class RegexMatcher: Sendable {
     private static let stepsPerReport = 10_000
     /// How many steps of a query's budget one step of the engine costs.
     private static let stepCost = 10
-    /// How many steps the engine takes for each UTF-16 unit of a string at no cost.
+    /// How many free steps the engine has for each UTF-16 unit of a string.
     private static let freeSteps = 16
     private static let known = Guarded<[String: RegexMatcher]>([:])
     private static let limit = 64
@@ -38,11 +38,11 @@ final class RegexMatcher: Sendable {
     private static func compile(
         _ pattern: String, _ options: StringOptions
     ) throws(DataSourceError) -> NSRegularExpression {
-        // Without marks, but in its own case: that of an escape has a meaning.
+        // Without marks, but with its case, because the case of an escape has a meaning.
         let plain = String(
             decoding: TextFolding.bytes(pattern, options.intersection(.diacriticInsensitive)), as: UTF8.self)
         do {
-            // By itself: in parentheses one with parentheses of its own could become two.
+            // Separately, because an expression with unbalanced parentheses could become valid when it is put into parentheses.
             if !plain.isEmpty { _ = try NSRegularExpression(pattern: plain) }
             return try NSRegularExpression(
                 pattern: "\\A(?:\(plain))\\z", options: options.contains(.caseInsensitive) ? [.caseInsensitive] : [])

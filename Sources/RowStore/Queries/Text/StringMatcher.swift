@@ -6,7 +6,7 @@ package final class StringMatcher: Sendable, Hashable {
     private let form: Form
 
     private enum Form: Sendable {
-        /// The bytes to look for, folded.
+        /// The folded bytes to look for.
         case bytes([UInt8])
         case wildcards(WildcardPattern)
         case expression(RegexMatcher)
@@ -26,7 +26,7 @@ package final class StringMatcher: Sendable, Hashable {
         }
     }
 
-    /// What came of testing a string.
+    /// The result of testing a string.
     package enum Answer: Sendable {
         case yes, no
         /// The query's budget is spent.
@@ -52,7 +52,7 @@ package final class StringMatcher: Sendable, Hashable {
 
     /// Whether a string passed; null does not.
     ///
-    /// - Throws: `invalidPredicate` if that could not be found out.
+    /// - Throws: `invalidPredicate` if the result is unknown.
     @inline(__always)
     func verdict(_ answer: Answer?) throws(DataSourceError) -> Bool {
         switch answer {
@@ -65,7 +65,7 @@ package final class StringMatcher: Sendable, Hashable {
     private func failure(_ isMemory: Bool) -> DataSourceError {
         let sentence =
             if case .wildcards = form {
-                "The pattern of a LIKE took too many steps. Write fewer ? between two * of it."
+                "The pattern of a LIKE took too many steps. Use fewer ? between two *."
             } else if isMemory {
                 "The regular expression of a MATCHES took too much memory with one of the strings. Repeat sets such as [ab]* and not groups such as (a|b)* in it."
             } else {
@@ -86,7 +86,7 @@ package final class StringMatcher: Sendable, Hashable {
         }
     }
 
-    /// Whether the bytes are there as whole characters: `e` is no part of `é`.
+    /// Whether the bytes occur as whole characters: `e` does not occur in `é`.
     private static func findCharacters(
         _ wanted: [UInt8], in text: UnsafeRawBufferPointer, _ comparison: StringOperator
     ) -> Bool {

@@ -1,6 +1,6 @@
 /// How strings are sorted.
 package enum StringOrder: Sendable, Hashable {
-    /// Byte by byte, which an index serves.
+    /// Byte by byte, which can use an index.
     case bytes
     case folded(StringSorting)
     case collation(StringCollation)
@@ -20,7 +20,7 @@ package enum StringOrder: Sendable, Hashable {
         }
     }
 
-    /// Bytes whose order is that of the strings. They are equal for strings that are.
+    /// Bytes with the same order as the strings. They are equal for equal strings.
     package static func sortKey(_ text: UnsafeRawBufferPointer, _ options: StringSorting) -> [UInt8] {
         let folded = TextFolding.bytes(text, options.folding)
         guard options.contains(.numeric), folded.contains(where: isDigit) else { return folded }
@@ -35,7 +35,7 @@ package enum StringOrder: Sendable, Hashable {
             }
             var end = position
             while end < folded.count, isDigit(folded[end]) { end += 1 }
-            // A number sorts as a zero would among other characters, then by its length, then by its digits.
+            // A number sorts like a zero among other characters, then by its length, then by its digits.
             let digits = folded[position..<end].drop { $0 == 0x30 }
             key.append(0x30)
             key.append(contentsOf: repeatElement(0xFF, count: digits.count / 0xFF))
@@ -49,7 +49,7 @@ package enum StringOrder: Sendable, Hashable {
     private static func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
 }
 
-/// An order of strings of an app's own, used by every store. Equal to itself only.
+/// An order of strings that an app defines, for every store. It equals only itself.
 package final class StringCollation: Sendable, Hashable {
     /// A number that no other collation of the process has.
     package let number: Int

@@ -1,4 +1,4 @@
-/// How strings are sorted. Without options they are sorted byte by byte, which an index serves.
+/// How strings are sorted. Without options they are sorted byte by byte, which can use an index.
 public struct StringSorting: OptionSet, Sendable, Hashable {
     public let rawValue: Int
 
@@ -10,7 +10,7 @@ public struct StringSorting: OptionSet, Sendable, Hashable {
     public static let caseInsensitive = StringSorting(rawValue: 1)
     /// Letters that differ only by their marks are equal.
     public static let diacriticInsensitive = StringSorting(rawValue: 2)
-    /// Digits in a row count as a number: "file9" before "file10".
+    /// Consecutive digits count as a number: "file9" before "file10".
     public static let numeric = StringSorting(rawValue: 4)
 
     /// How strings are folded before they are compared.

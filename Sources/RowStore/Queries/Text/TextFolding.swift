@@ -1,10 +1,10 @@
 internal import Foundation
 
-/// Strings in the form in which they are compared when case or marks do not count.
+/// The form in which strings are compared when case or marks are ignored.
 ///
-/// The form is the canonical decomposition of the string with its letters case-folded and, if asked for, without the marks
-/// that combine with them. It is the same on every machine and in every locale: `ß` is `ss`, `İ` is `i` with a dot above,
-/// and `ı` stays what it is. Bytes that are not UTF-8 count as U+FFFD.
+/// The form is the canonical decomposition of the string with its letters case-folded and, if requested, without combining
+/// marks. It is the same on every machine and in every locale: `ß` becomes `ss`, `İ` becomes `i` with a dot above, and `ı`
+/// stays unchanged. Bytes that are not UTF-8 count as U+FFFD.
 package enum TextFolding {
     /// Appends the folded form of a string, as UTF-8.
     package static func append(
@@ -14,7 +14,7 @@ package enum TextFolding {
         let plain = asciiPrefix(text)
         appendASCII(UnsafeRawBufferPointer(rebasing: text[..<plain]), options, to: &folded)
         if plain == text.count { return }
-        // A mark may belong to the last letter before it; nothing below depends on that letter.
+        // A mark may belong to the last letter before it; the code below does not depend on that letter.
         appendScalars(UnsafeRawBufferPointer(rebasing: text[plain...]), options, to: &folded)
     }
 
@@ -47,7 +47,7 @@ package enum TextFolding {
         _ text: UnsafeRawBufferPointer, _ options: StringOptions, to folded: inout [UInt8]
     ) {
         var marks: [ScalarFolding.Part] = []
-        // The same letters come again and again.
+        // Letters repeat often.
         var last: (scalar: Unicode.Scalar, folding: [ScalarFolding.Part])?
         for scalar in String(decoding: text, as: UTF8.self).unicodeScalars {
             if scalar.isASCII {
@@ -59,7 +59,7 @@ package enum TextFolding {
             let folding = last?.scalar == scalar ? last?.folding ?? [] : ScalarFolding.folding(scalar, options)
             last = (scalar, folding)
             for part in folding {
-                // Marks come in the order of their classes, so that equal strings become equal bytes.
+                // Marks are sorted by their classes, so that equal strings become equal bytes.
                 if part.order != 0 {
                     if !part.isMark || !options.contains(.diacriticInsensitive) { marks.append(part) }
                     continue
@@ -92,7 +92,7 @@ package enum TextFolding {
 }
 
 extension StringOptions {
-    /// Whether strings are compared in another form than their own.
+    /// Whether strings are compared in a folded form.
     package var folds: Bool {
         !isDisjoint(with: [.caseInsensitive, .diacriticInsensitive, .localized, .characters])
     }
@@ -103,14 +103,14 @@ extension StringOptions {
     }
 }
 
-/// What one character that is not ASCII becomes, known for those that were met.
+/// The folded form of a character that is not ASCII, kept for those that have been met.
 private enum ScalarFolding {
     struct Part {
         let scalar: Unicode.Scalar
         /// Whether it combines with the letter before it.
         let isMark: Bool
-        /// Its place among the marks of a letter; 0 for what begins anew. An iota below a letter keeps its place when it
-        /// is folded to a letter itself.
+        /// Its position among the marks of a letter; 0 for a character that starts a new sequence. An iota below a letter keeps
+        /// its position when it is folded to a letter itself.
         let order: UInt8
 
         init(_ scalar: Unicode.Scalar, foldedFrom origin: Unicode.Scalar) {
@@ -153,7 +153,8 @@ private enum ScalarFolding {
 }
 
 extension Unicode.Scalar {
-    /// The full case folding of Unicode. Going up and down twice leads there; only the dotless i would become another letter.
+    /// The full case folding of Unicode. Converting to upper and lower case twice gives it; only the dotless i would become
+    /// another letter.
     fileprivate var caseFolding: String {
         if value == 0x131 { return String(self) }
         var text = String(self)

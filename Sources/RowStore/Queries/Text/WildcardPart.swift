@@ -6,16 +6,16 @@ struct WildcardText {
     var count: Int { characters.count }
 }
 
-/// Characters in a row, of which some may be any.
+/// Consecutive characters, some of which may be any character.
 struct WildcardPart: Sendable {
     enum Token: Hashable {
         case one
-        /// The bytes of a character, folded.
+        /// The folded bytes of a character.
         case character([UInt8])
     }
 
     private let tokens: [Token]
-    /// How many tokens before each place, and at it, are also those at the beginning. Nil if there is a character that may
+    /// How many tokens before each position, including it, equal those at the beginning. Nil if there is a character that may
     /// be any.
     private let borders: [Int]?
 
@@ -41,12 +41,12 @@ struct WildcardPart: Sendable {
         self.borders = borders
     }
 
-    /// Whether the part stands at a place of a string that is long enough.
+    /// Whether the part occurs at a position of a string that is long enough.
     func stands(at place: Int, in text: WildcardText) -> Bool {
         tokens.indices.allSatisfy { matches($0, place + $0, text) }
     }
 
-    /// The first place of the part within a range.
+    /// The first position of the part in a range.
     ///
     /// - Parameter steps: How many characters may be compared; less than 1 afterwards if that was not enough.
     func find(in text: WildcardText, _ range: Range<Int>, _ steps: inout Int) -> Int? {
@@ -62,7 +62,7 @@ struct WildcardPart: Sendable {
         return nil
     }
 
-    /// Knuth, Morris and Pratt's way: no character of the string is looked at again after a mismatch.
+    /// The algorithm of Knuth, Morris and Pratt: no character of the string is compared again after a mismatch.
     private func find(in text: WildcardText, _ range: Range<Int>, _ borders: [Int]) -> Int? {
         if tokens.isEmpty { return range.lowerBound }
         var length = 0

@@ -1,13 +1,13 @@
-/// A pattern in which `?` is any one character and `*` any number of them; `\` takes the next character for itself.
+/// A pattern in which `?` is any one character and `*` any number of characters; `\` escapes the next character.
 ///
-/// A character is what a person sees as one, marks and all. Parts without `?` are found in time that grows with the string; a
-/// part with many of them can take more steps than the query's budget has.
+/// A character is what a person sees as one, including its marks. Parts without `?` are found in time proportional to the
+/// length of the string; a part with many of them can take more steps than the query's budget allows.
 struct WildcardPattern: Sendable {
-    /// What stands between two `*`, the beginning and the end; the first and the last have their places.
+    /// The parts between two `*`, the beginning and the end; the first and the last have fixed positions.
     private let parts: [WildcardPart]
     private let options: StringOptions
 
-    /// How many characters are compared for each character of a string at no cost.
+    /// How many character comparisons are free for each character of a string.
     private static let freeSteps = 4
 
     init(_ pattern: String, _ options: StringOptions) {
@@ -54,7 +54,7 @@ struct WildcardPattern: Sendable {
         if parts.count == 1 { return first.count == text.count && first.stands(at: 0, in: text) ? .yes : .no }
         let end = text.count - last.count
         guard first.count <= end, first.stands(at: 0, in: text), last.stands(at: end, in: text) else { return .no }
-        // The first place for each part leaves most for the others.
+        // The first position for each part leaves the most room for the others.
         var position = first.count
         let free = text.count * WildcardPattern.freeSteps
         var steps = free + max(0, budget.stepsLeft)
@@ -68,15 +68,15 @@ struct WildcardPattern: Sendable {
         return .yes
     }
 
-    /// Pays for what was more than the free steps.
+    /// Pays for the steps beyond the free ones.
     private func pay(_ left: Int, _ free: Int, _ budget: QueryBudget) {
         let spent = free + max(0, budget.stepsLeft) - left
         if spent > free { _ = budget.spend(spent - free) }
     }
 
-    /// Where each character is.
+    /// The position of each character.
     static func characters(_ text: UnsafeRawBufferPointer) -> [Range<Int>] {
-        // Only a carriage return can be part of a longer character of ASCII.
+        // Of ASCII, only a carriage return can be part of a longer character.
         if text.allSatisfy({ $0 < 0x80 && $0 != 0x0D }) { return text.indices.map { $0..<$0 + 1 } }
         var characters: [Range<Int>] = []
         var start = 0

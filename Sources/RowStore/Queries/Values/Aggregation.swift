@@ -1,12 +1,12 @@
 internal import Foundation
 
-/// Gathers the values of one column, in any order: the result does not depend on it. Nulls do not count.
+/// Collects the values of one column, in any order: the result does not depend on it. Nulls do not count.
 package struct Aggregation: Sendable {
     package enum Operation: Sendable, Hashable {
         case count, sum, min, max, average
     }
 
-    /// Nil if the rows themselves are counted.
+    /// Nil if rows are counted.
     package let column: Int?
     private let operation: Operation
     private let kind: ValueKind
@@ -15,7 +15,7 @@ package struct Aggregation: Sendable {
     private var whole: Int128 = 0
     private var real = ExactSum()
     private var decimal: DecimalSum
-    /// Whether there was a decimal number that is none.
+    /// Whether a decimal number was invalid.
     package private(set) var isDamaged = false
     /// The row that has the least or the greatest value.
     private var extreme: RowSnapshot?
@@ -56,9 +56,9 @@ package struct Aggregation: Sendable {
         }
     }
 
-    /// The sum of none is zero; the others of none are null.
+    /// The sum of no values is zero; the other aggregates of no values are null.
     ///
-    /// - Throws: `numberOverflow` for a sum of integers beyond 64 bits, of decimals that does not fit into their digits, or of
+    /// - Throws: `numberOverflow` for a sum of integers beyond 64 bits, of decimals that do not fit into their digits, or of
     ///   infinities of both signs.
     package func result() throws(DataSourceError) -> RowValue {
         switch operation {
@@ -95,7 +95,7 @@ package struct Aggregation: Sendable {
     private func realSum() throws(DataSourceError) -> Double {
         guard let sum = real.value else {
             throw DataSourceError(
-                .numberOverflow, "Infinities of both signs have no sum. Leave them out by a predicate.")
+                .numberOverflow, "Infinities of both signs have no sum. Exclude them with a predicate.")
         }
         return sum
     }

@@ -2,9 +2,9 @@ package import Foundation
 
 /// Calculating with values, for both ways to answer a query.
 ///
-/// What has no result is null: anything with null, a division by zero, an integer beyond 64 bits, a decimal beyond its range,
-/// a real that would be no number, a shift by fewer than 0 or more than 63 bits. Integers divide without a rest. A power is a
-/// real. Bits are those of integers of 64 bits in two's complement.
+/// An operation without a result gives null: anything with null, a division by zero, an integer beyond 64 bits, a decimal
+/// beyond its range, NaN, a shift by fewer than 0 or more than 63 bits. Integers are divided without a remainder. A power is a
+/// real. Bit operations use 64-bit integers in two's complement.
 enum Arithmetic {
     static func combine(
         _ one: RowValue, _ operation: ArithmeticOperator, _ other: RowValue, as kind: ValueKind
@@ -63,7 +63,7 @@ enum Arithmetic {
         case .add: error = NSDecimalAdd(&result, &left, &right, .plain)
         case .subtract: error = NSDecimalSubtract(&result, &left, &right, .plain)
         case .multiply:
-            // Foundation traps where there are more digits after the point than it can count.
+            // Foundation traps if there are more digits after the point than it can count.
             if one.exponent + other.exponent < Decimal.leastExponent { return nil }
             error = NSDecimalMultiply(&result, &left, &right, .plain)
         case .divide:
@@ -111,7 +111,7 @@ enum Arithmetic {
 }
 
 extension FetchFunction {
-    /// Whether it makes a real of whatever number.
+    /// Whether the result is always a real.
     package var isReal: Bool { self == .sqrt || self == .ln || self == .log || self == .exp }
 
     fileprivate func apply(_ number: Double) -> Double {
@@ -125,7 +125,7 @@ extension FetchFunction {
     }
 }
 
-// Within an extension of the functions, those of Foundation are hidden by cases of the same names.
+// Inside an extension of the functions, cases with the same names hide those of Foundation.
 
 private func naturalLogarithm(_ number: Double) -> Double { log(number) }
 
@@ -150,12 +150,12 @@ extension Decimal {
 }
 
 extension RowValue {
-    /// A real, or null for what is not a number. Negative zero is zero, as in a store.
+    /// A real, or null for NaN. Negative zero becomes zero, as in a store.
     package static func number(_ value: Double) -> RowValue {
         value.isNaN ? .null : .real(value == 0 ? 0 : value)
     }
 
-    /// A number cut to an integer; nil beyond its range.
+    /// A number truncated to an integer; nil beyond its range.
     package var asInteger: Int64? {
         switch self {
         case .integer(let value): return value

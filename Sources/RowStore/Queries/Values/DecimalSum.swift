@@ -1,14 +1,14 @@
 internal import Foundation
 
-/// The exact sum of decimals, so that their order does not count.
+/// The exact sum of decimals, independent of their order.
 struct DecimalSum: Sendable {
     /// Nine digits each, the lowest first, with a sign of their own until the end.
     private var groups: [Int64]
-    /// Whether there was a number that no decimal can be.
+    /// Whether a number could not be a decimal.
     private var isBeyond = false
 
     private static let groupDigits = 9
-    /// The digits after the point, and all with room to carry: a decimal has at most 128 after it and 166 before it.
+    /// The digits after the point, and all digits with room to carry: a decimal has at most 128 after it and 166 before it.
     private static let fractionDigits = 15 * groupDigits
     private static let groupCount = 36
     private static let powers: [Int64] = [
@@ -21,7 +21,7 @@ struct DecimalSum: Sendable {
         groups = [Int64](repeating: 0, count: isUsed ? DecimalSum.groupCount : 0)
     }
 
-    /// Adds the number that a string is; a string that is none counts as zero.
+    /// Adds the number in a string; a string that is not a number counts as zero.
     mutating func add(_ text: UnsafeRawBufferPointer) {
         guard let number = DecimalText(text) else { return }
         var place = number.magnitude - 1 + DecimalSum.fractionDigits
@@ -62,7 +62,7 @@ struct DecimalSum: Sendable {
             + text.suffix(DecimalSum.fractionDigits)
     }
 
-    /// The groups with nine digits each and no sign, but for the last, whose sign is that of all.
+    /// The groups with nine digits each and no sign, except for the last one, whose sign is that of the whole number.
     private func carried(_ groups: [Int64]) -> [Int64] {
         var groups = groups
         var carry: Int64 = 0

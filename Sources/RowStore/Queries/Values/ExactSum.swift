@@ -1,7 +1,7 @@
-/// The sum of reals, rounded once at the end, so that their order does not count.
+/// The sum of reals, rounded once at the end, independent of their order.
 struct ExactSum: Sendable {
     private var parts = Expansion()
-    /// The sum of what is too large to be added up without leaving the range, each divided by ``scale``.
+    /// The sum of numbers that are too large to be added without overflow, each divided by ``scale``.
     private var large = Expansion()
     /// The infinities that were met.
     private var infinities: (positive: Bool, negative: Bool) = (false, false)
@@ -19,7 +19,7 @@ struct ExactSum: Sendable {
         if let greatest = parts.removeGreatest(from: ExactSum.bound) { large.add(greatest / ExactSum.scale) }
     }
 
-    /// An infinity beyond the range; nil for infinities of both signs, which have no sum.
+    /// An infinity if the sum overflows; nil for infinities of both signs, which have no sum.
     var value: Double? {
         switch infinities {
         case (true, true): return nil
@@ -31,14 +31,14 @@ struct ExactSum: Sendable {
         var all = large
         for part in parts.parts {
             let scaled = part / ExactSum.scale
-            // What is left of nothing still says in which direction to round.
+            // A remainder still determines the direction of rounding.
             all.add(scaled == 0 && part != 0 ? (part > 0 ? 1 : -1) * .leastNonzeroMagnitude : scaled)
         }
         return all.value * ExactSum.scale
     }
 }
 
-/// Finite numbers whose exact sum another one is, the smallest first, no two of which overlap.
+/// Finite numbers whose exact sum is the total, the smallest first, no two of which overlap.
 private struct Expansion: Sendable {
     private(set) var parts: [Double] = []
 
@@ -62,7 +62,7 @@ private struct Expansion: Sendable {
         parts.append(value)
     }
 
-    /// Takes out the greatest part, if it is as large as that.
+    /// Removes the greatest part, if it is at least that large.
     mutating func removeGreatest(from bound: Double) -> Double? {
         guard let greatest = parts.last, abs(greatest) >= bound else { return nil }
         return parts.removeLast()
@@ -80,7 +80,7 @@ private struct Expansion: Sendable {
             rest = parts[index] - (sum - before)
             if rest != 0 { break }
         }
-        // Half-way cases are rounded by what is still below.
+        // Half-way cases are rounded by the parts below.
         if index > 0, rest < 0 && parts[index - 1] < 0 || rest > 0 && parts[index - 1] > 0 {
             let twice = rest * 2
             let rounded = sum + twice

@@ -1,6 +1,6 @@
-/// What is typical of a list of numbers without null. An empty list has nothing, nor has one with what is not a number.
+/// Statistics of a list of numbers without null. An empty list has none, nor has a list with NaN.
 enum Statistics {
-    /// The number in the middle; of an even count, the mean of the two there. Integers give a real.
+    /// The middle number; for an even count, the mean of the two in the middle. Integers give a real.
     static func median(_ values: [RowValue], _ kind: ValueKind) -> RowValue {
         guard let sorted = sorted(values, kind), let middle = sorted.dropFirst(sorted.count / 2).first else {
             return .null
@@ -44,7 +44,7 @@ enum Statistics {
 
     private static func order(_ kind: ValueKind) -> ValueOrder { kind == .decimal ? .decimal : .natural }
 
-    /// From the least to the greatest; nil if one of them has no order.
+    /// Sorted ascending; nil if one of them has no order.
     private static func sorted(_ values: [RowValue], _ kind: ValueKind) -> [RowValue]? {
         let order = order(kind)
         if values.contains(where: { order.compare($0, $0) == nil }) { return nil }

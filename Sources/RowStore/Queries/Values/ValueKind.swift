@@ -1,6 +1,6 @@
 package import ManagedModel
 
-/// What a value means, where the way in which it is kept does not say.
+/// The meaning of a value, if its storage does not determine it.
 package enum ValueKind: Sendable, Hashable {
     case boolean, integer, real
     /// A string of digits, ordered by value.
@@ -8,7 +8,7 @@ package enum ValueKind: Sendable, Hashable {
     /// Seconds.
     case date
     case text, uri, uuid, data
-    /// Bytes that are equal or not, and have no order.
+    /// Bytes that can only be compared for equality.
     case transformable
     case objectID
 
@@ -41,10 +41,10 @@ package enum ValueKind: Sendable, Hashable {
     /// Whether it can be calculated with.
     package var isNumber: Bool { self == .integer || self == .real || self == .decimal || self == .boolean }
 
-    /// Whether there is more to its values than being equal.
+    /// Whether its values have an order.
     package var isOrdered: Bool { self != .transformable && self != .objectID }
 
-    /// As a sentence calls it.
+    /// Its name in a message.
     package var name: String {
         switch self {
         case .boolean: "a boolean"

@@ -1,10 +1,10 @@
 package import Foundation
 
-/// How two values are compared, where it is not one column with a value of its kind.
+/// How two values are compared, if they are not a column and a value of its kind.
 package enum ValueOrder: Sendable, Hashable {
     /// Integers and reals by their exact value, strings and blobs byte by byte.
     case natural
-    /// Numbers of any kind as decimals. A real counts as the shortest decimal number that stands for it.
+    /// Numbers of any kind as decimals. A real counts as the shortest decimal number that represents it.
     case decimal
     /// Strings in their folded form, or as Swift compares them.
     case folded(StringOptions)
@@ -35,7 +35,7 @@ package enum ValueOrder: Sendable, Hashable {
         return compareBytes(TextFolding.bytes(other, options), TextFolding.bytes(one, options))
     }
 
-    /// The form of a value that is the same for those that are equal in this order, to look it up in a set. Only of values
+    /// A form of the value that is the same for all values that are equal in this order, for look-ups in a set. Only for values
     /// that are compared with others of their kind.
     package func uniform(_ value: RowValue) -> RowValue {
         switch (self, value) {
@@ -82,7 +82,7 @@ package func compareBytes(_ one: [UInt8], _ other: [UInt8]) -> Int {
 }
 
 extension RowValue {
-    /// A number as the string of a decimal one; nil for what is none. Infinities are beyond all others.
+    /// A number as a decimal string; nil for NaN. Infinities are beyond all other numbers.
     package var decimalText: String? {
         switch self {
         case .integer(let value): String(value)
@@ -102,7 +102,7 @@ extension Decimal {
         return number.description
     }
 
-    /// The number of a decimal column's string; nil if it is none.
+    /// The number in a decimal column's string; nil if it is not one.
     package init?(rowText text: String) {
         guard let number = Decimal(string: text, locale: posix), !number.isNaN else { return nil }
         self = number

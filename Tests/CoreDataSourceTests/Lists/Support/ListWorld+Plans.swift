@@ -1,6 +1,7 @@
 import CoreDataSource
 import ManagedModel
 import RowStore
+import TestSupport
 
 extension ListWorld.Plan {
     /// A query drawn from all kinds of predicates, sort keys, sections and limits.

@@ -1,6 +1,7 @@
 import CoreDataSource
 import ManagedModel
 import RowStore
+import TestSupport
 
 /// Items of three entities that are edited at random, and what a list of them has to show, found out in the plainest way.
 struct ListWorld {

@@ -249,7 +249,7 @@ struct RelatedQueryTests {
         }
     }
 
-    @Test func whatMakesNoSenseIsRefusedWithASentence() async throws {
+    @Test func invalidQueriesAreRefusedWithASentence() async throws {
         try await withMail { _, mail in
             try #require(try mail.main.exists(MailMessage.self))
             for (format, code, word) in [

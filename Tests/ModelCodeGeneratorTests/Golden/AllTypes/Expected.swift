@@ -531,7 +531,7 @@ nonisolated public class Special: ManagedObject {
     /// Derived: `canonical:(title)`.
     public final var canonicalTitle: String? { attribute(at: 1) }
 
-    /// Transformable, with no type that Swift can name: the bytes as they are stored.
+    /// Transformable, with a type that Swift cannot name: the stored bytes.
     public final var colour: Data? {
         get { attribute(at: 2) }
         set { setAttribute(newValue, at: 2) }
@@ -563,7 +563,7 @@ nonisolated public class Special: ManagedObject {
         set { setAttribute(newValue, at: 7) }
     }
 
-    /// Transformable, with no type that Swift can name: the bytes as they are stored.
+    /// Transformable, with a type that Swift cannot name: the stored bytes.
     public final var untyped: Data? {
         get { attribute(at: 8) }
         set { setAttribute(newValue, at: 8) }

@@ -1,0 +1,99 @@
+import RowStore
+import SQLiteStore
+import StoreTestModel
+import Testing
+
+struct StartupDecisionTests {
+    private static let metadata = StoreMetadata(
+        identity: TestModel.identity(), storeID: "store", firstFreeKey: 9)
+
+    @Test func noTablesMeanANewStore() throws {
+        #expect(try StartupDecision(.nothing, TestModel.identity(), .fail) == .create)
+    }
+
+    @Test func equalIdentitiesGoOn() throws {
+        let decision = try StartupDecision(
+            .metadata(StartupDecisionTests.metadata.rows), TestModel.identity(), .fail)
+        #expect(decision == .proceed(StartupDecisionTests.metadata))
+    }
+
+    @Test func theEntitiesThatDifferAreNamed() throws {
+        var wanted = TestModel.identity("other")
+        wanted.entityHashes = ["Item": "hash", "New": "1"]
+        let decision = try StartupDecision(.metadata(StartupDecisionTests.metadata.rows), wanted, .discard)
+        #expect(decision == .reset(.modelChanged(entities: ["New", "SubItem"])))
+    }
+
+    @Test func unreadableMetadataIsNeverReset() {
+        for policy in [ResetPolicy.discard, .fail] {
+            let identity = TestModel.identity("other", key: "other")
+            #expect(code { _ = try StartupDecision(.foreignTables, identity, policy) } == .foreignDatabase)
+            #expect(code { _ = try StartupDecision(.metadata([:]), identity, policy) } == .storeCorrupt)
+            for name in ["format", "modelHash", "databaseKey", "storeID", "firstFreeKey"] {
+                for value in [nil, RowValue.null, .real(1), .blob([]), .integer(-1)] {
+                    var rows = StartupDecisionTests.metadata.rows
+                    rows[name] = value
+                    #expect(code { _ = try StartupDecision(.metadata(rows), identity, policy) } == .storeCorrupt)
+                }
+            }
+            var rows = StartupDecisionTests.metadata.rows
+            rows["format"] = .integer(3)
+            #expect(code { _ = try StartupDecision(.metadata(rows), identity, policy) } == .newerFormat)
+        }
+    }
+
+    @Test func theFailPolicyIsAnError() {
+        let rows = StartupDecisionTests.metadata.rows
+        for identity in [TestModel.identity("other"), TestModel.identity(key: "2")] {
+            #expect(code { _ = try StartupDecision(.metadata(rows), identity, .fail) } == .modelChanged)
+        }
+    }
+
+    @Test func onlyTheEntitiesThatDifferAreReset() throws {
+        var wanted = TestModel.identity("other")
+        wanted.entityHashes = ["Item": "hash", "SubItem": "another"]
+        let metadata = StartupDecisionTests.metadata
+        #expect(
+            try StartupDecision(.metadata(metadata.rows), wanted, .changedEntities)
+                == .resetEntities(["SubItem"], .modelChanged(entities: ["SubItem"]), metadata))
+    }
+
+    /// A fallback is said, and is never anything but the whole.
+    @Test func whereNothingCanStayAllOfItGoes() throws {
+        let rows = StartupDecisionTests.metadata.rows
+        var wanted = TestModel.identity("other")
+        wanted.entityHashes = ["Item": "1", "SubItem": "2", "New": "3"]
+        #expect(
+            try StartupDecision(.metadata(rows), wanted, .changedEntities)
+                == .reset(.modelChanged(entities: ["Item", "New", "SubItem"]), fallback: "Every entity changed."))
+        wanted.entityHashes = TestModel.identity().entityHashes
+        guard
+            case .reset(.modelChanged(entities: []), .some) = try StartupDecision(
+                .metadata(rows), wanted, .changedEntities)
+        else {
+            Issue.record("A model whose entities do not differ must be reset as a whole.")
+            return
+        }
+        #expect(
+            try StartupDecision(.metadata(rows), TestModel.identity(key: "2"), .changedEntities)
+                == .reset(.databaseKeyChanged))
+    }
+
+    @Test(arguments: [ResetPolicy.discard, .backup(keep: 1), .changedEntities])
+    func theKeyOfADataSourceIsAboutItsEntities(policy: ResetPolicy) throws {
+        let metadata = StartupDecisionTests.metadata
+        var wanted = TestModel.identity()
+        wanted.entityKeys = ["SubItem": "7"]
+        #expect(
+            try StartupDecision(.metadata(metadata.rows), wanted, policy)
+                == .resetEntities(["SubItem"], .sourceKeysChanged(entities: ["SubItem"]), metadata))
+        var stored = metadata
+        stored.identity.entityKeys = ["SubItem": "7"]
+        #expect(try StartupDecision(.metadata(stored.rows), wanted, policy) == .proceed(stored))
+    }
+
+    @Test func aPolicyWithoutRoomForABackupDiscards() {
+        #expect(ResetPolicy.backup(keep: 0) == .discard)
+        #expect(ResetPolicy.backup(keep: 2) != .backup(keep: 3))
+    }
+}

@@ -1,0 +1,88 @@
+import CoreDataSource
+import Foundation
+import RowStore
+import TestSupport
+
+/// The processes of a suite that share a store, and a follower that replays the store's feed.
+@MainActor
+final class SharingProcesses {
+    private(set) var children: [SharingProcess] = []
+    private let suite: String
+    private let place: SharedPlace
+    private let follower: any PersistentStore & StoreSharing
+    private var replay: FeedReplay
+    private let findings: Findings
+    private let watchdog: Watchdog
+
+    /// - Parameter suite: The name of the suite, for the watchdog.
+    init(
+        _ suite: String, _ count: Int, _ place: SharedPlace, _ follower: any PersistentStore & StoreSharing,
+        findings: Findings, watchdog: Watchdog
+    ) async throws {
+        (self.suite, self.place, self.follower) = (suite, place, follower)
+        (self.findings, self.watchdog) = (findings, watchdog)
+        replay = FeedReplay(ModelLayout(.stress), after: follower.firstPosition)
+        for number in 0..<count { children.append(try await SharingProcess(place, number, findings)) }
+    }
+
+    /// Makes each process save so often.
+    func begin(_ saveCount: Int, _ random: inout SeededRandom, _ moment: String) {
+        watchdog.note(suite, moment)
+        for child in children { child.send("go \(saveCount) \(random.next() >> 20)") }
+    }
+
+    /// - Parameter killed: The place of a process that was killed.
+    func waitUntilDone(but killed: Int? = nil, _ moment: String) async {
+        for (index, child) in children.enumerated() where index != killed {
+            if await child.answer() != "done" {
+                findings.violation("process \(child.number) ended, \(moment)", .traps)
+            }
+        }
+    }
+
+    /// Starts a process in the place of one that has ended.
+    func replace(_ index: Int, by number: Int) async throws {
+        children[index] = try await SharingProcess(place, number, findings)
+    }
+
+    /// Compares what all processes show with the rows of the store, and these with the replayed feed.
+    ///
+    /// - Parameters:
+    ///   - makeReader: Called once the processes have answered.
+    ///   - expectSaves: Checks the saves that a process was told of.
+    func check(
+        _ moment: String, _ makeReader: () throws -> any RecordReader, _ expectSaves: (SharingProcess) throws -> Void
+    ) async throws {
+        try replay.takeIn(follower) { self.findings.violation("\($0), \(moment)") }
+        watchdog.note(suite, "what all show, \(moment)")
+        for child in children { child.send("check") }
+        for child in children {
+            let answer = await child.answer() ?? "nothing"
+            findings.expect(answer == "same", "process \(child.number): \(answer), \(moment)", .stale)
+            findings.count(.acknowledged, child.takeAcknowledgedCount())
+            try expectSaves(child)
+        }
+        let reader = try makeReader()
+        for (index, table) in RecordFile.tables.enumerated() {
+            let isSame = Set(try reader.records(index)) == replay.records(table)
+            findings.expect(isSame, "the feed of \(table), \(moment)", .lost)
+        }
+    }
+
+    /// Ends the processes and the follower.
+    func end(_ rounds: Int) async {
+        for child in children { child.send("quit") }
+        for child in children { _ = await child.answer() }
+        follower.close()
+        findings.figure("rounds of \(children.count) processes", rounds)
+        watchdog.note(suite, nil)
+    }
+}
+
+extension RecordReader {
+    /// How many saves the record counts that a process alone writes.
+    func savedCount(of process: Int) throws -> Int64 {
+        let key = SharingChild.ownKey(process)
+        return try records(2).first { $0.key == key }?.revision ?? 0
+    }
+}
