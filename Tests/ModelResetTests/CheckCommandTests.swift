@@ -32,7 +32,7 @@ import Testing
                   but a store in this state is reset:
                     Item.name: it is required now and has no default value, but some objects have no value. Give it a \
                 default value.
-                If this is meant, run the same command with --update, and commit model.lock.
+                If this is intended, run the same command with --update, and commit model.lock.
 
                 """)
         let json = try await program.json("check", "Shop.xcdatamodeld", "--lock", "model.lock")

@@ -52,7 +52,7 @@ import Testing
         #expect(other.status == 1)
         #expect(
             other.output == """
-                fail: the store was made for another model (Item); a store on a server is never reset by default, so that \
+                fail: the store was made for another model (Item); a store on a server is never reset by default, so \
                 opening it throws modelChanged and its 2 objects stay
 
                 """)

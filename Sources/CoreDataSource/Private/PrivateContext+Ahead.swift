@@ -63,7 +63,8 @@ extension PrivateContext {
         else { return }
         var rows: [StoredRow] = []
         rows.reserveCapacity(binding.inserted.count - binding.aheadCount)
-        for object in binding.inserted[binding.aheadCount..<binding.inserted.count - 1] where object.state == .inserted {
+        for object in binding.inserted[binding.aheadCount..<binding.inserted.count - 1] where object.state == .inserted
+        {
             object.row.compact(object.layout)
             rows.append(StoredRow(key: object.key, row: object.row))
         }

@@ -7,7 +7,8 @@ internal import Darwin
 extension RowSnapshot {
     /// Whether both are copies of one row, neither of which was changed since.
     package func isIdentical(to other: RowSnapshot) -> Bool {
-        words.withUnsafeBufferPointer { one in other.words.withUnsafeBufferPointer { one.baseAddress == $0.baseAddress } }
+        words.withUnsafeBufferPointer { one in other.words.withUnsafeBufferPointer { one.baseAddress == $0.baseAddress }
+        }
     }
 
     /// Whether a column holds the same value in both rows.

@@ -29,7 +29,9 @@ private func costsOfSaves(_ counting: CountedStore, _ contacts: ContactDataSourc
         try await counting.cost("edit one that is registered") {
             try await contacts.add(ContactData(uid: "uid-7", name: "other"))
         },
-        try await counting.cost("add one as it is") { try await contacts.add(ContactData(uid: "uid-7", name: "other")) },
+        try await counting.cost("add one as it is") {
+            try await contacts.add(ContactData(uid: "uid-7", name: "other"))
+        },
         try await counting.cost("add one and block") {
             try contacts.performAndWait { context in
                 let contact = try context.insert(ContactEntity.self)

@@ -83,7 +83,7 @@ import Testing
             $0.attributes.append(attribute("mail", isOptional: false, default: .string("")))
         },
         Case(
-            "a new one is required, without one", in: "Contact", conditions: ["Contact.mail: it is new, required"]
+            "a new one is required, without one", in: "Contact", conditions: ["Contact.mail: it is new and required"]
         ) { $0.attributes.append(attribute("mail", isOptional: false)) },
         Case(
             "another type", in: "Contact",
@@ -247,7 +247,7 @@ import Testing
         ) { $0.uniquenessConstraints = [["age"]] },
         Case(
             "a constraint holds in one more entity",
-            conditions: ["Town.age: it is new, required", "Contact: objects have the same name"]
+            conditions: ["Town.age: it is new and required", "Contact: objects have the same name"]
         ) {
             $0.edit("Town") {
                 $0.parentName = "Contact"

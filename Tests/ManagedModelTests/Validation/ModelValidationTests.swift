@@ -37,7 +37,7 @@ import Testing
         Fault(ModelChange("no name", in: "Book") { $0.name = "" }, .invalidName, "One of the entities has no name."),
         Fault(
             ModelChange("dot", in: "Book") { $0.attribute("title") { $0.name = "a.b" } },
-            .invalidName, "has a dot in its name"),
+            .invalidName, "contains a dot. Rename it."),
         Fault(
             ModelChange("unknown parent", in: "Author") { $0.parentName = "Person" },
             .unknownReference, "Entity Author has the parent Person, which does not exist."),
@@ -77,7 +77,7 @@ import Testing
             .unknownReference, "names place, which is a composite."),
         Fault(
             ModelChange("empty constraint", in: "Book") { $0.uniquenessConstraints = [[]] },
-            .unknownReference, "names nothing."),
+            .unknownReference, "is empty. Add an attribute to it"),
     ]
 
     @Test(arguments: faults)

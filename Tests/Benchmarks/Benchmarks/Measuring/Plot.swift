@@ -61,7 +61,8 @@ struct Plot {
             body += text(left + bar.ratio * unit + 6, y + 14, String(format: "%.2f", bar.ratio))
         }
         let end = top + Double(bars.count) * Plot.rowHeight
-        return body + line(left + unit, top, left + unit, end, "#999") + text(left + unit, end + 14, "plain C", anchor: "middle")
+        return body + line(left + unit, top, left + unit, end, "#999")
+            + text(left + unit, end + 14, "plain C", anchor: "middle")
     }
 
     private func drawCurves(top: Double) -> String {
@@ -75,9 +76,11 @@ struct Plot {
         body += line(left, bottom, right, bottom, "#999") + line(left, top + 20, left, bottom, "#999")
         for n in Set(points.map(\.n)).sorted() { body += text(x(n), bottom + 16, "\(n)", anchor: "middle") }
         for power in Int(least.rounded(.down))...Int(most.rounded(.up)) {
-            for step in [1.0, 3] where log10(step * pow(10, Double(power))) >= least && log10(step * pow(10, Double(power))) <= most {
+            for step in [1.0, 3]
+            where log10(step * pow(10, Double(power))) >= least && log10(step * pow(10, Double(power))) <= most {
                 let cost = step * pow(10, Double(power))
-                body += line(left, y(cost), right, y(cost), "#eee") + text(left - 6, y(cost) + 4, "\(cost)", anchor: "end")
+                body +=
+                    line(left, y(cost), right, y(cost), "#eee") + text(left - 6, y(cost) + 4, "\(cost)", anchor: "end")
             }
         }
         for (index, curve) in curves.enumerated() {
