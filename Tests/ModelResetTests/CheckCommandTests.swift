@@ -74,7 +74,7 @@ import Testing
         let outcome = try await check("--update")
         #expect(outcome.status == 0)
         #expect(outcome.output.contains("Item.price: added (Decimal, optional)\n"))
-        #expect(outcome.output.hasSuffix("model.lock is written.\n"))
+        #expect(outcome.output.hasSuffix("model.lock was written.\n"))
         #expect(try await check().status == 0)
     }
 

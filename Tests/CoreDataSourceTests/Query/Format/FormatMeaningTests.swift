@@ -63,7 +63,7 @@ import Testing
         ("ANY {1, 2, 3} == age", "ANY with a list of 3 elements"),
         ("ALL age == {1, 2}", "ALL with a list of 2 elements"),
         ("NONE {'a'} CONTAINS name", "NONE with a list of 1 elements"),
-        ("ANY age IN {1, 2}", "\"age\" is one value"), ("NOT (ANY {1} IN {1, 2})", "of a list"),
+        ("ANY age IN {1, 2}", "\"age\" is one value"), ("NOT (ANY {1} IN {1, 2})", "with a list of 1 elements"),
     ])
     func aQuantifierOverAListIsRefusedAsThat(_ format: String, _ words: String) async throws {
         try await withFiveContacts(.inMemory) { container in

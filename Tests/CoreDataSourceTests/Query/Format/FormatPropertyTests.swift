@@ -66,7 +66,7 @@ import TestSupport
                     #expect(try FetchPredicate<ManagedObject>(format: predicate.predicateFormat) == predicate)
                 } catch let error as DataSourceError {
                     #expect(depth > 40)
-                    #expect(error.message.contains("nested"), "\(error.message)")
+                    #expect(error.message.contains("nesting is deeper than"), "\(error.message)")
                 }
             }
         }
