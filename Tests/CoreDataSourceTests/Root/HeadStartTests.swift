@@ -9,9 +9,8 @@ import Testing
 @MainActor
 struct HeadStartTests {
     @Test func rowsOfALargeSaveAreWrittenWhileItsHooksRun() async throws {
-        try await withContainer { container, url in
+        try await withTimedContainer { container, store, _, url in
             let contacts = try container.dataSource(PausingSource.self)
-            let store = try #require(container.stack.root.store as? SQLiteStore)
             try await contacts.add(
                 pausing(5_000) {
                     container.stack.root.waitForRowsAhead()
@@ -28,10 +27,9 @@ struct HeadStartTests {
 
     /// Everybody else goes first: no other save waits for the end of the hooks.
     @Test func theSaveOfAnotherDataSourceDoesNotWaitForTheHooks() async throws {
-        try await withContainer { container, url in
+        try await withTimedContainer { container, store, _, url in
             let contacts = try container.dataSource(PausingSource.self)
             let groups = try container.dataSource(GroupDataSource.self)
-            let store = try #require(container.stack.root.store as? SQLiteStore)
             let (isAhead, isGroupSaved) = (AsyncStream<Void>.makeStream(), Gate())
             let values = pausing(5_000) {
                 container.stack.root.waitForRowsAhead()
@@ -51,9 +49,8 @@ struct HeadStartTests {
     }
 
     @Test func aHookThatThrowsLeavesNothingAndNoTransaction() async throws {
-        try await withContainer { container, url in
+        try await withTimedContainer { container, store, _, url in
             let contacts = try container.dataSource(PausingSource.self)
-            let store = try #require(container.stack.root.store as? SQLiteStore)
             await #expect(throws: Poison.self) {
                 try await contacts.add(
                     pausing(5_000) {
@@ -70,9 +67,8 @@ struct HeadStartTests {
 
     /// A save that is checked and found wrong, after its rows were written ahead.
     @Test func aSaveThatBreaksARuleLeavesNothing() async throws {
-        try await withContainer { container, url in
+        try await withTimedContainer { container, store, _, url in
             let contacts = try container.dataSource(PausingSource.self)
-            let store = try #require(container.stack.root.store as? SQLiteStore)
             let error = await #expect(throws: DataSourceError.self) {
                 try await contacts.perform { context in
                     for number in 0..<3_000 {
@@ -89,9 +85,8 @@ struct HeadStartTests {
 
     /// Nothing is written of a sync that is only planned.
     @Test func aPlannedSyncWritesNothingAhead() async throws {
-        try await withContainer { container, _ in
+        try await withTimedContainer { container, store, _, _ in
             let contacts = try container.dataSource(PausingSource.self)
-            let store = try #require(container.stack.root.store as? SQLiteStore)
             let values = pausing(3_000) {
                 container.stack.root.waitForRowsAhead()
                 #expect(store.rowsAhead == 0)
@@ -103,29 +98,20 @@ struct HeadStartTests {
 
     /// Other programs cannot write while the transaction is open, so it does not wait for a hook that takes its time.
     @Test func aSaveThatStandsStillGivesTheStoreFree() async throws {
-        let directory = try TemporaryDirectory()
-        let url = directory.store
-        let layout = ModelLayout(.contacts)
-        let store = try SQLiteStore.open(
-            SQLiteStore.Options(
-                url: url, layout: layout, identity: StoreIdentity(modelHash: "1", entityHashes: [:], databaseKey: "1")))
-        let timers = ManualTimers()
-        let container = PersistentContainer(
-            layout, store, store.startup, .init(), scheduling: timers.scheduling)
-        let contacts = try container.dataSource(PausingSource.self)
-        try await contacts.add(
-            pausing(5_000) {
-                container.stack.root.waitForRowsAhead()
-                #expect(store.rowsAhead > 0)
-                // The first time it finds that rows have come since it was set.
-                for _ in 0..<3 where store.rowsAhead > 0 { timers.fire() }
-                #expect(store.rowsAhead == 0)
-                try RawConnection(url).execute("INSERT INTO GroupEntity (gid, name) VALUES ('2', 'other')")
-            })
-        #expect(try contacts.count(ContactEntity.self) == 5_000)
-        #expect(try container.main.count(GroupEntity.self) == 1)
-        try await container.close()
-        try expectIntact(url)
+        try await withTimedContainer { container, store, timers, url in
+            let contacts = try container.dataSource(PausingSource.self)
+            try await contacts.add(
+                pausing(5_000) {
+                    container.stack.root.waitForRowsAhead()
+                    #expect(store.rowsAhead > 0)
+                    // The first time it finds that rows have come since it was set.
+                    for _ in 0..<3 where store.rowsAhead > 0 { timers.fire() }
+                    #expect(store.rowsAhead == 0)
+                    try RawConnection(url).execute("INSERT INTO GroupEntity (gid, name) VALUES ('2', 'other')")
+                })
+            #expect(try contacts.count(ContactEntity.self) == 5_000)
+            #expect(try container.main.count(GroupEntity.self) == 1)
+        }
     }
 
     /// Objects that are edited once they are handed over, deleted again, or taken back.
@@ -148,6 +134,24 @@ struct HeadStartTests {
             }
         }
     }
+}
+
+/// Opens a container whose timers run when the test says so: on a slow machine rows stand still for long.
+@MainActor
+private func withTimedContainer(
+    _ body: @MainActor (PersistentContainer, SQLiteStore, ManualTimers, URL) async throws -> Void
+) async throws {
+    let directory = try TemporaryDirectory()
+    let layout = ModelLayout(.contacts)
+    let store = try SQLiteStore.open(
+        SQLiteStore.Options(
+            url: directory.store, layout: layout,
+            identity: StoreIdentity(modelHash: "1", entityHashes: [:], databaseKey: "1")))
+    let timers = ManualTimers()
+    let container = PersistentContainer(layout, store, store.startup, .init(), scheduling: timers.scheduling)
+    try await body(container, store, timers, directory.store)
+    try await container.close()
+    try expectIntact(directory.store)
 }
 
 /// Inserts, edits and deletes thousands of contacts, and goes back now and then, or throws.
