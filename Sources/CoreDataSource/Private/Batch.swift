@@ -37,7 +37,7 @@ struct Batch {
         if leases != nil { try stack.root.follow() }
         begin()
         defer { end() }
-        context.ahead.begin(newestSave: stack.root.canWriteAhead ? stack.root.newestSave : nil)
+        context.ahead.begin(newestSave: stack.root.headStartStore == nil ? nil : stack.root.newestSave)
         defer { context.ahead.end() }
         do {
             let result = try work(context)
@@ -151,6 +151,8 @@ struct Batch {
             try requireLeases(changes, epochs)
             changes.leases = epochs
         }
+        // From here on the commit writes what is left.
+        changes.headStart?.end()
         // The context that began first may be furthest behind the feed.
         let number = try stack.root.accept(changes, from: source, basis: context.position, isAwaited: isAwaited)
         return (changes, number)

@@ -7,40 +7,41 @@ internal import RowStore
 extension RootContext {
     /// How long an open transaction may stand still before it is rolled back: other programs cannot write meanwhile.
     private static let longestPause = Duration.milliseconds(250)
-
-    /// Whether the store can do it.
-    var canWriteAhead: Bool { store is any HeadStartStore && store.sharing == nil && !store.isReadOnly }
+    /// How many such pauses it may last in all.
+    private static let longestTime = 20
 
     /// Has the rows written on the queue, as far as nobody has anything else to write.
     func write(_ rows: NewRows, ahead headStart: HeadStart) {
-        if headStart.add(rows) { queue.async { self.write(headStart) } }
+        if headStart.add(rows) { writeNext(headStart) }
     }
 
-    private func write(_ headStart: HeadStart) {
-        guard let store = store as? any HeadStartStore else { return }
-        while let rows = headStart.next() {
+    /// Writes what was added in one piece, and goes on after whatever else waits for the queue.
+    private func writeNext(_ headStart: HeadStart) {
+        queue.async {
+            guard let store = self.headStartStore, let rows = headStart.next() else { return }
             // Of this save or of another one: its commit does the rest.
-            guard pendingSaveCount == 0, store.write(rows, ahead: headStart) else { return headStart.end() }
+            guard self.pendingSaveCount == 0, store.write(rows, ahead: headStart) else { return headStart.end() }
+            if headStart.watch() { self.watch(headStart, seen: headStart.progress, turnsLeft: Self.longestTime) }
+            self.writeNext(headStart)
         }
-        if headStart.watch() { watch(headStart, store, seen: headStart.progress) }
     }
 
-    /// Rolls back what was written ahead of a save that does not go on.
-    private func watch(_ headStart: HeadStart, _ store: any HeadStartStore, seen: Int) {
+    /// Rolls back what was written ahead of a save that does not go on, or takes too long.
+    private func watch(_ headStart: HeadStart, seen: Int, turnsLeft: Int) {
         scheduling.after(RootContext.longestPause) { [weak self, weak headStart] in
-            guard let self, let headStart, !headStart.isOver else { return }
+            guard let self, let headStart, headStart.isOpen else { return }
             let progress = headStart.progress
-            if progress == seen { return self.abandon(headStart) }
-            self.watch(headStart, store, seen: progress)
+            if progress == seen || turnsLeft == 0 { return self.abandon(headStart) }
+            self.watch(headStart, seen: progress, turnsLeft: turnsLeft - 1)
         }
     }
 
     /// Rolls back what was written ahead of a save that will not be made.
     func abandon(_ headStart: HeadStart) {
         headStart.end()
-        (store as? any HeadStartStore)?.abandon(headStart)
+        headStartStore?.abandon(headStart)
     }
 
-    /// Waits until the store has written what was handed over so far. For tests.
-    package func waitForRowsAhead() { queue.sync {} }
+    /// Waits until the queue has done what was enqueued so far. For tests.
+    package func waitForQueue() { queue.sync {} }
 }

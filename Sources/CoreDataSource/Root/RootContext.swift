@@ -6,6 +6,8 @@ package import RowStore
 /// leaves its changes in the log; they are committed together as soon as the store is free.
 package final class RootContext: Sendable {
     package let store: any PersistentStore
+    /// The store, if rows of a large save can be written to it while its hooks still run.
+    let headStartStore: (any HeadStartStore)?
     package let layout: ModelLayout
     let state: Guarded<State>
     let queue: any WorkQueue
@@ -32,6 +34,7 @@ package final class RootContext: Sendable {
     ) {
         self.layout = layout
         self.store = store
+        headStartStore = store.sharing == nil && !store.isReadOnly ? store as? any HeadStartStore : nil
         self.scheduling = scheduling
         self.wakeMain = wakeMain
         unmergedByteLimit = limits.unmergedBytes

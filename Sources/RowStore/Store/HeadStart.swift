@@ -31,6 +31,8 @@ package final class HeadStart: Sendable {
         var waiting: [NewRows] = []
         var isWriting = false
         var hasBegun = false
+        /// Whether its transaction is open.
+        var isOpen = false
         var isOver = false
         var isWatched = false
         /// How many parts were taken.
@@ -74,15 +76,25 @@ package final class HeadStart: Sendable {
         }
     }
 
-    /// Whether it begins now: it does so once.
+    /// Whether it begins now: it does so once, and not after its end.
     package func begin() -> Bool {
         state.withLock { state in
-            defer { state.hasBegun = true }
-            return !state.hasBegun
+            if state.isOver || state.hasBegun { return false }
+            (state.hasBegun, state.isOpen) = (true, true)
+            return true
         }
     }
 
-    /// Forgets the rows that have not been taken, and takes no more.
+    /// Whether its transaction may still be open.
+    package var isOpen: Bool { state.withLock { $0.isOpen } }
+
+    /// Its transaction has ended.
+    package func close() {
+        end()
+        state.withLock { $0.isOpen = false }
+    }
+
+    /// Forgets the rows that have not been taken, and takes no more. What was written stays for the commit.
     package func end() {
         state.withLock { state in
             state.isOver = true

@@ -18,18 +18,25 @@ final class FileWatch {
         main = try? files.identity(files.main)
     }
 
-    /// Makes sure that the store's file is where it was, and that nobody else has been let in. Called while SQLite's write lock is
-    /// held: whoever opens the store from here on waits for it, and so finds what is about to be committed.
+    /// Makes sure that nobody else has been let in. Called while SQLite's write lock is held: whoever opens the store from here on
+    /// waits for it, and so finds what is about to be committed.
     ///
     /// - Throws: `storeInUse` if the lock file is another one, which another process has locked; `storeMoved`.
     func checkLock() throws(DataSourceError) {
-        // If the folder is gone, so is the lock file.
-        try check(&main, files.main)
-        try lock.check()
+        do throws(DataSourceError) {
+            try lock.check()
+        } catch {
+            // If the folder is gone, so is the lock file.
+            try check(&main, files.main)
+            throw error
+        }
     }
 
-    /// - Throws: `storeMoved` if the write-ahead log is not the one that was there before.
-    func checkLog() throws(DataSourceError) {
+    /// Makes sure that the files are those that were written to. Called before a commit.
+    ///
+    /// - Throws: `storeMoved` if the store's file or its write-ahead log is not the one that was there before.
+    func checkFiles() throws(DataSourceError) {
+        try check(&main, files.main)
         try check(&log, files.log)
     }
 

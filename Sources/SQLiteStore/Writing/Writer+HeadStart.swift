@@ -15,8 +15,9 @@ extension Writer {
         guard sharing == nil, !isOutcomeUnknown, let table = schema.tables[new.entity] else { return false }
         do throws(DataSourceError) {
             if ahead == nil, headStart.begin() {
-                try begin()
+                // Known before the transaction begins: if that fails, the head start is over.
                 ahead = RowsAhead(headStart: headStart)
+                try begin()
             }
             guard ahead?.headStart === headStart else { return false }
             try insert(new.rows, table)
@@ -31,10 +32,15 @@ extension Writer {
 
     /// Rolls back what was written ahead, if anything was.
     func abandonHeadStart() {
-        guard let ahead else { return }
-        self.ahead = nil
-        ahead.headStart.end()
+        guard ahead != nil else { return }
+        endHeadStart()
         connection.rollBack()
+    }
+
+    /// Forgets what was written ahead, as its transaction ends.
+    func endHeadStart() {
+        ahead?.headStart.close()
+        ahead = nil
     }
 
     /// Whether the rows that were written ahead are those of the group, which has no other saves.

@@ -120,14 +120,14 @@ final class Writer {
         try sharing?.turn.take(patience: patience)
         defer { sharing?.turn.release() }
         if ahead == nil { try begin() }
-        defer { ahead = nil }
+        defer { endHeadStart() }
         do throws(DataSourceError) {
             try body()
             let bound = try moveBound()
             try sharing?.finish()
             // A transaction in which rows were written ahead has been open for a while.
             if ahead != nil { try watch.checkLock() }
-            try watch.checkLog()
+            try watch.checkFiles()
             try commitOrNote()
             counters.firstFreeKey = max(bound, counters.firstFreeKey)
         } catch {

@@ -13,7 +13,7 @@ struct HeadStartTests {
             let contacts = try container.dataSource(PausingSource.self)
             try await contacts.add(
                 pausing(5_000) {
-                    container.stack.root.waitForRowsAhead()
+                    waitForRows(4_000, container, store)
                     #expect(store.rowsAhead >= 4_000)
                     // Nobody sees them.
                     let count = try RawConnection(url).column("SELECT count(*) FROM ContactEntity")
@@ -32,7 +32,7 @@ struct HeadStartTests {
             let groups = try container.dataSource(GroupDataSource.self)
             let (isAhead, isGroupSaved) = (AsyncStream<Void>.makeStream(), Gate())
             let values = pausing(5_000) {
-                container.stack.root.waitForRowsAhead()
+                waitForRows(1, container, store)
                 #expect(store.rowsAhead > 0)
                 isAhead.continuation.finish()
                 isGroupSaved.wait()
@@ -54,7 +54,7 @@ struct HeadStartTests {
             await #expect(throws: Poison.self) {
                 try await contacts.add(
                     pausing(5_000) {
-                        container.stack.root.waitForRowsAhead()
+                        waitForRows(1, container, store)
                         #expect(store.rowsAhead > 0)
                         throw Poison()
                     })
@@ -88,7 +88,7 @@ struct HeadStartTests {
         try await withTimedContainer { container, store, _, _ in
             let contacts = try container.dataSource(PausingSource.self)
             let values = pausing(3_000) {
-                container.stack.root.waitForRowsAhead()
+                for _ in 0..<20 { container.stack.root.waitForQueue() }
                 #expect(store.rowsAhead == 0)
             }
             #expect(try await contacts.planSync(values, entity: ContactEntity.self).inserted == 3_000)
@@ -102,7 +102,7 @@ struct HeadStartTests {
             let contacts = try container.dataSource(PausingSource.self)
             try await contacts.add(
                 pausing(5_000) {
-                    container.stack.root.waitForRowsAhead()
+                    waitForRows(1, container, store)
                     #expect(store.rowsAhead > 0)
                     // The first time it finds that rows have come since it was set.
                     for _ in 0..<3 where store.rowsAhead > 0 { timers.fire() }
@@ -111,6 +111,60 @@ struct HeadStartTests {
                 })
             #expect(try contacts.count(ContactEntity.self) == 5_000)
             #expect(try container.main.count(GroupEntity.self) == 1)
+        }
+    }
+
+    /// Nor for a save that goes on and on.
+    @Test func aSaveThatTakesLongGivesTheStoreFree() async throws {
+        try await withTimedContainer { container, store, timers, url in
+            let contacts = try container.dataSource(PausingSource.self)
+            let pauses = Guarded<[Int]>([])
+            var values = pausing(12_000) { #expect(store.rowsAhead == 0) }
+            for index in stride(from: 2_000, to: 11_500, by: 300) {
+                values[index].pause = {
+                    // Each time more rows have come.
+                    let before = pauses.withLock { $0.last ?? 0 }
+                    if pauses.withLock({ $0.count }) < 20 { waitForRows(before + 1, container, store) }
+                    pauses.withLock { $0.append(store.rowsAhead) }
+                    timers.fire()
+                }
+            }
+            try await contacts.add(values)
+            #expect(pauses.withLock { $0.prefix(20).allSatisfy { $0 > 0 } })
+            #expect(pauses.withLock { $0.suffix(5).allSatisfy { $0 == 0 } })
+            #expect(try RawConnection(url).column("SELECT count(*) FROM ContactEntity") == ["12000"])
+        }
+    }
+
+    /// A reset, the end and whatever else the queue has to do wait for one part, not for all that have come.
+    @Test func eachPartIsOneTurnOfTheQueue() async throws {
+        let (gate, store, turns) = (Gate(), Guarded<SQLiteStore?>(nil), Guarded<[Int]>([]))
+        let scheduling = ManualTimers().scheduling
+        var counted = scheduling
+        counted.makeQueue = { label, isPrivate in
+            let queue = scheduling.makeQueue(label, isPrivate)
+            if label != "CoreDataSource.root" { return queue }
+            return CountedQueue(queue) { work in
+                guard let store = store.withLock({ $0 }) else { return work() }
+                gate.wait()
+                gate.open()
+                let before = store.rowsAhead
+                work()
+                turns.withLock { $0.append(store.rowsAhead - before) }
+            }
+        }
+        try await withTimedContainer(counted) { container, opened, _, _ in
+            store.withLock { $0 = opened }
+            let contacts = try container.dataSource(PausingSource.self)
+            try await contacts.add(
+                pausing(5_000) {
+                    gate.open()
+                    waitForRows(4_000, container, opened)
+                })
+            let rows = turns.withLock { $0.filter { $0 > 0 } }
+            #expect(rows.count >= 12, "\(rows)")
+            #expect(rows.allSatisfy { $0 <= 1_024 }, "\(rows)")
+            store.withLock { $0 = nil }
         }
     }
 
@@ -136,9 +190,35 @@ struct HeadStartTests {
     }
 }
 
+/// Waits until that many rows are written ahead.
+private func waitForRows(_ count: Int, _ container: PersistentContainer, _ store: SQLiteStore) {
+    var turns = 0
+    while store.rowsAhead < count, turns < 100_000 {
+        container.stack.root.waitForQueue()
+        turns += 1
+    }
+    #expect(store.rowsAhead >= count)
+}
+
+/// A queue each of whose pieces of work is run by a closure.
+private final class CountedQueue: WorkQueue {
+    private let queue: any WorkQueue
+    private let run: @Sendable (() -> Void) -> Void
+
+    init(_ queue: any WorkQueue, _ run: @escaping @Sendable (() -> Void) -> Void) {
+        self.queue = queue
+        self.run = run
+    }
+
+    func async(_ work: @escaping @Sendable () -> Void) { queue.async { self.run(work) } }
+    func sync<R>(_ work: () throws -> R) rethrows -> R { try queue.sync(work) }
+    func checkIsCurrent() { queue.checkIsCurrent() }
+}
+
 /// Opens a container whose timers run when the test says so: on a slow machine rows stand still for long.
 @MainActor
 private func withTimedContainer(
+    _ scheduling: WorkScheduling? = nil,
     _ body: @MainActor (PersistentContainer, SQLiteStore, ManualTimers, URL) async throws -> Void
 ) async throws {
     let directory = try TemporaryDirectory()
@@ -148,7 +228,8 @@ private func withTimedContainer(
             url: directory.store, layout: layout,
             identity: StoreIdentity(modelHash: "1", entityHashes: [:], databaseKey: "1")))
     let timers = ManualTimers()
-    let container = PersistentContainer(layout, store, store.startup, .init(), scheduling: timers.scheduling)
+    let container = PersistentContainer(
+        layout, store, store.startup, .init(), scheduling: scheduling ?? timers.scheduling)
     try await body(container, store, timers, directory.store)
     try await container.close()
     try expectIntact(directory.store)

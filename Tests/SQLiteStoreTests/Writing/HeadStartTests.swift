@@ -21,6 +21,25 @@ struct HeadStartTests {
         }
     }
 
+    /// Rows may still be on their way when the save is made.
+    @Test func whatComesAfterItsEndIsNotWrittenAhead() throws {
+        try withSQLiteStore { store, folder in
+            let (all, headStart) = (rows(1...400), HeadStart())
+            #expect(store.write(NewRows(entity: TestModel.item, Array(all.prefix(300))), ahead: headStart))
+            headStart.end()
+            #expect(headStart.isOpen)
+            try store.write([.of(insert: all, number: 1, headStart)])
+            #expect(!headStart.isOpen)
+            #expect(!headStart.wasInVain)
+            #expect(!store.write(NewRows(entity: TestModel.item, rows(401...500)), ahead: headStart))
+            let late = HeadStart()
+            late.end()
+            #expect(!store.write(NewRows(entity: TestModel.item, rows(401...500)), ahead: late))
+            try RawDatabase(folder).run("BEGIN IMMEDIATE; ")
+            #expect(store.rowsAhead == 0)
+        }
+    }
+
     /// A row that was handed over is not written twice: only what is new, or other than it was, runs a statement.
     @Test func theCommitWritesOnlyWhatIsNotThere() throws {
         try withSQLiteStore { store, _ in
