@@ -145,8 +145,8 @@ extension ManagedObjectContext {
     /// - Throws: `unknownEntity` for an object of another class, and what the store throws.
     public func object<Object: ManagedObject>(_ type: Object.Type, id: ManagedObjectID) throws -> Object? {
         try reading { () throws(DataSourceError) in
-            guard isOfModel(id) else { return nil }
-            return try find(entity: id.layout.index, key: id.key).map(typed)
+            guard let layout = id.layout(in: stack.layout) else { return nil }
+            return try find(entity: layout.index, key: id.key).map(typed)
         }
     }
 

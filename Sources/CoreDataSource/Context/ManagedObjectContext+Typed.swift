@@ -23,29 +23,25 @@ extension ManagedObjectContext {
     func registeredOrRead<Object: ManagedObject>(
         _ type: Object.Type, _ ids: some Sequence<ManagedObjectID>
     ) throws(DataSourceError) -> [Object] {
-        let ids = ids.filter { isOfModel($0) }
+        let known = ids.compactMap { id in id.layout(in: stack.layout).map { (entity: $0.index, key: id.key) } }
         var found: [Int64: ManagedObject] = [:]
         var missing: [Int: [Int64]] = [:]
-        for id in ids {
-            let binding = bindings[id.layout.index]
+        for id in known {
+            let binding = bindings[id.entity]
             if binding.isOwned, let object = binding.objects[id.key] {
                 if !object.isDeleted { found[id.key] = object }
             } else if !(binding.isOwned && binding.holdsAllRows) {
-                missing[id.layout.index, default: []].append(id.key)
+                missing[id.entity, default: []].append(id.key)
             }
         }
         for (entity, keys) in missing {
             for object in try readObjects(keys, ofEntity: entity) { found[object.key] = object }
         }
         var objects: [Object] = []
-        for id in ids {
+        for id in known {
             if let object = found[id.key] { objects.append(try typed(object)) }
         }
         return objects
-    }
-
-    func isOfModel(_ id: ManagedObjectID) -> Bool {
-        stack.layout.entities.indices.contains(id.layout.index) && stack.layout.entities[id.layout.index] === id.layout
     }
 
     /// The object, cast to the requested class.

@@ -3,28 +3,80 @@ package import RowStore
 /// Identifies an object permanently, in every tier. There are no temporary ids.
 ///
 /// It is final as soon as the object is inserted. It can be sent anywhere, is the same after a restart, and is never reused
-/// after its object was deleted.
-public struct ManagedObjectID: Sendable, Hashable, CustomStringConvertible {
-    package let layout: EntityLayout
+/// after its object was deleted. A predicate of Foundation can compare it, because objects themselves cannot be captured:
+///
+/// ```swift
+/// let id = thread.objectID
+/// let messages = try context.fetch(Message.self, where: FetchPredicate(#Predicate { $0.thread?.objectID == id }))
+/// ```
+///
+/// It is encoded as the name of the entity and the key. A decoded one finds the object in a container of the same store.
+public struct ManagedObjectID: Sendable, Hashable {
+    private enum Entity {
+        case known(EntityLayout)
+        /// Of an id that was decoded.
+        case named(String)
+    }
+
+    private let entity: Entity
     /// The object's number, unique in its store, in the order of creation. It is the `_key` of the row.
     public let key: Int64
 
     package init(_ layout: EntityLayout, key: Int64) {
-        self.layout = layout
+        entity = .known(layout)
         self.key = key
     }
 
     /// The name of the object's own entity, which may be a sub-entity of the fetched one.
-    public var entityName: String { layout.name }
+    public var entityName: String {
+        switch entity {
+        case .known(let layout): layout.name
+        case .named(let name): name
+        }
+    }
 
-    /// `ContactEntity/12`.
-    public var description: String { "\(layout.name)/\(key)" }
+    /// The layout of the entity in a model; nil if the id belongs to an object of another container.
+    func layout(in model: ModelLayout) -> EntityLayout? {
+        switch entity {
+        case .known(let layout):
+            model.entities.indices.contains(layout.index) && model.entities[layout.index] === layout ? layout : nil
+        case .named(let name): model.entity(named: name)
+        }
+    }
 
     public static func == (one: ManagedObjectID, other: ManagedObjectID) -> Bool {
-        one.key == other.key && one.layout === other.layout
+        guard one.key == other.key else { return false }
+        if case .known(let layout) = one.entity, case .known(let otherLayout) = other.entity, layout === otherLayout {
+            return true
+        }
+        return one.entityName == other.entityName
     }
 
     public func hash(into hasher: inout Hasher) {
         hasher.combine(key)
+    }
+}
+
+extension ManagedObjectID: CustomStringConvertible {
+    /// `ContactEntity/12`.
+    public var description: String { "\(entityName)/\(key)" }
+}
+
+extension ManagedObjectID: Codable {
+    private enum CodingKeys: String, CodingKey {
+        case entity
+        case key
+    }
+
+    public init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        entity = .named(try values.decode(String.self, forKey: .entity))
+        key = try values.decode(Int64.self, forKey: .key)
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: CodingKeys.self)
+        try values.encode(entityName, forKey: .entity)
+        try values.encode(key, forKey: .key)
     }
 }

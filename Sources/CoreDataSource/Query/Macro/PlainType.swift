@@ -8,8 +8,11 @@ enum PlainType {
         zeros[ObjectIdentifier(type)] != nil || optionals.contains(ObjectIdentifier(type))
     }
 
-    /// Whether values of the type are equal if their stored values are: a plain type, or a type with raw values.
-    static func isEquatable(_ type: Any.Type) -> Bool { includes(type) || hasRawValue(type) }
+    /// Whether values of the type are equal if their stored values are: a plain type, a type with raw values, or the id of an
+    /// object.
+    static func isEquatable(_ type: Any.Type) -> Bool {
+        includes(type) || hasRawValue(type) || type == ManagedObjectID.self || type == ManagedObjectID?.self
+    }
 
     /// Whether it is an enum, or another type that is stored as its raw value, or an optional one. Its order need not be that
     /// of the raw values.

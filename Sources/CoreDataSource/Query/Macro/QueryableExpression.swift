@@ -95,6 +95,10 @@ extension PredicateExpressions.KeyPath: QueryableExpression {
             }
             return .value(object.appending([name]), zero: PlainType.zero(of: Output.self))
         }
+        // An object is compared by its id.
+        if (Root.Output.self as? any Identified.Type)?.identification == keyPath {
+            return object == .object ? .object : .related(object, type)
+        }
         guard let name = type.relationshipKeyPaths[keyPath] else { throw NotQueryable(construct: propertyName) }
         if let destination = Output.self as? any OptionalObject.Type {
             return .related(object.appending([name]), destination.object)
@@ -131,3 +135,14 @@ extension PredicateExpressions.KeyPath: QueryableExpression {
         }
     }
 }
+
+/// What has an id.
+private protocol Identified {
+    static var identification: AnyKeyPath { get }
+}
+
+extension Identified where Self: ManagedObject {
+    fileprivate static var identification: AnyKeyPath { \Self.objectID }
+}
+
+extension ManagedObject: Identified {}

@@ -42,6 +42,49 @@ struct RelatedQueryTests {
 
     // MARK: To one
 
+    /// An object cannot be sent to a predicate, but its id can.
+    @Test(arguments: [false, true]) func aPredicateOfFoundationComparesIdentifiers(isInMemory: Bool) async throws {
+        try await withMail(isInMemory: isInMemory) { _, mail in
+            let b = try #require(try mail.main.first(MailThread.self, where: \.title, equals: "b")).objectID
+            let c1 = try #require(try mail.main.first(MailMessage.self, where: \.subject, equals: "c1")).objectID
+            let (ids, none): ([ManagedObjectID], ManagedObjectID?) = ([b, c1], nil)
+            let predicates: [(Predicate<MailMessage>, [String])] = [
+                (#Predicate { $0.thread?.objectID == b }, ["b1"]),
+                (#Predicate { b == $0.thread?.objectID }, ["b1"]),
+                (#Predicate { $0.thread?.objectID != b }, ["a1", "a2", "c1"]),
+                (#Predicate { $0.thread?.objectID == none }, ["c1"]),
+                (#Predicate { $0.objectID == c1 }, ["c1"]),
+                (#Predicate { $0.objectID != c1 }, ["a1", "a2", "b1"]),
+                (#Predicate { ids.contains($0.objectID) }, ["c1"]),
+                (#Predicate { $0.thread?.owner?.boss?.objectID == none }, ["a1", "a2", "c1"]),
+                (#Predicate { $0.thread?.messages.contains { $0.objectID == c1 } != true }, ["a1", "a2", "b1", "c1"]),
+            ]
+            for (number, (predicate, expected)) in predicates.enumerated() {
+                let predicate = FetchPredicate(predicate)
+                #expect(predicate.needsObjects == nil, "\(number)")
+                #expect(try self.subjects(mail, predicate) == expected, "\(number)")
+            }
+        }
+    }
+
+    /// An id can be written down, and finds its object after a restart.
+    @Test func anEncodedIdentifierFindsItsObject() async throws {
+        try await withMail { container, mail in
+            let b = try #require(try mail.main.first(MailThread.self, where: \.title, equals: "b")).objectID
+            let json = try JSONEncoder().encode(b)
+            let id = try JSONDecoder().decode(ManagedObjectID.self, from: json)
+            #expect(id == b)
+            #expect(id.hashValue == b.hashValue)
+            #expect("\(id)" == "\(b)")
+            #expect(try mail.main.object(MailThread.self, id: id)?.title == "b")
+            #expect(try mail.main.objects(MailThread.self, ids: [id, b]).map(\.title) == ["b", "b"])
+            #expect(try self.subjects(mail, FetchPredicate(#Predicate { $0.thread?.objectID == id })) == ["b1"])
+            let unknown = Data(#"{"entity": "Unknown", "key": 1}"#.utf8)
+            let stranger = try JSONDecoder().decode(ManagedObjectID.self, from: unknown)
+            #expect(try mail.main.object(MailThread.self, id: stranger) == nil)
+        }
+    }
+
     @Test(arguments: [false, true]) func anAttributeBeyondARelationshipIsComparedInAllForms(isInMemory: Bool)
         async throws
     {
