@@ -30,6 +30,8 @@ struct ListSnippets {
             #expect(contacts.numberOfItems("list", inSection: 0) == 3)
             #expect(contacts.sectionInfo(at: 0, dataKey: "list")?.name == "false")
             #expect(view.lines == ["insert Guan Ping", "--"])
+            try await contacts.registerOffMain(view, dataKey: "all", request)
+            #expect(contacts.numberOfItems("all", inSection: 0) == 3)
         }
     }
 

@@ -33,6 +33,37 @@ extension AnyDataSource {
         let (key, query) = try mainTier.listQuery(ListRequest(request, sectionBy))
         mainTier.prepareToFetch()
         let engine = try mainTier.lists.engine(key, query)
+        bind(engine, dataKey, delegate)
+    }
+
+    /// Binds a list to a delegate as ``register(_:dataKey:_:sectionBy:)`` does, but reads its rows off the main actor first.
+    ///
+    /// It is for lists of very many rows: the main actor stays free while they are read and sorted. Until it returns, the data
+    /// key shows what it showed before. Then the list is filled, and the delegate is notified of every change from there on.
+    ///
+    /// ```swift
+    /// try await contacts.registerOffMain(view, dataKey: "all", FetchRequest(ContactEntity.self, order: [.ascending(\.name)]))
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - delegate: The object to notify, on the main actor. It is held weakly once the list is filled.
+    ///   - dataKey: The name of the list; every data source has its own names.
+    ///   - request: What to show, as for ``register(_:dataKey:_:sectionBy:)``.
+    ///   - sectionBy: Objects with the same value are in one section; nil, the default, for one section.
+    /// - Throws: What ``register(_:dataKey:_:sectionBy:)`` throws, and `CancellationError` if the task was cancelled; nothing is
+    ///   registered then.
+    public func registerOffMain<Object: ManagedObject>(
+        _ delegate: any DataSourceDelegate, dataKey: String, _ request: FetchRequest<Object>,
+        sectionBy: PartialKeyPath<Object>? = nil
+    ) async throws {
+        let (key, query) = try mainTier.listQuery(ListRequest(request, sectionBy))
+        mainTier.prepareToFetch()
+        let engine = try await mainTier.lists.filledEngine(key, query)
+        try Task.checkCancellation()
+        bind(engine, dataKey, delegate)
+    }
+
+    private func bind(_ engine: ListEngine, _ dataKey: String, _ delegate: any DataSourceDelegate) {
         unregister(dataKey: dataKey)
         boundLists[dataKey] = BoundList(engine, self, dataKey, delegate)
     }
@@ -55,9 +86,7 @@ extension AnyDataSource {
     ///   the list stays where it is then.
     public func moveWindow(dataKey: String, after cursor: FetchCursor?) throws {
         guard let list = boundList(dataKey), let delegate = list.delegate else { return }
-        let engine = try mainTier.moved(list.engine, after: cursor)
-        unregister(dataKey: dataKey)
-        boundLists[dataKey] = BoundList(engine, self, dataKey, delegate)
+        bind(try mainTier.moved(list.engine, after: cursor), dataKey, delegate)
     }
 
     /// Ends a list: its delegate is not called again. Does nothing if the key is not registered.

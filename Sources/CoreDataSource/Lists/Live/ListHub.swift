@@ -49,6 +49,22 @@ final class ListHub {
         find(key) ?? add(ListEngine(key, query, nil, self))
     }
 
+    /// The engine of a query, filled off the main actor, and brought up to the saves that lists were notified of so far.
+    ///
+    /// - Throws: What the store throws; `storeClosed`.
+    func filledEngine(_ key: ListKey, _ query: ListQuery) async throws -> ListEngine {
+        if isFinished { throw RootContext.closed }
+        let engine = engineToBeFilled(key, query)
+        if !engine.isFilled {
+            let first = FirstRows(of: engine)
+            engine.readFirstRows()
+            drain()
+            try await first.arrive()
+        }
+        await settle()
+        return engine
+    }
+
     private func find(_ key: ListKey) -> ListEngine? {
         // The newest engine of a query is the last.
         engines.last { $0.engine?.key == key }?.engine

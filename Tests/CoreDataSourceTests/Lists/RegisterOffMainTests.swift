@@ -1,0 +1,109 @@
+import CoreDataSource
+import RowStore
+import TestSupport
+import Testing
+
+/// Lists whose rows are read off the main actor before they are bound.
+@MainActor
+struct RegisterOffMainTests: ItemListSuite {
+    private let request = FetchRequest<Item>(order: [.ascending(\.number), .ascending(\.key)])
+
+    @Test(arguments: StoreKind.allCases) func aListIsFilledWhenTheCallReturns(kind: StoreKind) async throws {
+        try await withChat(kind) { _, senders in
+            try await senders.add(items(0..<1_000))
+            let delegate = RecordingDelegate()
+            try await senders.registerOffMain(delegate, dataKey: "list", request)
+            delegate.follow(senders, "list")
+            #expect(listed(senders, "list") == (try fetched(senders)))
+            #expect(senders.lastUpdateReason(dataKey: "list")?.kind == .initial)
+            #expect(senders.lastUpdateReason(dataKey: "list")?.ranOffMain == true)
+            #expect(delegate.calls.isEmpty)
+            try await senders.add(ItemData(key: "k0", number: 7_000), waitFor: .main)
+            #expect(listed(senders, "list") == (try fetched(senders)))
+            #expect(delegate.calls.isEmpty == false)
+            #expect(delegate.complaints == [])
+            // It shares the rows of the first one.
+            let other = RecordingDelegate()
+            try await senders.registerOffMain(other, dataKey: "other", request)
+            #expect(listed(senders, "other") == listed(senders, "list"))
+        }
+    }
+
+    /// Main does other things meanwhile, and what is saved meanwhile is not lost.
+    @Test func mainIsFreeWhileTheRowsAreRead() async throws {
+        let (container, store) = PersistentContainer.faulty()
+        let senders = try container.dataSource(SenderDataSource.self)
+        try await senders.add(items(0..<100))
+        let read = store.holdNextRead()
+        let delegate = RecordingDelegate()
+        async let registered: Void = senders.registerOffMain(delegate, dataKey: "list", request)
+        for await _ in read.arrived {}
+        #expect(senders.dataKeys == [])
+        let more = items(100..<110)
+        try senders.performAndWait { context in
+            for item in more {
+                let sender = try context.insert(Sender.self)
+                (sender.key, sender.number) = (item.key, item.number)
+            }
+        }
+        read.release()
+        try await registered
+        delegate.follow(senders, "list")
+        try await senders.add(ItemData(key: "last", number: 9_000), waitFor: .main)
+        #expect(listed(senders, "list") == (try fetched(senders)))
+        #expect(listed(senders, "list").count == 111)
+        #expect(delegate.complaints == [])
+    }
+
+    @Test func rowsThatCannotBeReadRegisterNothing() async throws {
+        let (container, store) = PersistentContainer.faulty()
+        let senders = try container.dataSource(SenderDataSource.self)
+        try await senders.add(items(0..<3))
+        store.failReads(with: DataSourceError(.storeBusy, "busy"))
+        let delegate = RecordingDelegate()
+        let error = await #expect(throws: DataSourceError.self) {
+            try await senders.registerOffMain(delegate, dataKey: "list", request)
+        }
+        #expect(error?.code == .storeBusy)
+        #expect(senders.dataKeys == [])
+        // The second call does not depend on the first one.
+        store.failReads(with: nil)
+        try await senders.registerOffMain(delegate, dataKey: "list", request)
+        #expect(listed(senders, "list") == (try fetched(senders)))
+    }
+
+    @Test func aCancelledTaskRegistersNothing() async throws {
+        let (container, store) = PersistentContainer.faulty()
+        let senders = try container.dataSource(SenderDataSource.self)
+        try await senders.add(items(0..<3))
+        let read = store.holdNextRead()
+        let delegate = RecordingDelegate()
+        let task = Task { try await senders.registerOffMain(delegate, dataKey: "list", request) }
+        for await _ in read.arrived {}
+        task.cancel()
+        read.release()
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(senders.dataKeys == [])
+    }
+
+    @Test func aClosedContainerRegistersNothing() async throws {
+        let (container, store) = PersistentContainer.faulty()
+        let senders = try container.dataSource(SenderDataSource.self)
+        try await senders.add(items(0..<3))
+        let read = store.holdNextRead()
+        let delegate = RecordingDelegate()
+        let task = Task { try await senders.registerOffMain(delegate, dataKey: "list", request) }
+        for await _ in read.arrived {}
+        async let closed: Void = container.close()
+        read.release()
+        // Either comes first.
+        let outcome = await task.result
+        try await closed
+        if case .failure(let error) = outcome { #expect((error as? DataSourceError)?.code == .storeClosed) }
+        let error = await #expect(throws: DataSourceError.self) {
+            try await senders.registerOffMain(delegate, dataKey: "late", request)
+        }
+        #expect(error?.code == .storeClosed)
+        #expect(!senders.dataKeys.contains("late"))
+    }
+}
