@@ -29,10 +29,15 @@ extension ManagedObjectContext {
         var empty = AggregationSet()
         for aggregate in repeat each aggregates { try empty.add(aggregate, resolver) }
         plan.query.joined = resolver.joins.columns
-        let set = try gather(plan, columns: empty.columns, empty) { $0.add($1) }
         let reader = RowValueReader(self, layout, plan.query.joined)
-        reader.row = try set.results(reader)
-        var next = 0..<set.count
+        if let query = committedQuery(plan, columns: nil),
+            let results = try source.committedResults(empty.aggregations, of: query)
+        {
+            reader.row = StoredRow(results: results)
+        } else {
+            reader.row = try gather(plan, columns: empty.columns, empty) { $0.add($1) }.results(reader)
+        }
+        var next = 0..<empty.count
         let results = (repeat reader.read((each Result).self, next.popFirst()))
         try reader.check(attributes: empty.attributes)
         return results
@@ -102,7 +107,7 @@ extension ManagedObjectContext {
 
 /// Several aggregates over the same rows.
 private struct AggregationSet {
-    private var aggregations: [Aggregation] = []
+    private(set) var aggregations: [Aggregation] = []
 
     var count: Int { aggregations.count }
     var columns: [Int] { aggregations.compactMap(\.column) }
@@ -129,14 +134,22 @@ private struct AggregationSet {
     ///
     /// - Throws: `numberOverflow`, or `damagedValue` if a gathered value is not a number.
     func results(_ reader: RowValueReader) throws(DataSourceError) -> StoredRow {
-        var row = RowSnapshot(columnCount: max(1, count))
-        for (index, aggregation) in aggregations.enumerated() {
+        var results: [RowValue] = []
+        for aggregation in aggregations {
             if aggregation.isDamaged, let column = aggregation.column {
                 throw reader.damaged(column)
             }
-            row.setValue(try aggregation.result(), index)
+            results.append(try aggregation.result())
         }
-        return StoredRow(key: 0, row: row)
+        return StoredRow(results: results)
+    }
+}
+
+extension StoredRow {
+    fileprivate init(results: [RowValue]) {
+        var row = RowSnapshot(columnCount: max(1, results.count))
+        for (index, result) in results.enumerated() { row.setValue(result, index) }
+        self.init(key: 0, row: row)
     }
 }
 

@@ -45,6 +45,21 @@ extension RowSource {
         return read.flatMap { $0.pending ? $0.asOf : nil }
     }
 
+    /// The results of all rows of one entity that match, calculated by the store.
+    ///
+    /// - Returns: Nil if they must be calculated from the rows, as for ``forEachCommittedRow(_:_:)``.
+    func committedResults(
+        _ aggregations: [Aggregation], of query: RowQuery
+    ) throws(DataSourceError) -> [RowValue]? {
+        if query.limit != nil || query.offset > 0 || hasPendingRows(query.entity) { return nil }
+        let read = try readOnce(.statement) { reader throws(DataSourceError) in
+            try (reader as? any AggregatingReader)?.results(aggregations, of: query)
+        } pending: {
+            $0.view(query.entity, after: $1).isEmpty
+        }
+        return read.flatMap { $0.pending ? $0.result : nil }
+    }
+
     /// The rows of several entities that match, all as of the same save; limit and offset are ignored.
     func rows(
         _ query: RowQuery, ofEntities family: [Int], _ layout: ModelLayout

@@ -4,23 +4,29 @@ internal import RowStore
 /// Collects the values of a column of related rows.
 private final class AggregatedValues {
     var values: [RowValue] = []
+}
 
-    /// Those of the aggregate that is being made.
-    static func of(_ context: OpaquePointer?) -> AggregatedValues? {
-        let place = sqlite3_aggregate_context(context, Int32(MemoryLayout<UnsafeMutableRawPointer?>.size))
-        guard let place = place?.assumingMemoryBound(to: UnsafeMutableRawPointer?.self) else { return nil }
-        if let known = place.pointee { return Unmanaged<AggregatedValues>.fromOpaque(known).takeUnretainedValue() }
-        let new = AggregatedValues()
-        place.pointee = Unmanaged.passRetained(new).toOpaque()
-        return new
-    }
+/// Sums the values of a column.
+private final class AggregatedSum {
+    var sum = ExactSum()
+}
 
-    static func forget(_ context: OpaquePointer?) {
-        let place = sqlite3_aggregate_context(context, 0)?.assumingMemoryBound(to: UnsafeMutableRawPointer?.self)
-        guard let known = place?.pointee else { return }
-        place?.pointee = nil
-        Unmanaged<AggregatedValues>.fromOpaque(known).release()
-    }
+/// The object of the aggregate that is being made. (https://www.sqlite.org/c3ref/aggregate_context.html)
+private func state<State: AnyObject>(_ context: OpaquePointer?, _ make: () -> State) -> State? {
+    let place = sqlite3_aggregate_context(context, Int32(MemoryLayout<UnsafeMutableRawPointer?>.size))
+    guard let place = place?.assumingMemoryBound(to: UnsafeMutableRawPointer?.self) else { return nil }
+    if let known = place.pointee { return Unmanaged<State>.fromOpaque(known).takeUnretainedValue() }
+    let new = make()
+    place.pointee = Unmanaged.passRetained(new).toOpaque()
+    return new
+}
+
+/// The same object, as the aggregate ends; nil if there were no values.
+private func takeState<State: AnyObject>(_ context: OpaquePointer?, _: State.Type) -> State? {
+    let place = sqlite3_aggregate_context(context, 0)?.assumingMemoryBound(to: UnsafeMutableRawPointer?.self)
+    guard let known = place?.pointee else { return nil }
+    place?.pointee = nil
+    return Unmanaged<State>.fromOpaque(known).takeRetainedValue()
 }
 
 extension Connection {
@@ -33,18 +39,35 @@ extension Connection {
                 nil,
                 { context, _, arguments in
                     guard let argument = arguments?.pointee, sqlite3_value_type(argument) != SQLITE_NULL else { return }
-                    AggregatedValues.of(context)?.values.append(value(argument))
+                    state(context, AggregatedValues.init)?.values.append(value(argument))
                 },
                 { context in
                     let aggregate = RowAggregate(code: Int(bitPattern: sqlite3_user_data(context)) - 1)
-                    let values = AggregatedValues.of(context)?.values ?? []
-                    AggregatedValues.forget(context)
+                    let values = takeState(context, AggregatedValues.self)?.values ?? []
                     setResult(aggregate?.function.combine(values, aggregate?.kind ?? .integer) ?? .null, context)
                 }, nil)
             if code != SQLITE_OK { return code }
         }
-        return SQLITE_OK
+        return addExactSum()
     }
+
+    /// Registers a sum of reals that is rounded once at the end.
+    private func addExactSum() -> Int32 {
+        sqlite3_create_function_v2(
+            handle, Connection.exactSum, 1, SQLITE_UTF8 | SQLITE_DIRECTONLY, nil, nil,
+            { context, _, arguments in
+                guard let argument = arguments?.pointee, sqlite3_value_type(argument) != SQLITE_NULL else { return }
+                state(context, AggregatedSum.init)?.sum.add(sqlite3_value_double(argument))
+            },
+            { context in
+                let sum = takeState(context, AggregatedSum.self)?.sum ?? ExactSum()
+                // Infinities of both signs have no sum. The caller is told that when it adds the rows.
+                if let sum = sum.value { sqlite3_result_double(context, sum) } else { sqlite3_result_int(context, 0) }
+            }, nil)
+    }
+
+    /// The name of that function.
+    static let exactSum = "exact_sum"
 }
 
 /// A function of many values, and the kind of them that it takes.

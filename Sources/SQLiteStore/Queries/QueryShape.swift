@@ -15,6 +15,8 @@ struct QueryShape: Hashable {
     /// The returned joined columns. Their definitions follow the predicate.
     var joined: [Int] = []
     let hasWindow: Bool
+    /// What is calculated from the rows, instead of their number, if they are only counted.
+    var aggregates: [AggregateTerm] = []
 
     /// The order of rows with equal sort keys.
     enum Order {

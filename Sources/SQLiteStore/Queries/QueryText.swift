@@ -15,7 +15,9 @@ struct QueryText {
         let test = shape.hasPredicate ? " WHERE " + writer.term() : ""
         joined = shape.joined
         guard !shape.isCount else {
-            sql = "SELECT count(*) FROM \(writer.from(table))" + test
+            let results =
+                shape.aggregates.isEmpty ? "count(*)" : shape.aggregates.map { $0.sql(table) }.joined(separator: ", ")
+            sql = "SELECT \(results) FROM \(writer.from(table))" + test
             columns = []
             return
         }

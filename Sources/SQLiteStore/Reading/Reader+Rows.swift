@@ -44,7 +44,7 @@ extension Reader: StoreReader {
     }
 
     /// Why a query ended before its last row.
-    private func error(_ code: Int32, _ plan: QueryPlan) -> DataSourceError {
+    func error(_ code: Int32, _ plan: QueryPlan) -> DataSourceError {
         if let failure = plan.failure { return failure }
         return code & 0xFF == SQLITE_INTERRUPT ? .cancelled : connection.error(code, while: "reading")
     }

@@ -8,8 +8,8 @@ package struct Aggregation: Sendable {
 
     /// Nil if rows are counted.
     package let column: Int?
-    private let operation: Operation
-    private let kind: ValueKind
+    package let operation: Operation
+    package let kind: ValueKind
     private let order: ColumnOrder
     private var count: Int64 = 0
     private var whole: Int128 = 0
@@ -102,4 +102,12 @@ package struct Aggregation: Sendable {
 
     private static let overflow = DataSourceError(
         .numberOverflow, "A sum is larger than its type can hold. Sum fewer objects, or an attribute of a wider type.")
+}
+
+/// A reader that can calculate aggregates without passing on the rows.
+package protocol AggregatingReader: StoreReader {
+    /// The results of all rows that match; limit and order do not count. Nil if they must be calculated from the rows.
+    ///
+    /// - Throws: What ``StoreReader/forEachRow(_:_:)`` throws.
+    func results(_ aggregations: [Aggregation], of query: RowQuery) throws(DataSourceError) -> [RowValue]?
 }

@@ -1,5 +1,5 @@
 /// The sum of reals, rounded once at the end, independent of their order.
-struct ExactSum: Sendable {
+package struct ExactSum: Sendable {
     private var parts = Expansion()
     /// The sum of numbers that are too large to be added without overflow, each divided by ``scale``.
     private var large = Expansion()
@@ -9,7 +9,9 @@ struct ExactSum: Sendable {
     private static let bound = 0x1p1000
     private static let scale = 0x1p100
 
-    mutating func add(_ value: Double) {
+    package init() {}
+
+    package mutating func add(_ value: Double) {
         guard value.isFinite else {
             if value > 0 { infinities.positive = true } else { infinities.negative = true }
             return
@@ -20,7 +22,7 @@ struct ExactSum: Sendable {
     }
 
     /// An infinity if the sum overflows; nil for infinities of both signs, which have no sum.
-    var value: Double? {
+    package var value: Double? {
         switch infinities {
         case (true, true): return nil
         case (true, false): return .infinity
