@@ -123,7 +123,7 @@ private struct FaultRun {
                 return try await expectShown("after \(operation)")
             } catch let error as DataSourceError {
                 findings.count(.refused)
-                if error.code == .outcomeUnknown { return try await startAgain(after: operation) }
+                if error.code == .outcomeUnknown { return try await startAgain(after: "\(operation)") }
                 findings.expect(
                     [.storeUnreadable, .diskFull].contains(error.code), "\(operation) threw \(error), \(moment)")
             }
@@ -136,7 +136,7 @@ private struct FaultRun {
     }
 
     /// Nobody knows what the disk has of the last save: whatever that is has to be whole, and to hold what was acknowledged.
-    private mutating func startAgain(after operation: Operation) async throws {
+    private mutating func startAgain(after operation: String) async throws {
         window.close()
         try? await container.close()
         (container, keeper) = try reopened()
@@ -152,12 +152,19 @@ private struct FaultRun {
         return (container, try container.dataSource(RedDataSource.self))
     }
 
-    private func flush() async throws {
+    private mutating func flush() async throws {
         do {
             try await container.flush()
         } catch {
             // It may have been told of an attempt that began before the fault was gone.
-            do { try await container.flush() } catch { findings.violation("flush threw \(error), \(moment)") }
+            do {
+                try await container.flush()
+            } catch let error as DataSourceError where error.code == .outcomeUnknown {
+                // The fault hit a save that no call waited for.
+                try await startAgain(after: "the flush")
+            } catch {
+                findings.violation("flush threw \(error), \(moment)")
+            }
         }
     }
 
