@@ -258,6 +258,18 @@ package final class SQLiteStore: PersistentStore {
     static let closed = DataSourceError(.storeClosed, "The store was closed. Open it again before using it.")
 }
 
+extension SQLiteStore: BulkStore {
+    package func make(_ change: BulkChange) throws(DataSourceError) -> Int {
+        try writer.withLock { (writer) throws(DataSourceError) in
+            let writer = try openWriter(&writer)
+            // One of its own: whoever holds all readers of the pool may be waiting for a save.
+            let reader = try Reader(files, schema, counters, isUnchanging: false, options.tracing)
+            defer { reader.close() }
+            return try writer.make(change, reader)
+        }
+    }
+}
+
 extension SQLiteStore: HeadStartStore {
     package func write(_ rows: NewRows, ahead headStart: HeadStart) -> Bool {
         writer.withLock { $0.current?.write(rows, ahead: headStart) ?? false }

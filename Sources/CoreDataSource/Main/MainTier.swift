@@ -65,7 +65,7 @@ package final class MainTier {
         lists.enqueue(saves)
         if let staleness {
             mustReload = true
-            lists.reload(staleness == .outsideWrites ? .outsideWrites : .backlog)
+            lists.reload(ListReason.Kind(staleness))
         }
         // If the store cannot be read now, the next merge or fetch tries again.
         if mustReload { try? reload() }
@@ -142,5 +142,16 @@ package final class MainTier {
         guard kept == 0 && lists.isEmpty && drafts.isEmpty else { return }
         stack.root.stopMerging()
         context.related.removeAll()
+    }
+}
+
+extension ListReason.Kind {
+    fileprivate init(_ staleness: SaveLog.Staleness) {
+        self =
+            switch staleness {
+            case .backlog: .backlog
+            case .outsideWrites: .outsideWrites
+            case .bulkChange: .bulkChange
+            }
     }
 }

@@ -1,48 +1,82 @@
 internal import RowStore
 
+/// What many rows are changed by.
+enum RowChangeWay {
+    /// The batch has the rows in its change set.
+    case rows
+    /// There are too many of them: the store changes them itself.
+    case tooManyRows
+    /// The rows must become objects: for a predicate that needs the objects, for values that must be unique, for delete rules,
+    /// and if a property does anything but set its own attribute.
+    case objects
+}
+
 /// Changing or deleting many rows without making objects from them.
 ///
-/// These changes are part of the batch's change set, and are checked like every save of objects.
+/// These changes are part of the batch's change set, and are checked like every save of objects. More rows than can be held are
+/// changed by the store.
 extension PrivateContext {
+    /// The most rows that a batch holds for a change of many rows.
+    static let mostChangedRows = 1 << 14
+
     /// Lets the next save delete all rows that match.
-    ///
-    /// - Returns: Whether that is possible: a predicate that needs the objects cannot be used.
-    func deleteRows(_ plan: FetchPlan, _ checkCancellation: (Int) throws -> Void) throws -> Bool {
+    func deleteRows(_ plan: FetchPlan, _ checkCancellation: (Int) throws -> Void) throws -> RowChangeWay {
         // If delete rules affect other rows, they are applied to objects.
         guard plan.tests == nil, !plan.family.contains(where: { stack.graph.needsObjects(toDelete: $0) }) else {
-            return false
+            return .objects
         }
+        let start = noted.count
         for entity in plan.family {
             var changes = EntityChanges(entity: entity)
-            changes.deleted = try rows(plan, ofEntity: entity)
+            guard let rows = try rows(plan, ofEntity: entity) else { return forgetNoted(start, .tooManyRows) }
+            changes.deleted = rows
             try checkCancellation(0)
             note(changes)
         }
-        return true
+        return .rows
     }
 
     /// Lets the next save give all rows that match the same values; rows that already have them are left out.
     ///
     /// - Parameter assign: Applied to one object, to find out what it does to all of them.
-    /// - Returns: Whether that is possible. It is not if the rows must become objects: for a predicate that needs the objects,
-    ///   for values that must be unique, and if a property does anything but set its own attribute.
     func updateRows<Object: ManagedObject>(
         _ plan: FetchPlan, _ values: [Int: RowValue], _ assign: (Object) -> Void,
         _ checkCancellation: (Int) throws -> Void
-    ) throws -> Bool {
-        guard plan.tests == nil, plan.family.allSatisfy({ canUpdateRows(ofEntity: $0, values) }) else { return false }
+    ) throws -> RowChangeWay {
+        guard plan.tests == nil, plan.family.allSatisfy({ canUpdateRows(ofEntity: $0, values) }) else {
+            return .objects
+        }
+        let start = noted.count
+        var way = RowChangeWay.rows
         for entity in plan.family {
-            let rows = try rows(plan, ofEntity: entity)
+            let all = try rows(plan, ofEntity: entity)
+            // Of too many rows the first ones show what is wrong with the values.
+            let rows = try all ?? firstRows(plan, ofEntity: entity)
+            if all == nil { way = .tooManyRows }
             // A property may do more only when it changes something, so the sample object has none of the values.
             var probes = values.compactMap { column, value in rows.first { !$0.row.holds(value, column: column) } }
             if probes.isEmpty { probes = Array(rows.prefix(1)) }
             guard try probes.allSatisfy({ try setsOnly(values, assign, $0, entity) }) else {
-                noted.removeAll()
-                return false
+                return forgetNoted(start, .objects)
             }
             note(try changes(rows, bindings[entity], values, checkCancellation))
         }
-        return true
+        return way == .rows ? .rows : forgetNoted(start, way)
+    }
+
+    /// Has the store change all rows that match.
+    ///
+    /// - Parameter values: The new values by column; nil to delete the rows.
+    /// - Returns: How many rows have changed.
+    func makeInStore(_ plan: FetchPlan, _ values: [Int: RowValue]?) throws(DataSourceError) -> Int {
+        guard let store = stack.root.store as? any BulkStore else { return 0 }
+        let change = BulkChange(plan.family.map { plan.query.of(entity: $0) }, values: values)
+        return try stack.root.make(change, in: store, basis: position)
+    }
+
+    private func forgetNoted(_ start: Int, _ way: RowChangeWay) -> RowChangeWay {
+        noted.removeSubrange(start...)
+        return way
     }
 
     /// Whether assigning to an object of that row sets these values only.
@@ -92,8 +126,27 @@ extension PrivateContext {
         return changes
     }
 
-    private func rows(_ plan: FetchPlan, ofEntity entity: Int) throws(DataSourceError) -> [StoredRow] {
-        try rows(FetchPlan(plan.query.of(entity: entity)), columns: nil)
+    /// The rows of an entity that match; nil if there are so many that the store can better change them itself.
+    private func rows(_ plan: FetchPlan, ofEntity entity: Int) throws(DataSourceError) -> [StoredRow]? {
+        var plan = FetchPlan(plan.query.of(entity: entity))
+        guard canChangeInStore(plan) else { return try rows(plan, columns: nil) }
+        plan.query.limit = PrivateContext.mostChangedRows + 1
+        let rows = try rows(plan, columns: nil)
+        return rows.count > PrivateContext.mostChangedRows ? nil : rows
+    }
+
+    private func firstRows(_ plan: FetchPlan, ofEntity entity: Int) throws(DataSourceError) -> [StoredRow] {
+        var plan = FetchPlan(plan.query.of(entity: entity))
+        plan.query.limit = PrivateContext.mostChangedRows
+        return try rows(plan, columns: nil)
+    }
+
+    /// Others must be told of each row in a store that is shared. What is derived is calculated here, and conditions over
+    /// relationships might depend on rows that have changed already.
+    private func canChangeInStore(_ plan: FetchPlan) -> Bool {
+        let root = stack.root
+        return root.store is any BulkStore && root.store.sharing == nil && !root.store.isReadOnly
+            && plan.query.joined.isEmpty && bindings[plan.query.entity].derivations.isEmpty
     }
 
     private func note(_ changes: EntityChanges) {

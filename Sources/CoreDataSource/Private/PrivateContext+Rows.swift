@@ -3,30 +3,47 @@ internal import RowStore
 /// Changing many rows in a batch that does nothing else.
 extension PrivateContext {
     /// Gives every object that matches the same values.
+    ///
+    /// - Returns: What the store has changed by itself; nil if the batch has the changes.
     func updateAll<Object: ManagedObject>(
         _ type: Object.Type, _ predicate: FetchPredicate<Object>?, _ assignments: [FetchAssignment<Object>]
-    ) throws {
+    ) throws -> SaveReport? {
         let plan = try changePlan(type, predicate)
         let layout = bindings[plan.query.entity].layout
         var values: [Int: RowValue] = [:]
         for assignment in assignments {
             guard let column = try? column(assignment.keyPath, of: type, layout) else {
                 try update(type, where: predicate, set: assignments)
-                return
+                return nil
             }
             values[column] = assignment.value
         }
         let assign = { (object: Object) in
             for assignment in assignments { assignment.apply(object) }
         }
-        if try updateRows(plan, values, assign, checkCancellation) { return }
-        try update(type, where: predicate, set: assignments)
+        switch try updateRows(plan, values, assign, checkCancellation) {
+        case .rows: return nil
+        case .tooManyRows: return SaveReport(updated: try makeInStore(plan, values))
+        case .objects:
+            try update(type, where: predicate, set: assignments)
+            return nil
+        }
     }
 
     /// Deletes every object that matches.
-    func deleteAll<Object: ManagedObject>(_ type: Object.Type, _ predicate: FetchPredicate<Object>?) throws {
-        if try deleteRows(changePlan(type, predicate), checkCancellation) { return }
-        try delete(type, where: predicate)
+    ///
+    /// - Returns: What the store has changed by itself; nil if the batch has the changes.
+    func deleteAll<Object: ManagedObject>(
+        _ type: Object.Type, _ predicate: FetchPredicate<Object>?
+    ) throws -> SaveReport? {
+        let plan = try changePlan(type, predicate)
+        switch try deleteRows(plan, checkCancellation) {
+        case .rows: return nil
+        case .tooManyRows: return SaveReport(deleted: try makeInStore(plan, nil))
+        case .objects:
+            try delete(type, where: predicate)
+            return nil
+        }
     }
 
     /// The request for all objects that match; the context must own them.

@@ -21,6 +21,10 @@ extension RootContext {
         /// Whether writes of other programs are checked for from time to time.
         var isFollowingOutsideWrites = false
         var outsideWrites = OutsideNews()
+        /// How many bulk changes have begun. Reads that began before the last one are made once more.
+        var bulkChangeCount = 0
+        /// What a read must be made once more after.
+        var readBasis: ReadBasis { ReadBasis(generation: log.generation, bulkChangeCount: bulkChangeCount) }
         /// Everything that other containers have saved up to this position is in the log.
         var followed: Int64
 
@@ -160,6 +164,12 @@ extension RootContext {
             return DataSourceError(takenBackAfter: failure?.error ?? RootContext.discarded)
         }
     }
+}
+
+/// While this is the same, pending rows can be laid over what a read finds in the store.
+struct ReadBasis: Equatable {
+    let generation: Int
+    let bulkChangeCount: Int
 }
 
 /// How much of the feed a follower has taken in.

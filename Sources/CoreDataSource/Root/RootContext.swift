@@ -160,7 +160,7 @@ package final class RootContext: Sendable {
 
     func hasPendingRows(_ entity: Int) -> Bool { state.withLock { !$0.log.rows.isEmpty(entity) } }
 
-    /// Reads the store, and looks up what it may lack; reads once more if the store was reset meanwhile.
+    /// Reads the store, and looks up what it may lack; reads once more if the store was reset meanwhile, or began a bulk change.
     ///
     /// - Parameter pending: Looks into the pending rows, of saves after the given number.
     /// - Returns: Both, and the number of the newest save that they take into account.
@@ -174,12 +174,13 @@ package final class RootContext: Sendable {
     }
 
     /// The same, but nil if the store was reset meanwhile: the log has forgotten the saves since the read began then, so the
-    /// result may lack some of them.
+    /// result may lack some of them. It is also nil if a bulk change began meanwhile, because rows of saves before it would be
+    /// laid over rows that it has changed.
     func readOnce<R, P>(
         _ isolation: ReadIsolation, _ body: (any StoreReader) throws(DataSourceError) -> R,
         pending: (borrowing PendingRows, Int64) -> P
     ) throws(DataSourceError) -> (result: R, pending: P, asOf: Int64)? {
-        let (start, generation) = state.withLock { ($0.log.beginRead(), $0.log.generation) }
+        let (start, basis) = state.withLock { ($0.log.beginRead(), $0.readBasis) }
         let result = Result { () throws(DataSourceError) in
             let read = try store.read(isolation) { reader throws(DataSourceError) in
                 (result: try body(reader), position: reader.position)
@@ -188,12 +189,12 @@ package final class RootContext: Sendable {
             try follow(to: read.position)
             return read.result
         }
-        let (found, newest, isReset) = state.withLock { state in
+        let (found, newest, isOld) = state.withLock { state in
             defer { state.log.endRead(from: start) }
-            return (pending(state.log.rows, start), state.log.newest, state.log.generation != generation)
+            return (pending(state.log.rows, start), state.log.newest, state.readBasis != basis)
         }
         let read = try result.get()
-        return isReset ? nil : (read, found, newest)
+        return isOld ? nil : (read, found, newest)
     }
 }
 

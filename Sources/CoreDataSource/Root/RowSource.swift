@@ -89,11 +89,11 @@ extension RootContext {
     }
 
     /// The same, but nil if the store was reset as it began: then the log has forgotten what was pending over the rows that the
-    /// store still shows.
+    /// store still shows. It is also nil if a bulk change began meanwhile.
     private func withSnapshotOnce<R>(
         _ body: (RootSnapshot) throws(DataSourceError) -> R
     ) throws(DataSourceError) -> R? {
-        let (start, oldest) = state.withLock { ($0.log.beginRead(), $0.log.generation) }
+        let (start, oldest) = state.withLock { ($0.log.beginRead(), $0.readBasis) }
         var isReading = true
         defer { if isReading { state.withLock { $0.log.endRead(from: start) } } }
         return try store.read(.snapshot) { reader throws(DataSourceError) -> R? in
@@ -103,16 +103,16 @@ extension RootContext {
                 _ = try reader.row(entity: entity.index, key: 0)
             }
             try follow(to: reader.position)
-            let (pending, newest, generation) = state.withLock { state in
+            let (pending, newest, basis) = state.withLock { state in
                 // Before the read ends, because after it rows are forgotten that the store did not have when it began.
                 defer { state.log.endRead(from: start) }
-                return (state.log.rows, state.log.newest, state.log.generation)
+                return (state.log.rows, state.log.newest, state.readBasis)
             }
             isReading = false
-            guard generation == oldest else { return nil }
+            guard basis == oldest else { return nil }
             return try body(
                 RootSnapshot(
-                    reader: reader, pending: pending, start: start, newestSave: newest, generation: generation))
+                    reader: reader, pending: pending, start: start, newestSave: newest, generation: basis.generation))
         }
     }
 }

@@ -37,6 +37,8 @@ package struct SaveLog {
         case backlog
         /// Another program wrote to the store.
         case outsideWrites
+        /// The store has changed very many rows itself.
+        case bulkChange
     }
 
     /// The rows of saves that a fetch may lack.

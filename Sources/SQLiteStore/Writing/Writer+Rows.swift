@@ -35,7 +35,9 @@ extension Writer {
     func delete(_ rows: [StoredRow], _ table: EntityTable) throws(DataSourceError) {
         guard !rows.isEmpty else { return }
         if rows.count > Writer.singleRows {
-            return try run("DELETE FROM \(table.name.quoted)", rows.map(\.key), [], table)
+            let keys = "\(EntityTable.keyName.quoted) IN \(ListedValues.sql("?1"))"
+            try run("DELETE FROM \(table.name.quoted) WHERE \(keys)", rows.map(\.key), [], table)
+            return
         }
         let statement = try connection.statement(table.deleteStatement, table.deleteSQL)
         defer { statement.clear() }
@@ -53,21 +55,24 @@ extension Writer {
         let columns = table.columns.filter { shared.contains($0.index) }
         let row = changes.updated[0].row
         let settings = columns.enumerated().map { "\(table.terms[$1.index]) = ?\($0 + 2)" }
-        try run(
-            "UPDATE \(table.name.quoted) SET \(settings.joined(separator: ", "))", changes.updated.map(\.key),
-            columns.map { row.value($0.index, $0.storage) }, table)
-        guard sqlite3_changes64(connection.handle) == Int64(changes.updated.count) else {
+        let keys = "\(EntityTable.keyName.quoted) IN \(ListedValues.sql("?1"))"
+        let count = try run(
+            "UPDATE \(table.name.quoted) SET \(settings.joined(separator: ", ")) WHERE \(keys)",
+            changes.updated.map(\.key), columns.map { row.value($0.index, $0.storage) }, table)
+        guard count == changes.updated.count else {
             throw DataSourceError(updateOfMissingRowOf: table.layout.name)
         }
     }
 
     /// Runs one statement on all rows with those keys. The list of them is parameter 1, the values follow.
-    private func run(
+    ///
+    /// - Returns: How many rows have changed.
+    @discardableResult
+    func run(
         _ sql: String, _ keys: [Int64], _ values: [RowValue], _ table: EntityTable
-    ) throws(DataSourceError) {
+    ) throws(DataSourceError) -> Int {
         let list = ListedValues(keys.map { .integer($0) })
-        let statement = try connection.prepare(
-            "\(sql) WHERE \(EntityTable.keyName.quoted) IN \(ListedValues.sql("?1"))")
+        let statement = try connection.prepare(sql)
         var code = statement.bind(.list(list), 1)
         for (index, value) in values.enumerated() where code == SQLITE_OK {
             code = statement.bind(value, Int32(index + 2))
@@ -75,6 +80,7 @@ extension Writer {
         if code == SQLITE_OK { code = statement.step() }
         statementsRun += 1
         guard code == SQLITE_DONE else { throw failure(code, table) }
+        return Int(sqlite3_changes64(connection.handle))
     }
 
     /// Writes only the columns that changed, because an index is updated only if one of its columns is listed.

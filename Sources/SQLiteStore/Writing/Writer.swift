@@ -11,12 +11,12 @@ final class Writer {
     let counters: StoreCounters
     /// For a shared store.
     let sharing: SharedWriter?
-    private let log: WALCheckpointer
+    let log: WALCheckpointer
     private let watch: FileWatch
     /// Notices writes of other programs.
     var outside = OutsideWrites()
     /// Why nothing can be written any more: it is unknown what a failed commit has left on the disk.
-    private var unknown: DataSourceError?
+    private(set) var unknown: DataSourceError?
     /// The UPDATE for each set of columns that changed together, by entity.
     var updates: [[ColumnSet: Statement]]
     /// Of the group being written.

@@ -22,6 +22,8 @@ public struct ListReason: Sendable {
         public static let outsideWrites = Kind(rawValue: "outsideWrites")
         /// Main was so far behind that it skipped saves, so all rows were read again.
         public static let backlog = Kind(rawValue: "backlog")
+        /// A bulk change of very many objects was saved, so all rows were read again.
+        public static let bulkChange = Kind(rawValue: "bulkChange")
         /// The rows could not be read. The list keeps what it showed; the next save tries again.
         public static let failure = Kind(rawValue: "failure")
         /// The container was closed. The list keeps what it showed, and does not change any more.

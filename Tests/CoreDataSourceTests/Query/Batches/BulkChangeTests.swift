@@ -1,0 +1,153 @@
+import CoreDataSource
+import Foundation
+import RowStore
+import Testing
+
+/// Updates and deletions of more rows than a save can hold, which the store makes by itself.
+@MainActor
+@Suite(.serialized)
+struct BulkChangeTests {
+    /// More than a save holds.
+    private nonisolated static let count = 17_000
+
+    private func withContacts(
+        _ body: @MainActor (PersistentContainer, ContactDataSource) async throws -> Void
+    ) async throws {
+        try await withContainer { container, url in
+            let contacts = try container.dataSource(ContactDataSource.self)
+            try await contacts.add(contactList(0..<Self.count))
+            try await body(container, contacts)
+            #expect(container.stack.root.pendingSaveCount == 0)
+        }
+    }
+
+    private let named = FetchRequest(
+        ContactEntity.self, where: \.name == "bulk", order: [SortDescriptor(\.uid)], limit: 5)
+
+    @Test func whateverShowsTheRowsShowsTheUpdate() async throws {
+        try await withContacts { container, contacts in
+            let delegate = RecordingDelegate()
+            try contacts.register(delegate, dataKey: "list", named)
+            delegate.follow(contacts, "list")
+            let shown = try contacts.fetch(FetchRequest(ContactEntity.self, order: [SortDescriptor(\.uid)], limit: 3))
+            let uids = shown.map(\.uid)
+            let report = try await contacts.update(ContactEntity.self, set: [.set(\.name, "bulk")])
+            #expect(report == SaveReport(updated: Self.count))
+            #expect(shown.map(\.name) == ["bulk", "bulk", "bulk"])
+            #expect(try contacts.count(ContactEntity.self, where: \.name == "bulk") == Self.count)
+            await container.mainTier.listsAreSettled()
+            #expect(contacts.allObjects(dataKey: "list", as: ContactEntity.self).count == 5)
+            #expect(contacts.lastUpdateReason(dataKey: "list")?.kind == .bulkChange)
+            #expect(delegate.complaints == [])
+            // The private context does not continue with what it knew.
+            let names = try await contacts.perform { context in
+                try context.fetch(ContactEntity.self, where: .isIn(\.uid, uids)).map(\.name)
+            }
+            #expect(names == ["bulk", "bulk", "bulk"])
+            // Rows that have the value already are not written again.
+            let again = try await contacts.update(ContactEntity.self, set: [.set(\.name, "bulk")])
+            #expect(again == SaveReport(updated: 0))
+            try await contacts.add(ContactData(uid: "uid-0", name: "own", phone: nil))
+            #expect(
+                try await contacts.update(ContactEntity.self, set: [.set(\.name, "bulk")]) == SaveReport(updated: 1))
+        }
+    }
+
+    @Test func whateverShowsTheRowsShowsTheDeletion() async throws {
+        try await withContacts { container, contacts in
+            try await contacts.add(ContactData(uid: "kept", name: "kept", phone: nil))
+            let delegate = RecordingDelegate()
+            try contacts.register(
+                delegate, dataKey: "list", FetchRequest(ContactEntity.self, order: [SortDescriptor(\.uid)]))
+            delegate.follow(contacts, "list")
+            let gone = try #require(try contacts.main.first(ContactEntity.self, where: \.uid, equals: "uid-1"))
+            let report = try await contacts.delete(ContactEntity.self, where: \.uid != "kept")
+            #expect(report == SaveReport(deleted: Self.count))
+            #expect(gone.isDeleted)
+            await container.mainTier.listsAreSettled()
+            #expect(contacts.allObjects(dataKey: "list", as: ContactEntity.self).map(\.uid) == ["kept"])
+            #expect(delegate.complaints == [])
+            // Adding them again makes new objects.
+            #expect(try await contacts.add(contactList(0..<10)) == SaveReport(inserted: 10))
+            try await contacts.add(contactList(0..<Self.count))
+            try await contacts.nuke()
+            #expect(try contacts.count(ContactEntity.self) == 0)
+        }
+    }
+
+    /// What is refused has changed nothing.
+    @Test func aValueThatBreaksARuleChangesNothing() async throws {
+        try await withContacts { _, contacts in
+            let error = await #expect(throws: DataSourceError.self) {
+                try await contacts.update(ContactEntity.self, set: [.set(\.uid, "same")])
+            }
+            #expect(error?.code == .uniquenessViolated)
+            let count = try contacts.count(ContactEntity.self, where: \.uid == "same")
+            #expect(count == 0)
+            let task = Task {
+                withUnsafeCurrentTask { $0?.cancel() }
+                return try await contacts.update(ContactEntity.self, set: [.set(\.name, "cancelled")])
+            }
+            await #expect(throws: CancellationError.self) { try await task.value }
+            #expect(try contacts.count(ContactEntity.self, where: \.name == "cancelled") == 0)
+        }
+    }
+
+    /// Saves that are not in the store yet count, whoever waits for them.
+    @Test func earlierSavesAreChangedToo() async throws {
+        try await withContacts { container, contacts in
+            try await contacts.add(ContactData(uid: "new", name: "new", phone: nil), waitFor: .main)
+            let report = try await contacts.update(ContactEntity.self, set: [.set(\.name, "bulk")], waitFor: .main)
+            #expect(report.updated == Self.count + 1)
+            #expect(try contacts.count(ContactEntity.self, where: \.name != "bulk") == 0)
+        }
+    }
+
+    /// Nobody sees a part of it, whatever else is saved and read meanwhile.
+    @Test func readersSeeAllOfItOrNothing() async throws {
+        try await withContacts { container, contacts in
+            let groups = try container.dataSource(GroupDataSource.self)
+            let isOver = Guarded(false)
+            async let reads: Int = Self.read(container, until: isOver)
+            async let saves: Int = Self.save(groups, until: isOver)
+            for round in 0..<6 {
+                // The rows of this save are laid over those of the store until it is committed, and not longer.
+                async let one = contacts.add(ContactData(uid: "uid-7", name: "one \(round)", phone: nil))
+                async let all = contacts.update(ContactEntity.self, set: [.set(\.phone, "round \(round)")])
+                _ = try await (one, all)
+            }
+            isOver.withLock { $0 = true }
+            let (readCount, saveCount) = try await (reads, saves)
+            #expect(readCount > 0)
+            #expect(saveCount > 0)
+            #expect(try contacts.count(ContactEntity.self, where: \.phone == "round 5") == Self.count)
+            #expect(try container.main.count(GroupEntity.self) == saveCount)
+        }
+    }
+
+    private nonisolated static func read(_ container: PersistentContainer, until isOver: Guarded<Bool>) async throws
+        -> Int
+    {
+        var count = 0
+        while !isOver.withLock({ $0 }) {
+            let phones = try await container.read { context in
+                try context.values(FetchRequest(ContactEntity.self, where: \.uid != "uid-7"), \.phone)
+            }
+            #expect(phones.count == Self.count - 1)
+            let rounds = Set(phones.compactMap(\.self).filter { $0.hasPrefix("round") })
+            #expect(rounds.count <= 1)
+            #expect(rounds.isEmpty || phones.allSatisfy { $0 == rounds.first })
+            count += 1
+        }
+        return count
+    }
+
+    private nonisolated static func save(_ groups: GroupDataSource, until isOver: Guarded<Bool>) async throws -> Int {
+        var count = 0
+        while !isOver.withLock({ $0 }) {
+            try await groups.add(GroupData(gid: "\(count)", name: "group"))
+            count += 1
+        }
+        return count
+    }
+}
