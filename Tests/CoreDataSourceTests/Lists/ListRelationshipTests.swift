@@ -1,4 +1,5 @@
 import CoreDataSource
+import Foundation
 import TestSupport
 import Testing
 
@@ -19,7 +20,7 @@ import Testing
             #expect(list.lastUpdateReason.readOneByOne.isEmpty)
             var held: [Letter] = []
             for index in 0..<3 {
-                let letter = try #require(list.object(index))
+                let letter = try #require(try source.main.fetch(Letter.self, limit: 1, offset: index).first)
                 #expect(letter.topic?.key == "\(index)")
                 held.append(letter)
             }
@@ -35,4 +36,85 @@ import Testing
             withExtendedLifetime((delegate, held)) {}
         }
     }
+
+    /// As a table view does, cell by cell.
+    @Test func relationshipsOfNearbyRowsAreReadTogether() async throws {
+        try await withGraph { container, source in
+            try await source.perform { context in
+                for number in 0..<200 { try context.letter("\(number)").topic = try context.topic("\(number)") }
+            }
+            let delegate = Silent()
+            try source.register(delegate, dataKey: "letters", FetchRequest(Letter.self))
+            let list = try source.list(FetchRequest(Letter.self))
+            var before = container.statementCount
+            for index in 0..<200 {
+                let place = IndexPath(item: index, section: 0)
+                let letter = try #require(source.object(at: place, dataKey: "letters", as: Letter.self))
+                #expect(letter.topic?.key == "\(index)")
+            }
+            // One for each page.
+            #expect(container.statementCount - before == 4)
+            before = container.statementCount
+            for index in (0..<200).reversed() { #expect(list.object(index)?.topic?.key == "\(index)") }
+            #expect(container.statementCount - before <= 4)
+            #expect(list.lastUpdateReason.readOneByOne.isEmpty)
+            withExtendedLifetime(delegate) {}
+        }
+    }
+
+    @Test func aListReadsAheadWhatItsRequestNames() async throws {
+        try await withGraph { container, source in
+            try await source.perform { context in
+                for number in 0..<100 { try context.letter("\(number)").topic = try context.topic("\(number)") }
+            }
+            var request = FetchRequest(Letter.self)
+            request.prefetch = [\Letter.topic]
+            let list = try source.list(request)
+            _ = list.object(0)
+            let before = container.statementCount
+            for index in 0..<64 { #expect(list.object(index)?.topic?.key == "\(index)") }
+            #expect(container.statementCount - before == 0)
+            request.prefetch = [\Letter.key]
+            let error = #expect(throws: DataSourceError.self) { try source.list(request) }
+            #expect(error?.code == .unknownAttribute)
+        }
+    }
+
+    /// The objects of one report, too.
+    @Test func relationshipsOfReportedObjectsAreReadTogether() async throws {
+        try await withGraph { container, source in
+            let delegate = TopicReader()
+            try source.register(delegate, dataKey: "letters", FetchRequest(Letter.self))
+            try await source.perform { context in
+                for number in 0..<100 { _ = try context.topic("\(number)") }
+            }
+            try await source.perform(waitFor: .main) { context in
+                for topic in try context.fetch(Topic.self) { try context.letter(topic.key).topic = topic }
+            }
+            let before = delegate.statements
+            delegate.count = { container.statementCount }
+            try await source.perform(waitFor: .main) { context in
+                for letter in try context.fetch(Letter.self) { letter.key += "!" }
+            }
+            #expect(delegate.topics.count >= 100)
+            #expect(delegate.statements - before <= 3)
+        }
+    }
+}
+
+private final class TopicReader: DataSourceDelegate {
+    var count: () -> Int = { 0 }
+    private(set) var topics: [String] = []
+    private(set) var statements = 0
+
+    func didChangeObject(
+        _ object: ManagedObject, at indexPath: IndexPath?, for type: ListChangeType, newIndexPath: IndexPath?,
+        dataKey: String
+    ) {
+        let before = count()
+        if let letter = object as? Letter, let topic = letter.topic { topics.append(topic.key) }
+        statements += count() - before
+    }
+
+    func didChangeContent(dataKey: String) {}
 }

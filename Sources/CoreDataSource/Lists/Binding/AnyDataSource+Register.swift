@@ -33,7 +33,7 @@ extension AnyDataSource {
         let (key, query) = try mainTier.listQuery(ListRequest(request, sectionBy))
         mainTier.prepareToFetch()
         let engine = try mainTier.lists.engine(key, query)
-        bind(engine, dataKey, delegate)
+        bind(engine, ListPage(request, mainTier), dataKey, delegate)
     }
 
     /// Binds a list to a delegate as ``register(_:dataKey:_:sectionBy:)`` does, but reads its rows off the main actor first.
@@ -60,12 +60,14 @@ extension AnyDataSource {
         mainTier.prepareToFetch()
         let engine = try await mainTier.lists.filledEngine(key, query)
         try Task.checkCancellation()
-        bind(engine, dataKey, delegate)
+        bind(engine, ListPage(request, mainTier), dataKey, delegate)
     }
 
-    private func bind(_ engine: ListEngine, _ dataKey: String, _ delegate: any DataSourceDelegate) {
+    private func bind(
+        _ engine: ListEngine, _ page: ListPage, _ dataKey: String, _ delegate: any DataSourceDelegate
+    ) {
         unregister(dataKey: dataKey)
-        boundLists[dataKey] = BoundList(engine, self, dataKey, delegate)
+        boundLists[dataKey] = BoundList(engine, page, self, dataKey, delegate)
     }
 
     /// Makes a list begin elsewhere, for example at another page. Only the rows that it then shows are read, and a few more. If
@@ -86,7 +88,7 @@ extension AnyDataSource {
     ///   the list stays where it is then.
     public func moveWindow(dataKey: String, after cursor: FetchCursor?) throws {
         guard let list = boundList(dataKey), let delegate = list.delegate else { return }
-        bind(try mainTier.moved(list.engine, after: cursor), dataKey, delegate)
+        bind(try mainTier.moved(list.engine, after: cursor), list.page, dataKey, delegate)
     }
 
     /// Ends a list: its delegate is not called again. Does nothing if the key is not registered.

@@ -10,6 +10,7 @@ final class BoundList: ListSubscriber {
     /// What was last reported to the delegate.
     private(set) var shown: ListState
     private let main: MainTier
+    let page: ListPage
     /// Where it is registered.
     private weak var source: AnyDataSource?
     /// What has not been reported while the list is paused.
@@ -17,8 +18,13 @@ final class BoundList: ListSubscriber {
     /// Whether it is still registered.
     private var isRegistered = true
 
-    init(_ engine: ListEngine, _ source: AnyDataSource, _ dataKey: String, _ delegate: any DataSourceDelegate) {
+    /// - Parameter page: Makes its objects.
+    init(
+        _ engine: ListEngine, _ page: ListPage, _ source: AnyDataSource, _ dataKey: String,
+        _ delegate: any DataSourceDelegate
+    ) {
         self.engine = engine
+        self.page = page
         self.source = source
         main = source.mainTier
         self.dataKey = dataKey
@@ -37,18 +43,14 @@ final class BoundList: ListSubscriber {
     // MARK: Reading
 
     func object(at path: IndexPath) -> ManagedObject? {
-        shown.index(path).map { object(at: $0) }
+        shown.index(path).map { page.object(at: $0, in: shown, isBehind: isBehind) }
     }
 
     /// The relationships of one of them are read for all of them.
     var allObjects: [ManagedObject] {
-        let objects = (0..<shown.count).map { object(at: $0) }
-        FetchGroup.gather(objects)
-        return objects
-    }
-
-    private func object(at index: Int) -> ManagedObject {
-        main.object(shown.rows[index], asOf: shown.asOf, isBehind: isBehind)
+        let isBehind = isBehind
+        return page.together(
+            (0..<shown.count).map { main.object(shown.rows[$0], asOf: shown.asOf, isBehind: isBehind) })
     }
 
     private var isBehind: Bool { engine.isBehind || engine.state !== shown }
@@ -95,16 +97,22 @@ final class BoundList: ListSubscriber {
         for index in difference.insertedSections where isRegistered {
             delegate.didChangeSection(ListSection(index, of: new), at: index, for: .insert, dataKey: dataKey)
         }
-        for change in difference.changes where isRegistered {
-            let object =
-                change.new.map { main.object(new.rows[$0], asOf: new.asOf, isBehind: isBehind) }
-                ?? change.old.map {
-                    main.object(leaving: old.rows[$0], net.rows[change.key], asOf: new.asOf, isBehind: isBehind)
-                }
-            guard let object else { continue }
-            delegate.didChangeObject(
-                object, at: change.old.map(old.indexPath), for: change.kind.type,
-                newIndexPath: change.kind == .update ? nil : change.new.map(new.indexPath), dataKey: dataKey)
+        for start in stride(from: 0, to: difference.changes.count, by: ListPage.size) where isRegistered {
+            let part = difference.changes[start..<min(start + ListPage.size, difference.changes.count)]
+            let changed = part.compactMap { change in
+                let object =
+                    change.new.map { main.object(new.rows[$0], asOf: new.asOf, isBehind: isBehind) }
+                    ?? change.old.map {
+                        main.object(leaving: old.rows[$0], net.rows[change.key], asOf: new.asOf, isBehind: isBehind)
+                    }
+                return object.map { (change: change, object: $0) }
+            }
+            _ = page.together(changed.map(\.object))
+            for (change, object) in changed where isRegistered {
+                delegate.didChangeObject(
+                    object, at: change.old.map(old.indexPath), for: change.kind.type,
+                    newIndexPath: change.kind == .update ? nil : change.new.map(new.indexPath), dataKey: dataKey)
+            }
         }
         if isRegistered { delegate.didChangeContent(dataKey: dataKey) }
     }

@@ -3,7 +3,7 @@ internal import RowStore
 
 /// The contents that an app requests for a list.
 struct ListRequest<Object: ManagedObject>: Sendable {
-    private let request: FetchRequest<Object>
+    let request: FetchRequest<Object>
     let section: SectionPath<Object>?
 
     /// More rows than any list can have.

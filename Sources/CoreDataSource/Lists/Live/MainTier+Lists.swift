@@ -10,6 +10,7 @@ extension MainTier {
         _ list: ListRequest<Object>
     ) throws(DataSourceError) -> (key: ListKey, query: ListQuery) {
         let request = try list.checked
+        try context.prefetch(request, [])
         var plan = try context.plan(request.whole)
         let layout = stack.layout.entities[plan.query.entity]
         try context.checkClass(Object.self, plan.family)
@@ -102,6 +103,8 @@ extension MainTier {
     }
 
     // MARK: Objects
+
+    func hasRelationships(_ entity: Int) -> Bool { !stack.layout.entities[entity].relationships.isEmpty }
 
     /// The object of a row that a list shows.
     ///

@@ -25,6 +25,7 @@ public final class LiveList<Object: ManagedObject> {
 
     private var reason: ListReason
     @ObservationIgnored private let main: MainTier
+    @ObservationIgnored private let page: ListPage
     @ObservationIgnored private var engine: ListEngine
     @ObservationIgnored private let link = Link()
     /// What has not been shown while the list is paused.
@@ -34,6 +35,7 @@ public final class LiveList<Object: ManagedObject> {
         let (key, query) = try main.listQuery(request)
         main.prepareToFetch()
         self.main = main
+        page = ListPage(request.request, main)
         engine = try main.lists.engine(key, query)
         snapshot = ListSnapshot(state: engine.state, reader: main.detachedObjects)
         reason = engine.lastUpdateReason
@@ -59,7 +61,7 @@ public final class LiveList<Object: ManagedObject> {
     public func object(_ index: Int) -> Object? {
         guard index >= 0, index < snapshot.count else { return nil }
         let isBehind = engine.isBehind || engine.state !== snapshot.state
-        return main.object(snapshot.state.rows[index], asOf: snapshot.state.asOf, isBehind: isBehind) as? Object
+        return page.object(at: index, in: snapshot.state, isBehind: isBehind) as? Object
     }
 
     /// Makes the list begin elsewhere, for example at another page. It changes at once, even while it is paused. Only the rows

@@ -1,0 +1,50 @@
+internal import RowStore
+
+/// The objects of a list that were asked for last, and of the rows near them: their relationships are read together.
+@MainActor
+final class ListPage {
+    /// How many objects are made together.
+    static let size = 64
+
+    private let main: MainTier
+    /// Follows the relationships that the request names.
+    private let prefetch: ([ManagedObject]) -> Void
+    /// What the list showed.
+    private weak var state: ListState?
+    private var range = 0..<0
+    private var objects: [ManagedObject] = []
+
+    init<Object: ManagedObject>(_ request: FetchRequest<Object>, _ main: MainTier) {
+        self.main = main
+        // What cannot be read now is read when it is touched.
+        prefetch = request.prefetch.isEmpty ? { _ in } : { try? main.context.prefetch(request, $0) }
+    }
+
+    /// The object of a row.
+    ///
+    /// - Parameter isBehind: Whether main has merged newer saves than the state has.
+    func object(at index: Int, in state: ListState, isBehind: Bool) -> ManagedObject {
+        guard !isBehind, main.hasRelationships(state.rows[index].entity) else {
+            forget()
+            return main.object(state.rows[index], asOf: state.asOf, isBehind: isBehind)
+        }
+        if self.state !== state || !range.contains(index) {
+            self.state = state
+            let start = index / ListPage.size * ListPage.size
+            range = start..<min(start + ListPage.size, state.count)
+            objects = together(range.map { main.object(state.rows[$0], asOf: state.asOf, isBehind: false) })
+        }
+        return objects[index - range.lowerBound]
+    }
+
+    /// Lets the relationships of objects be read together.
+    func together(_ objects: [ManagedObject]) -> [ManagedObject] {
+        FetchGroup.gather(objects)
+        prefetch(objects)
+        return objects
+    }
+
+    private func forget() {
+        (state, range, objects) = (nil, 0..<0, [])
+    }
+}
