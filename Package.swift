@@ -64,10 +64,15 @@ let package = Package(
                 .target(name: "PostgreSQLStore", condition: .when(traits: ["PostgreSQL"])),
             ]),
         .executableTarget(name: "model-reset", dependencies: ["ModelResetCommands"]),
-        .target(name: "DebianControl"),
+
+        // Examples.
         .executableTarget(
-            name: "package-catalog", dependencies: ["CoreDataSource", "DebianControl"], path: "Sources/PackageCatalog",
+            name: "address-book", dependencies: ["CoreDataSource"], path: "Sources/Examples/AddressBook",
             plugins: ["ModelPlugin"]),
+        .target(name: "DebianControl", path: "Sources/Examples/DebianControl"),
+        .executableTarget(
+            name: "package-catalog", dependencies: ["CoreDataSource", "DebianControl"],
+            path: "Sources/Examples/PackageCatalog", plugins: ["ModelPlugin"]),
 
         // Tests.
         .testTarget(name: "ManagedModelTests", dependencies: ["ManagedModel"]),
@@ -133,8 +138,10 @@ let package = Package(
             plugins: ["ModelPlugin"]),
         .testTarget(name: "ReadmeTests", dependencies: ["TestSupport"]),
         .testTarget(
-            name: "DocumentationTests", dependencies: ["CoreDataSource", "DataSourceTesting", "TestSupport"],
+            name: "DocumentationTests",
+            dependencies: ["CoreDataSource", "DataSourceTesting", "ModelReader", "TestSupport"],
             plugins: ["ModelPlugin"]),
+        .testTarget(name: "AddressBookTests", dependencies: ["TestSupport"]),
         .testTarget(name: "DebianControlTests", dependencies: ["DebianControl"]),
         .testTarget(
             name: "ModelResetTests",

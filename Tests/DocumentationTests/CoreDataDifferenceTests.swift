@@ -79,7 +79,8 @@ struct CoreDataDifferenceTests {
                 contact.uid = "4"
                 return contact.objectID
             }
-            #expect(try container.main.object(ContactEntity.self, id: id)?.objectID == id)
+            let contact = try contacts.main.object(ContactEntity.self, id: id)
+            #expect(contact?.objectID == id)
         }
     }
 

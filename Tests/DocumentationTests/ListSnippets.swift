@@ -51,6 +51,15 @@ struct ListSnippets {
         #expect(counts.last == 4)
     }
 
+    @Test func aListHasSections() async throws {
+        try await withContacts { _, contacts in
+            let list = try contacts.list(
+                FetchRequest(ContactEntity.self, order: [.ascending(\.name)]), sectionBy: \.isFavorite)
+            for section in list.sections { print(section.name, list.snapshot[section.range].map(\.name)) }
+            #expect(list.sections.map(\.range) == [0..<3])
+        }
+    }
+
     @Test func aWindowTurnsThePage() async throws {
         try await withContacts { _, contacts in
             let list = try contacts.list(FetchRequest(ContactEntity.self, order: [.ascending(\.name)], limit: 2))

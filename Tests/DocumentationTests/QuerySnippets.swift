@@ -44,7 +44,12 @@ struct QuerySnippets {
     @Test func sumsAreCalculated() async throws {
         try await withContacts { container, contacts in
             let (count, oldest) = try contacts.main.aggregate(FetchRequest<ContactEntity>(), .count(), .max(\.age))
-            #expect(count == 3 && oldest == 32)
+            let grown = FetchRequest<ContactEntity>(where: \.age >= 18)
+            for (group, count) in try contacts.main.aggregate(grown, groupBy: \.group?.name, .count()) {
+                print(group ?? "none", count)
+            }
+            let names = try contacts.main.values(grown, \.uid, \.name)
+            #expect(count == 3 && oldest == 32 && names.map(\.0) == ["1", "2"])
         }
     }
 

@@ -20,13 +20,24 @@ struct SaveSnippets {
     @Test func twoDataSourcesAreOneSave() async throws {
         try await withContacts { container, contacts in
             let groups = try container.dataSource(GroupDataSource.self)
-            try await groups.add([Group(gid: "1", name: "Oath"), Group(gid: "2", name: "")])
             try await container.perform(in: contacts, groups) { contacts, groups in
-                let gone = try contacts.delete(ContactEntity.self, where: \.age < 18)
-                for group in try groups.fetch(GroupEntity.self) { group.memberCount = Int32(3 - gone) }
+                let adults = try groups.insert(GroupEntity.self)
+                adults.gid = "18"
+                for contact in try contacts.fetch(ContactEntity.self, where: \.age >= 18) { contact.group = adults }
             }
-            #expect(try contacts.count(ContactEntity.self) == 2)
-            #expect(try groups.fetch(GroupEntity.self).map(\.memberCount) == [2])
+            #expect(try groups.fetch(GroupEntity.self).map { $0.members.count } == [2])
+        }
+    }
+
+    @Test func anObjectThatMainShowsIsDeletedByItsID() async throws {
+        try await withContacts { container, contacts in
+            let contact = try #require(try contacts.main.first(ContactEntity.self, where: \.uid, equals: "1"))
+            let id = contact.objectID
+            try await contacts.perform { context in
+                if let contact = try context.object(ContactEntity.self, id: id) { context.delete(contact) }
+            }
+            #expect(contact.isDeleted)
+            #expect(try await contacts.delete(ContactEntity.self, where: nil).deleted == 2)
         }
     }
 

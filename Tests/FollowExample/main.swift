@@ -16,7 +16,7 @@ let contacts = try container.dataSource(NameDataSource.self)
 var names = ["Zhao Yun", "Zhang Fei", "Guan Yu"]
 
 for await update in contacts.updates(FetchRequest(ContactEntity.self, order: [.ascending(\.name, [.numeric])])) {
-    print("\(update.reason.kind.rawValue): \(update.snapshot.map(\.name))")
+    print("\(update.reason.kind): \(update.snapshot.map(\.name))")
     for change in update.difference.changes { print("  \(change.type) at \(change.newIndex ?? 0)") }
     guard let name = names.popLast() else { break }
     try await contacts.add(name)

@@ -58,7 +58,8 @@ import Testing
         let outcome = try await program.run("hash", path)
         #expect(outcome.status == 3)
         #expect(outcome.output == "")
-        #expect(outcome.errors.contains("contents:2: error: The attribute x has the unknown type Nothing"))
+        let sentence = "The attribute x has the unknown type Nothing. Choose one of Integer 16, "
+        #expect(outcome.errors.contains("contents:2: error: \(sentence)"))
         let error = try #require(try await program.json("hash", path)["error"] as? [String: Any])
         #expect(error["code"] as? String == "unknownType")
         #expect(error["line"] as? Int == 2)

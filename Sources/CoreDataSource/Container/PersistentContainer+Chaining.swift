@@ -8,7 +8,8 @@
 ///
 /// Three things differ from Skopelos. A write names the data source whose entities it changes, because no other code may change
 /// them; ``perform(in:_:waitFor:_:)`` writes over several. A completion is also called when a write fails. Objects stay in the
-/// block that got them: pass a ``ManagedObjectID`` to the next block, and look the object up there.
+/// block that got them: the next block looks them up again, by a key. ``AnyDataSource/performAndWait(_:)`` returns values to
+/// its caller, such as a ``ManagedObjectID``.
 extension PersistentContainer {
     /// Blocks until the work has run in the private context of the data source and its rows are in the store.
     ///

@@ -10,8 +10,9 @@ extension PersistentContainer {
     /// }
     /// ```
     ///
-    /// Each context edits the entities of its own data source and reads the rows of all. Batches of these data sources wait
-    /// until the call ends. After such a save, the data sources depend on each other: if a save of one is taken back, later
+    /// Each context edits the entities of its own data source and reads the rows of all: its fetches show its own edits, not
+    /// those of the other context. Objects of both contexts can be linked. Batches of these data sources wait until the call
+    /// ends. After such a save, the data sources depend on each other: if a save of one is taken back, later
     /// saves of both are taken back too.
     ///
     /// **Isolation**: the queues of both private contexts. They are always taken in the same order, so calls cannot deadlock.

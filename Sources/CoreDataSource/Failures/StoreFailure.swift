@@ -7,12 +7,14 @@ public import RowStore
 /// ```
 public struct StoreFailure: Sendable {
     /// The kind of a failure. New kinds may be added in any release: keep a default branch.
-    public struct Kind: RawRepresentable, Hashable, Sendable {
+    public struct Kind: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
         public let rawValue: String
 
         public init(rawValue: String) {
             self.rawValue = rawValue
         }
+
+        public var description: String { rawValue }
 
         /// A save with `waitFor: .main` could not be written yet. Main shows it, and it will be tried again.
         public static let saveDelayed = Kind(rawValue: "saveDelayed")
@@ -51,6 +53,7 @@ public struct StoreFailure: Sendable {
 
 extension StoreFailure: CustomStringConvertible {
     public var description: String {
-        [kind.rawValue, dataSourceName].compactMap { $0 }.joined(separator: " of ") + ": \(error)"
+        let subject = [kind.description, dataSourceName].compactMap { $0 }.joined(separator: " of ")
+        return subject + (kind == .saveDelayed ? ", which is tried again: " : ": ") + "\(error)"
     }
 }

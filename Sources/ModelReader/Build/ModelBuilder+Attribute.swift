@@ -35,9 +35,11 @@ extension ModelBuilder {
     private func attributeType(of element: MarkupElement) throws(ModelReaderError) -> AttributeType {
         guard let word = element.filled("attributeType") else { return .undefined }
         guard let type = AttributeType(rawValue: word) else {
+            let known = AttributeType.allCases.filter { ![.undefined, .objectID].contains($0) }
             throw ModelReaderError(
                 .unknownType, file: file, line: element.line,
-                "The attribute \(element["name"] ?? "") has the unknown type \(word). Choose another type.")
+                "The attribute \(element["name"] ?? "") has the unknown type \(word). Choose one of "
+                    + known.map(\.rawValue).joined(separator: ", ") + ".")
         }
         return type
     }

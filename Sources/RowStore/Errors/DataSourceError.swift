@@ -9,12 +9,14 @@
 /// ```
 public struct DataSourceError: Error, Sendable {
     /// The kind of an error. New kinds may be added in any release: keep a default branch.
-    public struct Code: RawRepresentable, Hashable, Sendable {
+    public struct Code: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
         public let rawValue: String
 
         public init(rawValue: String) {
             self.rawValue = rawValue
         }
+
+        public var description: String { rawValue }
     }
 
     /// The kind of the error.
@@ -46,7 +48,7 @@ public struct DataSourceError: Error, Sendable {
 
 extension DataSourceError: CustomStringConvertible {
     public var description: String {
-        cause.map { "\(code.rawValue): \(message) (\($0))" } ?? "\(code.rawValue): \(message)"
+        cause.map { "\(code): \(message) (\($0))" } ?? "\(code): \(message)"
     }
 }
 

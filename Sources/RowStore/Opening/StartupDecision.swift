@@ -43,10 +43,12 @@ package enum StartupDecision: Sendable, Equatable {
                 return
             }
             guard policy.withoutMigration != .fail else {
+                let keeping =
+                    reason.isModelChanged && !reason.isDatabaseKeyChanged ? ".migrate to carry its rows over, " : ""
                 throw DataSourceError(
                     .modelChanged,
-                    "The store was made for another model or database key. Open it with the reset policy .discard to "
-                        + "start over, or with an app that has the old model.", cause: reason.summary)
+                    "The store was made for another model or database key. Open it with the reset policy \(keeping).standard "
+                        + "or .discard to start over, or with an app that has the old model.", cause: reason.summary)
             }
             self.init(reason, metadata, wanted, policy.withoutMigration)
         }

@@ -151,7 +151,7 @@ extension DataSourceError {
         let names = others.isEmpty ? "" : ": " + others.map(\.description).joined(separator: ", ")
         self.init(
             .storeInUse,
-            "Another container or process has \(files.main) open\(names). Close that one first, or share its container."
+            "Another container or process has \(files.main) open\(names). Close it, use that container, or let both open the store with sharing: .processes."
         )
     }
 }

@@ -36,6 +36,25 @@ import Testing
         }
     }
 
+    @Test func newObjectsOfBothDataSourcesAreLinked() async throws {
+        try await withContainer { container, _ in
+            let contacts = try container.dataSource(ContactDataSource.self)
+            let groups = try container.dataSource(GroupDataSource.self)
+            let seen = try await container.perform(in: contacts, groups) { contacts, groups in
+                let group = try groups.insert(GroupEntity.self)
+                group.gid = "g"
+                // A fetch shows the edits of its own context only.
+                let seen = [try contacts.count(GroupEntity.self), try groups.count(GroupEntity.self)]
+                let contact = try contacts.insert(ContactEntity.self)
+                contact.uid = "c"
+                contact.group = group
+                return seen
+            }
+            #expect(seen == [0, 1])
+            #expect(try contacts.fetch(ContactEntity.self).map { $0.group?.gid } == ["g"])
+        }
+    }
+
     @Test func eachContextEditsItsOwnEntitiesOnly() async throws {
         try await withChat { container, senders, rooms in
             let error = await #expect(throws: DataSourceError.self) {

@@ -46,11 +46,17 @@ import Testing
         #expect(diagnostics.count == 1)
     }
 
+    private static let types = """
+        Integer 16, Integer 32, Integer 64, Decimal, Double, Float, String, Boolean, Date, Binary, UUID, URI, \
+        Transformable, Composite
+        """
+
     @Test func aTypeThatIsNotKnownIsAnError() throws {
         let error = try errorReading(
             "<entity name=\"E\"><attribute name=\"a\" attributeType=\"Integer 128\"/></entity>")
         #expect(error.code == .unknownType)
         #expect(error.line == 3)
+        #expect(error.message.hasSuffix("Choose one of \(Self.types)."))
     }
 
     @Test func anEmptyTransformerNameIsTheDefaultTransformer() throws {

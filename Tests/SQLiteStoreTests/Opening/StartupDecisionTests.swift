@@ -49,6 +49,16 @@ struct StartupDecisionTests {
         }
     }
 
+    @Test func theFailPolicyNamesMigrationOnlyWhereItHelps() {
+        let rows = StartupDecisionTests.metadata.rows
+        for (identity, helps) in [(TestModel.identity("other"), true), (TestModel.identity(key: "2"), false)] {
+            let error = #expect(throws: DataSourceError.self) {
+                _ = try StartupDecision(.metadata(rows), identity, .fail)
+            }
+            #expect(error?.message.contains(".migrate") == helps)
+        }
+    }
+
     @Test func onlyTheEntitiesThatDifferAreReset() throws {
         var wanted = TestModel.identity("other")
         wanted.entityHashes = ["Item": "hash", "SubItem": "another"]

@@ -37,7 +37,7 @@ public protocol DataSourceDelegate: AnyObject {
         _ object: ManagedObject, at indexPath: IndexPath?, for type: ListChangeType, newIndexPath: IndexPath?,
         dataKey: String)
 
-    /// The list has reported everything.
+    /// The list has reported everything. It is the only method that has to be implemented.
     func didChangeContent(dataKey: String)
 
     /// The title of a section in the index along the list; nil for no title. By default the capitalized first letter of its

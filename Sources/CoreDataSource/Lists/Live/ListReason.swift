@@ -3,12 +3,14 @@ package import RowStore
 /// Why a list changed: which saves of which data sources, what they changed, and what the update cost.
 public struct ListReason: Sendable {
     /// Why a list changed. New kinds may be added in any release: keep a default branch.
-    public struct Kind: RawRepresentable, Hashable, Sendable {
+    public struct Kind: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
         public let rawValue: String
 
         public init(rawValue: String) {
             self.rawValue = rawValue
         }
+
+        public var description: String { rawValue }
 
         /// The list was filled for the first time.
         public static let initial = Kind(rawValue: "initial")
@@ -142,7 +144,7 @@ extension ListReason: CustomStringConvertible {
     /// One line for a log: `save 12 of ContactDataSource: 3 rows of ContactEntity (name, phone), 14.2 us`. For a save of
     /// another process, it names that process: `save 13 of ContactDataSource in process 4711 (importer): ...`.
     public var description: String {
-        var text = kind.rawValue
+        var text = kind.description
         if let saves {
             text += saves.count == 1 ? " \(saves.lowerBound)" : " \(saves.lowerBound) to \(saves.upperBound)"
         }

@@ -1,0 +1,54 @@
+import CoreDataSource
+
+/// Writes and reads in a chain, with class methods of the objects, as in Skopelos.
+@MainActor
+func keepAsActiveRecord() async throws {
+    let book = try await PersistentContainer(model: .addressBook, store: .inMemory)
+    let groups = try book.dataSource(GroupDataSource.self)
+    let contacts = try book.dataSource(ContactDataSource.self)
+
+    try contacts
+        .writeSync { context in
+            for (uid, name) in [("1", "Guan Yu"), ("2", "Zhang Fei")] {
+                let contact = try ContactEntity.create(in: context)
+                contact.uid = uid
+                contact.name = name
+            }
+        }
+        .read { main in print("> created: \(try ContactEntity.all(in: main, order: [.ascending(\.uid)]).map(\.name))") }
+        .writeSync { context in try ContactEntity.first(in: context, where: \.uid == "1")?.remove(in: context) }
+        .read { main in print("> removed one: \(try ContactEntity.count(in: main)) left") }
+
+    // Each block writes what one data source owns, and reads everything.
+    try book
+        .writeSync(in: groups) { context in try GroupEntity.create(in: context).gid = "shu" }
+        .writeSync(in: contacts) { context in
+            try ContactEntity.first(in: context)?.group = GroupEntity.first(in: context)
+        }
+        .readSync { main in print("> in a group: \(try ContactEntity.count(in: main, where: \.group?.gid == "shu"))") }
+
+    let outcome = await withCheckedContinuation { continuation in
+        contacts.writeAsync { context in
+            try ContactEntity.create(in: context).uid = "3"
+        } callback: { outcome in
+            continuation.resume(returning: outcome)
+        }
+    }
+    try outcome.get()
+    print("> written in the background: \(try contacts.count(ContactEntity.self)) contacts")
+
+    await withCheckedContinuation { continuation in
+        book
+            .handleError { failure in
+                print("> handled: \(failure.error.code), \(failure.error.attributeName ?? "")")
+                continuation.resume()
+            }
+            .writeAsync(in: contacts) { context in try ContactEntity.create(in: context).name = "Nobody" }
+    }
+
+    try contacts
+        .writeSync { context in try ContactEntity.removeAll(in: context) }
+        .read { main in print("> removed all: \(try ContactEntity.count(in: main)) contacts") }
+    try await book.nuke().readSync { main in print("> nuked: \(try GroupEntity.count(in: main)) groups") }
+    try await book.close()
+}

@@ -1,0 +1,28 @@
+import CoreDataSource
+
+struct Contact: Sendable {
+    var uid: String
+    var name: String
+    var gid: String?
+}
+
+/// The contacts: the entities that it owns, and a hook each for adding and deleting a value.
+final class ContactDataSource: DataSource<Contact> {
+    override class var entities: [ManagedObject.Type] { [ContactEntity.self] }
+
+    override func onAdd(_ contact: Contact, in context: PrivateContext) throws -> ManagedObject? {
+        let entity = try context.findOrInsert(ContactEntity.self, where: \.uid, equals: contact.uid)
+        entity.name = contact.name
+        entity.group = try contact.gid.flatMap { try context.first(GroupEntity.self, where: \.gid, equals: $0) }
+        return entity
+    }
+
+    override func onDelete(_ contact: Contact, in context: PrivateContext) throws {
+        try context.delete(ContactEntity.self, where: \.uid == contact.uid)
+    }
+}
+
+extension ContactEntity {
+    /// The section of a list that the contact is in.
+    var initial: String { String(name.prefix(1)) }
+}

@@ -1,0 +1,13 @@
+import CoreDataSource
+import Foundation
+
+// An address book, kept in the ways of the two libraries that this package follows: swift run address-book
+let folder = FileManager.default.temporaryDirectory.appending(component: "address-book-\(UUID())")
+try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+defer { try? FileManager.default.removeItem(at: folder) }
+
+print("A data source for each feature")
+try await keepPerFeature(in: .sqlite(folder.appending(component: "contacts.sqlite")))
+
+print("Active record")
+try await keepAsActiveRecord()

@@ -1,0 +1,31 @@
+import CoreDataSource
+import Foundation
+import ModelReader
+import TestSupport
+import Testing
+
+/// What the article on models shows is a model.
+struct ModelArticleTests {
+    private let article: String
+
+    init() throws {
+        let catalogue = PackageFiles.root.appending(path: "Sources/CoreDataSource/CoreDataSource.docc")
+        article = try String(contentsOf: catalogue.appending(component: "TheModel.md"), encoding: .utf8)
+    }
+
+    @Test func theModelOfTheArticleIsReadWithoutAWarning() throws {
+        let blocks = article.components(separatedBy: "```xml\n").dropFirst()
+        let xml = try #require(blocks.first?.components(separatedBy: "```").first)
+        let document = try ModelReader.read(data: Data(xml.utf8), name: "Mail")
+        #expect(document.diagnostics.isEmpty)
+        let message = try #require(document.model.entity(named: "MessageEntity"))
+        #expect(message.attributes.map(\.type) == [.date, .boolean, .integer64, .string, .string])
+        let thread = try #require(document.model.entity(named: "ThreadEntity"))
+        #expect(thread.relationships.map(\.deleteRule) == [.cascade])
+    }
+
+    @Test(arguments: AttributeType.allCases.filter { ![.undefined, .objectID].contains($0) })
+    func theArticleNamesEveryType(_ type: AttributeType) {
+        #expect(article.contains("`\(type.rawValue)`"))
+    }
+}
