@@ -35,7 +35,10 @@ let package = Package(
         .target(name: "ManagedModel", dependencies: ["CXXHash"]),
         .target(name: "ModelReader", dependencies: ["ManagedModel"]),
         .target(name: "ModelCodeGenerator", dependencies: ["ManagedModel"]),
-        .executableTarget(name: "model-codegen", dependencies: ["ModelCodeGenerator", "ModelReader", "ManagedModel"]),
+        .target(name: "CommandLineWords"),
+        .executableTarget(
+            name: "model-codegen",
+            dependencies: ["ModelCodeGenerator", "ModelReader", "ManagedModel", "CommandLineWords"]),
         .plugin(
             name: "ModelPlugin", capability: .buildTool(), dependencies: ["model-codegen"], path: "Sources/ModelPlugin"),
 
@@ -60,7 +63,7 @@ let package = Package(
         .target(
             name: "ModelResetCommands",
             dependencies: [
-                "ModelReader", "SQLiteStore", "RowStore", "ManagedModel",
+                "ModelReader", "SQLiteStore", "RowStore", "ManagedModel", "CommandLineWords",
                 .target(name: "PostgreSQLStore", condition: .when(traits: ["PostgreSQL"])),
             ]),
         .executableTarget(name: "model-reset", dependencies: ["ModelResetCommands"]),
@@ -71,7 +74,7 @@ let package = Package(
             plugins: ["ModelPlugin"]),
         .target(name: "DebianControl", path: "Sources/Examples/DebianControl"),
         .executableTarget(
-            name: "package-catalog", dependencies: ["CoreDataSource", "DebianControl"],
+            name: "package-catalog", dependencies: ["CoreDataSource", "DebianControl", "CommandLineWords"],
             path: "Sources/Examples/PackageCatalog", plugins: ["ModelPlugin"]),
 
         // Tests.

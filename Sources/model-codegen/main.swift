@@ -1,3 +1,4 @@
+internal import CommandLineWords
 internal import Foundation
 internal import ModelCodeGenerator
 internal import ModelReader
@@ -9,7 +10,7 @@ if words.contains("--help") {
 }
 do {
     try generate(try Arguments(words))
-} catch let error as Arguments.UsageError {
+} catch let error as UsageError {
     complain("model-codegen: error: \(error.message)\n\(Arguments.usage)")
     exit(2)
 } catch let error as ModelReaderError {

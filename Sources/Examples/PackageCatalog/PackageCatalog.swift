@@ -1,3 +1,4 @@
+internal import CommandLineWords
 internal import CoreDataSource
 internal import Foundation
 
@@ -53,7 +54,7 @@ struct PackageCatalog {
     }
 
     private static func watch(_ arguments: Arguments, _ subject: WatchSubject) async throws {
-        if arguments.input == Input("-") { throw UsageError(message: "watch reads its commands from standard input") }
+        if arguments.input == Input("-") { throw UsageError("watch reads its commands from standard input") }
         let version = FileVersion(arguments.input)
         try await using(update(arguments)) { try await $0.watch(arguments.input, since: version, subject) }
     }

@@ -1,3 +1,5 @@
+internal import CommandLineWords
+
 /// One command of the program.
 protocol Command {
     init(_ words: ArraySlice<String>) throws

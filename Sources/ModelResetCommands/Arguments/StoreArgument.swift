@@ -1,3 +1,4 @@
+internal import CommandLineWords
 internal import ManagedModel
 internal import RowStore
 

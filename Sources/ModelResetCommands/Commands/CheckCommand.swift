@@ -1,3 +1,4 @@
+internal import CommandLineWords
 internal import ManagedModel
 internal import ModelReader
 
@@ -8,7 +9,7 @@ struct CheckCommand: Command {
     let isUpdating: Bool
 
     init(_ words: ArraySlice<String>) throws {
-        let words = try CommandLineWords(words, flags: ["--update"], values: ["--lock"])
+        let words = try CommandLineWords(command: words, flags: ["--update"], values: ["--lock"])
         guard !words.plain.isEmpty else { throw UsageError("MODEL is missing") }
         models = words.plain.map { ModelArgument(path: $0) }
         lockFile = LockFile(path: words.value("--lock") ?? "Models/model.lock")

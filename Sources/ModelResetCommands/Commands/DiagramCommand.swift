@@ -1,3 +1,4 @@
+internal import CommandLineWords
 internal import ManagedModel
 
 /// Draws the entities of a model.
@@ -6,7 +7,7 @@ struct DiagramCommand: Command {
     let output: String?
 
     init(_ words: ArraySlice<String>) throws {
-        let words = try CommandLineWords(words, flags: [], values: ["--version", "--output"])
+        let words = try CommandLineWords(command: words, values: ["--version", "--output"])
         model = ModelArgument(path: try words.plain("MODEL")[0], version: words.value("--version"))
         output = words.value("--output")
     }

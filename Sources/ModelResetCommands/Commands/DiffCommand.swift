@@ -1,3 +1,4 @@
+internal import CommandLineWords
 internal import ManagedModel
 
 /// Shows the differences between two models, or between two versions of one bundle.
@@ -6,7 +7,7 @@ struct DiffCommand: Command {
     let new: ModelArgument
 
     init(_ words: ArraySlice<String>) throws {
-        let words = try CommandLineWords(words, flags: [], values: [])
+        let words = try CommandLineWords(command: words)
         if words.plain.count == 3 {
             old = ModelArgument(path: words.plain[0], version: words.plain[1])
             new = ModelArgument(path: words.plain[0], version: words.plain[2])

@@ -1,3 +1,4 @@
+internal import CommandLineWords
 internal import ManagedModel
 
 /// Prints the hash of a model; as JSON, also that of each entity, and the number of elements of each kind.
@@ -5,7 +6,7 @@ struct HashCommand: Command {
     let model: ModelArgument
 
     init(_ words: ArraySlice<String>) throws {
-        let words = try CommandLineWords(words, flags: [], values: ["--version"])
+        let words = try CommandLineWords(command: words, values: ["--version"])
         model = ModelArgument(path: try words.plain("MODEL")[0], version: words.value("--version"))
     }
 

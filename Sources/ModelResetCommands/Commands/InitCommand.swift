@@ -1,3 +1,4 @@
+internal import CommandLineWords
 internal import Foundation
 
 /// Writes the first model of an app.
@@ -7,7 +8,7 @@ struct InitCommand: Command {
     let entityName: String
 
     init(_ words: ArraySlice<String>) throws {
-        let words = try CommandLineWords(words, flags: [], values: ["--entity"])
+        let words = try CommandLineWords(command: words, values: ["--entity"])
         let name = words.plain.isEmpty ? "Model" : try words.plain("NAME")[0]
         path = name.hasSuffix(Self.suffix) ? name : name + Self.suffix
         bundle = URL(filePath: path, directoryHint: .isDirectory)

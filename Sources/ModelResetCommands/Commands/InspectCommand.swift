@@ -1,3 +1,4 @@
+internal import CommandLineWords
 internal import Foundation
 internal import ManagedModel
 internal import RowStore
@@ -13,7 +14,7 @@ struct InspectCommand: Command {
 
     init(_ words: ArraySlice<String>) throws {
         let words = try CommandLineWords(
-            words, flags: ["--follow"], values: ["--name", "--model"], lists: ["--model"])
+            command: words, flags: ["--follow"], values: ["--name", "--model"], lists: ["--model"])
         place = try StorePlace(words.plain("STORE")[0], name: words.value("--name"))
         models = words.list("--model").map { ModelArgument(path: $0) }
         isFollowing = words.flag("--follow")

@@ -1,3 +1,4 @@
+internal import CommandLineWords
 internal import Foundation
 internal import RowStore
 
@@ -10,7 +11,7 @@ struct ResetCommand: Command {
 
     init(_ words: ArraySlice<String>) throws {
         let words = try CommandLineWords(
-            words, flags: ["--if-needed", "--dry-run"], values: StoreArgument.valueNames.union(["--backup"]))
+            command: words, flags: ["--if-needed", "--dry-run"], values: StoreArgument.valueNames.union(["--backup"]))
         store = try StoreArgument(words)
         isIfNeeded = words.flag("--if-needed")
         isDryRun = words.flag("--dry-run")

@@ -1,3 +1,4 @@
+internal import CommandLineWords
 internal import Foundation
 internal import RowStore
 internal import SQLiteStore
@@ -10,7 +11,7 @@ struct RestoreCommand: Command {
     let isDryRun: Bool
 
     init(_ words: ArraySlice<String>) throws {
-        let words = try CommandLineWords(words, flags: ["--force", "--dry-run"], values: [])
+        let words = try CommandLineWords(command: words, flags: ["--force", "--dry-run"])
         let paths = try words.plain("BACKUP", "STORE")
         backup = URL(filePath: paths[0])
         store = URL(filePath: paths[1])

@@ -1,3 +1,4 @@
+internal import CommandLineWords
 internal import Foundation
 internal import RowStore
 internal import SQLiteStore
@@ -7,7 +8,7 @@ struct StatusCommand: Command {
     let store: StoreArgument
 
     init(_ words: ArraySlice<String>) throws {
-        store = try StoreArgument(CommandLineWords(words, flags: [], values: StoreArgument.valueNames))
+        store = try StoreArgument(CommandLineWords(command: words, values: StoreArgument.valueNames))
     }
 
     func run(_ warnings: inout [String]) throws -> Report {

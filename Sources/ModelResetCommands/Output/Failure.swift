@@ -1,3 +1,4 @@
+internal import CommandLineWords
 internal import Foundation
 internal import ModelReader
 internal import RowStore

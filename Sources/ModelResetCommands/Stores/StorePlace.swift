@@ -1,6 +1,9 @@
+internal import CommandLineWords
 internal import Foundation
 internal import ManagedModel
+internal import PostgreSQLStore
 internal import RowStore
+internal import SQLiteStore
 
 #if PostgreSQL
 internal import PostgreSQLStore

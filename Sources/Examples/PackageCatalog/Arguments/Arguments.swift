@@ -74,8 +74,3 @@ extension Arguments.Command {
         }
     }
 }
-
-/// The arguments are invalid.
-struct UsageError: Error {
-    var message: String
-}

@@ -1,3 +1,4 @@
+internal import CommandLineWords
 internal import CoreDataSource
 internal import Foundation
 
@@ -21,7 +22,7 @@ enum CatalogPlace: Equatable {
         #if PostgreSQL
         self = .server(text)
         #else
-        throw UsageError(message: "This program was built without server support. Build it with --traits PostgreSQL")
+        throw UsageError("This program was built without server support. Build it with --traits PostgreSQL")
         #endif
     }
 

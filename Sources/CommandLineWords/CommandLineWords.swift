@@ -1,17 +1,22 @@
-/// The words after the name of a command, sorted into flags, options with a value, and the rest.
+/// The words of a command line, sorted into flags, options with a value, and the rest.
 ///
 /// An option's value is the next word, or follows after `=`. After `--`, words are not read as options.
-struct CommandLineWords {
-    private(set) var plain: [String] = []
+package struct CommandLineWords {
+    /// The words that are no options.
+    package private(set) var plain: [String] = []
     private var flags: Set<String> = []
     private var values: [String: [String]] = [:]
 
-    /// - Parameter listNames: The options with a value that may be given several times.
-    /// - Throws: A usage error for an option that the command does not have.
-    init(
-        _ words: some Sequence<String>, flags flagNames: Set<String>, values valueNames: Set<String>,
+    /// - Parameters:
+    ///   - words: The words after the name of the program.
+    ///   - flagNames: The options without a value.
+    ///   - valueNames: The options with a value.
+    ///   - listNames: Those of them that may be given several times.
+    /// - Throws: An error for an option that the program does not have, or that lacks its value.
+    package init(
+        _ words: some Sequence<String>, flags flagNames: Set<String> = [], values valueNames: Set<String> = [],
         lists listNames: Set<String> = []
-    ) throws {
+    ) throws(UsageError) {
         var rest = Array(words)[...]
         while let word = rest.popFirst() {
             if word == "--" {
@@ -19,7 +24,7 @@ struct CommandLineWords {
                 break
             }
             let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
-            if flagNames.contains(word) || word == "--json" {
+            if flagNames.contains(word) {
                 flags.insert(word)
             } else if let name = parts.first, valueNames.contains(name) {
                 // A database key may be empty, so an empty word is a valid value.
@@ -38,30 +43,37 @@ struct CommandLineWords {
         }
     }
 
-    func flag(_ name: String) -> Bool { flags.contains(name) }
+    package func flag(_ name: String) -> Bool { flags.contains(name) }
 
-    func value(_ name: String) -> String? { values[name]?.first }
+    package func value(_ name: String) -> String? { values[name]?.first }
 
-    func list(_ name: String) -> [String] { values[name] ?? [] }
+    package func list(_ name: String) -> [String] { values[name] ?? [] }
 
-    func required(_ name: String) throws -> String {
+    package func required(_ name: String) throws(UsageError) -> String {
         guard let value = value(name) else { throw UsageError("\(name) is missing") }
         return value
     }
 
     /// The plain words, one for each name.
-    func plain(_ names: String...) throws -> [String] {
+    package func plain(_ names: String...) throws(UsageError) -> [String] {
         if plain.count < names.count { throw UsageError("\(names[plain.count]) is missing") }
         if plain.count > names.count { throw UsageError("unexpected argument \(plain[names.count])") }
         return plain
     }
+
+    /// Checks that no other options are given than those, for a command that does not have all of them.
+    package func allow(only names: Set<String>) throws(UsageError) {
+        if let name = flags.union(values.keys).subtracting(names).min() {
+            throw UsageError("\(name) does not belong to this command")
+        }
+    }
 }
 
 /// The arguments are invalid.
-struct UsageError: Error {
-    var message: String
+package struct UsageError: Error {
+    package let message: String
 
-    init(_ message: String) {
+    package init(_ message: String) {
         self.message = message
     }
 }
