@@ -12,7 +12,7 @@ internal import RowStore
 /// More than 16,384 rows are changed by the store in a transaction of their own, so that any number of them takes little memory:
 /// at once, with whatever level the call waits for. Then nobody is told of single rows. Objects are brought up to date, contexts
 /// forget what they know of the entity, and lists read their rows again (``ListReason/Kind/bulkChange``). The rules of the model
-/// are checked on the first 16,384 rows. This is so in an exclusive SQLite store, for a predicate that uses no relationships, and
+/// are checked on some of the rows. This is so in an exclusive SQLite store, for a predicate that uses no relationships, and
 /// for entities without derived attributes; otherwise the rows are held in memory, about 500 bytes each.
 extension AnyDataSource {
     /// Gives every object that matches the same values.

@@ -18,6 +18,8 @@ enum RowChangeWay {
 extension PrivateContext {
     /// The most rows that a batch holds for a change of many rows.
     static let mostChangedRows = 1 << 14
+    /// The most rows on which the rules of the model are checked, if the store makes the change.
+    private static let mostCheckedRows = 256
 
     /// Lets the next save delete all rows that match.
     func deleteRows(_ plan: FetchPlan, _ checkCancellation: (Int) throws -> Void) throws -> RowChangeWay {
@@ -28,7 +30,8 @@ extension PrivateContext {
         let start = noted.count
         for entity in plan.family {
             var changes = EntityChanges(entity: entity)
-            guard let rows = try rows(plan, ofEntity: entity) else { return forgetNoted(start, .tooManyRows) }
+            let (rows, areAll) = try rows(plan, ofEntity: entity)
+            if !areAll { return forgetNoted(start, .tooManyRows) }
             changes.deleted = rows
             try checkCancellation(0)
             note(changes)
@@ -49,17 +52,17 @@ extension PrivateContext {
         let start = noted.count
         var way = RowChangeWay.rows
         for entity in plan.family {
-            let all = try rows(plan, ofEntity: entity)
-            // Of too many rows the first ones show what is wrong with the values.
-            let rows = try all ?? firstRows(plan, ofEntity: entity)
-            if all == nil { way = .tooManyRows }
+            let (rows, areAll) = try rows(plan, ofEntity: entity)
+            if !areAll { way = .tooManyRows }
             // A property may do more only when it changes something, so the sample object has none of the values.
             var probes = values.compactMap { column, value in rows.first { !$0.row.holds(value, column: column) } }
             if probes.isEmpty { probes = Array(rows.prefix(1)) }
             guard try probes.allSatisfy({ try setsOnly(values, assign, $0, entity) }) else {
                 return forgetNoted(start, .objects)
             }
-            note(try changes(rows, bindings[entity], values, checkCancellation))
+            // Of too many rows the first ones show whether the values break a rule.
+            let checked = areAll ? rows[...] : rows.prefix(PrivateContext.mostCheckedRows)
+            note(try changes(checked, bindings[entity], values, checkCancellation))
         }
         return way == .rows ? .rows : forgetNoted(start, way)
     }
@@ -100,7 +103,7 @@ extension PrivateContext {
     }
 
     private func changes(
-        _ rows: [StoredRow], _ binding: EntityBinding, _ values: [Int: RowValue],
+        _ rows: ArraySlice<StoredRow>, _ binding: EntityBinding, _ values: [Int: RowValue],
         _ checkCancellation: (Int) throws -> Void
     ) throws -> EntityChanges {
         let layout = binding.layout
@@ -126,19 +129,14 @@ extension PrivateContext {
         return changes
     }
 
-    /// The rows of an entity that match; nil if there are so many that the store can better change them itself.
-    private func rows(_ plan: FetchPlan, ofEntity entity: Int) throws(DataSourceError) -> [StoredRow]? {
+    /// The rows of an entity that match, or the first ones if there are so many that the store can better change them itself.
+    private func rows(
+        _ plan: FetchPlan, ofEntity entity: Int
+    ) throws(DataSourceError) -> (rows: [StoredRow], areAll: Bool) {
         var plan = FetchPlan(plan.query.of(entity: entity))
-        guard canChangeInStore(plan) else { return try rows(plan, columns: nil) }
-        plan.query.limit = PrivateContext.mostChangedRows + 1
+        if canChangeInStore(plan) { plan.query.limit = PrivateContext.mostChangedRows + 1 }
         let rows = try rows(plan, columns: nil)
-        return rows.count > PrivateContext.mostChangedRows ? nil : rows
-    }
-
-    private func firstRows(_ plan: FetchPlan, ofEntity entity: Int) throws(DataSourceError) -> [StoredRow] {
-        var plan = FetchPlan(plan.query.of(entity: entity))
-        plan.query.limit = PrivateContext.mostChangedRows
-        return try rows(plan, columns: nil)
+        return (rows, plan.query.limit.map { rows.count < $0 } ?? true)
     }
 
     /// Others must be told of each row in a store that is shared. What is derived is calculated here, and conditions over

@@ -48,6 +48,9 @@ extension ListState {
     }
 
     /// The positions of the changes; nil if an old row is missing.
+    ///
+    /// Each row is searched for, and then the positions are sorted, which compares no rows but those that are inserted at the same
+    /// place.
     private func edits(_ net: NetChanges) -> RowEdits? {
         let changed = ChangedRows(net, query.order, isHeld: { !isBeyond($0) })
         var edits = RowEdits()
@@ -60,6 +63,11 @@ extension ListState {
             edits.replacements.append((index, row.new))
         }
         for row in changed.coming { edits.insertions.append((rows.lowerBound(row, query.order), row)) }
+        edits.removals.sort { $0.index < $1.index }
+        edits.replacements.sort { $0.index < $1.index }
+        edits.insertions.sort {
+            $0.index == $1.index ? query.order.precedes($0.row, $1.row) : $0.index < $1.index
+        }
         return edits
     }
 
@@ -115,7 +123,7 @@ extension ListState {
     }
 }
 
-/// The rows of the changes, in the order of the list, so that each search looks at rows that the previous one has just read.
+/// The rows of the changes, in any order.
 private struct ChangedRows {
     /// Rows before the change.
     private(set) var leaving: [ListedRow] = []
@@ -135,8 +143,5 @@ private struct ChangedRows {
                 if let new { coming.append(new) }
             }
         }
-        leaving.sort(by: order.precedes)
-        staying.sort { order.precedes($0.old, $1.old) }
-        coming.sort(by: order.precedes)
     }
 }
