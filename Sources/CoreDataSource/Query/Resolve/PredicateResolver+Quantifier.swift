@@ -125,7 +125,7 @@ extension PredicateResolver {
         switch node.quantified {
         case .list(let items):
             return unsupported(
-                "\(word) with a list of \(items.count) elements is not supported. Use IN for equality, or compare the value with each element and join the comparisons with \(use)"
+                "\(word) with a list of \(items.count) element\(items.count == 1 ? "" : "s") is not supported. Use IN for equality, or compare the value with each element and join the comparisons with \(use)"
             )
         case .keyPath(let path) where path.count == 1 && layout.relationship(named: path[0]) == nil:
             return unsupported(

@@ -26,6 +26,15 @@ final class MemberSource: DataSource<ContactValue> {
     }
 }
 
+/// Groups by their identifiers, beside a source of contacts.
+final class GroupSource: DataSource<String> {
+    override class var entities: [ManagedObject.Type] { [GroupEntity.self] }
+
+    override func onAdd(_ value: String, in context: PrivateContext) throws -> ManagedObject? {
+        try context.findOrInsert(GroupEntity.self, where: \.gid, equals: value)
+    }
+}
+
 extension ContactEntity {
     fileprivate func take(_ value: ContactValue) {
         name = value.name

@@ -58,4 +58,40 @@ extension Bench {
         }
         return Outcome("W1-linked", n: values.count, aim: "1.3 W1", ours: results.ours, raw: results.raw)
     }
+
+    /// W1-others: one-object saves of another data source while W1 is at work, again and again; raw: the same saves of ours when
+    /// nothing else is.
+    func savingBeside() async throws -> Outcome {
+        let values = ContactList(0..<options.n).values
+        var samples: (beside: [Sample], alone: [Sample]) = ([], [])
+        for round in 0...max(3, options.rounds / 2) {
+            let url = newFile()
+            let ours = try await Ours(url, .normal)
+            let groups = try await ours.container.dataSource(GroupSource.self)
+            let importing = Task { try await ours.source.add(values) }
+            let isDone = Latencies()
+            let watching = Task {
+                _ = try await importing.value
+                isDone.add(1)
+            }
+            var beside: [UInt64] = []
+            while isDone.all.isEmpty { beside.append(try await saveGroup(beside.count, groups)) }
+            try await watching.value
+            var alone: [UInt64] = []
+            while alone.count < beside.count { alone.append(try await saveGroup(beside.count + alone.count, groups)) }
+            try await ours.container.close()
+            remove(url)
+            // The first round warms up.
+            if round == 0 { continue }
+            samples.beside.append(Sample(nanoseconds: beside.median, latencies: beside))
+            samples.alone.append(Sample(nanoseconds: alone.median, latencies: alone))
+        }
+        return Outcome("W1-others", n: values.count, aim: "", ours: samples.beside, raw: samples.alone)
+    }
+
+    private func saveGroup(_ number: Int, _ groups: GroupSource) async throws -> UInt64 {
+        let start = raw_now()
+        try await groups.add("group \(number)")
+        return raw_now() - start
+    }
 }

@@ -12,6 +12,7 @@ struct Workload: Sendable {
     private static let single: [Workload] = [
         Workload(id: "W1") { bench, _ in [try await bench.adding()] },
         Workload(id: "W1-linked") { bench, _ in [try await bench.addingLinked()] },
+        Workload(id: "W1-others") { bench, _ in [try await bench.savingBeside()] },
         Workload(id: "W2") { bench, _ in [try await bench.syncing(isSame: false)] },
         Workload(id: "W2-same") { bench, _ in [try await bench.syncing(isSame: true)] },
         Workload(id: "W3-sync") { bench, _ in [try await bench.savingOne(.blocking)] },

@@ -62,8 +62,8 @@ import Testing
     @Test(arguments: [
         ("ANY {1, 2, 3} == age", "ANY with a list of 3 elements"),
         ("ALL age == {1, 2}", "ALL with a list of 2 elements"),
-        ("NONE {'a'} CONTAINS name", "NONE with a list of 1 elements"),
-        ("ANY age IN {1, 2}", "\"age\" is one value"), ("NOT (ANY {1} IN {1, 2})", "with a list of 1 elements"),
+        ("NONE {'a'} CONTAINS name", "NONE with a list of 1 element is"),
+        ("ANY age IN {1, 2}", "\"age\" is one value"), ("NOT (ANY {1} IN {1, 2})", "with a list of 1 element is"),
     ])
     func aQuantifierOverAListIsRefusedAsThat(_ format: String, _ words: String) async throws {
         try await withFiveContacts(.inMemory) { container in
