@@ -32,7 +32,7 @@ private func takeState<State: AnyObject>(_ context: OpaquePointer?, _: State.Typ
 extension Connection {
     /// Registers the aggregates of related rows: each gives the same result as in memory.
     func addAggregates() -> Int32 {
-        for aggregate in RowAggregate.all {
+        for aggregate in RowAggregate.all where !aggregate.isOfSQLite {
             let code = sqlite3_create_function_v2(
                 handle, aggregate.name, 1, SQLITE_UTF8 | SQLITE_DIRECTONLY,
                 UnsafeMutableRawPointer(bitPattern: aggregate.code + 1),
@@ -96,7 +96,11 @@ struct RowAggregate {
 
     var function: FetchFunction { RowAggregate.functions[code / RowAggregate.kinds.count] }
     var kind: ValueKind { RowAggregate.kinds[code % RowAggregate.kinds.count] }
-    var name: String { "row_\(function.rawValue)_\(code % RowAggregate.kinds.count)" }
+    /// The name of the function in SQL.
+    var name: String { isOfSQLite ? function.rawValue : "row_\(function.rawValue)_\(code % RowAggregate.kinds.count)" }
+
+    /// Whether SQLite's own function has the same results: its order of numbers and of bytes is that of the rows.
+    fileprivate var isOfSQLite: Bool { (function == .min || function == .max) && kind != .decimal }
 }
 
 private func setResult(_ value: RowValue, _ context: OpaquePointer?) {
