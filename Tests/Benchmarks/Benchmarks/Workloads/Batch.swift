@@ -39,4 +39,46 @@ extension Bench {
         remove(rawURL)
         return Outcome("W16", n: young, aim: "10", ours: results.ours, raw: results.raw)
     }
+
+    /// W16-million, W16-bytes: one attribute of a million contacts set in one save, and by how much the memory in use grows
+    /// meanwhile at most; raw: one UPDATE.
+    func updatingMillion(_ million: URL) async throws -> [Outcome] {
+        var growth = (ours: 0, raw: 0)
+        var score = 1000.0
+        let results = try await compare(rounds: min(3, options.rounds)) {
+            let url = try copy(million)
+            let ours = try await Ours(url, .normal, registeredObjectByteLimit: 0)
+            let next = score + 1
+            score = next
+            let before = memory()
+            let sample = try await ours.measure {
+                _ = try await ours.source.update(ContactEntity.self, set: [.set(\.score, next)])
+            }
+            growth.ours = max(growth.ours, raw_peak() - before)
+            try expect(sample.rowsWritten == options.million, "\(sample.rowsWritten) rows were written")
+            try await ours.container.close()
+            remove(url)
+            return sample
+        } raw: {
+            let url = try copy(million)
+            let store = raw_open(url.path, 0)
+            score += 1
+            let before = memory()
+            let sample = measureRaw { _ = raw_value(store, "UPDATE \"ContactEntity\" SET \"score\" = \(score)") }
+            growth.raw = max(growth.raw, raw_peak() - before)
+            raw_close(store)
+            remove(url)
+            return sample
+        }
+        var bytes = Outcome("W16-bytes", n: options.million, aim: "32 MB", ours: [], raw: [])
+        bytes.bytes = growth
+        let time = Outcome("W16-million", n: options.million, aim: "", ours: results.ours, raw: results.raw)
+        return [time, bytes]
+    }
+
+    /// How much memory is in use, from where its peak is counted anew.
+    private func memory() -> Int {
+        raw_reset_peak()
+        return raw_peak()
+    }
 }

@@ -48,6 +48,9 @@ struct Workload: Sendable {
         Workload(id: "W15") { bench, _ in [try await bench.addingInBatches()] },
         Workload(id: "W15-bytes") { bench, _ in try await bench.countingBytes() },
         Workload(id: "W16") { bench, _ in [try await bench.updatingMany()] },
+        Workload(id: "W16-million", needsMillion: true) { bench, million in
+            try await bench.updatingMillion(million)
+        },
         Workload(id: "W17") { bench, _ in [try await bench.aggregating()] },
         Workload(id: "W17-groups") { bench, _ in [try await bench.aggregatingGroups()] },
         Workload(id: "W18") { bench, _ in [try await bench.fetchingRelated()] },
