@@ -64,7 +64,7 @@ extension Bench {
             let store = raw_open(url.path, 0)
             score += 1
             let before = memory()
-            let sample = measureRaw { _ = raw_value(store, "UPDATE \"ContactEntity\" SET \"score\" = \(score)") }
+            let sample = measureRaw { _ = raw_value(store, "UPDATE \"ContactEntity\" SET \"score\" = \(score) RETURNING 1") }
             growth.raw = max(growth.raw, raw_peak() - before)
             raw_close(store)
             remove(url)
