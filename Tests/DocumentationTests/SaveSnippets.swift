@@ -79,6 +79,22 @@ struct SaveSnippets {
         }
     }
 
+    /// Where contacts come from that are not stored yet.
+    struct Directory: Sendable {
+        func contact(_ uid: String) async throws -> Contact? { Contact(uid: uid, name: "Ma Chao") }
+    }
+
+    @Test func aMissingValueIsLoaded() async throws {
+        try await withContacts { _, contacts in
+            let directory = Directory()
+            let found = try await contacts.value(where: \.uid, equals: "7", as: ContactName.self) { uid in
+                try await directory.contact(uid)
+            }
+            #expect(found?.name == "Ma Chao")
+            #expect(try contacts.count(ContactEntity.self) == 4)
+        }
+    }
+
     @Test func valuesLeaveTheirContext() async throws {
         try await withContacts { _, contacts in
             let named = try await contacts.fetch(as: ContactName.self, FetchRequest(where: .beginsWith(\.name, "Guan")))

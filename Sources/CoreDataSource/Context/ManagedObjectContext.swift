@@ -297,5 +297,5 @@ public class ManagedObjectContext {
     }
 }
 
-@available(*, unavailable)
+@available(*, unavailable, message: "A context stays where it was passed. Pass its container or data source instead.")
 extension ManagedObjectContext: Sendable {}

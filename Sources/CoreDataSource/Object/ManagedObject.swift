@@ -126,5 +126,5 @@ extension ManagedObject: Hashable {
     public final func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }
 
-@available(*, unavailable)
+@available(*, unavailable, message: "An object stays in its context. Pass its objectID, or values, instead.")
 extension ManagedObject: Sendable {}

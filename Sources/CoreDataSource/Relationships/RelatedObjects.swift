@@ -86,7 +86,7 @@ extension RelatedObjects: Sequence {
     public var underestimatedCount: Int { 0 }
 }
 
-@available(*, unavailable)
+@available(*, unavailable, message: "Related objects stay in their context. Pass their ids, or values, instead.")
 extension RelatedObjects: Sendable {}
 
 extension RelatedObjects: CustomStringConvertible {
