@@ -63,8 +63,9 @@ extension Bench {
             let url = try copy(million)
             let store = raw_open(url.path, 0)
             score += 1
+            let sql = "UPDATE \"ContactEntity\" SET \"score\" = \(score) RETURNING 1"
             let before = memory()
-            let sample = measureRaw { _ = raw_value(store, "UPDATE \"ContactEntity\" SET \"score\" = \(score) RETURNING 1") }
+            let sample = measureRaw { _ = raw_value(store, sql) }
             growth.raw = max(growth.raw, raw_peak() - before)
             raw_close(store)
             remove(url)
