@@ -200,14 +200,7 @@ package final class SQLiteStore: PersistentStore {
 
     /// Copies the log into the main file if it is long enough. That can take milliseconds.
     package func upkeep() {
-        writer.withLock { if holdsLock { $0.current?.checkpointIfNeeded() } }
-    }
-
-    private var holdsLock: Bool {
-        lock.withLock { lock in
-            do throws(DataSourceError) { try lock?.check() } catch { return false }
-            return lock != nil
-        }
+        writer.withLock { if let writer = $0.current, writer.holdsLock { writer.checkpointIfNeeded() } }
     }
 
     package func willClose() { ClosingStores.shared.add(files.main, self) }
@@ -232,7 +225,9 @@ package final class SQLiteStore: PersistentStore {
         writer.withLock { writer in
             // A process that has lost the lock must not write any more, nor one that cannot get its turn.
             let isTurn = access.map { (try? $0.turn.take()) != nil } ?? true
-            if !isTurn || !holdsLock { try? writer.current?.connection.set(closingCopiesLog: false) }
+            if !isTurn || writer.current?.holdsLock == false {
+                try? writer.current?.connection.set(closingCopiesLog: false)
+            }
             writer.current?.close()
             if isTurn { access?.turn.release() }
             writer = .closed

@@ -13,7 +13,7 @@ internal import RowStore
 /// at once, with whatever level the call waits for. Then nobody is told of single rows. Objects are brought up to date, contexts
 /// forget what they know of the entity, and lists read their rows again (``ListReason/Kind/bulkChange``). The rules of the model
 /// are checked on some of the rows. This is so in an exclusive SQLite store, for a predicate that uses no relationships, and
-/// for entities without derived attributes; otherwise the rows are held in memory, about 500 bytes each.
+/// for updates only without derived attributes; otherwise the rows are held in memory, about 500 bytes each.
 extension AnyDataSource {
     /// Gives every object that matches the same values.
     ///
@@ -33,7 +33,9 @@ extension AnyDataSource {
         _ type: Object.Type, where predicate: FetchPredicate<Object>? = nil, set assignments: [FetchAssignment<Object>],
         waitFor level: SaveLevel = .store
     ) async throws -> SaveReport {
-        let saved = try await tier.perform(waitFor: level) { try $0.updateAll(type, predicate, assignments) }
+        let saved = try await tier.perform(waitFor: level) { [tier] context in
+            try context.updateAll(type, predicate, assignments, from: tier.source)
+        }
         return saved.result ?? saved.report
     }
 
@@ -48,7 +50,9 @@ extension AnyDataSource {
     public nonisolated func delete<Object: ManagedObject>(
         _ type: Object.Type, where predicate: FetchPredicate<Object>?, waitFor level: SaveLevel = .store
     ) async throws -> SaveReport {
-        let saved = try await tier.perform(waitFor: level) { try $0.deleteAll(type, predicate) }
+        let saved = try await tier.perform(waitFor: level) { [tier] context in
+            try context.deleteAll(type, predicate, from: tier.source)
+        }
         return saved.result ?? saved.report
     }
 }

@@ -57,7 +57,7 @@ extension AnyDataSource {
     /// - Throws: What a delete throws; nothing has happened then.
     @discardableResult
     public nonisolated func nuke() async throws -> Self {
-        _ = try await tier.perform(waitFor: .store) { try $0.deleteAllOwned() }
+        _ = try await tier.perform(waitFor: .store) { [tier] in try $0.deleteAllOwned(from: tier.source) }
         return self
     }
 }

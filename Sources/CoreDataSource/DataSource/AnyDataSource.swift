@@ -11,6 +11,8 @@ open class AnyDataSource {
     package nonisolated let mainTier: MainTier
     /// The lists that are registered, by data key.
     var boundLists: [String: BoundList] = [:]
+    /// The calls that are filling lists off the main actor, by data key.
+    var registrations: [String: Registration] = [:]
 
     /// Only a container makes data sources.
     public required init(_ binding: borrowing DataSourceBinding) {

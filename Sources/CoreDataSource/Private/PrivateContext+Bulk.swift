@@ -27,10 +27,10 @@ extension PrivateContext {
         guard plan.tests == nil, !plan.family.contains(where: { stack.graph.needsObjects(toDelete: $0) }) else {
             return .objects
         }
-        let start = noted.count
+        let (start, isLimited) = (noted.count, canChangeInStore(plan))
         for entity in plan.family {
             var changes = EntityChanges(entity: entity)
-            let (rows, areAll) = try rows(plan, ofEntity: entity)
+            let (rows, areAll) = try rows(plan, ofEntity: entity, isLimited)
             if !areAll { return forgetNoted(start, .tooManyRows) }
             changes.deleted = rows
             try checkCancellation(0)
@@ -50,9 +50,11 @@ extension PrivateContext {
             return .objects
         }
         let start = noted.count
+        // What is derived is calculated here.
+        let isLimited = canChangeInStore(plan) && plan.family.allSatisfy { bindings[$0].derivations.isEmpty }
         var way = RowChangeWay.rows
         for entity in plan.family {
-            let (rows, areAll) = try rows(plan, ofEntity: entity)
+            let (rows, areAll) = try rows(plan, ofEntity: entity, isLimited)
             if !areAll { way = .tooManyRows }
             // A property may do more only when it changes something, so the sample object has none of the values.
             var probes = values.compactMap { column, value in rows.first { !$0.row.holds(value, column: column) } }
@@ -69,12 +71,16 @@ extension PrivateContext {
 
     /// Has the store change all rows that match.
     ///
-    /// - Parameter values: The new values by column; nil to delete the rows.
+    /// - Parameters:
+    ///   - values: The new values by column; nil to delete the rows.
+    ///   - source: The data source that makes the change.
     /// - Returns: How many rows have changed.
-    func makeInStore(_ plan: FetchPlan, _ values: [Int: RowValue]?) throws(DataSourceError) -> Int {
+    func makeInStore(
+        _ plan: FetchPlan, _ values: [Int: RowValue]?, from source: SaveSource
+    ) throws(DataSourceError) -> Int {
         guard let store = stack.root.store as? any BulkStore else { return 0 }
         let change = BulkChange(plan.family.map { plan.query.of(entity: $0) }, values: values)
-        return try stack.root.make(change, in: store, basis: position)
+        return try stack.root.make(change, in: store, from: source, basis: position)
     }
 
     private func forgetNoted(_ start: Int, _ way: RowChangeWay) -> RowChangeWay {
@@ -131,20 +137,20 @@ extension PrivateContext {
 
     /// The rows of an entity that match, or the first ones if there are so many that the store can better change them itself.
     private func rows(
-        _ plan: FetchPlan, ofEntity entity: Int
+        _ plan: FetchPlan, ofEntity entity: Int, _ isLimited: Bool
     ) throws(DataSourceError) -> (rows: [StoredRow], areAll: Bool) {
         var plan = FetchPlan(plan.query.of(entity: entity))
-        if canChangeInStore(plan) { plan.query.limit = PrivateContext.mostChangedRows + 1 }
+        if isLimited { plan.query.limit = PrivateContext.mostChangedRows + 1 }
         let rows = try rows(plan, columns: nil)
-        return (rows, plan.query.limit.map { rows.count < $0 } ?? true)
+        return (rows, !isLimited || rows.count <= PrivateContext.mostChangedRows)
     }
 
-    /// Others must be told of each row in a store that is shared. What is derived is calculated here, and conditions over
-    /// relationships might depend on rows that have changed already.
+    /// Others must be told of each row in a store that is shared. Conditions over relationships might depend on rows that have
+    /// changed already.
     private func canChangeInStore(_ plan: FetchPlan) -> Bool {
         let root = stack.root
         return root.store is any BulkStore && root.store.sharing == nil && !root.store.isReadOnly
-            && plan.query.joined.isEmpty && bindings[plan.query.entity].derivations.isEmpty
+            && plan.query.joined.isEmpty
     }
 
     private func note(_ changes: EntityChanges) {

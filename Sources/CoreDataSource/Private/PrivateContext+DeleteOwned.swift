@@ -2,7 +2,9 @@ internal import RowStore
 
 extension PrivateContext {
     /// Deletes every object that this context owns.
-    func deleteAllOwned() throws {
+    ///
+    /// - Parameter source: The data source of the context.
+    func deleteAllOwned(from source: SaveSource) throws {
         let owned = bindings.filter { $0.isOwned && !$0.layout.isAbstract && $0.layout.links == nil }.map(\.layout)
         guard let first = owned.first else { return }
         var all = FetchPlan(RowQuery(entity: first.index))
@@ -12,7 +14,7 @@ extension PrivateContext {
             switch try deleteRows(all, checkCancellation) {
             case .rows: return
             case .tooManyRows:
-                _ = try makeInStore(all, nil)
+                _ = try makeInStore(all, nil, from: source)
                 return
             case .objects: break
             }

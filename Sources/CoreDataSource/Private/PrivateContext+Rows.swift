@@ -4,9 +4,11 @@ internal import RowStore
 extension PrivateContext {
     /// Gives every object that matches the same values.
     ///
+    /// - Parameter source: The data source of the context.
     /// - Returns: What the store has changed by itself; nil if the batch has the changes.
     func updateAll<Object: ManagedObject>(
-        _ type: Object.Type, _ predicate: FetchPredicate<Object>?, _ assignments: [FetchAssignment<Object>]
+        _ type: Object.Type, _ predicate: FetchPredicate<Object>?, _ assignments: [FetchAssignment<Object>],
+        from source: SaveSource
     ) throws -> SaveReport? {
         let plan = try changePlan(type, predicate)
         let layout = bindings[plan.query.entity].layout
@@ -18,12 +20,13 @@ extension PrivateContext {
             }
             values[column] = assignment.value
         }
+        if values.isEmpty { return nil }
         let assign = { (object: Object) in
             for assignment in assignments { assignment.apply(object) }
         }
         switch try updateRows(plan, values, assign, checkCancellation) {
         case .rows: return nil
-        case .tooManyRows: return SaveReport(updated: try makeInStore(plan, values))
+        case .tooManyRows: return SaveReport(updated: try makeInStore(plan, values, from: source))
         case .objects:
             try update(type, where: predicate, set: assignments)
             return nil
@@ -32,14 +35,15 @@ extension PrivateContext {
 
     /// Deletes every object that matches.
     ///
+    /// - Parameter source: The data source of the context.
     /// - Returns: What the store has changed by itself; nil if the batch has the changes.
     func deleteAll<Object: ManagedObject>(
-        _ type: Object.Type, _ predicate: FetchPredicate<Object>?
+        _ type: Object.Type, _ predicate: FetchPredicate<Object>?, from source: SaveSource
     ) throws -> SaveReport? {
         let plan = try changePlan(type, predicate)
         switch try deleteRows(plan, checkCancellation) {
         case .rows: return nil
-        case .tooManyRows: return SaveReport(deleted: try makeInStore(plan, nil))
+        case .tooManyRows: return SaveReport(deleted: try makeInStore(plan, nil, from: source))
         case .objects:
             try delete(type, where: predicate)
             return nil

@@ -7,27 +7,33 @@ extension RootContext {
     /// The caller has the queues of all contexts that may change these entities, so no save of them is made meanwhile. Those that
     /// were made before are committed first, and other data sources save as always.
     ///
-    /// - Parameter basis: How far the caller's context had followed the feed when it found out what to change.
+    /// - Parameters:
+    ///   - source: The data source that makes the change.
+    ///   - basis: How far the caller's context had followed the feed when it found out what to change.
     /// - Returns: How many rows changed.
-    /// - Throws: `storeClosed`, `storeReset`, what keeps earlier saves of these entities from being committed, and what the store
-    ///   throws. Nothing has happened then.
-    func make(_ change: BulkChange, in store: any BulkStore, basis: FeedPosition) throws(DataSourceError) -> Int {
+    /// - Throws: `storeClosed`; `storeReset`; `saveTakenBack` if an earlier save of the data source was refused meanwhile; what keeps
+    ///   earlier saves of these entities from being committed, and what the store throws. Nothing has happened then.
+    func make(
+        _ change: BulkChange, in store: any BulkStore, from source: SaveSource, basis: FeedPosition
+    ) throws(DataSourceError) -> Int {
         let entities = Set(change.queries.map(\.entity))
         try commitSaves(of: entities)
         try state.withLock { (state) throws(DataSourceError) in
             if state.isClosed { throw RootContext.closed }
+            if let refusal = state.refusal(source.origin, basedOn: basis) { throw refusal }
             state.bulkChangeCount += 1
         }
-        try checkNotReset(since: basis)
         let count = try store.make(change)
-        // A reset while it was made has emptied the store.
-        try checkNotReset(since: basis)
-        guard count > 0 else { return 0 }
-        state.withLock { state in
-            state.feed.append(.unknown(entities))
-            state.log.forgetForMain(.bulkChange)
+        // Everybody is told, whatever a reset that has begun meanwhile comes to.
+        let isReset = state.withLock { state in
+            if count > 0 {
+                state.feed.append(.unknown(entities))
+                state.log.forgetForMain(.bulkChange)
+            }
+            return basis.generation < state.log.generation
         }
         wakeMainIfListening()
+        if isReset { throw RootContext.storeReset }
         return count
     }
 

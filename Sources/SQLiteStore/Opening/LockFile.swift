@@ -51,6 +51,12 @@ final class LockFile: Sendable {
         throw DataSourceError(storeInUse: files)
     }
 
+    /// Whether the file at the path is the one that is locked.
+    var isInPlace: Bool {
+        let identity = lock.withLock { $0.identity }
+        return (try? files.identity(files.lock)) == identity
+    }
+
     /// Makes sure that any process which opens the store finds it locked. If the lock file was removed or replaced, the file at
     /// the path is locked instead.
     ///

@@ -23,13 +23,10 @@ final class FileWatch {
     ///
     /// - Throws: `storeInUse` if the lock file is another one, which another process has locked; `storeMoved`.
     func checkLock() throws(DataSourceError) {
-        do throws(DataSourceError) {
-            try lock.check()
-        } catch {
-            // If the folder is gone, so is the lock file.
-            try check(&main, files.main)
-            throw error
-        }
+        if lock.isInPlace { return }
+        // If the store was moved, so was its lock, which is not to be given up then.
+        try check(&main, files.main)
+        try lock.check()
     }
 
     /// Makes sure that the files are those that were written to. Called before a commit.

@@ -35,12 +35,18 @@ extension Writer {
                 if failure == nil, !keys.isEmpty { count += try run(statement.sql, keys, statement.values, table) }
             } catch {
                 failure = error
+                // The rest need not be read.
+                sqlite3_interrupt(reader.connection.handle)
             }
             keys.removeAll(keepingCapacity: true)
         }
-        try reader.forEachRow(query) { row in
-            keys.append(row.key)
-            if keys.count == Writer.bulkPart { flush() }
+        do throws(DataSourceError) {
+            try reader.forEachRow(query) { row in
+                keys.append(row.key)
+                if keys.count == Writer.bulkPart { flush() }
+            }
+        } catch {
+            throw failure ?? error
         }
         flush()
         if let failure { throw failure }

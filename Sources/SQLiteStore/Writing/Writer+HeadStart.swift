@@ -17,6 +17,9 @@ extension Writer {
             if ahead == nil, headStart.begin() {
                 // Known before the transaction begins: if that fails, the head start is over.
                 ahead = RowsAhead(headStart: headStart)
+                // Nobody is to wait for an attempt: if another program is writing, there is none.
+                connection.setPatience(.zero)
+                defer { connection.setPatience(patience) }
                 try begin()
             }
             guard ahead?.headStart === headStart else { return false }

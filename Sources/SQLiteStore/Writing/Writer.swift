@@ -30,7 +30,7 @@ final class Writer {
     /// How far above the highest key the bound for new keys is set, so that few commits have to move it.
     static let keyReserve: Int64 = 1024
     /// The longest wait for a transaction of another program, or of another process that shares the store.
-    private let patience: Duration
+    let patience: Duration
 
     init(
         _ connection: Connection, _ schema: StoreSchema, _ counters: StoreCounters, _ watch: FileWatch,
@@ -62,6 +62,12 @@ final class Writer {
 
     /// Whether nobody knows what a commit that failed has left on the disk, so that no more can be written.
     var isOutcomeUnknown: Bool { unknown != nil }
+
+    /// Whether the store is where it was, and this process still has its lock.
+    var holdsLock: Bool {
+        do throws(DataSourceError) { try watch.checkLock() } catch { return false }
+        return true
+    }
 
     func checkpointIfNeeded() {
         // No transaction may be open meanwhile.

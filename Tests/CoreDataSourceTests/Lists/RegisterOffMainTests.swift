@@ -86,6 +86,50 @@ struct RegisterOffMainTests: ItemListSuite {
         #expect(senders.dataKeys == [])
     }
 
+    /// As with a search that goes on while one types.
+    @Test func whatHappensToTheDataKeyMeanwhileCounts() async throws {
+        let (container, store) = PersistentContainer.faulty()
+        let senders = try container.dataSource(SenderDataSource.self)
+        try await senders.add(items(0..<30))
+        let (slow, newer) = (RecordingDelegate(), RecordingDelegate())
+        let read = store.holdNextRead()
+        let task = Task { try await senders.registerOffMain(slow, dataKey: "list", request) }
+        for await _ in read.arrived {}
+        try senders.register(newer, dataKey: "list", FetchRequest<Item>(where: \.number < 3))
+        read.release()
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(listed(senders, "list").count == 3)
+
+        let second = store.holdNextRead()
+        let leaving = Task {
+            try await senders.registerOffMain(slow, dataKey: "list", FetchRequest<Item>(where: \.number < 9))
+        }
+        for await _ in second.arrived {}
+        senders.unregister(dataKey: "list")
+        second.release()
+        await #expect(throws: CancellationError.self) { try await leaving.value }
+        #expect(senders.dataKeys == [])
+        withExtendedLifetime(newer) {}
+    }
+
+    /// A list of the same query that could not be read again is not taken over.
+    @Test func rowsOfAListThatIsBehindAreReadAgain() async throws {
+        let (container, store) = PersistentContainer.faulty()
+        let senders = try container.dataSource(SenderDataSource.self)
+        try await senders.add(items(0..<30))
+        let first = RecordingDelegate()
+        try await senders.registerOffMain(first, dataKey: "first", request)
+        store.failReads(with: DataSourceError(.storeBusy, "busy"))
+        container.mainTier.reloadLists()
+        await container.mainTier.listsAreSettled()
+        let error = await #expect(throws: DataSourceError.self) {
+            try await senders.registerOffMain(RecordingDelegate(), dataKey: "second", request)
+        }
+        #expect(error?.code == .storeBusy)
+        #expect(senders.dataKeys == ["first"])
+        withExtendedLifetime(first) {}
+    }
+
     @Test func aClosedContainerRegistersNothing() async throws {
         let (container, store) = PersistentContainer.faulty()
         let senders = try container.dataSource(SenderDataSource.self)

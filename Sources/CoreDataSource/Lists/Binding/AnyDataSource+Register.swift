@@ -39,7 +39,8 @@ extension AnyDataSource {
     /// Binds a list to a delegate as ``register(_:dataKey:_:sectionBy:)`` does, but reads its rows off the main actor first.
     ///
     /// It is for lists of very many rows: the main actor stays free while they are read and sorted. Until it returns, the data
-    /// key shows what it showed before. Then the list is filled, and the delegate is notified of every change from there on.
+    /// key shows what it showed before. Then the list is filled, and the delegate is notified of every change from there on. If
+    /// the data key is registered again or unregistered meanwhile, that counts, and this call is cancelled.
     ///
     /// ```swift
     /// try await contacts.registerOffMain(view, dataKey: "all", FetchRequest(ContactEntity.self, order: [.ascending(\.name)]))
@@ -50,16 +51,19 @@ extension AnyDataSource {
     ///   - dataKey: The name of the list; every data source has its own names.
     ///   - request: What to show, as for ``register(_:dataKey:_:sectionBy:)``.
     ///   - sectionBy: Objects with the same value are in one section; nil, the default, for one section.
-    /// - Throws: What ``register(_:dataKey:_:sectionBy:)`` throws, and `CancellationError` if the task was cancelled; nothing is
-    ///   registered then.
+    /// - Throws: What ``register(_:dataKey:_:sectionBy:)`` throws, and `CancellationError` if the task was cancelled, or the data
+    ///   key was used again; nothing is registered then.
     public func registerOffMain<Object: ManagedObject>(
         _ delegate: any DataSourceDelegate, dataKey: String, _ request: FetchRequest<Object>,
         sectionBy: PartialKeyPath<Object>? = nil
     ) async throws {
         let (key, query) = try mainTier.listQuery(ListRequest(request, sectionBy))
         mainTier.prepareToFetch()
+        let registration = Registration()
+        registrations[dataKey] = registration
+        defer { if registrations[dataKey] === registration { registrations[dataKey] = nil } }
         let engine = try await mainTier.lists.filledEngine(key, query)
-        try Task.checkCancellation()
+        guard registrations[dataKey] === registration else { throw CancellationError() }
         bind(engine, ListPage(request, mainTier), dataKey, delegate)
     }
 
@@ -94,6 +98,7 @@ extension AnyDataSource {
     /// Ends a list: its delegate is not called again. Does nothing if the key is not registered.
     public func unregister(dataKey: String) {
         removeListsWithoutDelegate()
+        registrations[dataKey] = nil
         boundLists.removeValue(forKey: dataKey)?.end()
     }
 
@@ -131,3 +136,6 @@ extension AnyDataSource {
         }
     }
 }
+
+/// A call that is filling a list.
+final class Registration {}

@@ -14,12 +14,17 @@ final class FirstRows: ListSubscriber {
 
     /// Returns when they are there. It is called once.
     ///
-    /// - Throws: Why they could not be read.
+    /// - Throws: Why they could not be read; `CancellationError` as soon as the task is cancelled.
     func arrive() async throws {
-        try await withCheckedThrowingContinuation { continuation in
-            if let outcome { return continuation.resume(with: outcome) }
-            waiting = continuation
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                if let outcome { return continuation.resume(with: outcome) }
+                waiting = continuation
+            }
+        } onCancel: {
+            Task { @MainActor in end(.failure(CancellationError())) }
         }
+        try Task.checkCancellation()
     }
 
     var wantsEverySave: Bool { false }
@@ -29,6 +34,7 @@ final class FirstRows: ListSubscriber {
     func notifyEnd() { end(.failure(RootContext.closed)) }
 
     private func end(_ outcome: Result<Void, any Error>) {
+        if self.outcome != nil { return }
         engine.unsubscribe(self)
         self.outcome = outcome
         waiting?.resume(with: outcome)

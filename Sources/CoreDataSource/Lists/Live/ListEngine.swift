@@ -119,11 +119,6 @@ final class ListEngine {
         noteNews()
     }
 
-    /// Reads the first rows once more if they could not be read.
-    func readFirstRows() {
-        if !isWorking { reload(.initial) }
-    }
-
     private func noteNews() {
         hasNews = true
         isRefused = false

@@ -49,19 +49,16 @@ final class ListHub {
         find(key) ?? add(ListEngine(key, query, nil, self))
     }
 
-    /// The engine of a query, filled off the main actor, and brought up to the saves that lists were notified of so far.
+    /// The engine of a query, filled: an existing one that is up to date, or a new one whose rows are read off the main actor.
     ///
-    /// - Throws: What the store throws; `storeClosed`.
+    /// - Throws: What the store throws; `storeClosed`; `CancellationError`.
     func filledEngine(_ key: ListKey, _ query: ListQuery) async throws -> ListEngine {
         if isFinished { throw RootContext.closed }
-        let engine = engineToBeFilled(key, query)
-        if !engine.isFilled {
-            let first = FirstRows(of: engine)
-            engine.readFirstRows()
-            drain()
-            try await first.arrive()
-        }
-        await settle()
+        if let engine = find(key), engine.isFilled, !engine.isBehind { return engine }
+        let engine = add(ListEngine(key, query, nil, self))
+        let first = FirstRows(of: engine)
+        drain()
+        try await first.arrive()
         return engine
     }
 

@@ -7,10 +7,19 @@ extension PredicateResolver {
     func compare(
         _ one: FetchExpression, _ relation: ComparisonOperator, _ other: FetchExpression, _ options: StringOptions
     ) throws(DataSourceError) -> RowPredicate {
+        if relation.isEquality, isAnother(one, other) || isAnother(other, one) {
+            return .constant(relation == .notEqual)
+        }
         let joinedCount = joins.columns.count
         let (left, right) = (try expression(one), try expression(other))
         if let test = existence(left, relation, right, joinedCount) { return test }
         return try compare(left, relation, right, options)
+    }
+
+    /// Whether an id belongs to an object of another entity, as one can that was decoded. Rows have keys only.
+    private func isAnother(_ object: FetchExpression, _ id: FetchExpression) -> Bool {
+        guard object == .object, case .constant(.objectID(let name, _)) = id else { return false }
+        return model.entity(named: name).map { !layout.concreteFamily.contains($0.index) } ?? true
     }
 
     private func compare(

@@ -93,6 +93,44 @@ struct BulkChangeTests {
         }
     }
 
+    @Test func anUpdateOfNothingChangesNothing() async throws {
+        try await withContacts { _, contacts in
+            #expect(try await contacts.update(ContactEntity.self, set: []) == SaveReport())
+        }
+    }
+
+    /// What is derived in a sub-entity follows, although the entity itself derives nothing.
+    @Test func derivedAttributesOfSubEntitiesFollow() async throws {
+        let model = ManagedObjectModel(
+            name: "Boxes",
+            entities: [
+                EntityDescription(
+                    name: "Box", attributes: [AttributeDescription(name: "label", type: .string, isOptional: true)]),
+                EntityDescription(
+                    name: "Crate", parentName: "Box",
+                    attributes: [
+                        AttributeDescription(
+                            name: "search", type: .string, isOptional: true,
+                            derivationExpression: "uppercase:(label)")
+                    ]),
+            ])
+        let directory = try TemporaryDirectory()
+        var typed = model
+        typed.classes = ["Box": Box.self, "Crate": Crate.self]
+        let container = try await PersistentContainer(model: typed, store: .sqlite(directory.store))
+        let boxes = try container.dataSource(BoxDataSource.self)
+        try await boxes.perform { context in
+            for _ in 0..<Self.count { try context.insert(Box.self).label = "old" }
+            for _ in 0..<5 { try context.insert(Crate.self).label = "old" }
+        }
+        let report = try await boxes.update(Box.self, set: [.set(\.label, "new")])
+        #expect(report == SaveReport(updated: Self.count + 5))
+        #expect(try boxes.fetch(Crate.self).map(\.search) == Array(repeating: "NEW", count: 5))
+        #expect(try boxes.count(Box.self, where: \.label == "new") == Self.count + 5)
+        #expect(try await boxes.delete(Box.self, where: nil) == SaveReport(deleted: Self.count + 5))
+        try await container.close()
+    }
+
     /// Saves that are not in the store yet count, whoever waits for them.
     @Test func earlierSavesAreChangedToo() async throws {
         try await withContacts { container, contacts in
@@ -150,4 +188,25 @@ struct BulkChangeTests {
         }
         return count
     }
+}
+
+private class Box: ManagedObject {
+    override class var entityName: String { "Box" }
+    override class var attributeKeyPaths: [AnyKeyPath: String] { [\Box.label: "label"] }
+
+    final var label: String? {
+        get { attribute(at: 0) }
+        set { setAttribute(newValue, at: 0) }
+    }
+}
+
+private final class Crate: Box {
+    override class var entityName: String { "Crate" }
+    override class var attributeKeyPaths: [AnyKeyPath: String] { [\Crate.label: "label", \Crate.search: "search"] }
+
+    var search: String? { attribute(at: 1) }
+}
+
+private final class BoxDataSource: DataSource<any Sendable> {
+    override class var entities: [ManagedObject.Type] { [Box.self, Crate.self] }
 }

@@ -82,6 +82,13 @@ struct RelatedQueryTests {
             let unknown = Data(#"{"entity": "Unknown", "key": 1}"#.utf8)
             let stranger = try JSONDecoder().decode(ManagedObjectID.self, from: unknown)
             #expect(try mail.main.object(MailThread.self, id: stranger) == nil)
+            // The key of a thread, and the name of another entity.
+            let other = Data(#"{"entity": "MailMessage", "key": \#(b.key)}"#.utf8)
+            let message = try JSONDecoder().decode(ManagedObjectID.self, from: other)
+            #expect(message != b)
+            #expect(try self.titles(mail, FetchPredicate(#Predicate { $0.objectID == b })) == ["b"])
+            #expect(try self.titles(mail, FetchPredicate(#Predicate { $0.objectID == message })) == [])
+            #expect(try self.titles(mail, FetchPredicate(#Predicate { $0.objectID != message })) == ["a", "b"])
         }
     }
 
