@@ -95,7 +95,8 @@ struct BulkChangeTests {
 
     @Test func anUpdateOfNothingChangesNothing() async throws {
         try await withContacts { _, contacts in
-            #expect(try await contacts.update(ContactEntity.self, set: []) == SaveReport())
+            let report = try await contacts.update(ContactEntity.self, set: [])
+            #expect(report == SaveReport())
         }
     }
 
