@@ -1,14 +1,12 @@
 internal import CommandLineWords
 internal import Foundation
 internal import ManagedModel
-internal import PostgreSQLStore
 internal import RowStore
 internal import SQLiteStore
 
 #if PostgreSQL
 internal import PostgreSQLStore
 #endif
-internal import SQLiteStore
 
 /// The place of a store that is named on the command line.
 enum StorePlace {
