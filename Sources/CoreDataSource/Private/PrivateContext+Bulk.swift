@@ -77,10 +77,14 @@ extension PrivateContext {
     /// - Returns: How many rows have changed.
     func makeInStore(
         _ plan: FetchPlan, _ values: [Int: RowValue]?, from source: SaveSource
-    ) throws(DataSourceError) -> Int {
-        guard let store = stack.root.store as? any BulkStore else { return 0 }
-        let change = BulkChange(plan.family.map { plan.query.of(entity: $0) }, values: values)
-        return try stack.root.make(change, in: store, from: source, basis: position)
+    ) throws -> Int {
+        try reading(registersObjects: false) { () throws(DataSourceError) in
+            var query = plan.query
+            // A cancelled task ends it while the rows are looked for.
+            query.budget = QueryBudget(isCancellable: isCancellable)
+            let change = BulkChange(plan.family.map { query.of(entity: $0) }, values: values)
+            return try stack.root.make(change, from: source, basis: position)
+        }
     }
 
     private func forgetNoted(_ start: Int, _ way: RowChangeWay) -> RowChangeWay {
@@ -138,19 +142,19 @@ extension PrivateContext {
     /// The rows of an entity that match, or the first ones if there are so many that the store can better change them itself.
     private func rows(
         _ plan: FetchPlan, ofEntity entity: Int, _ isLimited: Bool
-    ) throws(DataSourceError) -> (rows: [StoredRow], areAll: Bool) {
-        var plan = FetchPlan(plan.query.of(entity: entity))
-        if isLimited { plan.query.limit = PrivateContext.mostChangedRows + 1 }
-        let rows = try rows(plan, columns: nil)
-        return (rows, !isLimited || rows.count <= PrivateContext.mostChangedRows)
+    ) throws -> (rows: [StoredRow], areAll: Bool) {
+        try reading(registersObjects: false) { () throws(DataSourceError) in
+            var plan = FetchPlan(plan.query.of(entity: entity))
+            plan.query.budget = QueryBudget(isCancellable: isCancellable)
+            if isLimited { plan.query.limit = PrivateContext.mostChangedRows + 1 }
+            let rows = try rows(plan, columns: nil)
+            return (rows, !isLimited || rows.count <= PrivateContext.mostChangedRows)
+        }
     }
 
-    /// Others must be told of each row in a store that is shared. Conditions over relationships might depend on rows that have
-    /// changed already.
+    /// Conditions over relationships might depend on rows that have changed already.
     private func canChangeInStore(_ plan: FetchPlan) -> Bool {
-        let root = stack.root
-        return root.store is any BulkStore && root.store.sharing == nil && !root.store.isReadOnly
-            && plan.query.joined.isEmpty
+        stack.root.bulkStore != nil && plan.query.joined.isEmpty
     }
 
     private func note(_ changes: EntityChanges) {

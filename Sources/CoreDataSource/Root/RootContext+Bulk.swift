@@ -13,9 +13,10 @@ extension RootContext {
     /// - Returns: How many rows changed.
     /// - Throws: `storeClosed`; `storeReset`; `saveTakenBack` if an earlier save of the data source was refused meanwhile; what keeps
     ///   earlier saves of these entities from being committed, and what the store throws. Nothing has happened then.
-    func make(
-        _ change: BulkChange, in store: any BulkStore, from source: SaveSource, basis: FeedPosition
+    package func make(
+        _ change: BulkChange, from source: SaveSource, basis: FeedPosition
     ) throws(DataSourceError) -> Int {
+        guard let store = bulkStore else { preconditionFailure("The store makes no bulk changes.") }
         let entities = Set(change.queries.map(\.entity))
         try commitSaves(of: entities)
         try state.withLock { (state) throws(DataSourceError) in

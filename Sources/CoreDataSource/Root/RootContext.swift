@@ -8,6 +8,8 @@ package final class RootContext: Sendable {
     package let store: any PersistentStore
     /// The store, if rows of a large save can be written to it while its hooks still run.
     let headStartStore: (any HeadStartStore)?
+    /// The store, if it can change any number of rows itself. Others must be told of each row in a store that is shared.
+    let bulkStore: (any BulkStore)?
     package let layout: ModelLayout
     let state: Guarded<State>
     let queue: any WorkQueue
@@ -34,7 +36,9 @@ package final class RootContext: Sendable {
     ) {
         self.layout = layout
         self.store = store
-        headStartStore = store.sharing == nil && !store.isReadOnly ? store as? any HeadStartStore : nil
+        let isExclusive = store.sharing == nil && !store.isReadOnly
+        headStartStore = isExclusive ? store as? any HeadStartStore : nil
+        bulkStore = isExclusive ? store as? any BulkStore : nil
         self.scheduling = scheduling
         self.wakeMain = wakeMain
         unmergedByteLimit = limits.unmergedBytes

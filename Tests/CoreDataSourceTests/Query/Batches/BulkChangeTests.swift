@@ -132,6 +132,32 @@ struct BulkChangeTests {
         try await container.close()
     }
 
+    /// It ends between two of its statements, and nothing of it is left.
+    @Test func aCancelledTaskEndsItHalfway() async throws {
+        let canceller = Guarded<(@Sendable () -> Void)?>(nil)
+        let configuration = PersistentContainer.Configuration(trace: { trace in
+            guard trace.isWriting, trace.sql.hasPrefix("UPDATE"), trace.rowCount > 1 else { return }
+            canceller.withLock { $0 }?()
+        })
+        try await withContainer(configuration: configuration) { container, _ in
+            let contacts = try container.dataSource(ContactDataSource.self)
+            try await contacts.add(contactList(0..<Self.count))
+            let ready = AsyncStream<Void>.makeStream()
+            let task = Task.detached {
+                for await _ in ready.stream {}
+                return try await contacts.update(ContactEntity.self, set: [.set(\.name, "halfway")])
+            }
+            canceller.withLock { $0 = { task.cancel() } }
+            ready.continuation.finish()
+            await #expect(throws: CancellationError.self) { try await task.value }
+            canceller.withLock { $0 = nil }
+            #expect(try contacts.count(ContactEntity.self, where: \.name == "halfway") == 0)
+            // The next one finds nothing in its way.
+            let report = try await contacts.update(ContactEntity.self, set: [.set(\.name, "whole")])
+            #expect(report == SaveReport(updated: Self.count))
+        }
+    }
+
     /// Saves that are not in the store yet count, whoever waits for them.
     @Test func earlierSavesAreChangedToo() async throws {
         try await withContacts { container, contacts in
