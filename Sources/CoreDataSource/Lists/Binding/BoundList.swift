@@ -49,8 +49,9 @@ final class BoundList: ListSubscriber {
     /// The relationships of one of them are read for all of them.
     var allObjects: [ManagedObject] {
         let isBehind = isBehind
-        return page.together(
-            (0..<shown.count).map { main.object(shown.rows[$0], asOf: shown.asOf, isBehind: isBehind) })
+        let objects = (0..<shown.count).map { main.object(shown.rows[$0], asOf: shown.asOf, isBehind: isBehind) }
+        page.readTogether(objects)
+        return objects
     }
 
     private var isBehind: Bool { engine.isBehind || engine.state !== shown }
@@ -107,7 +108,7 @@ final class BoundList: ListSubscriber {
                     }
                 return object.map { (change: change, object: $0) }
             }
-            _ = page.together(changed.map(\.object))
+            page.readTogether(changed.map(\.object))
             for (change, object) in changed where isRegistered {
                 delegate.didChangeObject(
                     object, at: change.old.map(old.indexPath), for: change.kind.type,

@@ -32,16 +32,17 @@ final class ListPage {
             self.state = state
             let start = index / ListPage.size * ListPage.size
             range = start..<min(start + ListPage.size, state.count)
-            objects = together(range.map { main.object(state.rows[$0], asOf: state.asOf, isBehind: false) })
+            objects = range.map { main.object(state.rows[$0], asOf: state.asOf, isBehind: false) }
+            readTogether(objects)
         }
         return objects[index - range.lowerBound]
     }
 
-    /// Lets the relationships of objects be read together.
-    func together(_ objects: [ManagedObject]) -> [ManagedObject] {
-        FetchGroup.gather(objects)
-        prefetch(objects)
-        return objects
+    /// Lets the relationships of objects be read together. Those that are gone have none.
+    func readTogether(_ objects: [ManagedObject]) {
+        let present = objects.filter { !$0.isDeleted }
+        FetchGroup.gather(present)
+        prefetch(present)
     }
 
     private func forget() {
