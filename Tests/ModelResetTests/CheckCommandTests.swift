@@ -53,6 +53,20 @@ import Testing
         #expect(try await check().output == "Shop.xcdatamodeld: unchanged (version Shop 2)\n")
     }
 
+    /// What comes when a version is made the current one is known before.
+    @Test func anotherVersionIsComparedAndNotLocked() async throws {
+        try program.write("Shop", versions: ["Shop": Shop.first, "Shop 2": Shop.second], current: "Shop")
+        #expect(try await check("--version", "Shop").output == "Shop.xcdatamodeld: unchanged (version Shop)\n")
+        let outcome = try await check("--version", "Shop 2")
+        #expect(outcome.status == 1)
+        #expect(outcome.output.hasPrefix("Shop.xcdatamodeld: changed (version Shop -> Shop 2); "))
+        #expect(outcome.output.hasSuffix("The lock file changes when Shop 2 is the current version.\n"))
+        #expect(try await check().status == 0)
+        let unknown = try await check("--version", "Shop 3")
+        #expect(unknown.status == 3)
+        #expect(unknown.errors.contains("Shop 3"))
+    }
+
     /// They reset nothing, but a later comparison needs them.
     @Test func newRenamingIdentifiersAreFineAndAnUpdateWritesThemDown() async throws {
         try program.write(Shop.first.replacing("name=\"name\"", with: "name=\"name\" elementID=\"label\""))

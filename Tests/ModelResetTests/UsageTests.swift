@@ -42,7 +42,12 @@ import Testing
         (["restore", "a"], "STORE is missing"),
         (["restore", "a", "b", "--backup"], "unknown option --backup"),
         (["diff", "a", "b", "c", "d"], "unexpected argument c"),
-        (["check", "a", "--version"], "unknown option --version"),
+        (["check", "a", "--version"], "--version needs a value"),
+        (["check", "a", "b", "--version", "2"], "--version is for one MODEL"),
+        (
+            ["check", "a", "--version", "2", "--update"],
+            "--version and --update exclude each other: the lock file has the current version"
+        ),
         (["init", "a", "b"], "unexpected argument b"),
         (["init", ".xcdatamodeld"], "a model needs a name before .xcdatamodeld"),
         (

@@ -9,6 +9,7 @@ enum Usage {
                            [--if-needed] [--dry-run] [--backup FOLDER]
                model-reset restore BACKUP STORE [--force] [--dry-run]
                model-reset check MODEL... [--lock FILE] [--update]
+               model-reset check MODEL --version NAME [--lock FILE]
                model-reset diagram MODEL [--version NAME] [--output FILE]
                model-reset init [NAME] [--entity ENTITY]
                model-reset --version

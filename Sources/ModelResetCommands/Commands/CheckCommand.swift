@@ -9,11 +9,17 @@ struct CheckCommand: Command {
     let isUpdating: Bool
 
     init(_ words: ArraySlice<String>) throws {
-        let words = try CommandLineWords(command: words, flags: ["--update"], values: ["--lock"])
+        let words = try CommandLineWords(command: words, flags: ["--update"], values: ["--lock", "--version"])
+        let version = words.value("--version")
         guard !words.plain.isEmpty else { throw UsageError("MODEL is missing") }
-        models = words.plain.map { ModelArgument(path: $0) }
+        models = words.plain.map { ModelArgument(path: $0, version: version) }
         lockFile = LockFile(path: words.value("--lock") ?? "Models/model.lock")
         isUpdating = words.flag("--update")
+        if version != nil, words.plain.count > 1 { throw UsageError("--version is for one MODEL") }
+        // What was locked would not be what the app is built with.
+        if version != nil, isUpdating {
+            throw UsageError("--version and --update exclude each other: the lock file has the current version")
+        }
     }
 
     func run(_ warnings: inout [String]) throws -> Report {
@@ -67,6 +73,8 @@ struct CheckCommand: Command {
             lines.append(
                 "There is no lock file \(lockFile.path) yet. To make it, run the same command with --update, and commit it."
             )
+        } else if differs, let version = models[0].version {
+            lines.append("The lock file changes when \(version) is the current version.")
         } else if differs {
             lines.append("If this is intended, run the same command with --update, and commit \(lockFile.path).")
         }
