@@ -25,7 +25,7 @@ extension AnyDataSource {
     /// - Parameters:
     ///   - work: It runs once, on the queue of the private context. Its edits are one save.
     ///   - callback: Called on the main actor, in the order of the calls: when the rows are in the store and the objects and
-    ///     lists of main show them, or when the save has failed.
+    ///     lists of main show them, or when the save has failed. It is not called while the main thread is blocked.
     @discardableResult
     public nonisolated func writeAsync(
         _ work: @escaping @Sendable (PrivateContext) throws -> Void,

@@ -38,7 +38,7 @@ extension DataSource {
     /// - Parameters:
     ///   - values: The values. All of them are one save.
     ///   - callback: Called on the main actor, in the order of the calls: when the rows are in the store and the objects and
-    ///     lists of main show them, or when the save has failed.
+    ///     lists of main show them, or when the save has failed. It is not called while the main thread is blocked.
     public nonisolated func add(
         _ values: [Value], callback: @escaping @MainActor @Sendable (Result<SaveReport, any Error>) -> Void
     ) {
@@ -70,7 +70,7 @@ extension DataSource {
     /// - Parameters:
     ///   - values: The values. All of them are one save.
     ///   - callback: Called on the main actor, in the order of the calls: when the rows are gone from the store and from the
-    ///     lists of main, or when the save has failed.
+    ///     lists of main, or when the save has failed. It is not called while the main thread is blocked.
     public nonisolated func delete(
         _ values: [Value], callback: @escaping @MainActor @Sendable (Result<SaveReport, any Error>) -> Void
     ) {

@@ -46,7 +46,7 @@ extension DataSource {
     ///   - operations: As for ``sync(_:entity:scope:deleting:operations:options:waitFor:)``.
     ///   - options: As for ``sync(_:entity:scope:deleting:operations:options:waitFor:)``.
     ///   - callback: Called on the main actor, in the order of the calls: when the rows are in the store and the objects and
-    ///     lists of main show them, or when the save has failed.
+    ///     lists of main show them, or when the save has failed. It is not called while the main thread is blocked.
     public nonisolated func sync<Object: ManagedObject>(
         _ values: [Value], entity: Object.Type, scope: FetchPredicate<Object>? = nil, deleting: SyncDeletion = .all,
         operations: SyncOperations = .all, options: SyncOptions = [],
