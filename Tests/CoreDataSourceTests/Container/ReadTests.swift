@@ -1,6 +1,7 @@
 import CoreDataSource
 import Dispatch
 import Foundation
+import RowStore
 import Testing
 
 /// Reading off the main actor, beside writers.
@@ -107,6 +108,27 @@ import Testing
             for _ in 0..<6 { end.signal() }
             for task in busy { try await task.value }
             #expect(try await container.read { try $0.count(ContactEntity.self) } == 0)
+        }
+    }
+
+    /// It ends in the middle of the rows that it is reading.
+    @Test(arguments: StoreKind.allCases)
+    func aReadEndsWhenItIsCancelled(_ kind: StoreKind) async throws {
+        try await withContainer(kind) { container, _ in
+            let contacts = try container.dataSource(ContactDataSource.self)
+            try await contacts.add(contactList(0..<10_000))
+            let asked = Shared(0)
+            let test = FetchPredicate<ContactEntity>(
+                .custom(
+                    ObjectMatcher("cancels") { _ in
+                        asked.value += 1
+                        if asked.value == 10 { withUnsafeCurrentTask { $0?.cancel() } }
+                        return false
+                    }))
+            await #expect(throws: CancellationError.self) {
+                try await container.read { try $0.fetch(ContactEntity.self, where: test).count }
+            }
+            #expect((10...10 + 64).contains(asked.value))
         }
     }
 

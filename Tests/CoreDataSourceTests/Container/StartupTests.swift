@@ -29,6 +29,22 @@ struct StartupTests {
         try expectIntact(directory.store)
     }
 
+    @Test(arguments: [0o600, 0o640])
+    func theFilesHaveTheModeThatIsAskedFor(mode: Int) async throws {
+        let directory = try TemporaryDirectory()
+        let container = try await PersistentContainer(
+            model: .contacts, store: .sqlite(directory.store), configuration: .init(fileMode: mode))
+        try await container.dataSource(ContactDataSource.self).add(contactList(0..<5))
+        let names = try FileManager.default.contentsOfDirectory(atPath: directory.url.path)
+        #expect(names.count == 4)
+        for name in names {
+            let attributes = try FileManager.default.attributesOfItem(
+                atPath: directory.url.appending(component: name).path)
+            #expect(attributes[.posixPermissions] as? Int == mode, "\(name)")
+        }
+        try await container.close()
+    }
+
     /// D2: the hash of the ancestor was blind to some changes; this one names the entities that differ.
     @Test func anotherModelResetsTheStoreAndNamesTheEntities() async throws {
         let directory = try TemporaryDirectory()

@@ -38,6 +38,27 @@ struct DamagedValueTests {
         #expect(reported == [attribute, "uuidOptional"], "\(sql) is reported once")
     }
 
+    /// Who listens to the container is told of what is wrong in the store.
+    @Test func theContainerReportsADamagedValue() async throws {
+        let directory = try TemporaryDirectory()
+        let container = try await PersistentContainer(model: .allTypes, store: .sqlite(directory.store))
+        try await container.dataSource(BoundedDataSource.self).perform { context in
+            let object = try context.insert(EveryType.self)
+            object.binaryRequired = Data()
+            object.uriRequired = try #require(URL(string: "https://example.org"))
+            object.uuidRequired = UUID()
+        }
+        try RawConnection(directory.store).execute("UPDATE EveryType SET decimalRequired = 'abc'")
+        var failures = container.failures.makeAsyncIterator()
+        let object = try #require(try container.main.fetch(EveryType.self).first)
+        #expect(object.decimalRequired == 0)
+        let failure = await failures.next()
+        #expect(failure?.kind == .store && failure?.dataSourceName == nil)
+        #expect(failure?.error.code == .damagedValue && failure?.error.attributeName == "decimalRequired")
+        try await container.close()
+        #expect(await failures.next() == nil)
+    }
+
     private func expectThrown(_ body: () throws -> Void, sourceLocation: SourceLocation = #_sourceLocation) {
         let error = #expect(throws: DataSourceError.self, sourceLocation: sourceLocation) { try body() }
         #expect(error?.code == .damagedValue, sourceLocation: sourceLocation)

@@ -72,44 +72,51 @@ struct RegisterOffMainTests: ItemListSuite {
         #expect(listed(senders, "list") == (try fetched(senders)))
     }
 
-    @Test func aCancelledTaskRegistersNothing() async throws {
+    /// Gives the body a call whose read goes on when it is told to.
+    private func withHeldCall(
+        _ body:
+            @MainActor (PersistentContainer, SenderDataSource, Task<Void, any Error>, () -> Void) async throws -> Void
+    ) async throws {
         let (container, store) = PersistentContainer.faulty()
         let senders = try container.dataSource(SenderDataSource.self)
-        try await senders.add(items(0..<3))
+        try await senders.add(items(0..<30))
         let read = store.holdNextRead()
         let delegate = RecordingDelegate()
         let task = Task { try await senders.registerOffMain(delegate, dataKey: "list", request) }
         for await _ in read.arrived {}
-        task.cancel()
-        read.release()
-        await #expect(throws: CancellationError.self) { try await task.value }
-        #expect(senders.dataKeys == [])
+        try await body(container, senders, task, read.release)
+    }
+
+    /// It does not wait for the read to end.
+    @Test func aCancelledTaskRegistersNothing() async throws {
+        try await withHeldCall { _, senders, task, release in
+            task.cancel()
+            await #expect(throws: CancellationError.self) { try await task.value }
+            release()
+            #expect(senders.dataKeys == [])
+        }
     }
 
     /// As with a search that goes on while one types.
-    @Test func whatHappensToTheDataKeyMeanwhileCounts() async throws {
-        let (container, store) = PersistentContainer.faulty()
-        let senders = try container.dataSource(SenderDataSource.self)
-        try await senders.add(items(0..<30))
-        let (slow, newer) = (RecordingDelegate(), RecordingDelegate())
-        let read = store.holdNextRead()
-        let task = Task { try await senders.registerOffMain(slow, dataKey: "list", request) }
-        for await _ in read.arrived {}
-        try senders.register(newer, dataKey: "list", FetchRequest<Item>(where: \.number < 3))
-        read.release()
-        await #expect(throws: CancellationError.self) { try await task.value }
-        #expect(listed(senders, "list").count == 3)
-
-        let second = store.holdNextRead()
-        let leaving = Task {
-            try await senders.registerOffMain(slow, dataKey: "list", FetchRequest<Item>(where: \.number < 9))
+    @Test func aNewerListOfTheDataKeyStays() async throws {
+        try await withHeldCall { _, senders, task, release in
+            let newer = RecordingDelegate()
+            try senders.register(newer, dataKey: "list", FetchRequest<Item>(where: \.number < 3))
+            release()
+            await #expect(throws: CancellationError.self) { try await task.value }
+            #expect(listed(senders, "list").count == 3)
+            withExtendedLifetime(newer) {}
         }
-        for await _ in second.arrived {}
-        senders.unregister(dataKey: "list")
-        second.release()
-        await #expect(throws: CancellationError.self) { try await leaving.value }
-        #expect(senders.dataKeys == [])
-        withExtendedLifetime(newer) {}
+    }
+
+    /// As when a view goes away before its list is there.
+    @Test func aDataKeyThatIsUnregisteredMeanwhileStaysSo() async throws {
+        try await withHeldCall { _, senders, task, release in
+            senders.unregister(dataKey: "list")
+            release()
+            await #expect(throws: CancellationError.self) { try await task.value }
+            #expect(senders.dataKeys == [])
+        }
     }
 
     /// A list of the same query that could not be read again is not taken over.
@@ -131,23 +138,18 @@ struct RegisterOffMainTests: ItemListSuite {
     }
 
     @Test func aClosedContainerRegistersNothing() async throws {
-        let (container, store) = PersistentContainer.faulty()
-        let senders = try container.dataSource(SenderDataSource.self)
-        try await senders.add(items(0..<3))
-        let read = store.holdNextRead()
-        let delegate = RecordingDelegate()
-        let task = Task { try await senders.registerOffMain(delegate, dataKey: "list", request) }
-        for await _ in read.arrived {}
-        async let closed: Void = container.close()
-        read.release()
-        // Either comes first.
-        let outcome = await task.result
-        try await closed
-        if case .failure(let error) = outcome { #expect((error as? DataSourceError)?.code == .storeClosed) }
-        let error = await #expect(throws: DataSourceError.self) {
-            try await senders.registerOffMain(delegate, dataKey: "late", request)
+        try await withHeldCall { container, senders, task, release in
+            async let closed: Void = container.close()
+            release()
+            // Either comes first.
+            let outcome = await task.result
+            try await closed
+            if case .failure(let error) = outcome { #expect((error as? DataSourceError)?.code == .storeClosed) }
+            let error = await #expect(throws: DataSourceError.self) {
+                try await senders.registerOffMain(RecordingDelegate(), dataKey: "late", request)
+            }
+            #expect(error?.code == .storeClosed)
+            #expect(!senders.dataKeys.contains("late"))
         }
-        #expect(error?.code == .storeClosed)
-        #expect(!senders.dataKeys.contains("late"))
     }
 }

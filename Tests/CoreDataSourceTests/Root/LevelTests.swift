@@ -88,13 +88,32 @@ struct LevelTests {
         #expect(try senders.count(Sender.self) == 1)
     }
 
+    /// What was promised is that main shows it, so that the call waits for main, and not only for the store.
+    @Test func aCallForMainFromElsewhereReturnsWhenMainShowsTheSave() async throws {
+        let (container, store) = PersistentContainer.faulty()
+        let senders = try container.dataSource(SenderDataSource.self)
+        _ = try senders.fetch(Sender.self)
+        let hasReturned = Shared(false)
+        let adding = Task.detached {
+            try await senders.add(ItemData(key: "a", number: 1), waitFor: .main)
+            hasReturned.value = true
+        }
+        while store.committedGroups.isEmpty { sched_yield() }
+        #expect(!hasReturned.value)
+        try await adding.value
+        #expect(try senders.count(Sender.self) == 1)
+    }
+
     /// A container hung for ever when the main thread waited for it.
-    @Test func openingNeedsNoMain() throws {
+    @Test(arguments: StoreKind.allCases)
+    func openingNeedsNoMain(kind: StoreKind) throws {
+        let directory = try TemporaryDirectory()
+        let store: StoreLocation = kind == .sqlite ? .sqlite(directory.store) : .inMemory
         let done = Gate()
         let opened = Shared<PersistentContainer?>(nil)
         Task.detached {
             opened.value = try await PersistentContainer(
-                model: .contacts, store: .inMemory, databaseKey: "1",
+                model: .contacts, store: store, databaseKey: "1",
                 configuration: .init(databaseKeys: [ContactDataSource.self: "1"]))
             done.open()
         }

@@ -27,6 +27,29 @@ struct PendingRowsTests {
         #expect(container.stack.root.examinedPendingRows - before <= 20 * 10)
     }
 
+    /// Each insert looks whether its unique value is taken. 10,000 of them beside 25,000 pending ones took 51 seconds.
+    @Test(arguments: [100, 5_000])
+    func insertsCostTheSameHoweverMuchIsPending(count: Int) async throws {
+        let (container, store) = PersistentContainer.faulty(configuration: .init(registeredObjectByteLimit: 0))
+        let senders = try container.dataSource(SenderDataSource.self)
+        let release = store.holdCommits()
+        defer { release() }
+        for start in stride(from: 0, to: count, by: 50) {
+            let items = (start..<start + 50).map { ItemData(key: "k\($0)", number: Int64($0)) }
+            try await senders.add(items, waitFor: .main)
+        }
+        let before = container.stack.root.examinedPendingRows
+        try await senders.perform(waitFor: .main) { context in
+            for number in Int64(0)..<50 {
+                let sender = try context.insert(Sender.self)
+                (sender.key, sender.number) = ("new\(number)", number)
+            }
+        }
+        try await senders.add((50..<100).map { ItemData(key: "new\($0)", number: $0) }, waitFor: .main)
+        #expect(container.stack.root.examinedPendingRows - before <= 100 * 10)
+        #expect(try senders.count(Sender.self) == count + 100)
+    }
+
     /// A snapshot is a copy of all pending rows, and the next save copied them one by one: 0.3 ms with 10,000, 8 ms with 100,000.
     @Test func aSaveAfterASnapshotCopiesFewPendingRows() async throws {
         let (container, store) = PersistentContainer.faulty(configuration: .init(registeredObjectByteLimit: 0))

@@ -65,6 +65,26 @@ struct LockFileTests {
         try checkIntegrity(folder)
     }
 
+    /// Its files were moved to another folder, with the lock, which is not given up for a new one at the old place.
+    @Test func aStoreThatWasMovedStaysLocked() throws {
+        let (folder, other) = (try TemporaryFolder(), try TemporaryFolder())
+        let store = try SQLiteStore.open(.test(folder))
+        try store.write([item(1)])
+        for name in folder.names {
+            try FileManager.default.moveItem(
+                at: folder.url.appendingPathComponent(name), to: other.url.appendingPathComponent(name))
+        }
+        #expect(code { try store.write([item(2)]) } == .storeMoved)
+        store.upkeep()
+        #expect(code { _ = try SQLiteStore.open(.test(other)) } == .storeInUse)
+        #expect(folder.names == [])
+        store.close()
+        let next = try SQLiteStore.open(.test(other))
+        #expect(try next.count() == 1)
+        next.close()
+        try checkIntegrity(other)
+    }
+
     /// Whoever locked the store since may be about to open it.
     @Test func aContainerThatLostItsLockLeavesTheLogWhenItCloses() throws {
         let folder = try TemporaryFolder()

@@ -166,6 +166,23 @@ struct HeadStartTests {
         }
     }
 
+    /// Nobody waits for an attempt: it would wait for an hour here.
+    @Test(.timeLimit(.minutes(1))) func itDoesNotWaitForAnotherProgram() throws {
+        let folder = try TemporaryFolder()
+        var options = SQLiteStore.Options.test(folder)
+        options.patience = .seconds(3_600)
+        let store = try SQLiteStore.open(options)
+        let other = try RawDatabase(folder)
+        try other.run("BEGIN IMMEDIATE; ")
+        let headStart = HeadStart()
+        #expect(!store.write(NewRows(entity: TestModel.item, rows(1...20)), ahead: headStart))
+        #expect(headStart.isOver)
+        try other.run("COMMIT")
+        try store.write([.of(insert: rows(1...20), number: 1, headStart)])
+        #expect(try store.count() == 20)
+        store.close()
+    }
+
     /// A reset, and the end, do not wait for a save that is being made.
     @Test func aResetAndTheEndRollItBack() throws {
         try withSQLiteStore { store, _ in

@@ -165,6 +165,23 @@ struct LogBoundTests {
         try checkIntegrity(folder)
     }
 
+    /// It goes on however long the log takes: the files are held here until the read has ended.
+    @Test(.timeLimit(.minutes(1))) func noReadWaitsUntilTheLogIsEmpty() throws {
+        let folder = try TemporaryFolder()
+        let emptying = ReadWhileEmptying(holdsTheFiles: true)
+        let files = try FaultyCalls { _ in
+            emptying.look()
+            return false
+        }
+        let store = try SQLiteStore.open(options(folder, calls: files.calls))
+        emptying.store.withLock { $0 = store }
+        for key in Int64(1)...400 { try store.write([item(key)]) }
+        emptying.store.withLock { $0 = nil }
+        #expect(emptying.hasWaited.value == 1)
+        store.close()
+        try checkIntegrity(folder)
+    }
+
     @Test func mainReadsWhileTheLogIsBeingEmptied() async throws {
         let folder = try TemporaryFolder()
         let store = try SQLiteStore.open(options(folder))
@@ -219,8 +236,13 @@ private final class ReadWhileEmptying: Sendable {
     let store = Guarded<SQLiteStore?>(nil)
     let hasWaited = Shared(0)
     let ended = DispatchGroup()
+    private let holdsTheFiles: Bool
     private let hasBegun = Shared(0)
     private let isMade = Guarded(false)
+
+    init(holdsTheFiles: Bool = false) {
+        self.holdsTheFiles = holdsTheFiles
+    }
 
     /// Called at each call for the files.
     func look() {
@@ -238,5 +260,6 @@ private final class ReadWhileEmptying: Sendable {
         // The log is not emptied before one of the two has happened.
         while hasBegun.value == 0, store.waitingReadCount == 0 { sched_yield() }
         if let count = store.waitingReadCount, count > 0 { hasWaited.value = 1 }
+        if holdsTheFiles { ended.wait() }
     }
 }
