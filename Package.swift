@@ -44,11 +44,13 @@ let package = Package(
 
         // The stores: rows and change sets, SQLite and PostgreSQL, and the tiers above them.
         .target(name: "RowStore", dependencies: ["ManagedModel"]),
-        .target(name: "SQLiteStore", dependencies: ["RowStore", "ManagedModel", "CSQLite"]),
+        .target(name: "MigrationSQL", dependencies: ["RowStore", "ManagedModel"]),
+        .target(name: "SQLiteStore", dependencies: ["MigrationSQL", "RowStore", "ManagedModel", "CSQLite"]),
         .target(
             name: "PostgreSQLStore",
             dependencies: [
-                "RowStore", "ManagedModel", .target(name: "CPostgreSQL", condition: .when(traits: ["PostgreSQL"])),
+                "MigrationSQL", "RowStore", "ManagedModel",
+                .target(name: "CPostgreSQL", condition: .when(traits: ["PostgreSQL"])),
             ]),
         .target(
             name: "CoreDataSource",

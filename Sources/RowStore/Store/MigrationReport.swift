@@ -37,3 +37,10 @@ public struct MigrationProgress: Sendable, Hashable {
         self.entityName = entityName
     }
 }
+
+/// Whether the rows of a store can be carried over to another model.
+package enum MigrationForecast: Sendable, Equatable {
+    case possible(MigrationReport)
+    /// Why not, in whole sentences.
+    case impossible(String)
+}

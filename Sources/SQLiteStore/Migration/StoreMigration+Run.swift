@@ -1,4 +1,5 @@
 internal import ManagedModel
+internal import MigrationSQL
 internal import RowStore
 
 extension StoreMigration {
@@ -34,7 +35,7 @@ extension StoreMigration {
         return Outcome(metadata: metadata, report: report(rowsCarried: carried), rowsDropped: dropped)
     }
 
-    /// Makes the new tables beside the old ones, fills them, and drops the old ones.
+    /// Makes the new tables beside the old ones, fills them, and drops the old ones. A table whose rows would not change stays.
     ///
     /// - Parameter firstKey: The key of the first new row.
     /// - Returns: How many keys it has used.
@@ -44,40 +45,40 @@ extension StoreMigration {
         for view in views { try connection.run("DROP VIEW \(view.name.quoted)") }
         var names = Names(reserved: probe.contents.map(\.name) + schema.namedSQL.map(\.name))
         var lookups: [RelationshipName: String] = [:]
-        for link in lookedUpLinks { lookups[link] = try names.claim("_links \(lookups.count)") }
-        let lookupIndex = try names.claim("_linked")
+        for link in statements.lookedUpLinks { lookups[link] = try names.claim("_links \(lookups.count)").quoted }
 
-        let copies = plan.entities.compactMap { RowCopy($0, self, lookups: lookups) }
-        let keptJoins = schema.joins.filter(isKept)
-        let kept = Set(copies.filter(\.changesNothing).map(\.new.name) + keptJoins.map(\.name) + [StoreMetadata.table])
-        let replaced = oldSchema.namedSQL.map(\.name).filter { !kept.contains($0) }
+        let copies = statements.copies(lookups)
+        let kept = Set(
+            copies.filter(\.changesNothing).map(\.new.name)
+                + statements.new.joins.filter(statements.isKept).map(\.name) + [StoreMetadata.table.quoted])
         var tableNames: [String: String] = [:]
-        for name in replaced {
+        for name in oldSchema.namedSQL.map(\.name) where !kept.contains(name.quoted) {
             let aside = try names.claim("_old \(tableNames.count)")
             try connection.run("ALTER TABLE \(name.quoted) RENAME TO \(aside.quoted)")
-            tableNames[name] = aside
+            tableNames[name.quoted] = aside.quoted
         }
-        for table in schema.namedSQL where !kept.contains(table.name) { try connection.run(table.sql) }
-        for (link, table) in lookups { try collect(link, into: table, index: lookupIndex, tableNames) }
+        for table in schema.namedSQL where !kept.contains(table.name.quoted) { try connection.run(table.sql) }
+        for (link, table) in lookups {
+            let index = try names.claim("_linked \(table)").quoted
+            for sql in statements.collect(link, into: table, index: index, tableNames) { try connection.run(sql) }
+        }
         for copy in copies { try carry(copy, from: tableNames[copy.old.name], meter) }
         var keys: Int64 = 0
-        for join in schema.joins where !kept.contains(join.name) {
+        for join in statements.new.joins where !kept.contains(join.name) {
             keys += try fill(join, tableNames, firstKey: firstKey + keys)
         }
-        for table in tableNames.values.sorted() + lookups.values.sorted() {
-            try connection.run("DROP TABLE \(table.quoted)")
-        }
+        for table in tableNames.values.sorted() + lookups.values.sorted() { try connection.run("DROP TABLE \(table)") }
         try makeIndexes()
         if isUpgrade { for view in views { try connection.run(view.sql) } }
         meter.end()
         return keys
     }
 
-    /// - Parameter table: The table with the old rows; nil if they are in their place.
+    /// - Parameter table: The table with the old rows, as SQL; nil if they are in their place.
     private func carry(_ copy: RowCopy, from table: String?, _ meter: MigrationMeter) throws(DataSourceError) {
         meter.begin(copy.new.layout.name)
         guard let table else {
-            meter.advance(try probe.rowCount(in: [copy.new.name]))
+            meter.advance(try probe.rowCount(in: [schema.tables[copy.new.layout.index]?.name].compactMap(\.self)))
             return
         }
         let statement = try probe.connection.prepare(copy.sql(from: table))
@@ -91,6 +92,16 @@ extension StoreMigration {
         }
     }
 
+    /// - Returns: How many links it has written.
+    private func fill(
+        _ join: StoredJoin, _ tableNames: [String: String], firstKey: Int64
+    ) throws(DataSourceError) -> Int64 {
+        guard let sql = statements.fill(join, tableNames, firstKey: firstKey) else { return 0 }
+        try probe.connection.run(sql)
+        let count = try probe.connection.values("SELECT count(*) FROM \(join.name)").first?.first
+        return if case .integer(let count) = count { count } else { 0 }
+    }
+
     private func makeIndexes() throws(DataSourceError) {
         for sql in schema.indexChanges(try StoreProbe(probe.connection).indexNames) {
             guard try probe.connection.runIfAllowed(sql) else {
@@ -100,32 +111,5 @@ extension StoreMigration {
                 )
             }
         }
-    }
-}
-
-/// Counts the rows that have been carried over.
-final class MigrationMeter {
-    private var progress: MigrationProgress
-    private let report: ((MigrationProgress) -> Void)?
-
-    init(totalRowCount: Int, report: ((MigrationProgress) -> Void)?) {
-        progress = MigrationProgress(completedRowCount: 0, totalRowCount: totalRowCount)
-        self.report = report
-    }
-
-    func begin(_ entityName: String) {
-        progress.entityName = entityName
-        report?(progress)
-    }
-
-    func advance(_ rows: Int) {
-        guard rows > 0 else { return }
-        progress.completedRowCount += rows
-        report?(progress)
-    }
-
-    func end() {
-        progress.entityName = nil
-        report?(progress)
     }
 }

@@ -35,13 +35,6 @@ extension SQLiteStore {
     }
 }
 
-/// Whether the rows of a store can be carried over to another model.
-package enum MigrationForecast: Sendable, Equatable {
-    case possible(MigrationReport)
-    /// Why not, in whole sentences.
-    case impossible(String)
-}
-
 /// Inspects a store, whether or not it is open elsewhere.
 struct StoreForecast {
     let files: StoreFiles

@@ -2,6 +2,7 @@ import Foundation
 import ManagedModel
 import RowStore
 import SQLiteStore
+import StoreTestModel
 import TestSupport
 import Testing
 

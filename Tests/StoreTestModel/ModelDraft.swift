@@ -1,13 +1,13 @@
-import ManagedModel
+package import ManagedModel
 
 /// A model that is edited at random and knows of each of its parts which it was before.
-struct ModelDraft {
-    struct Attribute {
-        let tag: Int
-        var name: String
-        var identifier: String?
-        var isOptional = true
-        var type: AttributeType
+package struct ModelDraft {
+    package struct Attribute {
+        package let tag: Int
+        package var name: String
+        package var identifier: String?
+        package var isOptional = true
+        package var type: AttributeType
 
         init(tag: Int, name: String) {
             self.tag = tag
@@ -16,36 +16,36 @@ struct ModelDraft {
         }
     }
 
-    struct Link {
-        let tag: Int
-        var name: String
-        var identifier: String?
+    package struct Link {
+        package let tag: Int
+        package var name: String
+        package var identifier: String?
         /// The tag of an entity.
-        let destination: Int
-        var isToMany: Bool
-        var isOrdered = false
+        package let destination: Int
+        package var isToMany: Bool
+        package var isOrdered = false
     }
 
-    struct Entity {
-        let tag: Int
-        var name: String
-        var identifier: String?
-        var parent: Int?
-        var attributes: [Attribute] = []
-        var links: [Link] = []
+    package struct Entity {
+        package let tag: Int
+        package var name: String
+        package var identifier: String?
+        package var parent: Int?
+        package var attributes: [Attribute] = []
+        package var links: [Link] = []
     }
 
-    var entities: [Entity] = []
+    package var entities: [Entity] = []
     private var lastTag = 0
 
-    init(using random: inout some RandomNumberGenerator) {
+    package init(using random: inout some RandomNumberGenerator) {
         for _ in 0..<4 { addEntity(using: &random) }
         for _ in 0..<12 { edit(using: &random, of: self) }
     }
 
     // MARK: As a model
 
-    var model: ManagedObjectModel {
+    package var model: ManagedObjectModel {
         ManagedObjectModel(
             name: "Random",
             entities: entities.map { entity in
@@ -91,14 +91,14 @@ struct ModelDraft {
         }
     }
 
-    func entity(_ tag: Int) -> Entity? { entities.first { $0.tag == tag } }
+    package func entity(_ tag: Int) -> Entity? { entities.first { $0.tag == tag } }
 
     /// The entity and its ancestors.
-    func lineage(_ entity: Entity) -> [Entity] {
+    package func lineage(_ entity: Entity) -> [Entity] {
         [entity] + (entity.parent.flatMap(self.entity).map(lineage) ?? [])
     }
 
-    func hasChildren(_ entity: Entity) -> Bool { entities.contains { $0.parent == entity.tag } }
+    private func hasChildren(_ entity: Entity) -> Bool { entities.contains { $0.parent == entity.tag } }
 
     // MARK: Edits
 
@@ -121,7 +121,7 @@ struct ModelDraft {
     /// One edit that a migration can follow; some do nothing.
     ///
     /// - Parameter old: What the store was made for.
-    mutating func edit(using random: inout some RandomNumberGenerator, of old: ModelDraft) {
+    package mutating func edit(using random: inout some RandomNumberGenerator, of old: ModelDraft) {
         guard let index = entities.indices.randomElement(using: &random) else { return }
         let before = old.entity(entities[index].tag)
         switch Int.random(in: 0..<14, using: &random) {

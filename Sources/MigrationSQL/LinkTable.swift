@@ -30,8 +30,10 @@ struct LinkTable {
     /// - Parameters:
     ///   - sources: The numbers of the entities that a source can have, the new ones by the old ones.
     ///   - destinations: The same for destinations.
-    ///   - table: The present name of the table.
-    func select(_ sources: [Int: Int], _ destinations: [Int: Int], from table: String) -> String? {
+    ///   - table: The present name of the table, as SQL.
+    ///   - integerType: The type of a place that there is not.
+    func select(_ sources: [Int: Int], _ destinations: [Int: Int], from table: String, _ integerType: String) -> String?
+    {
         guard let sourceEntity = source.entity.number(sources),
             let destinationEntity = destination.entity.number(destinations)
         else { return nil }
@@ -39,9 +41,11 @@ struct LinkTable {
             "\(source.key) IS NOT NULL", "\(destination.key) IS NOT NULL", "(\(sourceEntity)) IS NOT NULL",
             "(\(destinationEntity)) IS NOT NULL",
         ]
+        // Without a type, the server takes a column of nothing but NULL for strings.
+        let nowhere = "CAST(NULL AS \(integerType))"
         return "SELECT \(source.key) AS source, \(sourceEntity) AS source_entity, \(destination.key) AS destination, "
-            + "\(destinationEntity) AS destination_entity, \(source.position ?? "NULL") AS source_position, "
-            + "\(destination.position ?? "NULL") AS destination_position FROM \(table.quoted) "
+            + "\(destinationEntity) AS destination_entity, \(source.position ?? nowhere) AS source_position, "
+            + "\(destination.position ?? nowhere) AS destination_position FROM \(table) "
             + "WHERE \(tests.joined(separator: " AND "))"
     }
 }
@@ -60,7 +64,7 @@ extension LinkTable.EndEntity {
     }
 }
 
-extension StoreSchema {
+extension StoredModel {
     /// The tables with the links of a relationship.
     func linkTables(of name: RelationshipName) -> [LinkTable] {
         let side = RelationshipSide(layout.model, name)
@@ -87,9 +91,6 @@ extension StoreSchema {
         return layout.model.linkStorage(of: name)
     }
 
-    /// The numbers of the concrete entities below one.
-    func family(_ name: String) -> [Int] { layout.entity(named: name)?.concreteFamily ?? [] }
-
     private func columns(of name: RelationshipName, _ relationship: RelationshipDescription) -> [LinkTable] {
         family(name.entity).compactMap { number in
             guard let table = tables[number] else { return nil }
@@ -98,7 +99,7 @@ extension StoreSchema {
             let position = entity.column(named: "\(relationship.name).position").map { table.terms[$0] }
             return LinkTable(
                 name: table.name,
-                source: .init(key: EntityTable.keyName.quoted, entity: .always(number), position: position),
+                source: .init(key: StoredTable.key, entity: .always(number), position: position),
                 destination: .init(
                     key: table.terms[column], entity: destinationEntity(table, column, relationship), position: nil))
         }
@@ -106,7 +107,7 @@ extension StoreSchema {
 
     /// The entity of the destination whose key is in the column.
     func destinationEntity(
-        _ table: EntityTable, _ column: Int, _ relationship: RelationshipDescription
+        _ table: StoredTable, _ column: Int, _ relationship: RelationshipDescription
     ) -> LinkTable.EndEntity {
         let columns =
             layout.model.entity(named: table.layout.name).map { layout.model.columns(of: $0, format: format) } ?? []
@@ -118,36 +119,15 @@ extension StoreSchema {
         return .always(layout.entity(named: relationship.destinationName)?.index ?? -1)
     }
 
-    private func linkTable(_ join: JoinTable, _ side: RelationshipSide) -> LinkTable {
-        func end(_ end: JoinTable.End, _ entity: String) -> LinkTable.End {
+    private func linkTable(_ join: StoredJoin, _ side: RelationshipSide) -> LinkTable {
+        func end(_ end: StoredJoin.End, _ entity: String) -> LinkTable.End {
             .init(
-                key: end.key.quoted,
-                entity: end.entity.map { .column($0.quoted) }
-                    ?? .always(layout.entity(named: entity)?.index ?? -1),
-                position: end.position?.quoted)
+                key: end.key,
+                entity: end.entity.map { .column($0) } ?? .always(layout.entity(named: entity)?.index ?? -1),
+                position: end.position)
         }
         return LinkTable(
             name: join.name, source: end(join.source, join.relationship.entity),
             destination: end(join.destination, side.relationship?.destinationName ?? ""))
-    }
-}
-
-/// A relationship and its inverse, where they are declared.
-struct RelationshipSide {
-    let relationship: RelationshipDescription?
-    let inverse: RelationshipName?
-
-    init(_ model: ManagedObjectModel, _ name: RelationshipName) {
-        relationship = model.entity(named: name.entity)?.relationships.first { $0.name == name.name }
-        guard let relationship, let inverseName = relationship.inverseName,
-            let destination = model.entity(named: relationship.destinationName),
-            let owner = model.lineage(of: destination).first(where: { owner in
-                owner.relationships.contains { $0.name == inverseName }
-            })
-        else {
-            inverse = nil
-            return
-        }
-        inverse = RelationshipName(entity: owner.name, name: inverseName)
     }
 }

@@ -1,82 +1,85 @@
-internal import ManagedModel
+package import ManagedModel
 internal import RowStore
 
 /// Links of to-one relationships that a row doesn't simply keep from its old table. They are first collected in a table of
 /// their own, in which each row finds its link.
-extension StoreMigration {
+extension MigrationStatements {
     /// The relationships that have a column and get their links from other tables, or also from others.
-    var lookedUpLinks: [RelationshipName] {
+    package var lookedUpLinks: [RelationshipName] {
         plan.links.filter { name, sources in
-            schema.storage(of: name) == .column
+            new.storage(of: name) == .column
                 && (isMirrored(name)
                     || sources.contains {
-                        $0.isReversed || oldSchema.storage(of: $0.relationship) != .column
-                            || oldSchema.secondColumn(of: $0.relationship) != nil
+                        $0.isReversed || old.storage(of: $0.relationship) != .column
+                            || old.secondColumn(of: $0.relationship) != nil
                     })
         }.map(\.key).sorted { ($0.entity, $0.name) < ($1.entity, $1.name) }
     }
 
     /// Whether a relationship has become its own inverse, so that each link counts from both ends.
     func isMirrored(_ name: RelationshipName) -> Bool {
-        guard schema.layout.isSymmetric(name) else { return false }
+        guard new.layout.isSymmetric(name) else { return false }
         return (plan.links[name] ?? []).contains { source in
-            oldSchema.format == ManagedObjectModel.firstStoreFormat
-                || !oldSchema.layout.isSymmetric(source.relationship)
+            old.format == ManagedObjectModel.firstStoreFormat
+                || !old.layout.isSymmetric(source.relationship)
         }
     }
 
-    /// Collects the links of a to-one relationship.
+    /// The statements that collect the links of a to-one relationship.
     ///
     /// In the first format, the two columns of a one-to-one relationship could differ. The links of the side that has the
     /// column now take precedence; links that only the other side has are added. If several objects would have the same
     /// partner, the one with the lowest key gets it.
     ///
-    /// - Parameter index: A name that no other index has.
-    func collect(
-        _ link: RelationshipName, into table: String, index: String, _ tableNames: [String: String]
-    ) throws(DataSourceError) {
-        let (connection, name, index) = (probe.connection, table.quoted, index.quoted)
-        try connection.run(
-            "CREATE TABLE \(name) (owner INTEGER PRIMARY KEY, linked INTEGER, linked_entity INTEGER, position INTEGER)")
-        try connection.run("CREATE INDEX \(index) ON \(name) (linked)")
+    /// - Parameters:
+    ///   - table: The name of the table to make, as SQL.
+    ///   - index: The name of its index, as SQL, which nothing else has.
+    ///   - tableNames: The present names of tables of the old store that were renamed, as SQL.
+    package func collect(
+        _ link: RelationshipName, into table: String, index: String, _ tableNames: [String: String] = [:]
+    ) -> [String] {
+        let type = dialect.integerType
+        var sql = [
+            "\(dialect.createLookup) \(table) (owner \(type) PRIMARY KEY, linked \(type), linked_entity \(type), "
+                + "position \(type))",
+            "CREATE INDEX \(index) ON \(table) (linked)",
+        ]
         let sources = plan.links[link] ?? []
-        try insert(linkSelects(link, sources, tableNames), into: name, onlyFree: false)
-        let isFirstFormat = oldSchema.format == ManagedObjectModel.firstStoreFormat
-        if isFirstFormat, isOneToOne(link), sources.count == 1 {
-            try dropRivals(of: link, in: name)
-        }
-        try insert(linkSelects(link, secondSources(of: sources), tableNames), into: name, onlyFree: true)
+        sql += insertions(of: linkSelects(link, sources, tableNames), into: table, onlyFree: false)
+        let isFirstFormat = old.format == ManagedObjectModel.firstStoreFormat
+        if isFirstFormat, isOneToOne(link), sources.count == 1 { sql.append(deletionOfRivals(of: link, in: table)) }
+        sql += insertions(
+            of: linkSelects(link, secondSources(of: sources), tableNames), into: table, onlyFree: true)
         if isMirrored(link) {
-            try insert(linkSelects(link, sources, tableNames).map(LinkTable.reversed), into: name, onlyFree: true)
+            sql += insertions(
+                of: linkSelects(link, sources, tableNames).map(LinkTable.reversed), into: table, onlyFree: true)
         }
-        try connection.run("DROP INDEX \(index)")
+        return sql
     }
 
     /// - Parameter onlyFree: Whether objects that already have a partner get no other one.
-    private func insert(_ selects: [String], into table: String, onlyFree: Bool) throws(DataSourceError) {
-        // As many as SQLite accepts in one query.
-        for start in stride(from: 0, to: selects.count, by: StoreMigration.entityLimit) {
-            let links = selects[start..<min(selects.count, start + StoreMigration.entityLimit)]
-            try probe.connection.run(
-                "INSERT OR IGNORE INTO \(table) SELECT source, destination, destination_entity, source_position "
-                    + "FROM (\(links.joined(separator: " UNION ALL ")))"
-                    + (onlyFree ? " WHERE destination NOT IN (SELECT linked FROM \(table))" : "")
-                    + " ORDER BY source, destination")
+    private func insertions(of selects: [String], into table: String, onlyFree: Bool) -> [String] {
+        stride(from: 0, to: selects.count, by: MigrationStatements.termLimit).map { start in
+            let links = selects[start..<min(selects.count, start + MigrationStatements.termLimit)]
+            return "INSERT INTO \(table) SELECT source, destination, destination_entity, source_position "
+                + "FROM (\(links.joined(separator: " UNION ALL "))) AS links WHERE "
+                + (onlyFree ? "destination NOT IN (SELECT linked FROM \(table))" : "true")
+                + " ORDER BY source, destination ON CONFLICT DO NOTHING"
         }
     }
 
     /// The other columns that the first format had for the same links.
     func secondSources(of sources: [LinkSource]) -> [LinkSource] {
         sources.compactMap { source in
-            oldSchema.secondColumn(of: source.relationship).map {
+            old.secondColumn(of: source.relationship).map {
                 LinkSource(relationship: $0, isReversed: !source.isReversed)
             }
         }
     }
 
-    private func dropRivals(of link: RelationshipName, in table: String) throws(DataSourceError) {
+    private func deletionOfRivals(of link: RelationshipName, in table: String) -> String {
         var rivals = ["other.linked = link.linked"]
-        if schema.layout.isSymmetric(link) {
+        if new.layout.isSymmetric(link) {
             // Both ends count.
             rivals += [
                 "other.linked = link.owner AND other.owner <> link.linked",
@@ -84,13 +87,12 @@ extension StoreMigration {
             ]
         }
         let tests = rivals.map { "EXISTS (SELECT 1 FROM \(table) AS other WHERE other.owner < link.owner AND \($0))" }
-        try probe.connection.run(
-            "DELETE FROM \(table) WHERE owner IN (SELECT owner FROM \(table) AS link WHERE "
-                + tests.joined(separator: " OR ") + ")")
+        return "DELETE FROM \(table) WHERE owner IN (SELECT owner FROM \(table) AS link WHERE "
+            + tests.joined(separator: " OR ") + ")"
     }
 
     private func isOneToOne(_ name: RelationshipName) -> Bool {
-        let model = schema.layout.model
+        let model = new.layout.model
         guard let relationship = model.relationship(name), !relationship.isToMany else { return false }
         return model.storedInverse(of: relationship)?.isToMany == false
     }
@@ -102,11 +104,11 @@ extension LinkTable {
         // The columns, in the order of every such query.
         "SELECT destination AS source, destination_entity AS source_entity, source AS destination, "
             + "source_entity AS destination_entity, destination_position AS source_position, "
-            + "source_position AS destination_position FROM (\(select))"
+            + "source_position AS destination_position FROM (\(select)) AS link"
     }
 }
 
-extension StoreSchema {
+extension StoredModel {
     /// The inverse of a one-to-one relationship whose links the first format had in a second column.
     func secondColumn(of name: RelationshipName) -> RelationshipName? {
         guard format == ManagedObjectModel.firstStoreFormat else { return nil }

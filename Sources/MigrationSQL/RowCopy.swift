@@ -1,27 +1,33 @@
 internal import Foundation
-internal import ManagedModel
-internal import RowStore
+package import ManagedModel
+package import RowStore
 
 /// The SQL that copies the rows of one table to another.
-struct RowCopy {
+package struct RowCopy {
     let entity: EntityMigration
-    let old: EntityTable
-    let new: EntityTable
+    package let old: StoredTable
+    package let new: StoredTable
     /// The expression for each stored column of the new table, by its index; columns are unqualified.
     private(set) var terms: [Int: String] = [:]
     /// The values of the parameters, from the first one on.
-    private(set) var values: [RowValue] = []
+    package private(set) var values: [RowValue] = []
+    /// The strings that the store cannot derive, by their columns.
+    package private(set) var missingStrings: [Int: (source: Int, change: TextChange)] = [:]
+    private let dialect: any SQLDialect
     private let firstParameter: Int
 
     /// - Parameters:
-    ///   - lookups: The tables in which links from other tables are found, by the relationship.
+    ///   - lookups: The tables in which links from other tables are found, as SQL, by the relationship.
     ///   - firstParameter: In ``sql(from:)``, two parameters that select the rows come before.
     init?(
-        _ entity: EntityMigration, _ migration: StoreMigration, lookups: [RelationshipName: String],
+        _ entity: EntityMigration, _ migration: MigrationStatements, lookups: [RelationshipName: String],
         firstParameter: Int = 3
     ) {
         self.firstParameter = firstParameter
-        guard let old = migration.oldTable(entity), let new = migration.newTable(entity) else { return nil }
+        guard let old = migration.old.table(entity.oldName), let new = migration.new.table(entity.newName) else {
+            return nil
+        }
+        dialect = migration.dialect
         self.entity = entity
         self.old = old
         self.new = new
@@ -32,20 +38,21 @@ struct RowCopy {
     }
 
     /// Whether the old table can stay as it is.
-    var changesNothing: Bool {
+    package var changesNothing: Bool {
         old.createSQL == new.createSQL && terms.allSatisfy { $1 == new.terms[$0] }
     }
 
     /// Copies the rows with keys above parameter 1, as many as parameter 2 says.
     ///
-    /// - Parameter table: The present name of the old table.
-    func sql(from table: String) -> String {
+    /// - Parameter table: The present name of the old table, as SQL.
+    package func sql(from table: String) -> String {
         let columns = new.layout.storedColumns
-        let key = EntityTable.keyName.quoted
+        let key = StoredTable.key
+        let (after, limit) = (dialect.parameter(1, .integer), dialect.parameter(2, .integer))
         let names = ([key] + columns.map { new.terms[$0] }).joined(separator: ", ")
         let list = ([key] + columns.map { terms[$0] ?? "NULL" }).joined(separator: ", ")
-        return "INSERT INTO \(new.name.quoted) (\(names)) SELECT \(list) FROM \(table.quoted) WHERE \(key) > ?1 "
-            + "ORDER BY \(key) LIMIT ?2"
+        return "INSERT INTO \(new.name) (\(names)) SELECT \(list) FROM \(table) WHERE \(key) > \(after) "
+            + "ORDER BY \(key) LIMIT \(limit)"
     }
 
     // MARK: Attributes
@@ -54,37 +61,42 @@ struct RowCopy {
         switch entity.attributes[column] {
         case .column(let source): old.terms[source]
         case .columnOrDefault(let source): "coalesce(\(old.terms[source]), \(defaultTerm(column)))"
-        case .widened(let source, let widening): widening.sql(old.terms[source])
+        case .widened(let source, let widening): dialect.widened(old.terms[source], widening)
         case .widenedOrDefault(let source, let widening):
-            "coalesce(\(widening.sql(old.terms[source])), \(defaultTerm(column)))"
+            "coalesce(\(dialect.widened(old.terms[source], widening)), \(defaultTerm(column)))"
         case .defaultValue: defaultTerm(column)
         case .copy(let source): storage(source) == storage(column) ? term(source) : "NULL"
-        case .changed(let source, let change):
-            storage(column) == .text
-                ? "\(TextChange.functionName)(\(change.rawValue.quotedText), \(term(source)))" : "NULL"
+        case .changed(let source, let change): changed(column, source, change)
         case .now:
-            storage(column) == .real ? parameter(.real(Date().timeIntervalSinceReferenceDate)) : "NULL"
+            storage(column) == .real ? parameter(.real(Date().timeIntervalSinceReferenceDate), column) : "NULL"
         case .nothing, nil: "NULL"
         }
+    }
+
+    private mutating func changed(_ column: Int, _ source: Int, _ change: TextChange) -> String {
+        guard storage(column) == .text else { return "NULL" }
+        if let term = dialect.changed(term(source), change) { return term }
+        missingStrings[column] = (source, change)
+        return "NULL"
     }
 
     private func storage(_ column: Int) -> ColumnStorage { new.layout.columns[column].storage }
 
     private mutating func defaultTerm(_ column: Int) -> String {
-        new.layout.columns[column].attribute.flatMap { RowValue(defaultOf: $0) }.map { parameter($0) } ?? "NULL"
+        new.layout.columns[column].attribute.flatMap { RowValue(defaultOf: $0) }.map { parameter($0, column) } ?? "NULL"
     }
 
-    private mutating func parameter(_ value: RowValue) -> String {
+    private mutating func parameter(_ value: RowValue, _ column: Int) -> String {
         values.append(value)
-        return "?\(firstParameter + values.count - 1)"
+        return dialect.parameter(firstParameter + values.count - 1, storage(column))
     }
 
     // MARK: Links
 
-    private mutating func addLinks(_ migration: StoreMigration, _ lookups: [RelationshipName: String]) {
-        let model = migration.schema.layout.model
+    private mutating func addLinks(_ migration: MigrationStatements, _ lookups: [RelationshipName: String]) {
+        let model = migration.new.layout.model
         guard let entity = model.entity(named: new.layout.name) else { return }
-        let columns = model.columns(of: entity, format: migration.schema.format)
+        let columns = model.columns(of: entity, format: migration.new.format)
         let lineage = model.lineage(of: entity)
         for (column, description) in columns.enumerated() where description.isStored {
             guard case .destinationKey(let relationship) = description.role,
@@ -103,14 +115,14 @@ struct RowCopy {
     }
 
     private func link(
-        _ name: RelationshipName, _ relationship: RelationshipDescription, _ migration: StoreMigration,
+        _ name: RelationshipName, _ relationship: RelationshipDescription, _ migration: MigrationStatements,
         _ lookup: String?
     ) -> (key: String, entity: String, position: String) {
         if let lookup {
-            let place = "FROM \(lookup.quoted) WHERE owner = \(EntityTable.keyName.quoted)"
+            let place = "FROM \(lookup) WHERE owner = \(StoredTable.key)"
             return ("(SELECT linked \(place))", "(SELECT linked_entity \(place))", "(SELECT position \(place))")
         }
-        let oldModel = migration.oldSchema.layout.model
+        let oldModel = migration.old.layout.model
         let lineage = oldModel.entity(named: old.layout.name).map { oldModel.lineage(of: $0).map(\.name) } ?? []
         guard let source = migration.plan.links[name]?.first(where: { lineage.contains($0.relationship.entity) }),
             !source.isReversed, let oldOne = RelationshipSide(oldModel, source.relationship).relationship,
@@ -119,9 +131,9 @@ struct RowCopy {
         let key = old.terms[column]
         let position = old.layout.column(named: "\(oldOne.name).position").map { old.terms[$0] } ?? "NULL"
         let numbers = migration.numbers(under: relationship.destinationName)
-        let entity = migration.oldSchema.destinationEntity(old, column, oldOne)
+        let entity = migration.old.destinationEntity(old, column, oldOne)
         guard let number = entity.number(numbers) else { return ("NULL", "NULL", "NULL") }
-        let family = migration.oldSchema.family(oldOne.destinationName)
+        let family = migration.old.family(oldOne.destinationName)
         switch entity {
         case .always:
             return (key, "CASE WHEN \(key) IS NOT NULL THEN \(number) END", position)
@@ -133,10 +145,10 @@ struct RowCopy {
     }
 }
 
-extension StoreMigration {
+extension MigrationStatements {
     /// The numbers of the carried entities below one of the new model, the new ones by the old ones.
     func numbers(under name: String) -> [Int: Int] {
-        let family = Set(schema.family(name))
+        let family = Set(new.family(name))
         return numbers.filter { family.contains($0.value) }
     }
 }

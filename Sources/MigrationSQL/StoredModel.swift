@@ -1,0 +1,100 @@
+package import ManagedModel
+package import RowStore
+
+/// The tables that a store has for a model. All names are SQL, with their quotes and schema.
+package struct StoredModel: Sendable {
+    package let layout: ModelLayout
+    /// The format of the tables.
+    package let format: Int64
+    /// By the entities' numbers; nil for abstract ones.
+    package let tables: [StoredTable?]
+    /// The tables for links that no column of an entity's row can store.
+    package let joins: [StoredJoin]
+
+    package init(_ layout: ModelLayout, format: Int64, tables: [StoredTable?], joins: [StoredJoin]) {
+        self.layout = layout
+        self.format = format
+        self.tables = tables
+        self.joins = joins
+    }
+
+    /// The table of a concrete entity.
+    package func table(_ name: String) -> StoredTable? {
+        layout.entity(named: name).flatMap { tables[$0.index] }
+    }
+
+    /// The numbers of the concrete entities below one.
+    func family(_ name: String) -> [Int] { layout.entity(named: name)?.concreteFamily ?? [] }
+}
+
+/// The table of one concrete entity.
+package struct StoredTable: Sendable {
+    package let layout: EntityLayout
+    package let name: String
+    /// Each column of the layout; ``missing`` for those that are not stored.
+    package let terms: [String]
+    /// What the table was made with.
+    let createSQL: String
+
+    /// The column with the key of a row.
+    package static let key = "\"_key\""
+    /// The term for a column that is not stored.
+    package static let missing = "NULL"
+
+    package init(_ layout: EntityLayout, name: String, terms: [String], createSQL: String) {
+        self.layout = layout
+        self.name = name
+        self.terms = terms
+        self.createSQL = createSQL
+    }
+}
+
+/// A table whose rows are the links of a relationship and its inverse.
+package struct StoredJoin: Sendable {
+    package let name: String
+    /// The relationship whose sources are in the columns of the source.
+    package let relationship: RelationshipName
+    package let source: End
+    package let destination: End
+    /// What the table was made with.
+    let createSQL: String
+
+    /// The columns of one end.
+    package struct End: Sendable {
+        let key: String
+        /// The number of its entity, if that can vary.
+        let entity: String?
+        /// Its place among those of the other end, if they are ordered.
+        let position: String?
+
+        package init(key: String, entity: String?, position: String?) {
+            self.key = key
+            self.entity = entity
+            self.position = position
+        }
+    }
+
+    package init(
+        _ relationship: RelationshipName, name: String, source: End, destination: End, createSQL: String
+    ) {
+        self.relationship = relationship
+        self.name = name
+        self.source = source
+        self.destination = destination
+        self.createSQL = createSQL
+    }
+
+    /// The table of a layout of links; nil for that of an entity.
+    package init?(_ table: StoredTable) {
+        guard let relationship = table.layout.links else { return nil }
+        let columns = table.layout.pairColumns(isReversed: false)
+        func end(_ column: LinkColumn) -> End {
+            End(
+                key: table.terms[column.key], entity: column.entity.map { table.terms[$0] },
+                position: column.position.map { table.terms[$0] })
+        }
+        self.init(
+            relationship, name: table.name, source: end(columns.own), destination: end(columns.other),
+            createSQL: table.createSQL)
+    }
+}
