@@ -18,6 +18,8 @@ package final class PostgreSQLStore: PersistentStore {
         package var resetPolicy: ResetPolicy
         /// The listener for the statements that run once the store is open.
         package var tracing: StatementTracing?
+        /// Called while rows are carried over to another model.
+        package var migrationProgress: (@Sendable (MigrationProgress) -> Void)?
         /// How long leases are kept and waited for.
         package var leaseTimes = LeaseTimes()
         /// How long an answer of the server may take.

@@ -49,6 +49,7 @@ extension StoreLocation {
         var options = PostgreSQLStore.Options(
             connection: server.connection, name: server.name, layout: layout, identity: identity,
             synchronous: configuration.synchronous, resetPolicy: configuration.resetPolicy)
+        options.migrationProgress = configuration.migrationProgress
         options.tracing = tracing
         let store = try PostgreSQLStore.open(options)
         return (store, store.startup)

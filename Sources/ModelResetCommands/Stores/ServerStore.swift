@@ -16,7 +16,7 @@ struct ServerStore: TargetStore {
         try PostgreSQLStore.forecast(options, countsRows: countsRows).startup
     }
 
-    func migrationForecast() -> MigrationForecast? { nil }
+    func migrationForecast() throws -> MigrationForecast? { try PostgreSQLStore.migrationForecast(options) }
     func outlook() -> StoreOutlook? { nil }
     func occupants() throws -> StoreOccupants { try PostgreSQLStore.forecast(options).occupants }
 

@@ -11,6 +11,7 @@ final class QueryResult {
 
     var status: ExecStatusType { PQresultStatus(handle) }
     var rowCount: Int { Int(PQntuples(handle)) }
+    var columnCount: Int { Int(PQnfields(handle)) }
 
     /// How many rows the statement has inserted, changed or deleted.
     var changedRows: Int { Int(String(cString: PQcmdTuples(handle))) ?? 0 }

@@ -36,13 +36,48 @@ extension PostgreSQLStore {
             startup.reason = reason
         }
         guard startup.isReset || countsRows else { return startup }
-        if let model = try StoreMetadata(rows: rows).model() {
+        if let model = try? StoreMetadata(rows: rows).model() {
             let schema = try PostgreSQLSchema(ModelLayout(model), name: entry.schema)
             startup.rowsDropped = try schema.counts(connection).reduce(0) { $0 + $1.count }
         } else {
             startup.rowsDropped = try StoreOpening(options: options).count(connection, entry)
         }
         return startup
+    }
+
+    /// What a migration would do; nil if the store was made for this model, or does not exist. Nothing is changed.
+    ///
+    /// - Throws: What opening would throw, except `modelChanged` and `storeInUse`.
+    package static func migrationForecast(_ options: Options) throws(DataSourceError) -> MigrationForecast? {
+        let connection = try Connection(options.target)
+        defer { connection.close() }
+        return try connection.look { () throws(DataSourceError) in
+            guard let entry = try Registry(connection: connection).existingEntry(options.name) else { return nil }
+            let rows = try PostgreSQLSchema(named: entry.schema).metadataRows(connection)
+            switch try StartupDecision(.metadata(rows), options.identity, .migrate) {
+            case .migrate(_, let found):
+                return try migrationForecast(options, found, entry, connection)
+            case .reset(let reason, _) where reason.isModelChanged:
+                return .impossible("The database key changed.")
+            case .create, .proceed, .reset, .resetEntities:
+                return nil
+            }
+        }
+    }
+
+    /// Only the app knows the keys of data sources, so they are ignored here.
+    private static func migrationForecast(
+        _ options: Options, _ found: StoreMetadata, _ entry: Registry.Entry, _ connection: Connection
+    ) throws(DataSourceError) -> MigrationForecast {
+        do throws(DataSourceError) {
+            let migration = try GenerationMigration(
+                connection, found, from: entry, to: PostgreSQLSchema(options.layout, name: entry.schema)
+            ) { _, _ in false }
+            try migration.checkConditions()
+            return .possible(migration.report(rowsCarried: try migration.rowsCarried()))
+        } catch  where error.code == .notMigratable {
+            return .impossible(error.message)
+        }
     }
 
     /// Replaces a store by an empty one, for the model and database key of the options. Does nothing if there is no store. The

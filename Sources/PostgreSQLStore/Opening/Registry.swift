@@ -79,6 +79,11 @@ struct Registry {
         }
     }
 
+    /// Drops a generation. Backups of earlier ones stay.
+    func drop(_ entry: Entry) throws(DataSourceError) {
+        try connection.run("DROP SCHEMA \(entry.schema.quoted) CASCADE")
+    }
+
     // MARK: Backups
 
     /// Sets the schema of a generation aside, and drops the store's oldest backups.
@@ -92,7 +97,7 @@ struct Registry {
                 "INSERT INTO \(Registry.backups) VALUES ($1, $2, $3)",
                 [WireValue(backup), WireValue(name), WireValue(entry.generation)])
         } else {
-            try connection.run("DROP SCHEMA \(entry.schema.quoted) CASCADE")
+            try drop(entry)
         }
         let found = try connection.rows(
             "SELECT schema FROM \(Registry.backups) WHERE name = $1 ORDER BY generation DESC", [WireValue(name)])

@@ -71,48 +71,7 @@ struct StoreOpening {
             .storeReadOnly, "The server is a standby, which only takes reads. Connect to the primary server.")
     }
 
-    // MARK: Deciding
-
-    private func decide(
-        _ registry: Registry, _ found: Registry.Entry?
-    ) throws(DataSourceError) -> (Registry.Entry, StoreStartup) {
-        guard let found else { return (try create(registry, nil), StoreStartup(reason: .firstLaunch)) }
-        let connection = registry.connection
-        let old = try PostgreSQLSchema(options.layout, name: found.schema)
-        // The default never loses rows of other users.
-        let policy = options.resetPolicy.withoutMigration == .standard ? ResetPolicy.fail : options.resetPolicy
-        let rows = try old.metadataRows(connection)
-        let decision: StartupDecision
-        do throws(DataSourceError) {
-            decision = try StartupDecision(.metadata(rows), options.identity, policy)
-        } catch  where error.code == .modelChanged {
-            throw DataSourceError(
-                .modelChanged,
-                "The store was made for another model or database key. Open it with the reset policy .discard or "
-                    + ".backup(keep:) to start over once no process has it open, or with an app that has the old model.",
-                cause: try [error.cause, describeOthers(connection, old)].compactMap(\.self).joined(separator: "; ")
-            )
-        }
-        switch decision {
-        case .create, .proceed: return (found, StoreStartup(reason: .current))
-        case .migrate, .resetEntities:
-            throw DataSourceError(
-                .modelChanged,
-                "The store was made for another model or database key, and the rows of a store on a server cannot be carried "
-                    + "over yet. Open it with the reset policy .discard or .backup(keep:) to start over.")
-        case .reset(let reason, let fallback):
-            var startup = StoreStartup(reason: reason, fallback: fallback)
-            startup.rowsDropped = try count(connection, found)
-            return (try replace(registry, found, reason), startup)
-        }
-    }
-
-    private func describeOthers(_ connection: Connection, _ schema: PostgreSQLSchema) throws(DataSourceError)
-        -> String?
-    {
-        let others = try Members(connection, schema).alive()
-        return others.isEmpty ? nil : "it is open in " + others.map(\.description).joined(separator: ", ")
-    }
+    // MARK: Making and replacing
 
     /// How many objects a generation has, of any model.
     func count(_ connection: Connection, _ entry: Registry.Entry) throws(DataSourceError) -> Int {
@@ -129,20 +88,23 @@ struct StoreOpening {
         return count
     }
 
-    // MARK: Making and replacing
-
-    /// Makes an empty generation, and enters it in the registry.
-    private func create(
-        _ registry: Registry, _ old: Registry.Entry?, firstFreeKey: Int64 = 1,
-        _ body: (PostgreSQLSchema) throws(DataSourceError) -> Void = { _ in }
+    /// Makes a generation, and enters it in the registry.
+    ///
+    /// - Parameters:
+    ///   - storeID: The number of the store whose rows it gets; nil for a store without rows.
+    ///   - body: Called when the tables are there and empty.
+    func create(
+        _ registry: Registry, _ old: Registry.Entry?, firstFreeKey: Int64 = 1, storeID: String? = nil,
+        _ body: (PostgreSQLSchema) throws(DataSourceError) -> Void
     ) throws(DataSourceError) -> Registry.Entry {
         let entry = try registry.next(after: old, options.name)
         let schema = try PostgreSQLSchema(options.layout, name: entry.schema)
         let connection = registry.connection
-        let metadata = StoreMetadata(
+        var metadata = StoreMetadata(
             new: options.identity, firstFreeKey: firstFreeKey, modelText: options.layout.model.storedText)
+        if let storeID { metadata.storeID = storeID }
         try connection.transaction { () throws(DataSourceError) in
-            for sql in schema.createSQL { _ = try connection.pipeline([Request(sql, isKept: false)]) }
+            for sql in schema.tableSQL { _ = try connection.pipeline([Request(sql, isKept: false)]) }
             _ = try connection.rows(
                 "INSERT INTO \(schema.term(PostgreSQLSchema.keys)) VALUES (1, $1)", [WireValue(firstFreeKey)])
             for (name, value) in metadata.rows.sorted(by: { $0.key < $1.key }) {
@@ -150,6 +112,7 @@ struct StoreOpening {
             }
             try registry.set(entry, options.name)
             try body(schema)
+            for sql in schema.completionSQL { _ = try connection.pipeline([Request(sql, isKept: false)]) }
         }
         return entry
     }
@@ -173,20 +136,33 @@ struct StoreOpening {
         _ registry: Registry, _ old: Registry.Entry, _ reason: StoreStartup.Reason, besides own: Membership? = nil
     ) throws(DataSourceError) -> Registry.Entry {
         let connection = registry.connection
-        let schema = try PostgreSQLSchema(options.layout, name: old.schema)
+        let schema = try PostgreSQLSchema(named: old.schema)
+        try checkAlone(connection, schema, besides: own)
+        let firstFreeKey = try firstFreeKey(connection, schema)
+        let keep = options.resetPolicy.withoutMigration.backupCount(reason) ?? 0
+        return try create(registry, old, firstFreeKey: firstFreeKey) { new throws(DataSourceError) in
+            try registry.retire(old, of: options.name, keeping: keep)
+            if let own { try rejoin(connection, new, own) }
+        }
+    }
+
+    /// - Throws: `storeInUse`, with their names, if others have the store open.
+    func checkAlone(
+        _ connection: Connection, _ schema: PostgreSQLSchema, besides own: Membership?
+    ) throws(DataSourceError) {
         let others = try Members(connection, schema).alive().filter { $0.number != own?.member.number }
         guard others.isEmpty else {
             throw DataSourceError(
                 .storeInUse,
-                "The store \(options.name) cannot be reset while others have it open: "
+                "The store \(options.name) cannot be reset or migrated while others have it open: "
                     + others.map(\.description).joined(separator: ", ") + ". Close it there, and try again.")
         }
-        let next = try connection.rows("SELECT next FROM \(schema.term(PostgreSQLSchema.keys))")
-        let keep = options.resetPolicy.withoutMigration.backupCount(reason) ?? 0
-        return try create(registry, old, firstFreeKey: max(1, next.integer(0, 0))) { new throws(DataSourceError) in
-            try registry.retire(old, of: options.name, keeping: keep)
-            if let own { try rejoin(connection, new, own) }
-        }
+    }
+
+    func firstFreeKey(
+        _ connection: Connection, _ schema: PostgreSQLSchema
+    ) throws(DataSourceError) -> Int64 {
+        max(1, try connection.rows("SELECT next FROM \(schema.term(PostgreSQLSchema.keys))").integer(0, 0))
     }
 
     /// Builds the indexes of the model and drops those that the model no longer has. They are not part of the hash.

@@ -73,8 +73,8 @@ struct PostgreSQLSchema: Sendable {
         names.map { "\($0) bigint NOT NULL CHECK (\($0) BETWEEN 0 AND \(Int64(1) << 62))" }.joined(separator: ", ")
     }
 
-    /// The statements that make everything, in order.
-    var createSQL: [String] {
+    /// The statements that make all tables, in order.
+    var tableSQL: [String] {
         var sql = [
             "CREATE SCHEMA \(name.quoted)",
             """
@@ -108,9 +108,12 @@ struct PostgreSQLSchema: Sendable {
             "INSERT INTO \(term(PostgreSQLSchema.feed)) VALUES (1, 0, 1, 0, 0)",
         ]
         sql.append(contentsOf: tables.compactMap { $0?.createSQL })
-        sql.append(contentsOf: tables.compactMap(\.self).flatMap { $0.indexes.map(\.createSQL) })
-        sql.append(contentsOf: outsideSQL)
         return sql
+    }
+
+    /// The statements that make what tables get once their first rows are there: indexes and triggers.
+    var completionSQL: [String] {
+        tables.compactMap(\.self).flatMap { $0.indexes.map(\.createSQL) } + outsideSQL
     }
 
     /// Notes that another program has written: a transaction of a program that is not a member adds a save with unknown

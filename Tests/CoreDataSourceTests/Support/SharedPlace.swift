@@ -68,6 +68,7 @@ final class SharedPlace: Sendable {
             var options = PostgreSQLStore.Options(
                 connection: connection, name: "store", layout: layout, identity: StoreIdentity(model),
                 synchronous: configuration.synchronous, resetPolicy: configuration.resetPolicy)
+            options.migrationProgress = configuration.migrationProgress
             options.leaseTimes = times
             let store = try PostgreSQLStore.open(options)
             return PersistentContainer(layout, store, store.startup, configuration)

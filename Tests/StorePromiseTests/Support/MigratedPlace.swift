@@ -1,0 +1,188 @@
+import Foundation
+import ManagedModel
+import RowStore
+import SQLiteStore
+import StoreFaults
+import StoreTestModel
+import TestSupport
+import Testing
+
+#if PostgreSQL
+import PostgreSQLStore
+#endif
+
+/// A place whose store is opened with one model after the other.
+final class MigratedPlace {
+    enum Kind: String, Sendable, CaseIterable {
+        case file, sharedFile, server
+
+        /// Those that there can be here.
+        static var all: [Kind] {
+            #if PostgreSQL
+            PostgreSQLServer.isInstalled ? allCases : [.file, .sharedFile]
+            #else
+            [.file, .sharedFile]
+            #endif
+        }
+    }
+
+    let kind: Kind
+    private let directory: TemporaryDirectory
+    /// The database on the server; empty for a file.
+    let database: String
+
+    init(_ kind: Kind) throws {
+        self.kind = kind
+        directory = try TemporaryDirectory()
+        #if PostgreSQL
+        database = kind == .server ? try PostgreSQLServer.shared.makeDatabase() : ""
+        #else
+        database = ""
+        #endif
+    }
+
+    deinit {
+        #if PostgreSQL
+        if kind == .server { try? PostgreSQLServer.shared.dropDatabase(database) }
+        #endif
+    }
+
+    /// - Parameter keys: Those of data sources, by entity.
+    func open(
+        _ model: ManagedObjectModel, _ policy: ResetPolicy = .migrate(otherwise: .fail), keys: [String: String] = [:],
+        progress: (@Sendable (MigrationProgress) -> Void)? = nil
+    ) throws -> (store: any PersistentStore, startup: StoreStartup) {
+        let layout = ModelLayout(model)
+        let identity = StoreIdentity(
+            modelHash: model.hash.description, entityHashes: model.entityHashes.mapValues(\.description),
+            databaseKey: "", entityKeys: keys)
+        #if PostgreSQL
+        if kind == .server {
+            var options = try serverOptions(layout, identity)
+            options.resetPolicy = policy
+            options.migrationProgress = progress
+            let store = try PostgreSQLStore.open(options)
+            return (store, store.startup)
+        }
+        #endif
+        var options = SQLiteStore.Options(
+            url: directory.url.appending(component: "test.store"), layout: layout, identity: identity,
+            synchronous: .normal, resetPolicy: policy,
+            migrationProgress: progress)
+        options.isShared = kind == .sharedFile
+        let store = try SQLiteStore.open(options)
+        return (store, store.startup)
+    }
+
+    #if PostgreSQL
+    private func serverOptions(_ layout: ModelLayout, _ identity: StoreIdentity) throws -> PostgreSQLStore.Options {
+        PostgreSQLStore.Options(
+            connection: try PostgreSQLServer.shared.connectionString(database: database), name: "store", layout: layout,
+            identity: identity, synchronous: .normal)
+    }
+
+    /// Another program's session with the database.
+    func session() throws -> PostgreSQLSession { try PostgreSQLServer.shared.session(database: database) }
+    #endif
+}
+
+// MARK: Rows
+
+/// The rows of a store: by entity, then by key, the values by attribute. Links have no keys that matter.
+typealias StoreContents = [String: [Int64: [String: RowValue]]]
+
+extension PersistentStore {
+    /// Puts three rows into each entity, and three links into each relationship that has rows for them.
+    func fill(_ layout: ModelLayout) throws {
+        var set = ChangeSet(entities: [])
+        set.number = 1
+        var nextKey: Int64 = 100_000
+        for entity in layout.entities where !entity.isAbstract {
+            var changes = EntityChanges(entity: entity.index)
+            for number in 0..<3 {
+                guard let row = row(entity, layout, number) else { continue }
+                nextKey += 1
+                let key = entity.links == nil ? Int64(entity.index * 10 + number + 1) : nextKey
+                changes.inserted.append(StoredRow(key: key, row: row))
+            }
+            if !changes.inserted.isEmpty { set.entities.append(changes) }
+        }
+        _ = try commit([set])
+    }
+
+    private func row(_ entity: EntityLayout, _ layout: ModelLayout, _ number: Int) -> RowSnapshot? {
+        var row = RowSnapshot(columnCount: entity.columns.count)
+        func lead(_ key: Int, _ entity: Int?, _ position: Int?, to family: [Int]) {
+            guard !family.isEmpty else { return }
+            let other = family[number % family.count]
+            row.setInteger(Int64(other * 10 + number + 1), key)
+            if let entity { row.setInteger(Int64(other), entity) }
+            if let position { row.setInteger(Int64(1_000 - number), position) }
+        }
+        if let links = entity.links {
+            let sources = layout.entity(named: links.entity)?.concreteFamily ?? []
+            let destination = layout.model.relationship(links)?.destinationName ?? ""
+            let destinations = layout.entity(named: destination)?.concreteFamily ?? []
+            guard !sources.isEmpty, !destinations.isEmpty else { return nil }
+            let columns = entity.pairColumns(isReversed: false)
+            lead(columns.own.key, columns.own.entity, columns.own.position, to: sources)
+            lead(columns.other.key, columns.other.entity, columns.other.position, to: destinations)
+            return row
+        }
+        let columns = layout.model.entity(named: entity.name).map { layout.model.columns(of: $0) } ?? []
+        for (index, column) in columns.enumerated() where column.isStored {
+            switch column.role {
+            case .attribute(let attribute):
+                if number > 0 || !attribute.isOptional { row.setValue(value(attribute, entity, number), index) }
+            case .destinationKey(let relationship):
+                let holdsEntity =
+                    index + 1 < columns.count && columns[index + 1].role == .destinationEntity(relationship)
+                lead(
+                    index, holdsEntity ? index + 1 : nil, entity.column(named: "\(relationship.name).position"),
+                    to: layout.entity(named: relationship.destinationName)?.concreteFamily ?? [])
+            case .destinationEntity, .position: continue
+            }
+        }
+        return row
+    }
+
+    private func value(_ attribute: AttributeDescription, _ entity: EntityLayout, _ number: Int) -> RowValue {
+        let key = Int64(entity.index * 10 + number + 1)
+        return switch ColumnStorage(attribute.type) {
+        case .integer: .integer(attribute.type == .boolean ? key % 2 : key * 7)
+        case .real: .real(Double(key) + 0.5)
+        case .text: .text(attribute.type == .decimal ? "\(key).25" : "\(attribute.name) \(key) É'")
+        case .blob: .blob(Array("\(attribute.name) \(key)".utf8))
+        }
+    }
+
+    func contents(_ layout: ModelLayout) throws -> StoreContents {
+        var contents: StoreContents = [:]
+        for entity in layout.entities where !entity.isAbstract {
+            var rows: [Int64: [String: RowValue]] = [:]
+            var links: Int64 = 0
+            let found = try self.rows(RowQuery(entity: entity.index)).map { row in
+                (
+                    row.key,
+                    Dictionary(
+                        uniqueKeysWithValues: entity.storedColumns.map { column in
+                            (entity.columns[column].name, row.row.value(column, entity.columns[column].storage))
+                        })
+                )
+            }
+            // Links are numbered by their ends.
+            let sorted = entity.links == nil ? found : found.sorted { place(of: $0.1) < place(of: $1.1) }
+            for (key, values) in sorted {
+                links += 1
+                rows[entity.links == nil ? key : links] = values
+            }
+            contents[entity.name] = rows
+        }
+        return contents
+    }
+}
+
+/// A string by which links are sorted.
+private func place(of link: [String: RowValue]) -> String {
+    link.sorted { $0.key < $1.key }.map { "\($0.value)" }.joined(separator: " ")
+}
