@@ -7,42 +7,7 @@ package import RowStore
 /// Its connections: one writes, one reads what others have written, one listens, up to eight read rows, and one more reads for
 /// main.
 package final class PostgreSQLStore: PersistentStore {
-    package struct Options: Sendable {
-        /// A URI or keywords, as libpq reads them.
-        package var connection: String
-        /// The store's name in the database.
-        package var name: String
-        package var layout: ModelLayout
-        package var identity: StoreIdentity
-        package var synchronous: SynchronousLevel
-        package var resetPolicy: ResetPolicy
-        /// The listener for the statements that run once the store is open.
-        package var tracing: StatementTracing?
-        /// Called while rows are carried over to another model.
-        package var migrationProgress: (@Sendable (MigrationProgress) -> Void)?
-        /// How long leases are kept and waited for.
-        package var leaseTimes = LeaseTimes()
-        /// How long an answer of the server may take.
-        package var patience = Duration.seconds(60)
-        /// How long to ask for the outcome of a transaction whose answer was lost.
-        package var settlingPatience = Duration.seconds(30)
-        /// Waits before something is tried again.
-        package var wait: @Sendable (Duration) -> Void = { Thread.sleep(forTimeInterval: $0 / .seconds(1)) }
-
-        package init(
-            connection: String, name: String, layout: ModelLayout, identity: StoreIdentity,
-            synchronous: SynchronousLevel = .full, resetPolicy: ResetPolicy = .standard
-        ) {
-            self.connection = connection
-            self.name = name
-            self.layout = layout
-            self.identity = identity
-            self.synchronous = synchronous
-            self.resetPolicy = resetPolicy
-        }
-
-        var target: ConnectionTarget { ConnectionTarget(connection: connection, patience: patience) }
-    }
+    package typealias Options = PostgreSQLOptions
 
     /// The state that belongs to one generation of the store.
     private struct State {
@@ -108,7 +73,7 @@ package final class PostgreSQLStore: PersistentStore {
         _ body: (Writer) throws(DataSourceError) -> R
     ) throws(DataSourceError) -> R {
         try state.withLock { (state) throws(DataSourceError) in
-            guard let writer = state.writer else { throw PostgreSQLStore.closed }
+            guard let writer = state.writer else { throw DataSourceError.storeClosed }
             return try body(writer)
         }
     }
@@ -152,7 +117,7 @@ package final class PostgreSQLStore: PersistentStore {
 
     private func replace() throws(DataSourceError) -> StoreStartup {
         let (startup, schema) = try state.withLock { (state) throws(DataSourceError) in
-            guard let writer = state.writer else { throw PostgreSQLStore.closed }
+            guard let writer = state.writer else { throw DataSourceError.storeClosed }
             let (startup, opened) = try writer.reset()
             state.writer = Writer(opening, opened, counters)
             state.schema = opened.schema
@@ -186,8 +151,6 @@ package final class PostgreSQLStore: PersistentStore {
     }
 
     deinit { listener.withLock { $0 }?.end() }
-
-    static let closed = DataSourceError(.storeClosed, "The store was closed. Open it again before using it.")
 }
 
 extension PostgreSQLStore: StoreSharing {
@@ -204,7 +167,7 @@ extension PostgreSQLStore: StoreSharing {
 
     package func news(after position: Int64) throws(DataSourceError) -> SharedNews {
         try feed.withLock { (feed) throws(DataSourceError) in
-            guard let feed else { throw PostgreSQLStore.closed }
+            guard let feed else { throw DataSourceError.storeClosed }
             var news = try feed.news(after: position)
             // A save with an unknown outcome may or may not be there.
             let isSettled = state.withLockIfAvailable { $0.writer?.settleSoon() ?? false } ?? false
@@ -227,7 +190,7 @@ extension PostgreSQLStore: StoreSharing {
 
     private func facts() throws(DataSourceError) -> LeaseFacts {
         try feed.withLock { (feed) throws(DataSourceError) in
-            guard let feed else { throw PostgreSQLStore.closed }
+            guard let feed else { throw DataSourceError.storeClosed }
             return try feed.leases()
         }
     }

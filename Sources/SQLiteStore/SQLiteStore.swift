@@ -1,47 +1,10 @@
-package import Foundation
+internal import Foundation
 package import RowStore
 internal import Synchronization
 
 /// Rows in an SQLite file: one connection writes, a few others read.
 package final class SQLiteStore: PersistentStore {
-    package struct Options: Sendable {
-        package var url: URL
-        package var layout: ModelLayout
-        package var identity: StoreIdentity
-        package var synchronous: SynchronousLevel
-        package var resetPolicy: ResetPolicy
-        package var calls: FileCalls
-        /// Called on the opening thread while rows are carried over to another model.
-        package var migrationProgress: (@Sendable (MigrationProgress) -> Void)?
-        /// The permissions of new files, and of an existing empty one. An existing store keeps its own.
-        package var fileMode = 0o600
-        /// Whether the store is only read: no file is made or changed.
-        package var isReadOnly = false
-        /// When the write-ahead log has this many frames (pages), an idle store copies them into the main file.
-        package var logLimit = 1000
-        /// The listener for the statements that run once the store is open.
-        package var tracing: StatementTracing?
-        /// Whether others may have the store open too.
-        package var isShared = false
-        /// How long leases are kept and waited for.
-        package var leaseTimes = LeaseTimes()
-        /// The longest that a save waits for a transaction of another program.
-        package var patience = Duration.seconds(10)
-
-        package init(
-            url: URL, layout: ModelLayout, identity: StoreIdentity, synchronous: SynchronousLevel = .full,
-            resetPolicy: ResetPolicy = .standard, calls: FileCalls = .system,
-            migrationProgress: (@Sendable (MigrationProgress) -> Void)? = nil
-        ) {
-            self.url = url
-            self.layout = layout
-            self.identity = identity
-            self.synchronous = synchronous
-            self.resetPolicy = resetPolicy
-            self.calls = calls
-            self.migrationProgress = migrationProgress
-        }
-    }
+    package typealias Options = SQLiteOptions
 
     /// The result of opening the store.
     package let startup: StoreStartup
@@ -152,7 +115,7 @@ package final class SQLiteStore: PersistentStore {
     /// - Parameter isAlone: Whether no other process has the store open, if it can be shared.
     func makeWriter(_ connection: Connection, isAlone: Bool) throws(DataSourceError) -> Writer {
         try lock.withLock { (lock) throws(DataSourceError) in
-            guard let lock else { throw SQLiteStore.closed }
+            guard let lock else { throw DataSourceError.storeClosed }
             let sharing = try access.map { access throws(DataSourceError) in
                 try SharedWriter(rejoining: connection, schema, access, isAlone: isAlone)
             }
@@ -249,8 +212,6 @@ package final class SQLiteStore: PersistentStore {
             try openWriter(&writer).connection.values("PRAGMA \(name)").first?.first
         }
     }
-
-    static let closed = DataSourceError(.storeClosed, "The store was closed. Open it again before using it.")
 }
 
 extension SQLiteStore: BulkStore {

@@ -75,17 +75,6 @@ package enum AttributeSource: Sendable, Equatable {
     case now
 }
 
-/// A relationship where it is declared.
-package struct RelationshipName: Sendable, Hashable {
-    package let entity: String
-    package let name: String
-
-    package init(entity: String, name: String) {
-        self.entity = entity
-        self.name = name
-    }
-}
-
 /// The links of a relationship of the old model.
 package struct LinkSource: Sendable, Hashable {
     package let relationship: RelationshipName

@@ -14,7 +14,7 @@ struct StoreOpening {
         let startup: StoreStartup
     }
 
-    let options: PostgreSQLStore.Options
+    let options: PostgreSQLOptions
 
     func run() throws(DataSourceError) -> sending Result {
         try checkName()
@@ -226,12 +226,4 @@ struct StoreOpening {
     }
 }
 
-extension DataSourceError {
-    init(damagedSharing name: String) {
-        self.init(
-            .storeCorrupt,
-            "The tables by which processes share the store \(name) differ from those that this library made. Close the store "
-                + "everywhere, and open it with the reset policy .discard.")
-    }
-}
 #endif

@@ -5,7 +5,7 @@ internal import RowStore
 ///
 /// Guarded by: the pool, which gives it to one caller at a time.
 final class Reader: @unchecked Sendable {
-    private let options: PostgreSQLStore.Options
+    private let options: PostgreSQLOptions
     private let connection: Connection
     private let schema: PostgreSQLSchema
     let tables: [Int: QueryTable]
@@ -23,7 +23,7 @@ final class Reader: @unchecked Sendable {
     private static let keptParameters = 40
 
     init(
-        _ options: PostgreSQLStore.Options, _ schema: PostgreSQLSchema, _ counters: PostgreSQLCounters
+        _ options: PostgreSQLOptions, _ schema: PostgreSQLSchema, _ counters: PostgreSQLCounters
     ) throws(DataSourceError) {
         self.options = options
         connection = try Connection(options.target)

@@ -17,12 +17,12 @@ final class ReaderPool: Sendable {
         var isClosed = false
     }
 
-    private let options: PostgreSQLStore.Options
+    private let options: PostgreSQLOptions
     private let counters: PostgreSQLCounters
     private let state: Guarded<State>
     private let permits = ReadPermits(limit: ReaderPool.limit)
 
-    init(_ options: PostgreSQLStore.Options, _ schema: PostgreSQLSchema, _ counters: PostgreSQLCounters) {
+    init(_ options: PostgreSQLOptions, _ schema: PostgreSQLSchema, _ counters: PostgreSQLCounters) {
         self.options = options
         self.counters = counters
         state = Guarded(State(schema: schema))
@@ -46,7 +46,7 @@ final class ReaderPool: Sendable {
             let (idle, schema, generation, isClosed) = state.withLock { state in
                 (state.idle.popLast(), state.schema, state.generation, state.isClosed)
             }
-            if isClosed { throw PostgreSQLStore.closed }
+            if isClosed { throw DataSourceError.storeClosed }
             let reader = if let idle { idle } else { try Reader(options, schema, counters) }
             do throws(DataSourceError) {
                 try reader.begin()

@@ -12,6 +12,9 @@ struct PostgreSQLSchema: Sendable {
     /// By the entities' numbers; nil for abstract ones.
     let tables: [PostgreSQLTable?]
 
+    /// The most saves that are kept for members that are behind.
+    static let saveLimit = 4096
+
     static let feed = "_feed"
     static let changes = "_changes"
     static let leases = "_leases"
@@ -127,8 +130,8 @@ struct PostgreSQLSchema: Sendable {
             BEGIN
                 IF current_setting('coredatasource.member', true) = 'on' THEN RETURN NULL; END IF;
                 UPDATE \(term(PostgreSQLSchema.feed)) SET position = position + 1, \
-                lowest = greatest(lowest, position + 2 - \(Writer.saveLimit)) RETURNING position INTO found;
-                DELETE FROM \(term(PostgreSQLSchema.changes)) WHERE position <= found - \(Writer.saveLimit);
+                lowest = greatest(lowest, position + 2 - \(PostgreSQLSchema.saveLimit)) RETURNING position INTO found;
+                DELETE FROM \(term(PostgreSQLSchema.changes)) WHERE position <= found - \(PostgreSQLSchema.saveLimit);
                 INSERT INTO \(term(PostgreSQLSchema.changes)) VALUES (found, 0, clock_timestamp(), 0, TG_ARGV[0], NULL, DEFAULT);
                 PERFORM pg_notify(\(channel.quotedText), '');
                 RETURN NULL;

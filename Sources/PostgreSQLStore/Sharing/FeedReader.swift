@@ -6,7 +6,7 @@ internal import RowStore
 ///
 /// Guarded by: ``PostgreSQLStore``.
 final class FeedReader {
-    private let options: PostgreSQLStore.Options
+    private let options: PostgreSQLOptions
     private let schema: PostgreSQLSchema
     private let encoding: ChangeEncoding
     private let own: Int64
@@ -20,7 +20,7 @@ final class FeedReader {
     private static let pageSize = 256
     private static let pageBytes = 8 << 20
 
-    init(_ options: PostgreSQLStore.Options, _ schema: PostgreSQLSchema, own: Int64) {
+    init(_ options: PostgreSQLOptions, _ schema: PostgreSQLSchema, own: Int64) {
         self.options = options
         self.schema = schema
         self.own = own

@@ -15,7 +15,7 @@ final class Listener: Sendable {
         var isAway = false
     }
 
-    private let options: PostgreSQLStore.Options
+    private let options: PostgreSQLOptions
     private let schema: PostgreSQLSchema
     private let membership: Membership
     private let state = Guarded(State())
@@ -27,7 +27,7 @@ final class Listener: Sendable {
     /// Written to end the thread's wait.
     private let wakeUp: (read: Int32, write: Int32)
 
-    init(_ options: PostgreSQLStore.Options, _ schema: PostgreSQLSchema, _ membership: Membership) {
+    init(_ options: PostgreSQLOptions, _ schema: PostgreSQLSchema, _ membership: Membership) {
         self.options = options
         self.schema = schema
         self.membership = membership

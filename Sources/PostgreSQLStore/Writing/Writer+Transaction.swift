@@ -163,7 +163,7 @@ extension Writer {
     ) throws(DataSourceError) -> [Request] {
         notedSaves += saves.count
         for request in notes { notedBytes += Int64(request.parameters.last?.bytes?.count ?? 0) }
-        guard notedSaves >= Writer.saveLimit / 4 || notedBytes >= Writer.sizeLimit / 4 else { return [] }
+        guard notedSaves >= PostgreSQLSchema.saveLimit / 4 || notedBytes >= Writer.sizeLimit / 4 else { return [] }
         (notedSaves, notedBytes) = (0, 0)
         let changes = schema.term(PostgreSQLSchema.changes)
         let found = try connection.rows(
@@ -172,7 +172,7 @@ extension Writer {
             FROM \(changes)) sizes WHERE total > \(Writer.sizeLimit)), \
             (SELECT max(position) FROM \(changes) WHERE made < clock_timestamp() - interval '\(Writer.ageLimit)'), 0)
             """)
-        let bound = max(found.integer(0, 0), position - Int64(Writer.saveLimit))
+        let bound = max(found.integer(0, 0), position - Int64(PostgreSQLSchema.saveLimit))
         return [
             Request("DELETE FROM \(changes) WHERE position <= $1", [WireValue(bound)]),
             Request(

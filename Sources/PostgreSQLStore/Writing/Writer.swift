@@ -29,7 +29,7 @@ final class Writer {
     var hasNews = false
     var keys = KeyReservations()
     /// The amount noted since old saves were last forgotten. A member checks with its first save, because it may make only few.
-    var notedSaves = Writer.saveLimit / 4
+    var notedSaves = PostgreSQLSchema.saveLimit / 4
     var notedBytes: Int64 = 0
 
     struct Unsettled {
@@ -42,8 +42,7 @@ final class Writer {
         let start: String
     }
 
-    /// The most saves and bytes that are kept for members that are behind.
-    static let saveLimit = 4096
+    /// The most bytes of saves that are kept for members that are behind.
     static let sizeLimit: Int64 = 16 << 20
     static let ageLimit = "10 minutes"
     /// How often a transaction is tried that the server ends in favour of others.

@@ -1,5 +1,5 @@
-package import Foundation
-package import RowStore
+internal import Foundation
+internal import RowStore
 
 /// What shows whether a file was written.
 struct FileState: Equatable {
@@ -97,12 +97,5 @@ extension StoreFiles {
         flock(descriptor, LOCK_UN)
         close(descriptor)
         return false
-    }
-}
-
-extension SQLiteStore {
-    /// Who has a store open, here or in another process.
-    package static func occupants(_ url: URL) throws(DataSourceError) -> StoreOccupants {
-        try StoreFiles(url, .system).occupants()
     }
 }

@@ -12,7 +12,7 @@ struct StoreOpening {
 
     let files: StoreFiles
     let schema: StoreSchema
-    let options: SQLiteStore.Options
+    let options: SQLiteOptions
     /// The first key of a new store.
     var firstFreeKey: Int64 = 1
 

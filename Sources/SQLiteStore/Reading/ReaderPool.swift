@@ -77,7 +77,7 @@ final class ReaderPool: Sendable {
             (use == .main ? state.takeMain() : state.idle.popLast(), state.isClosed, state.begin(name))
         }
         do throws(DataSourceError) {
-            guard !isClosed else { throw SQLiteStore.closed }
+            guard !isClosed else { throw DataSourceError.storeClosed }
             try prepare()
             let reader =
                 if let idle { idle } else { try makeReader() }

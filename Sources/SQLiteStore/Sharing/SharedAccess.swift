@@ -38,7 +38,7 @@ final class SharedAccess: Sendable {
     /// Runs the body with the connection that follows the others.
     func reading<R: Sendable>(_ body: (FeedReader) throws(DataSourceError) -> R) throws(DataSourceError) -> R {
         try state.withLock { (state) throws(DataSourceError) in
-            if state.isClosed { throw SQLiteStore.closed }
+            if state.isClosed { throw DataSourceError.storeClosed }
             let reader =
                 if let reader = state.reader { reader } else { try FeedReader(files, layout, own: member.number) }
             state.reader = reader

@@ -98,7 +98,7 @@ enum SharedTables {
             try connection.run("UPDATE \"_feed\" SET \"lowest\" = \"position\" + 1, \"leases\" = \"leases\" + 1")
             joined = try join(connection, name, number)
         }
-        guard let joined else { throw SQLiteStore.closed }
+        guard let joined else { throw DataSourceError.storeClosed }
         return joined
     }
 
@@ -122,7 +122,7 @@ enum SharedTables {
             }
             joined = try join(connection, name, number)
         }
-        guard let joined else { throw SQLiteStore.closed }
+        guard let joined else { throw DataSourceError.storeClosed }
         return joined
     }
 

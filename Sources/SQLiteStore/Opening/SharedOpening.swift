@@ -16,7 +16,7 @@ struct SharedOpening {
 
     let files: StoreFiles
     let schema: StoreSchema
-    let options: SQLiteStore.Options
+    let options: SQLiteOptions
 
     /// The longest wait for another process that opens the store.
     private static let patience = Duration.seconds(10)

@@ -6,7 +6,7 @@ extension SQLiteStore: StoreSharing {
     /// The sharing of a store. None of this is called for a store that is not shared.
     private var shared: SharedAccess {
         get throws(DataSourceError) {
-            guard let access else { throw SQLiteStore.closed }
+            guard let access else { throw DataSourceError.storeClosed }
             return access
         }
     }
@@ -102,7 +102,7 @@ extension Writer {
     }
 
     func changeLeases(_ change: @Sendable (inout LeaseDesk) -> Void) throws(DataSourceError) -> LeaseTable {
-        guard let sharing else { throw SQLiteStore.closed }
+        guard let sharing else { throw DataSourceError.storeClosed }
         var table: LeaseTable?
         try transaction { () throws(DataSourceError) in
             let before = try LeaseDesk(connection, version: sharing.leaseVersion)
@@ -115,7 +115,7 @@ extension Writer {
             let members = try SharedTables.members(connection)
             table = desk.table(sharing.leaseVersion, members, schema.layout, asSeenBy: sharing.member.number)
         }
-        guard let table else { throw SQLiteStore.closed }
+        guard let table else { throw DataSourceError.storeClosed }
         return table
     }
 }

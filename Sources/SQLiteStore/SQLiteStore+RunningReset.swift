@@ -95,7 +95,7 @@ extension SQLiteStore {
             if !keepsHeadStart { writer.abandonHeadStart() }
             return writer
         case .reading: throw DataSourceError.storeReadOnly
-        case .closed: throw SQLiteStore.closed
+        case .closed: throw DataSourceError.storeClosed
         case .lost(let isEmptied):
             // It has a lock of its own, because a reset of this container may wait for the writer while it holds the gate.
             let gate = access == nil || holdsGate ? nil : try FileLock(files.gate, files)

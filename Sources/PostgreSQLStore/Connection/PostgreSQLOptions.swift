@@ -1,0 +1,42 @@
+#if PostgreSQL
+internal import Foundation
+package import RowStore
+
+/// How a store on a server is opened.
+package struct PostgreSQLOptions: Sendable {
+    /// A URI or keywords, as libpq reads them.
+    package var connection: String
+    /// The store's name in the database.
+    package var name: String
+    package var layout: ModelLayout
+    package var identity: StoreIdentity
+    package var synchronous: SynchronousLevel
+    package var resetPolicy: ResetPolicy
+    /// The listener for the statements that run once the store is open.
+    package var tracing: StatementTracing?
+    /// Called while rows are carried over to another model.
+    package var migrationProgress: (@Sendable (MigrationProgress) -> Void)?
+    /// How long leases are kept and waited for.
+    package var leaseTimes = LeaseTimes()
+    /// How long an answer of the server may take.
+    package var patience = Duration.seconds(60)
+    /// How long to ask for the outcome of a transaction whose answer was lost.
+    package var settlingPatience = Duration.seconds(30)
+    /// Waits before something is tried again.
+    package var wait: @Sendable (Duration) -> Void = { Thread.sleep(forTimeInterval: $0 / .seconds(1)) }
+
+    package init(
+        connection: String, name: String, layout: ModelLayout, identity: StoreIdentity,
+        synchronous: SynchronousLevel = .full, resetPolicy: ResetPolicy = .standard
+    ) {
+        self.connection = connection
+        self.name = name
+        self.layout = layout
+        self.identity = identity
+        self.synchronous = synchronous
+        self.resetPolicy = resetPolicy
+    }
+
+    var target: ConnectionTarget { ConnectionTarget(connection: connection, patience: patience) }
+}
+#endif

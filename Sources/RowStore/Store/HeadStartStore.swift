@@ -1,0 +1,15 @@
+/// A store that can write new rows of a large save while the save is still being made.
+///
+/// It is an attempt that costs nobody anything: the rows are in an open transaction, which no reader sees. It ends with the commit of
+/// the save, and it is rolled back as soon as the store has anything else to do; then the save is written as a whole later.
+package protocol HeadStartStore: PersistentStore {
+    /// Writes rows of a save that is still being made.
+    ///
+    /// **Isolation**: called by one caller at a time for one save, while other saves may be committed.
+    ///
+    /// - Returns: Whether the rest may follow. If not, nothing of the save is written ahead.
+    func write(_ rows: NewRows, ahead headStart: HeadStart) -> Bool
+
+    /// Takes back what was written ahead of a save, if it is not in the store by now.
+    func abandon(_ headStart: HeadStart)
+}
