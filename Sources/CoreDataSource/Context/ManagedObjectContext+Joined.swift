@@ -88,12 +88,3 @@ private struct ContextView: RowView {
         try context.editor(ofEntity: query.entity).rows(FetchPlan(query), columns: query.columns)
     }
 }
-
-extension RowQuery {
-    /// All entities whose rows affect the query of a family, and the layouts of links.
-    func entities(_ family: [Int]) -> Set<Int> {
-        var entities = Set(family)
-        for column in joined { column.related?.collectEntities(&entities) }
-        return entities
-    }
-}

@@ -122,12 +122,15 @@ public class ManagedObjectContext {
     /// Whether links of this context may lead to deleted objects of an entity, because delete rules are applied by the save.
     func mayHaveGoneObjects(_ entity: Int) -> Bool { editor(ofEntity: entity).bindings[entity].hasDeletions }
 
+    /// Whether no save or read of this context would throw what an accessor cannot.
+    var reportsReadFailures: Bool { false }
+
     /// A relationship could not be followed, and an accessor cannot throw that error.
     func noteReadFailure(_ error: any Error) {
         let error =
             error as? DataSourceError
             ?? DataSourceError(.cancelled, "The task was cancelled while a relationship was read. Read it again.")
-        if owner == nil, self is MainContext {
+        if reportsReadFailures {
             stack.root.failures.report(StoreFailure(.store, error, dataSourceName: nil))
         } else {
             refuse(error)
@@ -153,6 +156,9 @@ public class ManagedObjectContext {
             "An object of \(owner ?? "a context for reading") was inserted, edited or deleted outside of a batch. Edit in a hook or in perform { }, and do not keep objects after it ends."
         )
     }
+
+    /// A value of an object is about to change.
+    func willChange(_ object: ManagedObject) {}
 
     /// An object without edits is about to be edited.
     func willEdit(_ object: ManagedObject) {
@@ -189,16 +195,7 @@ public class ManagedObjectContext {
         return index
     }
 
-    // MARK: Registering
-
-    /// The registered object of that row, or a new one, which is registered.
-    func object(_ stored: StoredRow, _ binding: EntityBinding, asOf number: Int64) -> ManagedObject {
-        if let object = binding.objects[stored.key] {
-            if object.state == .saved { refresh(object, stored.row, asOf: number) }
-            return object
-        }
-        return register(stored, binding, .saved, asOf: number)
-    }
+    // MARK: Rows
 
     /// Gives a registered object a newer row.
     func refresh(_ object: ManagedObject, _ row: RowSnapshot, asOf number: Int64) {
@@ -208,44 +205,6 @@ public class ManagedObjectContext {
         object.refresh(row, asOf: number)
         if binding.isOwned { binding.registeredBytes += object.row.byteCount - bytes }
         if isIndexed { binding.noteValues(of: object) }
-    }
-
-    /// The objects of those rows.
-    func objects(_ rows: [StoredRow], _ entity: Int, asOf number: Int64) -> [ManagedObject] {
-        let binding = bindings[entity]
-        binding.objects.reserve(rows.count)
-        return rows.map { object($0, binding, asOf: number) }
-    }
-
-    func register(
-        _ stored: StoredRow, _ binding: EntityBinding, _ state: ObjectState, asOf number: Int64
-    ) -> ManagedObject {
-        let object = binding.type.init(seed(stored, binding, state, asOf: number))
-        enter(object, binding)
-        return object
-    }
-
-    private func seed(
-        _ stored: StoredRow, _ binding: EntityBinding, _ state: ObjectState, asOf number: Int64
-    ) -> ManagedObjectSeed {
-        ManagedObjectSeed(home: binding.home, key: stored.key, row: stored.row, state: state, asOf: number)
-    }
-
-    @inline(__always)
-    private func enter(_ object: ManagedObject, _ binding: EntityBinding) {
-        binding.objects.insert(object)
-        if hasValueIndexes { binding.noteValues(of: object) }
-        if binding.isOwned {
-            for constraint in binding.layout.constraints.indices {
-                if object.state == .inserted {
-                    binding.indexLater(object, constraint)
-                } else {
-                    binding.index(object, constraint)
-                }
-            }
-            // One that is inserted counts when it is saved.
-            if object.state == .saved { binding.registeredBytes += object.row.byteCount + EntityBinding.objectBytes }
-        }
     }
 
     // MARK: Ends
@@ -296,6 +255,8 @@ public class ManagedObjectContext {
         for entity in bindings.indices { bindings[entity].forgetObjects() }
     }
 }
+
+extension ManagedObjectContext: ObjectContext {}
 
 @available(*, unavailable, message: "A context stays where it was passed. Pass its container or data source instead.")
 extension ManagedObjectContext: Sendable {}

@@ -22,6 +22,8 @@ public final class MainContext: ManagedObjectContext {
         super.init(stack, stack.root.rows)
     }
 
+    override var reportsReadFailures: Bool { owner == nil }
+
     override func willRead(registersObjects: Bool) {
         let prepare = prepare
         MainActor.assumeIsolated { prepare(registersObjects) }

@@ -4,7 +4,7 @@ internal import RowStore
 ///
 /// **Isolation**: the main actor.
 @MainActor
-package final class MainTier {
+package final class MainTier: WokenTier {
     package nonisolated let stack: PersistentStack
     package private(set) lazy var context = MainContext(stack) { [weak self] in
         self?.mergeObjects()
@@ -23,7 +23,7 @@ package final class MainTier {
     /// Deleted objects, until all lists have reported their deletion.
     var deletedObjects: [Int64: ManagedObject] = [:]
     /// The drafts that have not ended, by their numbers. They end with the container.
-    package var drafts: [Int: DraftContext] = [:]
+    package var drafts: [Int: any MainFollower] = [:]
     private(set) var lastDraft = 0
 
     nonisolated init(_ stack: PersistentStack) {
@@ -61,7 +61,9 @@ package final class MainTier {
         for changes in saves {
             for entity in changes.entities { merge(entity, changes.number) }
         }
-        mergeDrafts(saves, isReset: isReset, isStale: staleness != nil, changesLinks: changesLinks)
+        for draft in drafts.values {
+            draft.follow(saves, isReset: isReset, isStale: staleness != nil, changesLinks: changesLinks)
+        }
         lists.enqueue(saves)
         if let staleness {
             mustReload = true
@@ -70,6 +72,8 @@ package final class MainTier {
         // If the store cannot be read now, the next merge or fetch tries again.
         if mustReload { try? reload() }
     }
+
+    func settleLists() async { await lists.settle() }
 
     /// Brings the lists up to date.
     func drainLists() {

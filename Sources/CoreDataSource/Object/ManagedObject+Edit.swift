@@ -17,7 +17,7 @@ extension ManagedObject {
     /// Sets a real; negative zero becomes zero, as in SQLite. NaN cannot be stored, so the save will throw.
     final func setReal(_ value: Double, _ column: Int) {
         if value.isNaN {
-            if mayEdit(column) { context?.refuseNaN(self, column) }
+            if mayEdit(column) { home.context?.refuseNaN(self, column) }
             return
         }
         setWord(value == 0 ? 0 : value.bitPattern, column)
@@ -47,12 +47,12 @@ extension ManagedObject {
         case .inserted, .edited, .saved: break
         case .deleted, .gone:
             if editing == .inDraft { draft.checkInBatch() }
-            context?.refuseEditOfDeleted(self, column)
+            home.context?.refuseEditOfDeleted(self, column)
             return false
         }
         if editing == .inDraft { draft.willChange(self) }
         if state == .saved {
-            context?.willEdit(self)
+            home.context?.willEdit(self)
             saved = row
             state = .edited
         }
@@ -60,8 +60,8 @@ extension ManagedObject {
     }
 
     /// The context of an object of a draft.
-    final var draft: DraftContext {
-        guard let draft = context as? DraftContext else {
+    final var draft: any ObjectContext {
+        guard let draft = home.context else {
             preconditionFailure(
                 "An object of \(layout.name) was edited after its draft had ended. Keep a reference to the draft while its objects are edited, and make a new draft after discard()."
             )
@@ -72,9 +72,9 @@ extension ManagedObject {
     private func didEdit(_ column: Int) {
         if layout.uniqueColumns.contains(column) {
             checkedConstraint = -1
-            context?.indexUniqueValue(of: self, column)
+            home.context?.indexUniqueValue(of: self, column)
         }
-        if isIndexedByValues { context?.indexValue(of: self, column) }
+        if isIndexedByValues { home.context?.indexValue(of: self, column) }
     }
 
     /// The row as it was last saved.

@@ -21,7 +21,7 @@ extension ManagedObject {
         do {
             Data.write(try encoder.encode(value), to: self, at: column)
         } catch {
-            context?.refuse(
+            home.context?.refuse(
                 DataSourceError(
                     .validationFailed,
                     "\(layout.name).\(layout.columns[column].name) was set to a value that cannot be encoded as JSON. Change the type of the attribute.",

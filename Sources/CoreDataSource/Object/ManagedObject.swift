@@ -11,7 +11,7 @@ internal import RowStore
 /// **Isolation**: that of its context. Objects of the main context are read-only; setting one of their attributes is a
 /// programmer error and traps.
 open class ManagedObject: CustomStringConvertible {
-    private final let home: ObjectHome
+    final let home: ObjectHome
     final let key: Int64
     // Only this library's code runs while the row is read or written, on the queue of the context, so accesses cannot overlap.
     @exclusivity(unchecked) final var row: RowSnapshot
@@ -39,10 +39,6 @@ open class ManagedObject: CustomStringConvertible {
         state = seed.state
         asOf = seed.asOf
     }
-
-    /// The context that the object belongs to; nil once the container is gone, and for the object that ``ListRow`` makes for
-    /// one read.
-    public final var context: ManagedObjectContext? { home.context }
 
     final var layout: EntityLayout { home.layout }
 

@@ -7,13 +7,13 @@ internal import RowStore
 final class ObjectHome {
     let layout: EntityLayout
     /// Nil once the container is gone, and for objects that belong to no context.
-    weak let context: ManagedObjectContext?
+    weak let context: (any ObjectContext)?
     /// How objects may be edited.
     let editing: ObjectEditing
     /// Whether the context looks the objects up by values that need not be unique.
     var hasValueIndexes = false
 
-    init(_ layout: EntityLayout, in context: ManagedObjectContext?, _ editing: ObjectEditing) {
+    init(_ layout: EntityLayout, in context: (any ObjectContext)?, _ editing: ObjectEditing) {
         self.layout = layout
         self.context = context
         self.editing = editing

@@ -93,3 +93,9 @@ extension RelatedObjects: CustomStringConvertible {
     /// The ids: `[MessageEntity/3, MessageEntity/7]`.
     public var description: String { "\(ids)" }
 }
+
+extension RelatedObjects: RelatedCollection {
+    static var object: ManagedObject.Type { Object.self }
+    static var counting: AnyKeyPath { \Self.count }
+    static var emptiness: AnyKeyPath { \Self.isEmpty }
+}

@@ -67,3 +67,12 @@ struct SourceView: RowView {
         try source.rows(query, layout.entities[query.entity]).rows
     }
 }
+
+extension RowQuery {
+    /// All entities whose rows affect the query of a family, and the layouts of links.
+    func entities(_ family: [Int]) -> Set<Int> {
+        var entities = Set(family)
+        for column in joined { column.related?.collectEntities(&entities) }
+        return entities
+    }
+}

@@ -1,8 +1,18 @@
-internal import RowStore
+package import RowStore
 
 /// Following other saves: an object that is not edited here has the same values as on main.
-extension DraftContext {
-    func follow(_ changes: EntityChanges, asOf number: Int64) {
+extension DraftContext: MainFollower {
+    package func follow(_ saves: [ChangeSet], isReset: Bool, isStale: Bool, changesLinks: Bool) {
+        if isReset { forgetSaved() }
+        if changesLinks { related.removeAll() }
+        for changes in saves {
+            for entity in changes.entities { follow(entity, asOf: changes.number) }
+        }
+        if isStale { mustReload = true }
+        reload()
+    }
+
+    private func follow(_ changes: EntityChanges, asOf number: Int64) {
         let binding = bindings[changes.entity]
         if !changes.deleted.isEmpty, !changed.isEmpty || !journal.isEmpty {
             entitiesWithGoneObjects.insert(changes.entity)

@@ -49,7 +49,7 @@ public final class DraftContext: EditingContext {
     }
 
     /// No edit is possible from now on.
-    func end() {
+    package func end() {
         hasEnded = true
         journal.removeAll()
     }
@@ -63,7 +63,7 @@ public final class DraftContext: EditingContext {
     // MARK: Following edits
 
     /// An object is about to be edited or deleted.
-    func willChange(_ object: ManagedObject) {
+    override func willChange(_ object: ManagedObject) {
         checkInBatch()
         journal.note(UndoJournal.Moment(object))
     }

@@ -113,12 +113,6 @@ protocol RelatedCollection {
     static var aggregates: [(keyPath: AnyKeyPath, names: [String])] { get }
 }
 
-extension RelatedObjects: RelatedCollection {
-    static var object: ManagedObject.Type { Object.self }
-    static var counting: AnyKeyPath { \Self.count }
-    static var emptiness: AnyKeyPath { \Self.isEmpty }
-}
-
 extension Array: RelatedCollection where Element: ManagedObject {
     static var aggregates: [(keyPath: AnyKeyPath, names: [String])] { [(counting, ["@count"])] }
     static var object: ManagedObject.Type { Element.self }

@@ -1,9 +1,19 @@
 internal import RowStore
 
+/// The tier that is woken: main.
+@MainActor protocol WokenTier: AnyObject, Sendable {
+    /// Brings the registered objects up to the newest save, then the lists.
+    func merge()
+    func mergeObjects()
+    func drainLists()
+    /// Returns once all lists show what was merged.
+    func settleLists() async
+}
+
 /// Wakes main when there are saves to merge: once for any number of saves, without waiting.
 final class MainWaker: Sendable {
     private struct State {
-        weak var main: MainTier?
+        weak var main: (any WokenTier)?
         var isScheduled = false
         /// The calls to make on main, in their order.
         var callbacks: [Callback] = []
@@ -18,7 +28,7 @@ final class MainWaker: Sendable {
 
     private let state = Guarded(State())
 
-    func connect(_ main: MainTier) {
+    func connect(_ main: any WokenTier) {
         state.withLock { $0.main = main }
     }
 
@@ -32,12 +42,12 @@ final class MainWaker: Sendable {
 
     /// Merges what has been saved so far, and returns once all lists show it.
     @MainActor func mergeNow() async {
-        await merge()?.lists.settle()
+        await merge()?.settleLists()
     }
 
     /// Merges what has been saved so far.
     @discardableResult
-    @MainActor func merge() -> MainTier? {
+    @MainActor func merge() -> (any WokenTier)? {
         let main = takeMain()
         main?.merge()
         return main
@@ -50,7 +60,7 @@ final class MainWaker: Sendable {
         Task { @MainActor in main.drainLists() }
     }
 
-    private func takeMain() -> MainTier? {
+    private func takeMain() -> (any WokenTier)? {
         state.withLock { state in
             state.isScheduled = false
             return state.main

@@ -14,11 +14,13 @@ package final class PersistentStack: Sendable {
     /// Held from the check of a save until the root has it, by contexts whose objects share a uniqueness constraint with those
     /// of another context: two contexts that checked at once would both find the value free.
     let sharedConstraints = NSLock()
-    private let holder = Guarded(Holder())
+    /// The container, which the stack does not keep alive.
+    let holder = Guarded(WeakReference())
     private let types: Guarded<[ManagedObject.Type]>
     /// The class of the data source that owns each entity that has one.
     private let owners = Guarded<[Int: String]>([:])
-    private let tiers = Guarded<[Int: WeakTier]>([:])
+    /// The tier of the data source that owns each entity that has one.
+    private let tiers = Guarded<[Int: WeakReference]>([:])
     /// The keys of new objects.
     package let keys: StoreKeys
     private let origins: Guarded<SaveOrigins>
@@ -39,32 +41,23 @@ package final class PersistentStack: Sendable {
         root.raiseKeys.withLock { $0 = { keys.raise(to: $0) } }
     }
 
-    private struct Holder {
-        weak var container: PersistentContainer?
-    }
-
-    /// The container; nil once it is gone.
-    var container: PersistentContainer? { holder.withLock { $0.container } }
-
-    func connect(_ container: PersistentContainer) { holder.withLock { $0.container = container } }
-
     /// A data source has claimed its entities.
     func join(_ source: SaveSource, _ entities: Set<Int>) {
         origins.withLock { $0.join(source, entities) }
     }
 
     /// A data source exists, with its tier.
-    func join(_ tier: PrivateTier, _ entities: Set<Int>) {
-        tiers.withLock { tiers in for entity in entities { tiers[entity] = WeakTier(tier) } }
+    func join(_ tier: any AnyObject & Sendable, _ entities: Set<Int>) {
+        tiers.withLock { tiers in for entity in entities { tiers[entity] = WeakReference(tier) } }
     }
 
     /// Whether an existing data source owns the entity.
-    func isOwned(_ entity: Int) -> Bool { tiers.withLock { $0[entity]?.tier != nil } }
+    func isOwned(_ entity: Int) -> Bool { tiers.withLock { $0[entity]?.object != nil } }
 
-    /// The tiers of the data sources that own any of those entities.
-    func tiers(owning entities: Set<Int>) -> [PrivateTier] {
+    /// What has joined for any of those entities.
+    func owners(of entities: Set<Int>) -> [any AnyObject & Sendable] {
         if entities.isEmpty { return [] }
-        return tiers.withLock { tiers in entities.compactMap { tiers[$0]?.tier } }
+        return tiers.withLock { tiers in entities.compactMap { tiers[$0]?.object } }
     }
 
     /// Makes saves of those data sources depend on each other from now on.
@@ -104,11 +97,11 @@ package final class PersistentStack: Sendable {
     }
 }
 
-/// A tier that the stack does not keep alive, because the tier keeps the stack.
-private struct WeakTier: Sendable {
-    weak let tier: PrivateTier?
+/// What the stack does not keep alive, because it keeps the stack.
+struct WeakReference: Sendable {
+    weak let object: (any AnyObject & Sendable)?
 
-    init(_ tier: PrivateTier) {
-        self.tier = tier
+    init(_ object: (any AnyObject & Sendable)? = nil) {
+        self.object = object
     }
 }

@@ -63,3 +63,9 @@ extension RowSnapshot {
         return LinkEnd(entity: entity, key: integer(column.key))
     }
 }
+
+/// One end of a link: the other object, by its entity's number and its key.
+struct LinkEnd: Hashable {
+    let entity: Int
+    let key: Int64
+}

@@ -1,9 +1,3 @@
-/// One end of a link: the other object, by its entity's number and its key.
-struct LinkEnd: Hashable {
-    let entity: Int
-    let key: Int64
-}
-
 /// The links of to-many relationships that a context has read, until a link changes.
 struct RelatedCache {
     /// A relationship of an entity, by their numbers.
