@@ -81,7 +81,7 @@ extension Statement {
         }
     }
 
-    func bind(_ value: QueryPlan.Value, _ parameter: Int32) -> Int32 {
+    func bind(_ value: BoundValue, _ parameter: Int32) -> Int32 {
         switch value {
         case .one(let value): bind(value, parameter)
         case .list(let list): bind(list, ListedValues.pointerType, parameter)

@@ -10,14 +10,17 @@ final class Connection: @unchecked Sendable {
     let path: String
     /// Statements by the numbers that ``StoreSchema`` assigns.
     private var numbered: [Statement?] = []
-    /// Statements by their shape, for queries that are repeated.
-    private var queries: [QueryShape: PreparedQuery] = [:]
+    /// Statements by their SQL, for queries that are repeated.
+    private var queries: [String: Statement] = [:]
     private var isOpen = true
     /// The tracer of the statements; nil if there is no listener.
     private var tracer: StatementTracer?
     /// Whether the statement that runs ends when its task is cancelled.
     var isCancellable = false
-    private(set) lazy var limits = readLimits()
+    private(set) lazy var limits = SQLLimits(
+        variables: Int(sqlite3_limit(handle, SQLITE_LIMIT_VARIABLE_NUMBER, -1)),
+        arguments: Int(sqlite3_limit(handle, SQLITE_LIMIT_FUNCTION_ARG, -1)),
+        length: Int(sqlite3_limit(handle, SQLITE_LIMIT_SQL_LENGTH, -1)))
 
     /// - Parameters:
     ///   - files: What SQLite does with the log and the shared memory beside the file.
@@ -102,28 +105,27 @@ extension Connection {
         return statement
     }
 
-    /// The statement of a query, with its values bound. It is translated once for each shape that is repeated.
-    func query(_ plan: QueryPlan, _ table: EntityTable) throws(DataSourceError) -> PreparedQuery {
-        let known = queries[plan.shape]
-        let query = if let known { known } else { try translate(plan, table) }
-        for (position, value) in plan.values.enumerated() {
-            let code = query.statement.bind(value, Int32(position + 1))
+    /// The statement of a query, with its values bound. It is prepared once for each SQL that is repeated.
+    func statement(_ query: QueryStatement) throws(DataSourceError) -> Statement {
+        let known = queries[query.sql]
+        let statement = if let known { known } else { try prepare(query) }
+        for (position, value) in query.values.enumerated() {
+            let code = statement.bind(value, Int32(position + 1))
             guard code == SQLITE_OK else {
-                query.statement.clear()
+                statement.clear()
                 throw error(code, while: "reading")
             }
         }
-        return query
+        return statement
     }
 
-    private func translate(_ plan: QueryPlan, _ table: EntityTable) throws(DataSourceError) -> PreparedQuery {
-        try add(collationsOf: plan.shape.sort)
-        let text = QueryText(plan.shape, table, plan.schema)
-        let query = PreparedQuery(statement: try prepare(text.sql), columns: text.columns, joined: text.joined)
-        guard plan.isKept else { return query }
+    private func prepare(_ query: QueryStatement) throws(DataSourceError) -> Statement {
+        try add(collationsOf: query.sort)
+        let statement = try prepare(query.sql)
+        guard query.isKept else { return statement }
         if queries.count >= Connection.queryLimit { queries.removeAll(keepingCapacity: true) }
-        queries[plan.shape] = query
-        return query
+        queries[query.sql] = statement
+        return statement
     }
 
     func prepare(_ sql: String) throws(DataSourceError) -> Statement {
@@ -172,12 +174,4 @@ extension Connection {
     func rollBack() {
         if isInTransaction { sqlite3_exec(handle, "ROLLBACK", nil, nil, nil) }
     }
-}
-
-/// The statement of a query, and the columns of its rows.
-struct PreparedQuery {
-    let statement: Statement
-    let columns: ContiguousArray<EntityTable.Column>
-    /// The joined columns that come after them.
-    let joined: [Int]
 }

@@ -4,64 +4,62 @@ internal import RowStore
 extension Reader: StoreReader {
     func forEachRow(_ query: RowQuery, _ body: (StoredRow) -> Void) throws(DataSourceError) {
         guard let table = schema.tables[query.entity] else { return }
-        let plan = QueryPlan(query, table, schema, connection.limits)
-        if plan.isJoinedHere {
+        let sql = QueryStatement(query, table, schema, connection.limits)
+        if sql.isJoinedHere {
             for row in try Join(ReaderView(reader: self), query.budget).rows(query, [query.entity]) { body(row.stored) }
             return
         }
-        let prepared = try connection.query(plan, table)
-        let statement = prepared.statement
+        let statement = try connection.statement(sql)
         try withFirstStep(statement, query.budget) { first throws(DataSourceError) in
             let runs = UnsafeMutablePointer<ByteRun>.allocate(capacity: table.byteColumnCount)
             runs.initialize(repeating: ByteRun(), count: table.byteColumnCount)
             defer { runs.deallocate() }
-            var filter = plan.filter
+            var filter = sql.filter
             var code = first
             while code == SQLITE_ROW {
                 var stored = StoredRow(
                     key: sqlite3_column_int64(statement.handle, 0),
-                    row: table.row(statement.handle, prepared.columns, runs))
-                if !prepared.joined.isEmpty { stored.joined = prepared.joinedRow(query.joined.count) }
+                    row: table.row(statement.handle, sql.columns, runs))
+                if !sql.joined.isEmpty { stored.joined = sql.joinedRow(statement, query.joined.count) }
                 var isWanted = true
                 if filter != nil { isWanted = try filter?.accepts(stored, table.layout) ?? true }
                 if isWanted { body(stored) }
                 if filter?.isDone == true { return }
                 code = sqlite3_step(statement.handle)
             }
-            guard code == SQLITE_DONE else { throw error(code, plan) }
+            guard code == SQLITE_DONE else { throw error(code, sql) }
         }
     }
 
     func count(_ query: RowQuery) throws(DataSourceError) -> Int {
         guard let table = schema.tables[query.entity] else { return 0 }
-        let plan = QueryPlan(query, isCount: true, table, schema, connection.limits)
-        if plan.filter != nil || plan.isJoinedHere { return try rows(query.unlimited).count }
-        let statement = try connection.query(plan, table).statement
+        let sql = QueryStatement(query, selecting: .count, table, schema, connection.limits)
+        if sql.filter != nil || sql.isJoinedHere { return try rows(query.unlimited).count }
+        let statement = try connection.statement(sql)
         return try withFirstStep(statement, query.budget) { code throws(DataSourceError) in
-            guard code == SQLITE_ROW else { throw error(code, plan) }
+            guard code == SQLITE_ROW else { throw error(code, sql) }
             return Int(sqlite3_column_int64(statement.handle, 0))
         }
     }
 
     /// Why a query ended before its last row.
-    func error(_ code: Int32, _ plan: QueryPlan) -> DataSourceError {
-        if let failure = plan.failure { return failure }
+    func error(_ code: Int32, _ query: QueryStatement) -> DataSourceError {
+        if let failure = query.failure { return failure }
         return code & 0xFF == SQLITE_INTERRUPT ? .cancelled : connection.error(code, while: "reading")
     }
 
     func explain(_ query: RowQuery) throws(DataSourceError) -> QueryExplanation {
         guard let table = schema.tables[query.entity] else { return QueryExplanation(text: "", steps: []) }
-        let plan = QueryPlan(query, table, schema, connection.limits)
-        if plan.isJoinedHere { return QueryExplanation(text: "", steps: ["READ RELATED ROWS OUTSIDE OF SQLITE"]) }
+        let sql = QueryStatement(query, table, schema, connection.limits)
+        if sql.isJoinedHere { return QueryExplanation(text: "", steps: ["READ RELATED ROWS OUTSIDE OF SQLITE"]) }
         // Its collations must be registered.
         try connection.add(collationsOf: query.sort)
-        let text = QueryText(plan.shape, table, schema).sql
-        let steps = try connection.values("EXPLAIN QUERY PLAN " + text).compactMap { row -> String? in
+        let steps = try connection.values("EXPLAIN QUERY PLAN " + sql.sql).compactMap { row -> String? in
             guard case .text(let step) = row.last else { return nil }
             return step
         }
         return QueryExplanation(
-            text: text, steps: plan.filter == nil ? steps : steps + ["TEST EACH ROW OUTSIDE OF SQLITE"])
+            text: sql.sql, steps: sql.filter == nil ? steps : steps + ["TEST EACH ROW OUTSIDE OF SQLITE"])
     }
 
     func row(entity: Int, key: Int64) throws(DataSourceError) -> RowSnapshot? {
@@ -102,9 +100,9 @@ extension Reader: StoreReader {
     }
 }
 
-extension PreparedQuery {
+extension QueryStatement {
     /// The joined columns of the current row.
-    fileprivate func joinedRow(_ count: Int) -> RowSnapshot {
+    fileprivate func joinedRow(_ statement: Statement, _ count: Int) -> RowSnapshot {
         var row = RowSnapshot(columnCount: count)
         for (place, column) in joined.enumerated() {
             row.setValue(statement.value(Int32(columns.count + 1 + place)), JoinedColumn.index(column))
