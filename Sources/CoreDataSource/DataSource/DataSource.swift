@@ -1,3 +1,5 @@
+internal import RowStore
+
 /// The data of one feature of an app: a set of entities that no other data source may change, and a private context.
 ///
 /// Subclass it, list the entities, and define how a plain value becomes an object:
@@ -38,9 +40,9 @@ open class DataSource<Value: Sendable>: AnyDataSource {
     ///   - value: One of the values of the call.
     ///   - context: The private context that the batch runs in.
     /// - Returns: The object, or nil to ignore the value; reports count ignored values.
-    /// - Throws: Any error; nothing of the whole batch is saved then.
+    /// - Throws: Any error; nothing of the whole batch is saved then. The default throws `hookNotOverridden`.
     open nonisolated func onAdd(_ value: Value, in context: PrivateContext) throws -> ManagedObject? {
-        preconditionFailure("\(type(of: self)) got a value to add, but does not override onAdd(_:in:). Override it.")
+        throw DataSourceError(hook: "onAdd(_:in:)", of: self, for: "add")
     }
 
     /// Links the object of a value to objects that may come later in the list.
@@ -76,10 +78,9 @@ open class DataSource<Value: Sendable>: AnyDataSource {
     /// - Parameters:
     ///   - value: One of the values of the call.
     ///   - context: The private context that the batch runs in.
-    /// - Throws: Any error; nothing of the whole batch is saved then.
+    /// - Throws: Any error; nothing of the whole batch is saved then. The default throws `hookNotOverridden`.
     open nonisolated func onDelete(_ value: Value, in context: PrivateContext) throws {
-        preconditionFailure(
-            "\(type(of: self)) got a value to delete, but does not override onDelete(_:in:). Override it.")
+        throw DataSourceError(hook: "onDelete(_:in:)", of: self, for: "delete")
     }
 
     /// Called once for each batch of values, before the hook gets the first of them.
@@ -92,4 +93,13 @@ open class DataSource<Value: Sendable>: AnyDataSource {
     ///   - context: The private context that the batch runs in.
     /// - Throws: Any error; nothing of the whole batch is saved then.
     open nonisolated func prepare(_ values: [Value], in context: PrivateContext) throws {}
+}
+
+extension DataSourceError {
+    /// A hook that a data source needs for a value, and does not override.
+    init(hook: String, of source: AnyDataSource, for use: String) {
+        self.init(
+            .hookNotOverridden,
+            "\(type(of: source)) got a value to \(use), but does not override \(hook). Override it. Nothing was saved.")
+    }
 }

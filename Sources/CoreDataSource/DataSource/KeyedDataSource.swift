@@ -32,9 +32,9 @@ open class KeyedDataSource<Value: Sendable, Object: ManagedObject>: DataSource<V
     /// - Parameters:
     ///   - object: The object to change: the one with the value's key, or a new one.
     ///   - value: The value that was added or synced.
-    /// - Throws: Any error; nothing of the whole batch is saved then.
+    /// - Throws: Any error; nothing of the whole batch is saved then. The default throws `hookNotOverridden`.
     open nonisolated func update(_ object: Object, from value: Value) throws {
-        preconditionFailure("\(type(of: self)) got a value to add, but does not override update(_:from:). Override it.")
+        throw DataSourceError(hook: "update(_:from:)", of: self, for: "add")
     }
 
     /// Links an object to others, which may come later in the list than its value.

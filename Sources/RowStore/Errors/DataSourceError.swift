@@ -59,6 +59,8 @@ extension DataSourceError.Code {
     public static let entityAlreadyOwned = Self(rawValue: "entityAlreadyOwned")
     /// A data source tried to change objects of an entity that it does not own.
     public static let entityNotOwned = Self(rawValue: "entityNotOwned")
+    /// A call needs a hook that the data source does not override.
+    public static let hookNotOverridden = Self(rawValue: "hookNotOverridden")
     /// The model has no such entity.
     public static let unknownEntity = Self(rawValue: "unknownEntity")
     /// The entity has no such attribute.

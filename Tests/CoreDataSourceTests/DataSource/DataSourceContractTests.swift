@@ -42,6 +42,14 @@ struct DataSourceContractTests {
         #expect(try await rules(KeepingDataSource.self) == [.deleting])
     }
 
+    @Test func aSourceThatCannotDeleteIsNamed() async throws {
+        let contract = DataSourceContract(
+            AddingDataSource.self, model: .contacts, entity: ContactEntity.self, values: Self.values)
+        let violations = try await contract.violations()
+        #expect(violations.map(\.rule) == [.deleting])
+        #expect(violations.first?.explanation.contains("does not override onDelete(_:in:)") == true)
+    }
+
     @Test func aSourceThatDeletesEverythingDeletesOthers() async throws {
         #expect(try await rules(EmptyingDataSource.self) == [.deleting])
     }
@@ -172,5 +180,15 @@ private final class RememberingDataSource: PersonDataSource {
 private final class HidingDataSource: PersonDataSource {
     override func onAdd(_ person: PersonValue, in context: PrivateContext) throws -> ManagedObject? {
         try? super.onAdd(person, in: context)
+    }
+}
+
+private final class AddingDataSource: DataSource<PersonValue> {
+    override class var entities: [ManagedObject.Type] { [ContactEntity.self] }
+
+    override func onAdd(_ person: PersonValue, in context: PrivateContext) throws -> ManagedObject? {
+        let contact = try context.findOrInsert(ContactEntity.self, where: \.uid, equals: person.uid)
+        contact.name = person.name
+        return contact
     }
 }

@@ -102,26 +102,6 @@ struct TrapTests {
         #expect(try #require(result).standardErrorText.contains("which is read-only"))
     }
 
-    @Test func addingToADataSourceWithoutAHookTraps() async throws {
-        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            let container = try await PersistentContainer(model: .contacts, store: .inMemory)
-            try await container.dataSource(SilentDataSource.self).add(1)
-        }
-        #expect(
-            try #require(result).standardErrorText.contains(
-                "SilentDataSource got a value to add, but does not override onAdd(_:in:)."))
-    }
-
-    @Test func deletingFromADataSourceWithoutAHookTraps() async throws {
-        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            let container = try await PersistentContainer(model: .contacts, store: .inMemory)
-            try await container.dataSource(SilentDataSource.self).delete(1)
-        }
-        #expect(
-            try #require(result).standardErrorText.contains(
-                "SilentDataSource got a value to delete, but does not override onDelete(_:in:)."))
-    }
-
     /// Nothing can be read instead of nil: no default value, no case of 0, no list of cases.
     @Test func aRequiredEnumWithoutAnyDefaultTraps() async throws {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
@@ -164,10 +144,6 @@ private func insertByHand(_ tier: isolated PrivateTier) throws {
 }
 
 /// Has no hooks.
-private final class SilentDataSource: DataSource<any Sendable> {
-    override class var entities: [ManagedObject.Type] { [ContactEntity.self] }
-}
-
 /// Waits in its hook for the context that runs it.
 private final class WaitingDataSource: DataSource<any Sendable> {
     override class var entities: [ManagedObject.Type] { [ContactEntity.self] }
