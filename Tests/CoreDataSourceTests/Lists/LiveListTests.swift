@@ -44,11 +44,11 @@ struct LiveListTests {
     @Test func aPausedListCatchesUpAtOnce() async throws {
         try await withContacts { contacts in
             let list = try contacts.list(FetchRequest(ContactEntity.self))
-            list.pause()
+            list.isPaused = true
             try await contacts.add(contactList(3..<5), waitFor: .main)
             try await contacts.add(contactList(5..<6), waitFor: .main)
             #expect(list.count == 3)
-            list.resume()
+            list.isPaused = false
             #expect(list.count == 6)
             #expect(list.difference.changes.count == 3)
         }
@@ -64,11 +64,11 @@ struct LiveListTests {
             #expect(list.snapshot.map(\.name) == ["name 3", "name 4", "name 5", "name 6"])
             #expect(list.difference.changes.map(\.type) == [.delete, .delete, .delete, .insert, .insert, .insert])
             #expect(list.object(0)?.name == "name 3")
-            list.pause()
+            list.isPaused = true
             try await contacts.delete(ContactData(uid: "uid-4", name: ""), waitFor: .main)
             try list.moveWindow(after: list.snapshot.first.map { FetchCursor($0) })
             #expect(list.snapshot.map(\.name) == ["name 5", "name 6", "name 7", "name 8"])
-            list.resume()
+            list.isPaused = false
             #expect(list.snapshot.count == 4)
             try await contacts.delete(ContactData(uid: "uid-7", name: ""), waitFor: .main)
             #expect(list.snapshot.map(\.name) == ["name 5", "name 6", "name 8"])

@@ -87,13 +87,16 @@ public final class LiveList<Object: ManagedObject> {
             moved.lastUpdateReason)
     }
 
-    /// Stops changing until ``resume()``, for a list that is off the screen.
-    public func pause() {
-        if missed == nil { missed = NetChanges() }
+    /// Whether the list keeps what it shows, as a list does that is off the screen. When it continues, it shows at once
+    /// everything that has changed meanwhile.
+    public var isPaused = false {
+        didSet {
+            if isPaused == oldValue { return }
+            if isPaused { missed = NetChanges() } else { catchUp() }
+        }
     }
 
-    /// Shows at once everything that changed since ``pause()``.
-    public func resume() {
+    private func catchUp() {
         guard let net = missed else { return }
         missed = nil
         let difference = RowDifference(catchingUpFrom: snapshot.state, to: engine.state, net)
