@@ -146,6 +146,7 @@ let package = Package(
             name: "DocumentationTests",
             dependencies: ["CoreDataSource", "DataSourceTesting", "ModelReader", "TestSupport"],
             plugins: ["ModelPlugin"]),
+        .testTarget(name: "StructureTests", dependencies: ["TestSupport"]),
         .testTarget(name: "AddressBookTests", dependencies: ["TestSupport"]),
         .testTarget(name: "DebianControlTests", dependencies: ["DebianControl"]),
         .testTarget(

@@ -9,10 +9,12 @@ struct RealLibrary: Sendable {
     static let shared = Task { try await RealLibrary() }
 
     #if PostgreSQL
-    private static let modules = ["ManagedModel", "RowStore", "SQLiteStore", "PostgreSQLStore", "CoreDataSource"]
+    private static let modules = [
+        "ManagedModel", "RowStore", "MigrationSQL", "SQLiteStore", "PostgreSQLStore", "CoreDataSource",
+    ]
     private static let systemLibraries = ["-lsqlite3", "-lxxhash", "-lpq"]
     #else
-    private static let modules = ["ManagedModel", "RowStore", "SQLiteStore", "CoreDataSource"]
+    private static let modules = ["ManagedModel", "RowStore", "MigrationSQL", "SQLiteStore", "CoreDataSource"]
     private static let systemLibraries = ["-lsqlite3", "-lxxhash"]
     #endif
     private static let name = "BuiltCoreDataSource"
