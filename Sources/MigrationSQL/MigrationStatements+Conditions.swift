@@ -74,19 +74,49 @@ extension MigrationStatements {
         var selects: [String] = []
         for entity in plan.entities {
             guard let positions = columns[entity.newName],
-                let copy = RowCopy(entity, self, lookups: lookedUp, firstParameter: values.count + 1)
+                let copy = RowCopy(
+                    entity, self, lookups: lookedUp, columns: Set(positions), firstParameter: values.count + 1)
             else { continue }
-            let terms = positions.map { copy.terms[$0] ?? "NULL" }
+            let terms = positions.map { copy.terms[$0] ?? StoredTable.missing }
             guard !terms.contains(where: { $0.hasPrefix("(SELECT ") }) else { return nil }
-            let list = terms.enumerated().map { "\($1) AS c\($0)" }
-            selects.append("SELECT \(list.joined(separator: ", ")) FROM \(copy.old.name)")
+            selects.append(select(terms, positions, from: copy.old.name, copy.new))
             values += copy.values
         }
-        guard let count = columns.values.first?.count, count > 0, !selects.isEmpty else { return nil }
+        return doubles(selects, columns.values.first?.count ?? 0).map { MigrationStatement($0, values) }
+    }
+
+    /// The complaint, and a query of the new tables that returns a row if it applies, for each constraint over strings that were
+    /// derived after the rows had been copied.
+    package func derivedConditions(_ copies: [RowCopy]) -> [(complaint: String, sql: String)] {
+        let derived = Dictionary(uniqueKeysWithValues: copies.map { ($0.new.layout.name, $0.missingStrings) })
+        return plan.conditions.compactMap { condition in
+            guard case .isUnique(let columns) = condition.kind,
+                columns.contains(where: { name, positions in positions.contains { derived[name]?[$0] != nil } })
+            else { return nil }
+            let selects = columns.sorted { $0.key < $1.key }.compactMap { name, positions in
+                new.table(name).map { table in
+                    select(positions.map { table.terms[$0] }, positions, from: table.name, table)
+                }
+            }
+            return doubles(selects, columns.values.first?.count ?? 0).map { (condition.complaint, $0) }
+        }
+    }
+
+    private func select(_ terms: [String], _ positions: [Int], from name: String, _ table: StoredTable) -> String {
+        let list = zip(terms, positions).enumerated().map { number, column in
+            // Without a type, the server takes a column of nothing but NULL for strings.
+            let type = dialect.type(table.layout.columns[column.1].storage)
+            return (column.0 == StoredTable.missing ? "CAST(NULL AS \(type))" : column.0) + " AS c\(number)"
+        }
+        return "SELECT \(list.joined(separator: ", ")) FROM \(name)"
+    }
+
+    /// Whether two rows of the queries are equal and without null.
+    private func doubles(_ selects: [String], _ count: Int) -> String? {
+        guard count > 0, !selects.isEmpty else { return nil }
         let names = (0..<count).map { "c\($0)" }
-        return MigrationStatement(
-            "SELECT 1 FROM (\(selects.joined(separator: " UNION ALL "))) AS objects WHERE "
-                + names.map { "\($0) IS NOT NULL" }.joined(separator: " AND ")
-                + " GROUP BY \(names.joined(separator: ", ")) HAVING count(*) > 1 LIMIT 1", values)
+        return "SELECT 1 FROM (\(selects.joined(separator: " UNION ALL "))) AS objects WHERE "
+            + names.map { "\($0) IS NOT NULL" }.joined(separator: " AND ")
+            + " GROUP BY \(names.joined(separator: ", ")) HAVING count(*) > 1 LIMIT 1"
     }
 }

@@ -18,7 +18,7 @@ extension MigrationStatements {
             old.linkTables(of: link.relationship).compactMap { table in
                 (link.isReversed ? table.reversed : table)
                     .select(
-                        sources, destinations, from: tableNames[table.name] ?? table.name, dialect.integerType)
+                        sources, destinations, from: tableNames[table.name] ?? table.name, dialect.type(.integer))
             }
         }
     }

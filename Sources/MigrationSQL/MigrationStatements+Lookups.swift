@@ -38,9 +38,9 @@ extension MigrationStatements {
     package func collect(
         _ link: RelationshipName, into table: String, index: String, _ tableNames: [String: String] = [:]
     ) -> [String] {
-        let type = dialect.integerType
+        let type = dialect.type(.integer)
         var sql = [
-            "\(dialect.createLookup) \(table) (owner \(type) PRIMARY KEY, linked \(type), linked_entity \(type), "
+            "CREATE TABLE \(table) (owner \(type) PRIMARY KEY, linked \(type), linked_entity \(type), "
                 + "position \(type))",
             "CREATE INDEX \(index) ON \(table) (linked)",
         ]
@@ -63,7 +63,8 @@ extension MigrationStatements {
             let links = selects[start..<min(selects.count, start + MigrationStatements.termLimit)]
             return "INSERT INTO \(table) SELECT source, destination, destination_entity, source_position "
                 + "FROM (\(links.joined(separator: " UNION ALL "))) AS links WHERE "
-                + (onlyFree ? "destination NOT IN (SELECT linked FROM \(table))" : "true")
+                + (onlyFree
+                    ? "NOT EXISTS (SELECT 1 FROM \(table) AS other WHERE other.linked = links.destination)" : "true")
                 + " ORDER BY source, destination ON CONFLICT DO NOTHING"
         }
     }

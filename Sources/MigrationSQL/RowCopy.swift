@@ -18,10 +18,11 @@ package struct RowCopy {
 
     /// - Parameters:
     ///   - lookups: The tables in which links from other tables are found, as SQL, by the relationship.
+    ///   - columns: The attributes that are wanted, by their columns; nil for all.
     ///   - firstParameter: In ``sql(from:)``, two parameters that select the rows come before.
     init?(
         _ entity: EntityMigration, _ migration: MigrationStatements, lookups: [RelationshipName: String],
-        firstParameter: Int = 3
+        columns: Set<Int>? = nil, firstParameter: Int = 3
     ) {
         self.firstParameter = firstParameter
         guard let old = migration.old.table(entity.oldName), let new = migration.new.table(entity.newName) else {
@@ -32,7 +33,7 @@ package struct RowCopy {
         self.old = old
         self.new = new
         for column in new.layout.storedColumns where new.layout.columns[column].attribute != nil {
-            terms[column] = term(column)
+            if columns?.contains(column) ?? true { terms[column] = term(column) }
         }
         addLinks(migration, lookups)
     }
@@ -75,7 +76,7 @@ package struct RowCopy {
 
     private mutating func changed(_ column: Int, _ source: Int, _ change: TextChange) -> String {
         guard storage(column) == .text else { return "NULL" }
-        if let term = dialect.changed(term(source), change) { return term }
+        if dialect.derivesStrings { return dialect.changed(term(source), change) }
         missingStrings[column] = (source, change)
         return "NULL"
     }

@@ -3,10 +3,10 @@ package import RowStore
 
 /// Where the SQL of two stores differs.
 package protocol SQLDialect: Sendable {
-    /// The type of keys and numbers.
-    var integerType: String { get }
-    /// The beginning of the statement that makes a table for the time of the migration.
-    var createLookup: String { get }
+    /// Whether it derives strings as a save does. If not, the rows are completed later.
+    var derivesStrings: Bool { get }
+    /// The type of columns with such values.
+    func type(_ storage: ColumnStorage) -> String
 
     /// The term for a parameter.
     ///
@@ -16,8 +16,8 @@ package protocol SQLDialect: Sendable {
     func parameter(_ number: Int, _ storage: ColumnStorage) -> String
     /// The wider form of a number; NULL if that would change the number.
     func widened(_ term: String, _ widening: NumberWidening) -> String
-    /// A string that is derived from another one; nil if the store cannot say it, and the rows are completed later.
-    func changed(_ term: String, _ change: TextChange) -> String?
+    /// A string that is derived from another one, if the store can derive them.
+    func changed(_ term: String, _ change: TextChange) -> String
 }
 
 /// A statement with the values of its parameters, from the first one on.

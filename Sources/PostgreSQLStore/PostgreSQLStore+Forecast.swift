@@ -13,6 +13,8 @@ extension PostgreSQLStore {
     ) throws(DataSourceError) -> (startup: StoreStartup, occupants: StoreOccupants) {
         let connection = try Connection(options.target)
         defer { connection.close() }
+        // Large tables may be counted.
+        connection.patience = .seconds(3600)
         return try connection.look { () throws(DataSourceError) in
             guard let entry = try Registry(connection: connection).existingEntry(options.name) else {
                 return (StoreStartup(reason: .firstLaunch), StoreOccupants(isOpen: false, members: []))
@@ -51,6 +53,8 @@ extension PostgreSQLStore {
     package static func migrationForecast(_ options: Options) throws(DataSourceError) -> MigrationForecast? {
         let connection = try Connection(options.target)
         defer { connection.close() }
+        // Large tables may be counted.
+        connection.patience = .seconds(3600)
         return try connection.look { () throws(DataSourceError) in
             guard let entry = try Registry(connection: connection).existingEntry(options.name) else { return nil }
             let rows = try PostgreSQLSchema(named: entry.schema).metadataRows(connection)
@@ -89,7 +93,7 @@ extension PostgreSQLStore {
         let connection = try Connection(options.target)
         defer { connection.close() }
         let registry = Registry(connection: connection)
-        return try registry.holdingGate { () throws(DataSourceError) in
+        return try registry.holding(options.name) { () throws(DataSourceError) in
             guard let entry = try registry.existingEntry(options.name) else {
                 return StoreStartup(reason: .firstLaunch)
             }

@@ -189,6 +189,51 @@ struct MigrationPromises {
         store.close()
     }
 
+    /// Constraints and derived strings beside default values, in entities of which some lack the column.
+    @Test(arguments: kinds) func defaultsDoNotDisturbWhatIsCheckedAndDerived(kind: MigratedPlace.Kind) throws {
+        func attribute(_ name: String, _ type: AttributeType, _ value: AttributeValue? = nil) -> AttributeDescription {
+            AttributeDescription(name: name, type: type, isOptional: value == nil, defaultValue: value)
+        }
+        func model(_ top: [AttributeDescription], _ code: [AttributeDescription], unique: [[String]] = [])
+            -> ManagedObjectModel
+        {
+            Self.model(
+                EntityDescription(name: "Top", attributes: top, uniquenessConstraints: unique),
+                EntityDescription(name: "Left", parentName: "Top"),
+                EntityDescription(name: "Right", parentName: "Top", attributes: code))
+        }
+        let old = model([attribute("note", .string)], [attribute("code", .integer64)])
+        let search = AttributeDescription(
+            name: "search", type: .string, isOptional: true, derivationExpression: "uppercase:(title)")
+        let top = [
+            attribute("count", .integer64, .integer(7)), attribute("code", .integer64),
+            attribute("title", .string, .string("é")), search, attribute("note", .string, .string("none")),
+            attribute("price", .double, .double(0.5)),
+        ]
+        let new = model(top, [], unique: [["code"]])
+        try withPlace(kind, old) { place, before in
+            let (store, startup) = try place.open(new)
+            #expect(startup.migration?.rowsCarried == 9)
+            let after = try store.contents(ModelLayout(new))
+            for entity in ["Top", "Left", "Right"] {
+                for (key, row) in after[entity] ?? [:] {
+                    let note = before[entity]?[key]?["note"] ?? .null
+                    #expect(
+                        row == [
+                            "count": .integer(7), "code": before[entity]?[key]?["code"] ?? .null, "title": .text("é"),
+                            "search": .text("É"), "note": note == .null ? .text("none") : note, "price": .real(0.5),
+                        ], "\(entity) \(key)")
+                }
+            }
+            store.close()
+            // All of them have the same derived string, also across the tables of the family.
+            let error = #expect(throws: DataSourceError.self) {
+                try place.open(model(top, [], unique: [["search"]]))
+            }
+            #expect(error?.code == .modelChanged && error?.cause?.contains("the same ") == true)
+        }
+    }
+
     @Test(arguments: shared) func whileAnotherMemberIsThereNothingIsMigrated(kind: MigratedPlace.Kind) throws {
         let count = AttributeDescription(name: "count", type: .integer64, isOptional: true)
         let old = Self.model(Self.item([count]))
@@ -300,6 +345,52 @@ struct MigrationPromises {
             }
             let (store, startup) = try place.open(new)
             #expect(startup.migration?.rowsCarried == 6)
+            store.close()
+        }
+    }
+
+    /// A view over the tables would be gone, without a word.
+    @Test(.enabled(if: PostgreSQLServer.isInstalled, "\(PostgreSQLServer.comment)"))
+    func whatOthersHaveAddedIsNotDestroyed() throws {
+        let count = AttributeDescription(name: "count", type: .integer64, isOptional: true)
+        let new = Self.model(Self.item([count, AttributeDescription(name: "x", type: .string, isOptional: true)]))
+        try withPlace(.server, Self.model(Self.item([count]))) { place, _ in
+            let session = try place.session()
+            for (make, drop) in [
+                ("CREATE VIEW public.report AS SELECT count FROM \"store 1\".\"Item\"", "DROP VIEW public.report"),
+                ("CREATE TABLE \"store 1\".notes (text text)", "DROP TABLE \"store 1\".notes"),
+            ] {
+                _ = try session.run(make)
+                for policy in [ResetPolicy.migrate, .migrate(otherwise: .discard)] {
+                    let error = #expect(throws: DataSourceError.self) { try place.open(new, policy) }
+                    #expect(
+                        error?.code == .modelChanged && error?.message.contains("Another program has added") == true)
+                }
+                _ = try session.run(drop)
+            }
+            let (store, startup) = try place.open(new)
+            #expect(startup.migration?.rowsCarried == 3)
+            store.close()
+        }
+    }
+
+    /// Only the store that is migrated waits.
+    @Test(.enabled(if: PostgreSQLServer.isInstalled, "\(PostgreSQLServer.comment)"))
+    func otherStoresOfTheDatabaseOpenMeanwhile() throws {
+        let count = AttributeDescription(name: "count", type: .integer64, isOptional: true)
+        let old = Self.model(Self.item([count]))
+        let new = Self.model(Self.item([count, AttributeDescription(name: "x", type: .string, isOptional: true)]))
+        try withPlace(.server, old) { place, _ in
+            let database = place.database
+            let opened = Guarded<[String: DataSourceError.Code?]>([:])
+            let (store, _) = try place.open(new) { progress in
+                guard progress.entityName != nil else { return }
+                for name in ["other", "store"] {
+                    let code = code { try MigratedPlace.open(name, in: database, old).close() }
+                    opened.withLock { $0[name] = code }
+                }
+            }
+            #expect(opened.withLock { $0 } == ["other": nil, "store": .storeBusy])
             store.close()
         }
     }

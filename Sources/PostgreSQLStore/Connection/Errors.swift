@@ -20,7 +20,12 @@ extension DataSourceError {
                 .valueTooLarge,
                 "A value is too long for an index of the server, which holds about 2,700 bytes for a unique value. Keep "
                     + "long values out of constraints.", cause: cause)
-        case "53100", "53200": self.init(.diskFull, "The server's disk is full. Free some space there.", cause: cause)
+        case "53200":
+            self.init(
+                .storeUnavailable,
+                "The server has too little memory for a statement. Raise its max_locks_per_transaction if the model has hundreds of "
+                    + "entities, or its memory.", cause: cause)
+        case "53100": self.init(.diskFull, "The server's disk is full. Free some space there.", cause: cause)
         case "42501", "28000", "28P01":
             self.init(
                 .permissionDenied,

@@ -15,12 +15,14 @@ struct GenerationMigration {
     struct Outcome {
         let rowsCarried: Int
         let rowsDropped: Int
-        /// How many keys the links that have rows of their own got.
-        let keysUsed: Int64
+        /// The first key that no row has.
+        let firstFreeKey: Int64
     }
 
     /// How many rows are copied between two progress reports.
     private static let batchSize: Int64 = 10_000
+    /// The most rows, and bytes of strings, that are read to derive others from them.
+    private static let (derivedRows, derivedBytes): (Int64, Int64) = (2_000, 4 << 20)
 
     /// Plans it from the store's metadata.
     ///
@@ -66,50 +68,88 @@ struct GenerationMigration {
         return count
     }
 
+    /// Keeps everybody else from the old tables until the transaction ends, programs without this library too: what they would
+    /// write now would be lost.
+    ///
+    /// - Throws: `storeBusy` if somebody has them open for too long.
+    func lock() throws(DataSourceError) {
+        try run("SET LOCAL lock_timeout = '10s'")
+        let shared = [PostgreSQLSchema.keys, PostgreSQLSchema.feed, PostgreSQLSchema.members].map(old.term)
+        let tables = old.tables.compactMap { $0?.name } + shared
+        try run("LOCK TABLE \(tables.joined(separator: ", ")) IN ACCESS EXCLUSIVE MODE")
+    }
+
     /// Fills the tables of the new generation, which are there and empty.
     ///
-    /// - Parameter firstKey: The first key that no row has.
     /// - Throws: `notMigratable` if the rows do not fit the new model.
-    func run(
-        firstKey: Int64, _ progress: ((MigrationProgress) -> Void)?
-    ) throws(DataSourceError) -> Outcome {
-        try keepOthersFromWriting()
+    func run(_ progress: ((MigrationProgress) -> Void)?) throws(DataSourceError) -> Outcome {
+        do throws(DataSourceError) {
+            return try fill(progress)
+        } catch  where error.code == .uniquenessViolated {
+            throw DataSourceError(
+                notMigratable:
+                    "Several objects have the same values in a uniqueness constraint of the new model. Change them before the migration."
+            )
+        } catch  where error.code == .valueTooLarge {
+            throw DataSourceError(notMigratable: error.message)
+        }
+    }
+
+    private func fill(_ progress: ((MigrationProgress) -> Void)?) throws(DataSourceError) -> Outcome {
         try checkConditions()
+        var key = try run("SELECT \(old.firstFreeKey) FROM \(old.term(PostgreSQLSchema.keys))").integer(0, 0)
         let carried = try rowsCarried()
         let total = try old.counts(connection).reduce(0) { $0 + $1.count }
         let meter = MigrationMeter(totalRowCount: carried, report: progress)
         var lookups: [RelationshipName: String] = [:]
         for (number, link) in statements.lookedUpLinks.enumerated() {
-            let table = "_links \(number)".quoted
+            let table = new.term("_migrated links \(number)")
             lookups[link] = table
-            let index = "_linked \(number)".quoted
+            let index = "_migrated index \(number)".quoted
             for sql in statements.collect(link, into: table, index: index) { try run(sql) }
         }
-        for copy in statements.copies(lookups) { try carry(copy, meter) }
-        var keys: Int64 = 0
+        let copies = statements.copies(lookups)
+        for copy in copies { try carry(copy, meter) }
+        for condition in statements.derivedConditions(copies) where try run(condition.sql).rowCount > 0 {
+            throw DataSourceError(notMigratable: condition.complaint)
+        }
         for join in statements.new.joins {
-            guard let sql = statements.fill(join, firstKey: firstKey + keys) else { continue }
-            keys += Int64(try run(sql).changedRows)
+            guard let sql = statements.fill(join, firstKey: key) else { continue }
+            guard key <= GenerationMigration.highestKey else {
+                throw DataSourceError(notMigratable: "No keys are left for the links of \(join.relationship.name).")
+            }
+            key += Int64(try run(sql).changedRows)
         }
         for table in lookups.values { try run("DROP TABLE \(table)") }
-        try checkUniqueValues()
+        try run("SET CONSTRAINTS ALL IMMEDIATE")
         meter.end()
-        return Outcome(rowsCarried: carried, rowsDropped: total - carried, keysUsed: keys)
+        return Outcome(rowsCarried: carried, rowsDropped: total - carried, firstFreeKey: key)
+    }
+
+    /// The highest key from which on there are enough for any number of links.
+    private static let highestKey = Int64(1) << 62
+
+    /// Drops the old generation.
+    ///
+    /// - Throws: `modelChanged` if others have added something that depends on it, which a migration must not destroy.
+    func dropOld() throws(DataSourceError) {
+        let own = old.tables.compactMap { $0?.name } + PostgreSQLSchema.names.map(old.term)
+        do throws(DataSourceError) {
+            try run("DROP TABLE \(own.joined(separator: ", "))")
+            try run("DROP FUNCTION \(old.outsideFunction)()")
+            try run("DROP SCHEMA \(old.name.quoted)")
+        } catch  where error.cause?.contains("2BP01") == true {
+            throw DataSourceError(
+                .modelChanged,
+                "Another program has added tables, views or constraints that depend on the tables of the store, and a migration "
+                    + "would destroy them. Drop them first, and make them again afterwards.", cause: error.cause)
+        }
     }
 
     /// A statement that is used once.
     @discardableResult
     private func run(_ sql: String, _ values: [WireValue] = []) throws(DataSourceError) -> QueryResult {
         try connection.pipeline([Request(sql, values, isKept: false)])[0]
-    }
-
-    /// A program without this library may have the tables open. What it would write now would be lost.
-    private func keepOthersFromWriting() throws(DataSourceError) {
-        try run("SET LOCAL lock_timeout = '10s'")
-        let tables = old.tables.compactMap { $0?.name }
-        if !tables.isEmpty {
-            try run("LOCK TABLE \(tables.joined(separator: ", ")) IN SHARE ROW EXCLUSIVE MODE")
-        }
     }
 
     private func carry(_ copy: RowCopy, _ meter: MigrationMeter) throws(DataSourceError) {
@@ -133,12 +173,17 @@ struct GenerationMigration {
         let table = try new.table(copy.new.layout.index)
         let strings = copy.missingStrings.sorted { $0.key < $1.key }
         let sources = strings.map { copy.new.terms[$0.value.source] }
+        let list = ([StoredTable.key] + sources).joined(separator: ", ")
+        let size = sources.map { "coalesce(octet_length(\($0)), 0)::bigint" }.joined(separator: " + ")
+        // At least one row, however long its strings are.
         let sql =
-            "SELECT \(([StoredTable.key] + sources).joined(separator: ", ")) FROM \(copy.new.name) "
-            + "WHERE \(StoredTable.key) > $1 ORDER BY \(StoredTable.key) LIMIT $2"
+            "SELECT \(list) FROM (SELECT *, sum(_size) OVER (ORDER BY \(StoredTable.key)) - _size AS _before FROM "
+            + "(SELECT \(list), \(size) AS _size FROM \(copy.new.name) WHERE \(StoredTable.key) > $1 "
+            + "ORDER BY \(StoredTable.key) LIMIT $2) AS part) AS sized WHERE _before < \(GenerationMigration.derivedBytes) ORDER BY \(StoredTable.key)"
+        let rows = GenerationMigration.derivedRows
         var last = Int64.min
         while true {
-            let found = try run(sql, [WireValue(last), WireValue(GenerationMigration.batchSize)])
+            let found = try run(sql, [WireValue(last), WireValue(rows)])
             guard found.rowCount > 0 else { return }
             let keys = (0..<found.rowCount).map { found.integer($0, 0) }
             var values = [WireValue(keys)]
@@ -156,17 +201,6 @@ struct GenerationMigration {
             }
             try run(table.updateManySQL(strings.map(\.key)), values)
             last = keys[keys.count - 1]
-        }
-    }
-
-    private func checkUniqueValues() throws(DataSourceError) {
-        do throws(DataSourceError) {
-            try run("SET CONSTRAINTS ALL IMMEDIATE")
-        } catch  where error.code == .uniquenessViolated {
-            throw DataSourceError(
-                notMigratable:
-                    "Several objects have the same values in a uniqueness constraint of the new model. Change them before the migration."
-            )
         }
     }
 }

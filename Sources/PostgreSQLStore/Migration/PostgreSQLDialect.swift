@@ -5,8 +5,10 @@ internal import RowStore
 
 /// The SQL of a migration as the server needs it.
 struct PostgreSQLDialect: SQLDialect {
-    let integerType = "bigint"
-    let createLookup = "CREATE TEMPORARY TABLE"
+    // The server has other rules for letters.
+    let derivesStrings = false
+
+    func type(_ storage: ColumnStorage) -> String { storage.typeName }
 
     func parameter(_ number: Int, _ storage: ColumnStorage) -> String { "$\(number)::\(storage.typeName)" }
 
@@ -15,14 +17,14 @@ struct PostgreSQLDialect: SQLDialect {
         case .unchanged: return term
         case .decimal: return "\(term)::text"
         case .double, .float:
+            let number = "\(term)::\(widening == .float ? "real" : "double precision")"
             // An integer above that number becomes 2^63 as a floating-point number, which no integer can be.
-            let real = "\(term)::double precision"
-            return "CASE WHEN \(term) <= 9223372036854774784 AND \(real)::bigint = \(term) THEN \(real) END"
+            let bound = widening == .float ? "9223371487098961920" : "9223372036854774784"
+            return "CASE WHEN \(term) <= \(bound) AND \(number)::bigint = \(term) THEN \(number)::double precision END"
         }
     }
 
-    /// The server has other rules for letters.
-    func changed(_ term: String, _ change: TextChange) -> String? { nil }
+    func changed(_ term: String, _ change: TextChange) -> String { StoredTable.missing }
 }
 
 extension PostgreSQLSchema {

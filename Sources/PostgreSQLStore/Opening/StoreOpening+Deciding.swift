@@ -97,7 +97,8 @@ extension StoreOpening {
     /// Replaces a generation by one with tables for the present model and the rows that are carried over, in one transaction.
     ///
     /// - Parameter isMigration: Whether the old generation is dropped, as by a migration, or treated as the policy says.
-    /// - Throws: `notMigratable`; `storeInUse`, with their names, if others have the store open.
+    /// - Throws: `notMigratable`; `storeInUse`, with their names, if others have the store open; `storeBusy` if another program has
+    ///   its tables open; `modelChanged` if another program has added something that depends on them.
     private func carryOver(
         _ registry: Registry, _ old: Registry.Entry, _ found: StoreMetadata, _ reason: StoreStartup.Reason,
         isMigration: Bool, isDropped: (_ old: String, _ new: String) -> Bool
@@ -114,12 +115,15 @@ extension StoreOpening {
         var startup = StoreStartup(reason: reason)
         let entry = try create(registry, old, firstFreeKey: firstFreeKey, storeID: found.storeID) {
             new throws(DataSourceError) in
-            let outcome = try migration.run(firstKey: firstFreeKey, options.migrationProgress)
+            try migration.lock()
+            // One that had not answered for long may have come back.
+            try checkAlone(connection, schema, besides: nil)
+            let outcome = try migration.run(options.migrationProgress)
             startup.rowsDropped = outcome.rowsDropped
             if isMigration { startup.migration = migration.report(rowsCarried: outcome.rowsCarried) }
             _ = try connection.rows(
-                "UPDATE \(new.term(PostgreSQLSchema.keys)) SET next = next + $1", [WireValue(outcome.keysUsed)])
-            if keep > 0 { try registry.retire(old, of: options.name, keeping: keep) } else { try registry.drop(old) }
+                "UPDATE \(new.term(PostgreSQLSchema.keys)) SET next = $1", [WireValue(outcome.firstFreeKey)])
+            if keep > 0 { try registry.retire(old, of: options.name, keeping: keep) } else { try migration.dropOld() }
         }
         return (entry, startup)
     }

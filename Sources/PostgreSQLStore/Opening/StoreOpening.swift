@@ -23,8 +23,9 @@ struct StoreOpening {
         connection.patience = .seconds(3600)
         defer { connection.patience = options.patience }
         try requirePrimary(connection)
+        try settleWriter(connection, idleLimit: .seconds(60))
         let registry = Registry(connection: connection)
-        return try registry.holdingGate { () throws(DataSourceError) in
+        return try registry.holding(options.name) { () throws(DataSourceError) in
             try registry.prepare()
             let found = try registry.entry(options.name)
             let (entry, startup) = try decide(registry, found)
@@ -34,6 +35,7 @@ struct StoreOpening {
                 try update(connection, schema)
             }
             try settleWriter(connection)
+            connection.tracing = options.tracing
             let (membership, position) = try join(connection, schema)
             return Result(
                 connection: connection, schema: schema, entry: entry, membership: membership, position: position,
@@ -55,14 +57,18 @@ struct StoreOpening {
     /// The settings of a connection that writes.
     ///
     /// A client that stops in the middle of a transaction, or loses its network, blocks others for a few seconds only.
-    func settleWriter(_ connection: Connection) throws(DataSourceError) {
+    ///
+    /// - Parameter idleLimit: How long it may do nothing in the middle of a transaction.
+    func settleWriter(
+        _ connection: Connection, idleLimit: Duration = .seconds(5)
+    ) throws(DataSourceError) {
         let settings = [
-            "idle_in_transaction_session_timeout": "5000", "tcp_keepalives_idle": "5", "tcp_keepalives_interval": "2",
+            "idle_in_transaction_session_timeout": "\(idleLimit / .milliseconds(1))", "tcp_keepalives_idle": "5",
+            "tcp_keepalives_interval": "2",
             "tcp_keepalives_count": "3", "tcp_user_timeout": "10000", "coredatasource.member": "'on'",
             "synchronous_commit": options.synchronous == .full ? "on" : "off",
         ]
         _ = try connection.pipeline(settings.map { Request("SET \($0) = \($1)", isKept: false) })
-        connection.tracing = options.tracing
     }
 
     private func requirePrimary(_ connection: Connection) throws(DataSourceError) {

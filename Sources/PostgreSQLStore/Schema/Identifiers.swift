@@ -28,12 +28,15 @@ struct Identifiers {
         }
     }
 
+    /// The same number for the same name, in every process.
+    static func hash(_ name: String) -> UInt64 {
+        name.utf8.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
+    }
+
     /// The name itself, or its beginning and a hash of the whole.
     static func fitting(_ name: String) -> String {
         guard name.utf8.count > byteLimit else { return name }
-        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-        for byte in name.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
-        let digits = String(hash, radix: 16)
+        let digits = String(hash(name), radix: 16)
         let suffix = "_" + String(repeating: "0", count: 16 - digits.count) + digits
         var start = ""
         for scalar in name.unicodeScalars {

@@ -23,7 +23,7 @@ struct PostgreSQLSchema: Sendable {
     static let saves = "_saves"
     static let metadata = "_metadata"
     static let keys = "_keys"
-    private static let names = [feed, changes, leases, tickets, members, saves, metadata, keys]
+    static let names = [feed, changes, leases, tickets, members, saves, metadata, keys]
 
     init(_ layout: ModelLayout, name: String) throws(DataSourceError) {
         self.layout = layout
@@ -119,10 +119,23 @@ struct PostgreSQLSchema: Sendable {
         tables.compactMap(\.self).flatMap { $0.indexes.map(\.createSQL) } + outsideSQL
     }
 
+    /// The function of the triggers, as SQL.
+    var outsideFunction: String { term("_note_outside_write") }
+
+    /// The first key that no object has, also above keys that another program has inserted, as a term over the table of keys.
+    var firstFreeKey: String {
+        let highest = tables.compactMap { $0?.name }.map { name in
+            "(SELECT least(coalesce(max(\(PostgreSQLTable.keyName.quoted)), 0), \(Int64.max - 1)) + 1 FROM \(name))"
+        }
+        // A bound that no store has given is damage, or was set while an object had the highest key.
+        let next = "CASE WHEN next > \(Int64(1) << 62) THEN 1 ELSE next END"
+        return "greatest(\(([next, "1"] + highest).joined(separator: ", ")))"
+    }
+
     /// Notes that another program has written: a transaction of a program that is not a member adds a save with unknown
     /// content.
     private var outsideSQL: [String] {
-        let function = term("_note_outside_write")
+        let function = outsideFunction
         var sql = [
             """
             CREATE FUNCTION \(function)() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = '' AS $body$

@@ -3,8 +3,7 @@ internal import RowStore
 
 /// The list of a database's stores: the schema of the newest generation of each, and the schemas of backups.
 ///
-/// They are tables in a separate schema, `coredatasource`. Only one process at a time, which holds the gate, opens or resets a
-/// store of the database.
+/// They are tables in a separate schema, `coredatasource`. Only one process at a time opens, resets or migrates a store.
 struct Registry {
     let connection: Connection
 
@@ -15,13 +14,30 @@ struct Registry {
 
     private static let stores = "coredatasource.stores"
     private static let backups = "coredatasource.backups"
-    /// An advisory lock of the database.
-    private static let gate = "1129271888, 1"
+    /// The first number of the advisory locks of this library in a database; the second one of the registry's is 1.
+    private static let lock: Int32 = 1_129_271_888
 
-    /// Runs the body while no other process opens or resets a store of the database.
-    func holdingGate<R>(_ body: () throws(DataSourceError) -> R) throws(DataSourceError) -> R {
-        try connection.run("SELECT pg_advisory_lock(\(Registry.gate))")
-        defer { try? connection.run("SELECT pg_advisory_unlock(\(Registry.gate))") }
+    /// Runs the body while no other process opens, resets or migrates that store.
+    ///
+    /// - Throws: `storeBusy` if another one takes long.
+    func holding<R>(
+        _ store: String, _ body: () throws(DataSourceError) -> R
+    ) throws(DataSourceError) -> R {
+        let number = max(2, Int32(truncatingIfNeeded: Identifiers.hash(store)) & .max)
+        return try holding(number, "the store \(store)", body)
+    }
+
+    private func holding<R>(
+        _ number: Int32, _ subject: String, _ body: () throws(DataSourceError) -> R
+    ) throws(DataSourceError) -> R {
+        do throws(DataSourceError) {
+            try connection.run("SELECT pg_advisory_lock(\(Registry.lock), \(number))")
+        } catch  where error.code == .storeBusy {
+            throw DataSourceError(
+                .storeBusy, "Another process is opening, resetting or migrating \(subject). Try again later.",
+                cause: error.cause)
+        }
+        defer { try? connection.run("SELECT pg_advisory_unlock(\(Registry.lock), \(number))") }
         return try body()
     }
 
@@ -34,6 +50,10 @@ struct Registry {
     /// Makes the registry if there is none.
     func prepare() throws(DataSourceError) {
         if try exists() { return }
+        try holding(1, "a store of the database") { () throws(DataSourceError) in try make() }
+    }
+
+    private func make() throws(DataSourceError) {
         try connection.transaction { () throws(DataSourceError) in
             try connection.run("CREATE SCHEMA IF NOT EXISTS coredatasource")
             try connection.run(
@@ -79,11 +99,6 @@ struct Registry {
         }
     }
 
-    /// Drops a generation. Backups of earlier ones stay.
-    func drop(_ entry: Entry) throws(DataSourceError) {
-        try connection.run("DROP SCHEMA \(entry.schema.quoted) CASCADE")
-    }
-
     // MARK: Backups
 
     /// Sets the schema of a generation aside, and drops the store's oldest backups.
@@ -97,7 +112,7 @@ struct Registry {
                 "INSERT INTO \(Registry.backups) VALUES ($1, $2, $3)",
                 [WireValue(backup), WireValue(name), WireValue(entry.generation)])
         } else {
-            try drop(entry)
+            try connection.run("DROP SCHEMA \(entry.schema.quoted) CASCADE")
         }
         let found = try connection.rows(
             "SELECT schema FROM \(Registry.backups) WHERE name = $1 ORDER BY generation DESC", [WireValue(name)])

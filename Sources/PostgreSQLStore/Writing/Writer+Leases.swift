@@ -5,14 +5,8 @@ internal import RowStore
 extension Writer {
     /// Keys that no other member gives; fewer, or none, near the highest possible key.
     func reserveKeys(_ count: Int64) throws(DataSourceError) -> Range<Int64> {
-        // Also above keys that another program has inserted.
-        let highest = schema.tables.compactMap { $0?.name }.map { name in
-            "(SELECT least(coalesce(max(\(PostgreSQLTable.keyName.quoted)), 0), \(Int64.max - 1)) + 1 FROM \(name))"
-        }
         let keys = schema.term(PostgreSQLSchema.keys)
-        // A bound that no store has given is damage, or was set while an object had the highest key.
-        let next = "CASE WHEN next > \(Int64(1) << 62) THEN 1 ELSE next END"
-        let first = "greatest(\(next), 1\(highest.map { ", \($0)" }.joined()))"
+        let first = schema.firstFreeKey
         return try reconnecting { (connection) throws(DataSourceError) in
             let results = try connection.pipeline([
                 Request("BEGIN"),

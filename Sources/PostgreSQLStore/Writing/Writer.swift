@@ -84,6 +84,7 @@ final class Writer {
         let made = try Connection(opening.options.target)
         made.counters = counters
         try opening.settleWriter(made)
+        made.tracing = opening.options.tracing
         try endAbandoned(made)
         connection = made
         return made
@@ -204,7 +205,7 @@ final class Writer {
         let registry = Registry(connection: connection)
         var startup = StoreStartup(reason: .requested)
         do throws(DataSourceError) {
-            return try registry.holdingGate { () throws(DataSourceError) in
+            return try registry.holding(opening.options.name) { () throws(DataSourceError) in
                 guard let found = try registry.entry(opening.options.name), found == entry else {
                     throw DataSourceError(resetElsewhere: opening.options.name)
                 }
@@ -222,7 +223,7 @@ final class Writer {
     private func resetAfterAll() throws(DataSourceError) -> StoreOpening.Result? {
         let connection = try connected()
         let registry = Registry(connection: connection)
-        return try registry.holdingGate { () throws(DataSourceError) in
+        return try registry.holding(opening.options.name) { () throws(DataSourceError) in
             guard let found = try registry.entry(opening.options.name), found != entry else { return nil }
             let schema = try PostgreSQLSchema(opening.options.layout, name: found.schema)
             // Another process may have done it meanwhile, or opened it since.

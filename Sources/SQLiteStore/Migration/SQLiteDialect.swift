@@ -4,15 +4,15 @@ internal import RowStore
 
 /// The SQL of a migration as SQLite needs it. It uses the functions that ``Connection/addMigrationFunctions()`` registers.
 struct SQLiteDialect: SQLDialect {
-    let integerType = "INTEGER"
-    // It is in the same file, because a temporary one might be in a folder with less room.
-    let createLookup = "CREATE TABLE"
+    let derivesStrings = true
+
+    func type(_ storage: ColumnStorage) -> String { storage.typeName }
 
     func parameter(_ number: Int, _ storage: ColumnStorage) -> String { "?\(number)" }
 
     func widened(_ term: String, _ widening: NumberWidening) -> String { widening.sql(term) }
 
-    func changed(_ term: String, _ change: TextChange) -> String? {
+    func changed(_ term: String, _ change: TextChange) -> String {
         "\(TextChange.functionName)(\(change.rawValue.quotedText), \(term))"
     }
 }

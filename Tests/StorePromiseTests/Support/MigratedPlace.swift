@@ -81,6 +81,17 @@ final class MigratedPlace {
             identity: identity, synchronous: .normal)
     }
 
+    /// Opens a store by its name, as another process does.
+    static func open(_ name: String, in database: String, _ model: ManagedObjectModel) throws -> any PersistentStore {
+        let identity = StoreIdentity(
+            modelHash: model.hash.description, entityHashes: model.entityHashes.mapValues(\.description),
+            databaseKey: "", entityKeys: [:])
+        return try PostgreSQLStore.open(
+            PostgreSQLStore.Options(
+                connection: PostgreSQLServer.shared.connectionString(database: database), name: name,
+                layout: ModelLayout(model), identity: identity, synchronous: .normal))
+    }
+
     /// Another program's session with the database.
     func session() throws -> PostgreSQLSession { try PostgreSQLServer.shared.session(database: database) }
     #endif

@@ -18,11 +18,11 @@ struct QueryStatement {
     /// Whether SQLite can't calculate the joined columns, so that the related rows are read here.
     private(set) var isJoinedHere = false
 
-    /// The longest SQL that is kept: a longer one is seldom repeated.
+    /// The longest condition of a statement that is kept: a longer one is seldom repeated.
     private static let keptLength = 6_000
 
     /// Whether the statement is worth keeping.
-    var isKept: Bool { values.count <= 40 && sql.utf8.count <= QueryStatement.keptLength }
+    private(set) var isKept = true
 
     /// What is read of the rows that match.
     enum Result: Equatable {
@@ -39,7 +39,8 @@ struct QueryStatement {
         sort = isOrdered ? query.sort : []
         var writer = TermWriter(query, table, schema, limits)
         var wanted = query.columns
-        let test = self.test(query, &writer, &wanted)
+        let test = self.test(query, &writer, &wanted, limits)
+        isKept = writer.values.count <= 38 && test.utf8.count <= QueryStatement.keptLength
         guard result == .rows else {
             let results =
                 if case .aggregates(let terms) = result { terms.map { $0.sql(table) }.joined(separator: ", ") } else {
@@ -83,11 +84,14 @@ struct QueryStatement {
     }
 
     /// The condition. What is too much for SQL is tested row by row, by SQLite if it can pass the columns on.
-    private mutating func test(_ query: RowQuery, _ writer: inout TermWriter, _ columns: inout [Int]?) -> String {
+    private mutating func test(
+        _ query: RowQuery, _ writer: inout TermWriter, _ columns: inout [Int]?, _ limits: SQLLimits
+    ) -> String {
         let predicate = query.predicate
         if predicate == .constant(true) { return "" }
         let empty = writer
-        if let term = writer.term(predicate) { return " WHERE " + term }
+        // The columns take the rest of what SQLite accepts.
+        if let term = writer.term(predicate), term.utf8.count < limits.length / 2 { return " WHERE " + term }
         writer = empty
         if let term = writer.test(predicate, isNegated: false, level: 0) { return " WHERE " + term }
         writer = empty
