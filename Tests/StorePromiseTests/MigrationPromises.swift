@@ -77,6 +77,8 @@ struct MigrationPromises {
                 AttributeDescription(name: "kind", type: .string, defaultValue: .string("it's \"new\"")),
                 AttributeDescription(
                     name: "search", type: .string, isOptional: true, derivationExpression: "canonical:(name)"),
+                AttributeDescription(
+                    name: "loud", type: .string, isOptional: true, derivationExpression: "uppercase:(name)"),
             ]))
         try withPlace(kind, old) { place, _ in
             let reports = Guarded<[MigrationProgress]>([])
@@ -85,12 +87,12 @@ struct MigrationPromises {
             #expect(
                 items?[1] == [
                     "count": .null, "price": .text("9"), "size": .integer(-1), "name": .null,
-                    "kind": .text("it's \"new\""), "search": .null,
+                    "kind": .text("it's \"new\""), "search": .null, "loud": .null,
                 ])
             #expect(
                 items?[3] == [
                     "count": .real(21), "price": .text("21"), "size": .integer(21), "name": .text("title 3 É'"),
-                    "kind": .text("it's \"new\""), "search": .text("title 3 e'"),
+                    "kind": .text("it's \"new\""), "search": .text("title 3 e'"), "loud": .text("TITLE 3 É'"),
                 ])
             #expect(startup.migration?.rowsCarried == 3 && startup.rowsDropped == 0 && !startup.isReset)
             #expect(reports.withLock { $0.last } == MigrationProgress(completedRowCount: 3, totalRowCount: 3))

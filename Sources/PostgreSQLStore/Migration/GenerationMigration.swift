@@ -172,18 +172,10 @@ struct GenerationMigration {
     private func deriveStrings(_ copy: RowCopy) throws(DataSourceError) {
         let table = try new.table(copy.new.layout.index)
         let strings = copy.missingStrings.sorted { $0.key < $1.key }
-        let sources = strings.map { copy.new.terms[$0.value.source] }
-        let list = ([StoredTable.key] + sources).joined(separator: ", ")
-        let size = sources.map { "coalesce(octet_length(\($0)), 0)::bigint" }.joined(separator: " + ")
-        // At least one row, however long its strings are.
-        let sql =
-            "SELECT \(list) FROM (SELECT *, sum(_size) OVER (ORDER BY \(StoredTable.key)) - _size AS _before FROM "
-            + "(SELECT \(list), \(size) AS _size FROM \(copy.new.name) WHERE \(StoredTable.key) > $1 "
-            + "ORDER BY \(StoredTable.key) LIMIT $2) AS part) AS sized WHERE _before < \(GenerationMigration.derivedBytes) ORDER BY \(StoredTable.key)"
-        let rows = GenerationMigration.derivedRows
+        let sql = sourceSQL(strings.map { copy.new.terms[$0.value.source] }, copy.new.name)
         var last = Int64.min
         while true {
-            let found = try run(sql, [WireValue(last), WireValue(rows)])
+            let found = try run(sql, [WireValue(last), WireValue(GenerationMigration.derivedRows)])
             guard found.rowCount > 0 else { return }
             let keys = (0..<found.rowCount).map { found.integer($0, 0) }
             var values = [WireValue(keys)]
@@ -202,6 +194,21 @@ struct GenerationMigration {
             try run(table.updateManySQL(strings.map(\.key)), values)
             last = keys[keys.count - 1]
         }
+    }
+
+    /// Reads the next rows, as many as parameter 2 says and no more than fit into the memory for them, but at least one.
+    private func sourceSQL(_ sources: [String], _ table: String) -> String {
+        let key = StoredTable.key
+        // Several strings may be derived from one.
+        let names = sources.indices.map { "s\($0)" }
+        let selected = zip(sources, names).map { "\($0) AS \($1)" }
+        let size = sources.map { "coalesce(octet_length(\($0)), 0)::bigint" }.joined(separator: " + ")
+        let rows =
+            "SELECT \(([key] + selected).joined(separator: ", ")), \(size) AS size FROM \(table) "
+            + "WHERE \(key) > $1 ORDER BY \(key) LIMIT $2"
+        return "SELECT \(([key] + names).joined(separator: ", ")) FROM "
+            + "(SELECT *, sum(size) OVER (ORDER BY \(key)) - size AS before FROM (\(rows)) AS next) AS sized "
+            + "WHERE before < \(GenerationMigration.derivedBytes) ORDER BY \(key)"
     }
 }
 #endif
