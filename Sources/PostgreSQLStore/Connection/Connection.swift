@@ -39,11 +39,15 @@ final class Connection {
             ("target_session_attrs", "read-write"), ("dbname", target.connection), ("client_encoding", "UTF8"),
         ]
         try target.check()
-        let made = Connection.connect(settings)
+        let start = ContinuousClock.now
+        let made = Connection.withPointers(settings) { PQconnectdbParams($0, $1, 1) }
         guard let made, PQstatus(made) == CONNECTION_OK else {
-            let error = DataSourceError(connectionFailure: made.map(Connection.message) ?? "")
+            let message = made.map(Connection.message) ?? ""
             PQfinish(made)
-            throw error
+            // A server that does not answer has no reason either.
+            let isQuick = ContinuousClock.now - start < Connection.refusalPatience
+            throw DataSourceError(
+                connectionFailure: message, state: isQuick ? Connection.refusal(settings) : nil)
         }
         handle = made
         serverProcess = PQbackendPID(made)
@@ -66,13 +70,40 @@ final class Connection {
         handle = nil
     }
 
-    private static func connect(_ settings: [(String, String)]) -> OpaquePointer? {
+    /// How long a server may take to refuse a connection.
+    private static let refusalPatience = Duration.seconds(2)
+
+    /// Connects again, to learn the code of the error with which the server refuses; nil if there is none.
+    ///
+    /// The message is in the server's language, and libpq adds the code only if it is asked before the server has answered.
+    private static func refusal(_ settings: [(String, String)]) -> String? {
+        guard let handle = withPointers(settings, { PQconnectStartParams($0, $1, 1) }) else { return nil }
+        defer { PQfinish(handle) }
+        PQsetErrorVerbosity(handle, PQERRORS_SQLSTATE)
+        let end = ContinuousClock.now + refusalPatience
+        var state = PGRES_POLLING_WRITING
+        while state == PGRES_POLLING_WRITING || state == PGRES_POLLING_READING {
+            let left = end - ContinuousClock.now
+            var ready = pollfd(
+                fd: PQsocket(handle), events: Int16(state == PGRES_POLLING_READING ? POLLIN : POLLOUT), revents: 0)
+            guard left > .zero, poll(&ready, 1, Int32(left / .milliseconds(1))) > 0 else { return nil }
+            state = PQconnectPoll(handle)
+        }
+        guard state == PGRES_POLLING_FAILED else { return nil }
+        return message(handle).split(whereSeparator: \.isWhitespace).last.map(String.init)
+    }
+
+    /// Calls the body with the names and the values of settings, as libpq takes them.
+    private static func withPointers(
+        _ settings: [(String, String)],
+        _ body: (UnsafePointer<UnsafePointer<CChar>?>, UnsafePointer<UnsafePointer<CChar>?>) -> OpaquePointer?
+    ) -> OpaquePointer? {
         var names = settings.map { strdup($0.0) }.map { UnsafePointer($0) }
         var values = settings.map { strdup($0.1) }.map { UnsafePointer($0) }
         names.append(nil)
         values.append(nil)
         defer { for pointer in names + values { free(UnsafeMutablePointer(mutating: pointer)) } }
-        return PQconnectdbParams(names, values, 1)
+        return body(names, values)
     }
 
     private static func message(_ handle: OpaquePointer) -> String {

@@ -55,28 +55,29 @@ extension DataSourceError {
     private static let busyText =
         "Another transaction kept rows of the store locked. Close it, or try again later."
 
-    /// The error if connecting fails, from libpq's message.
-    init(connectionFailure message: String) {
+    /// The error if connecting fails.
+    ///
+    /// - Parameters:
+    ///   - message: What libpq says. Its own messages are in English; those of a server are in the server's language.
+    ///   - state: The code of the server's error; nil if there is none.
+    init(connectionFailure message: String, state: String?) {
         let cause = message.isEmpty ? "out of memory" : message
-        let refusals = [
-            "password authentication", "no password supplied", "pg_hba.conf", "authentication failed", "role \"",
-        ]
         if message.contains("session is read-only") {
             self.init(
                 .storeReadOnly, "The server is a standby, which only takes reads. Connect to the primary server.",
                 cause: cause)
-        } else if message.contains("too many c") {
+        } else if state == "53300" {
             self.init(
                 .storeUnavailable, "The server has no free connection. Raise its max_connections.", cause: cause)
         } else if message.contains("invalid integer value") || message.contains("invalid port number") {
             // Without the cause, which may show a part of a password.
             self.init(.invalidRequest, ConnectionTarget.unreadableText)
-        } else if refusals.contains(where: { message.contains($0) }) {
+        } else if state?.hasPrefix("28") == true || message.contains("no password supplied") {
             self.init(
                 .permissionDenied,
                 "The server refuses this user. Check the user, the password and the server's pg_hba.conf.",
                 cause: cause)
-        } else if message.contains("database \""), message.contains("does not exist") {
+        } else if state == "3D000" {
             self.init(
                 .notADatabase, "The server has no database with that name. Create it, or use another name.",
                 cause: cause)

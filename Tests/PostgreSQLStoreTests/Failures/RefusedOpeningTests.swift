@@ -39,6 +39,21 @@ struct RefusedOpeningTests {
         try PostgreSQLStore.open(place.options(user: role, password: "right-word")).close()
     }
 
+    /// A server says why in the language that it was set up for.
+    @Test func aRefusalInAnotherLanguageIsTheSame() throws {
+        let place = try FailurePlace()
+        place.proxy.speakAnotherLanguage()
+        let role = try makeRole(place, "foreign")
+        var error = try failure(place.options(user: role, password: "wrong-word"))
+        #expect(error.code == .permissionDenied && error.cause?.contains("es geht nicht") == true)
+        error = try failure(place.options(user: "nobody_of_that_name", password: "x"))
+        #expect(error.code == .permissionDenied)
+        var options = place.options()
+        options.connection = place.server.connectionString(database: "nowhere", port: place.proxy.port)
+        error = try failure(options)
+        #expect(error.code == .notADatabase)
+    }
+
     @Test func aUserWhoMayNotMakeAStoreIsRefused() throws {
         let place = try FailurePlace()
         let role = try makeRole(place, "weak")

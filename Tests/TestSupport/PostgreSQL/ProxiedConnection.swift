@@ -110,7 +110,7 @@ final class ProxiedConnection: Sendable {
 
     private func forwardReplies() {
         var messages = WireMessages(isFromClient: false)
-        let version = proxy.value.version
+        let (version, isForeign) = (proxy.value.version, proxy.value.isForeign)
         while true {
             let bytes = server.receive()
             guard !bytes.isEmpty else { return }
@@ -130,7 +130,7 @@ final class ProxiedConnection: Sendable {
                     met.note(answer)
                     met.finish()
                 }
-                ready += changed(message, version).bytes
+                ready += changed(message, version, isForeign).bytes
             }
             guard waitWhileStalled() else { return }
             // A client that was cut off gets nothing, but what it left with the server is waited for.
@@ -138,7 +138,8 @@ final class ProxiedConnection: Sendable {
         }
     }
 
-    private func changed(_ message: WireMessage, _ version: String?) -> WireMessage {
+    private func changed(_ message: WireMessage, _ version: String?, _ isForeign: Bool) -> WireMessage {
+        if isForeign, message.isOf("E") { return message.translated }
         guard let version, message.isOf("S"), message.strings(1) == ["server_version"] else { return message }
         return WireMessage("S", WireMessage.encoded("server_version", version))
     }

@@ -12,6 +12,7 @@ package final class TCPProxy: Sendable {
         var isStalled = false
         var isAway = false
         var version: String?
+        var isForeign = false
         var serverPort: Int
     }
 
@@ -80,6 +81,9 @@ package final class TCPProxy: Sendable {
 
     /// Makes the server say that it is of another version, to clients that connect from now on.
     package func reportVersion(_ version: String?) { state.change { $0.version = version } }
+
+    /// Makes the server's errors come in another language, to clients that connect from now on. Their codes stay.
+    package func speakAnotherLanguage() { state.change { $0.isForeign = true } }
 
     // MARK: Messages
 

@@ -32,6 +32,18 @@ struct WireMessage {
     /// The number that the body begins with.
     var number: UInt32 { body.prefix(4).reduce(0) { $0 << 8 | UInt32($1) } }
 
+    /// An error with its severity and message in another language; nothing else of it changes.
+    var translated: WireMessage {
+        let fields = body.split(separator: 0).map { field -> [UInt8] in
+            switch field.first {
+            case UInt8(ascii: "S"): Array("SSCHWERWIEGEND".utf8)
+            case UInt8(ascii: "M"): Array("Mes geht nicht".utf8)
+            default: Array(field)
+            }
+        }
+        return WireMessage("E", fields.flatMap { $0 + [0] } + [0])
+    }
+
     static func encoded(_ strings: String...) -> [UInt8] { strings.flatMap { Array($0.utf8) + [0] } }
 }
 
