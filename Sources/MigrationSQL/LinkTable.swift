@@ -67,25 +67,23 @@ extension LinkTable.EndEntity {
 extension StoredModel {
     /// The tables with the links of a relationship.
     func linkTables(of name: RelationshipName) -> [LinkTable] {
-        let side = RelationshipSide(layout.model, name)
-        guard let relationship = side.relationship else { return [] }
+        guard let relationship = layout.model.relationship(name) else { return [] }
         if storage(of: name) == .column { return columns(of: name, relationship) }
-        if let join = joins.first(where: { $0.relationship == name }) { return [linkTable(join, side)] }
-        guard let inverse = side.inverse, let other = RelationshipSide(layout.model, inverse).relationship else {
-            return []
-        }
+        if let join = joins.first(where: { $0.relationship == name }) { return [linkTable(join, relationship)] }
+        guard let inverse = layout.model.inverse(of: relationship), let other = layout.model.relationship(inverse)
+        else { return [] }
         if !other.isToMany { return columns(of: inverse, other).map(\.reversed) }
-        return joins.first { $0.relationship == inverse }.map {
-            [linkTable($0, RelationshipSide(layout.model, inverse)).reversed]
-        } ?? []
+        return joins.first { $0.relationship == inverse }.map { [linkTable($0, other).reversed] } ?? []
     }
 
     /// The place of the links of a relationship in the tables.
     func storage(of name: RelationshipName) -> LinkStorage {
         guard format == ManagedObjectModel.firstStoreFormat else { return layout.model.linkStorage(of: name) }
-        let side = RelationshipSide(layout.model, name)
-        if side.relationship?.isToMany == false { return .column }
-        if let inverse = side.inverse, RelationshipSide(layout.model, inverse).relationship?.isToMany == false {
+        let relationship = layout.model.relationship(name)
+        if relationship?.isToMany == false { return .column }
+        if let inverse = relationship.flatMap(layout.model.inverse),
+            layout.model.relationship(inverse)?.isToMany == false
+        {
             return .inverseColumn(inverse)
         }
         return layout.model.linkStorage(of: name)
@@ -119,7 +117,7 @@ extension StoredModel {
         return .always(layout.entity(named: relationship.destinationName)?.index ?? -1)
     }
 
-    private func linkTable(_ join: StoredJoin, _ side: RelationshipSide) -> LinkTable {
+    private func linkTable(_ join: StoredJoin, _ relationship: RelationshipDescription) -> LinkTable {
         func end(_ end: StoredJoin.End, _ entity: String) -> LinkTable.End {
             .init(
                 key: end.key,
@@ -128,6 +126,6 @@ extension StoredModel {
         }
         return LinkTable(
             name: join.name, source: end(join.source, join.relationship.entity),
-            destination: end(join.destination, side.relationship?.destinationName ?? ""))
+            destination: end(join.destination, relationship.destinationName))
     }
 }

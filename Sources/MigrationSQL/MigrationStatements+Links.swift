@@ -11,7 +11,7 @@ extension MigrationStatements {
 
     /// - Parameter links: The links of the old model that it gets.
     func linkSelects(_ name: RelationshipName, _ links: [LinkSource], _ tableNames: [String: String]) -> [String] {
-        guard let relationship = RelationshipSide(new.layout.model, name).relationship else { return [] }
+        guard let relationship = new.layout.model.relationship(name) else { return [] }
         let sources = numbers(under: name.entity)
         let destinations = numbers(under: relationship.destinationName)
         return links.flatMap { link in
@@ -28,8 +28,8 @@ extension MigrationStatements {
         guard let sources = plan.links[join.relationship], sources.count == 1, let source = sources.first,
             !source.isReversed, let kept = old.joins.first(where: { $0.relationship == source.relationship }),
             kept.createSQL == join.createSQL, !isMirrored(join.relationship),
-            let destination = RelationshipSide(new.layout.model, join.relationship).relationship?.destinationName,
-            let oldOne = RelationshipSide(old.layout.model, kept.relationship).relationship
+            let destination = new.layout.model.relationship(join.relationship)?.destinationName,
+            let oldOne = old.layout.model.relationship(kept.relationship)
         else { return false }
         return isKept(kept.relationship.entity, join.relationship.entity, kept.source.entity != nil)
             && isKept(oldOne.destinationName, destination, kept.destination.entity != nil)

@@ -113,8 +113,8 @@ extension StoredModel {
     /// The inverse of a one-to-one relationship whose links the first format had in a second column.
     func secondColumn(of name: RelationshipName) -> RelationshipName? {
         guard format == ManagedObjectModel.firstStoreFormat else { return nil }
-        let side = RelationshipSide(layout.model, name)
-        guard let relationship = side.relationship, !relationship.isToMany, let inverse = side.inverse, inverse != name,
+        guard let relationship = layout.model.relationship(name), !relationship.isToMany,
+            let inverse = layout.model.inverse(of: relationship), inverse != name,
             layout.model.storedInverse(of: relationship)?.isToMany == false
         else { return nil }
         return inverse

@@ -126,7 +126,7 @@ package struct RowCopy {
         let oldModel = migration.old.layout.model
         let lineage = oldModel.entity(named: old.layout.name).map { oldModel.lineage(of: $0).map(\.name) } ?? []
         guard let source = migration.plan.links[name]?.first(where: { lineage.contains($0.relationship.entity) }),
-            !source.isReversed, let oldOne = RelationshipSide(oldModel, source.relationship).relationship,
+            !source.isReversed, let oldOne = oldModel.relationship(source.relationship),
             let column = old.layout.column(named: oldOne.name)
         else { return ("NULL", "NULL", "NULL") }
         let key = old.terms[column]

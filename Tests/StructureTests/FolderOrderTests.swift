@@ -2,11 +2,12 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The folders of each target from the bottom to the top: the code of a folder names types of its own and of those below it.
+/// The folders inside each folder from the bottom to the top: the code of a folder names types and members of its own and of those
+/// below it.
 ///
 /// So nobody has to know the upper folders to understand a lower one, and there is no circle.
 struct FolderOrderTests {
-    /// What is not in a folder is above all of them.
+    /// Below `Sources`. The folder's own files are `.`; without it they are above all of its folders.
     private static let orders: [String: [String]] = [
         "ManagedModel": ["Model", "Columns", "Derivation", "Text", "Validation", "Hash", "Migration", "Stored"],
         "ModelReader": ["Values", "Report", "XML", "Build", "Link", "Bundle"],
@@ -14,8 +15,10 @@ struct FolderOrderTests {
         "RowStore": [
             "Rows", "Errors", "Locking", "Changes", "Layout", "Queries", "Sharing", "Store", "InMemory", "Opening",
         ],
+        "RowStore/Queries": ["Budget", "Text", "Values", ".", "Joins"],
         "SQLiteStore": [
-            "Schema", "Connection", "Files", "Probe", "Sharing", "Migration", "Reading", "Opening", "Writing",
+            "Schema", "Connection", "Queries", "Files", "Probe", "Sharing", "Migration", "Reading", "Opening",
+            "Writing",
         ],
         "PostgreSQLStore": [
             "Connection", "Queries", "Schema", "Sharing", "Migration", "Opening", "Reading", "Writing",
@@ -25,83 +28,121 @@ struct FolderOrderTests {
             "Editing", "Relationships", "Private", "LiveQueries", "Main", "Drafts", "DataSource", "Container", "Lists",
             "Transfer",
         ],
+        "CoreDataSource/Root": ["Feed", "Pending", "Leases"],
+        "CoreDataSource/Query": ["KeyPaths", "Tree", "Format", "Macro", "Resolve", "Typed", "Request"],
+        "CoreDataSource/LiveQueries": ["Engine", "Live"],
+        "CoreDataSource/Drafts": ["Context", "Merge"],
+        "CoreDataSource/DataSource": ["Lists"],
+        "CoreDataSource/Lists": ["Updates", "Observable", "Diffable"],
         "ModelResetCommands": [
             "Output", "Stores", "Arguments", "Diagram", "Comparison", "Inspection", "Lock", "Commands",
         ],
+        "Examples": ["AddressBook", "DebianControl", "PackageCatalog"],
+        "Examples/DebianControl": ["Control", "Packages"],
+        "Examples/PackageCatalog": ["Report", "Input", "Arguments", "Catalog", "Watch"],
     ]
 
-    @Test(arguments: orders.keys.sorted())
-    func noFolderNamesATypeOfAFolderAboveIt(target: String) throws {
-        let order = try #require(Self.orders[target])
-        let files = try SourceFile.all(of: target)
-        let folders = Set(files.map(\.folder)).subtracting([""])
-        #expect(folders == Set(order), "every folder has a place in the order")
-        func height(_ folder: String) -> Int { order.firstIndex(of: folder) ?? order.count }
-        // A name that two folders use says nothing.
-        var heights: [String: Int] = [:]
-        for (name, declarations) in Dictionary(grouping: files.flatMap(\.declarations), by: \.name) {
-            let found = Set(declarations.map { height($0.folder) })
-            if found.count == 1 { heights[name] = found.first }
+    /// Members of types of the standard library, which lower folders use.
+    private static let standardMembers: Set<String> = [
+        ".endIndex", ".isFinite", ".lowerBound", ".makeIterator", ".removeFirst", ".removeValue", ".startIndex",
+        ".underestimatedCount",
+    ]
+
+    private static let files = Result { try SourceFile.all() }
+
+    @Test func everyFolderWithFoldersHasAnOrder() throws {
+        let folders = try Self.files.get().flatMap { file in
+            (1..<max(1, file.folders.count)).map { file.folders.prefix($0).joined(separator: "/") }
         }
-        #expect(heights.count > files.count / 3, "types were found")
+        #expect(Set(folders) == Set(Self.orders.keys))
+    }
+
+    @Test(arguments: orders.keys.sorted())
+    func noFolderNamesWhatIsInAFolderAboveIt(parent: String) throws {
+        let order = try #require(Self.orders[parent])
+        let all = try Self.files.get()
+        let files = all.filter { $0.path.hasPrefix(parent + "/") }
+        let found = Set(files.map { $0.folder(in: parent) })
+        #expect(found.union(["."]) == Set(order + ["."]), "every folder has a place in the order")
+        func height(_ file: SourceFile) -> Int { order.firstIndex(of: file.folder(in: parent)) ?? order.count }
+        // A name that two folders use says nothing, and neither does a member that other code has, too.
+        var heights: [String: Set<Int>] = [:]
+        for file in files { for name in file.declarations { heights[name, default: []].insert(height(file)) } }
+        let others = all.lazy.filter { !$0.path.hasPrefix(parent + "/") }.flatMap(\.declarations)
+        for name in Self.standardMembers.union(others.filter { $0.hasPrefix(".") }) { heights[name] = nil }
+        #expect(heights.count > files.count / 3, "names were found")
         for file in files {
-            let above = file.names.filter { heights[$0].map { $0 > height(file.folder) } ?? false }
+            let above = file.names.filter { name in
+                guard let heights = heights[name], heights.count == 1 else { return false }
+                return heights.contains { $0 > height(file) }
+            }
             #expect(above.isEmpty, "\(file.path) is below \(above.sorted())")
         }
     }
 
     @Test func namesInCommentsAndStringsAreNone() {
         let file = SourceFile(
-            target: "T", path: "A/B.swift",
+            path: "T/A/B.swift",
             text: """
                 /// A ``Comment``. /* Not this */
                 public final class One: Two { /* Three
                   Four */ let text = "Five \\"Six" // Seven
                     struct Inner {}
+                    private(set) var innerText = one.otherText(.someCase)
                 }
                 let long = \"""
                     Eight
                     \"""
                 extension Nine {}
                 """)
-        #expect(file.folder == "A")
-        #expect(file.declarations.map(\.name) == ["One"])
-        #expect(file.names.isSuperset(of: ["One", "Two", "Inner", "Nine"]))
-        #expect(file.names.isDisjoint(with: ["Comment", "Not", "Three", "Four", "Five", "Six", "Seven", "Eight"]))
+        #expect(file.folder(in: "T") == "A")
+        #expect(file.folder(in: "T/A") == ".")
+        #expect(file.declarations == ["One", ".innerText"])
+        #expect(file.names.isSuperset(of: ["One", "Two", "Inner", "Nine", ".otherText"]))
+        #expect(
+            file.names.isDisjoint(with: [
+                "Comment", "Not", "Three", "Four", "Five", "Six", "Seven", "Eight", ".someCase",
+            ]))
     }
 }
 
-/// A Swift file of the package, as names.
+/// A Swift file of the package, as names. Those of members have a dot and several words: `.innerText`.
 private struct SourceFile {
-    /// From the folder of the target.
+    /// Below `Sources`.
     let path: String
-    /// The outermost folder; empty for a file that is in none.
-    let folder: String
-    /// The types that are declared outside of all others.
-    let declarations: [(name: String, folder: String)]
-    /// Every word of the code.
+    /// The types that are declared outside of all others, and members.
+    let declarations: Set<String>
+    /// Every type and every member in the code.
     let names: Set<String>
 
-    init(target: String, path: String, text: String) {
+    init(path: String, text: String) {
         self.path = path
-        let parts = path.split(separator: "/")
-        folder = parts.count > 1 ? String(parts[0]) : ""
         let code = text.replacing(/"""[\s\S]*?"""/, with: "").replacing(/\/\*[\s\S]*?\*\//, with: "")
             .replacing(/\/\/[^\n]*/, with: "").replacing(/"(\\.|[^"\\\n])*"/, with: "")
-        let declaration =
+        let type =
             /^(?:@\w+ |public |package |internal |final |open |indirect )*(?:struct|class|enum|protocol|actor) (\w+)/
             .anchorsMatchLineEndings()
-        let folder = folder
-        declarations = code.matches(of: declaration).map { (String($0.output.1), folder) }
-        names = Set(code.matches(of: /\b[A-Z]\w*/).map { String($0.output) })
+        let member = /\b(?:func|var|let) ([a-z]\w*[A-Z]\w*)/
+        declarations = Set(code.matches(of: type).map { String($0.output.1) })
+            .union(code.matches(of: member).map { ".\($0.output.1)" })
+        // A member without its owner is mostly a case.
+        let owned = code.replacing(/[\s(\[{]\.[a-z]\w*/, with: "")
+        names = Set(owned.matches(of: /\b[A-Z]\w*|\.[a-z]\w*/).map { String($0.output) })
     }
 
-    static func all(of target: String) throws -> [SourceFile] {
-        let folder = PackageFiles.root.appending(components: "Sources", target)
+    var folders: [Substring] { path.split(separator: "/").dropLast() }
+
+    /// The folder right inside that one in which the file is; `.` for the folder itself.
+    func folder(in parent: String) -> String {
+        let rest = path.dropFirst(parent.count + 1).split(separator: "/")
+        return rest.count > 1 ? String(rest[0]) : "."
+    }
+
+    static func all() throws -> [SourceFile] {
+        let folder = PackageFiles.root.appending(path: "Sources")
         let paths = try FileManager.default.subpathsOfDirectory(atPath: folder.path)
         return try paths.filter { $0.hasSuffix(".swift") }.map { path in
-            let text = try String(contentsOf: folder.appending(path: path), encoding: .utf8)
-            return SourceFile(target: target, path: path, text: text)
+            SourceFile(path: path, text: try String(contentsOf: folder.appending(path: path), encoding: .utf8))
         }
     }
 }

@@ -9,15 +9,14 @@ open class AnyDataSource {
     /// Where batches run.
     package nonisolated let tier: PrivateTier
     package nonisolated let mainTier: MainTier
-    /// The lists that are registered, by data key.
-    var boundLists: [String: BoundList] = [:]
-    /// The calls that are filling lists off the main actor, by data key.
-    var registrations: [String: Registration] = [:]
+    /// The lists that are registered.
+    let boundLists: BoundLists
 
     /// Only a container makes data sources.
     public required init(_ binding: borrowing DataSourceBinding) {
         tier = binding.tier
         mainTier = binding.mainTier
+        boundLists = BoundLists(binding.mainTier)
         tier.source.setHandler { [weak self] in self?.handleError($0) }
     }
 

@@ -19,6 +19,10 @@ public struct SyncReport: Sendable, Hashable {
     public var duplicates = 0
     /// Values for which the hook returned nil.
     public var ignored = 0
+    /// Objects that hooks inserted beside those of the list.
+    public var insertedChildren = 0
+    /// Objects beside those of the list that have at least one value that differs from before.
+    public var updatedChildren = 0
     /// Objects that a `sweep` in the hook deleted, because the list of their parent lacks them.
     public var deletedChildren = 0
     /// Objects that the list of their parent lacks and that were kept, because the sync or the sweep may not delete them, or
@@ -35,6 +39,10 @@ public struct SyncReport: Sendable, Hashable {
         public var updated: [ManagedObjectID] = []
         /// Objects that are gone.
         public var deleted: [ManagedObjectID] = []
+        /// New objects beside those of the list.
+        public var insertedChildren: [ManagedObjectID] = []
+        /// Objects beside those of the list that have at least one changed value.
+        public var updatedChildren: [ManagedObjectID] = []
         /// Swept objects that are gone.
         public var deletedChildren: [ManagedObjectID] = []
 

@@ -52,17 +52,23 @@ struct SyncSweep {
         report.deletedChildren = children.deleted.count
         report.keptChildren = children.kept
         report.ids?.deletedChildren = children.deleted
-        let isEmpty = met.isEmpty
         for object in met { count(object, in: context) }
+        try deleteMissing(stored, in: context)
+        countChildren(in: context)
+        return report
+    }
+
+    /// Deletes the objects of the scope that the list lacks.
+    private mutating func deleteMissing(_ stored: [ManagedObject], in context: PrivateContext) throws {
         let missing = stored.filter { $0.syncMark != mark && !$0.isDeleted }
         guard rules.deletes, !missing.isEmpty else {
             report.kept = missing.count
-            return report
+            return
         }
-        if isEmpty && !rules.options.contains(.allowsEmpty) { throw emptyList(missing.count) }
+        if met.isEmpty && !rules.options.contains(.allowsEmpty) { throw emptyList(missing.count) }
         if report.ignored > 0 && !rules.options.contains(.allowsIgnoredValues) {
             report.kept = missing.count
-            return report
+            return
         }
         if rules.deletion.refuses(missing.count, of: stored.count) {
             throw rules.deletion.tooMuch(
@@ -73,7 +79,19 @@ struct SyncSweep {
             context.delete(object)
         }
         report.deleted = missing.count
-        return report
+    }
+
+    /// Counts what the hooks have done beside the objects of the list.
+    private mutating func countChildren(in context: PrivateContext) {
+        for object in context.changed where object.syncMark != mark {
+            if object.state == .inserted {
+                report.insertedChildren += 1
+                report.ids?.insertedChildren.append(object.objectID)
+            } else if object.state == .edited, object.hasEdits {
+                report.updatedChildren += 1
+                report.ids?.updatedChildren.append(object.objectID)
+            }
+        }
     }
 
     private mutating func count(_ object: ManagedObject, in context: PrivateContext) {

@@ -33,8 +33,7 @@ struct Batch {
         let use = try useLeases()
         defer { if let use { stack.root.leases?.endUse(use) } }
         let epochs = use?.epochs ?? []
-        // The previous holder of the leases may have saved; without this a hook would build on older rows.
-        if leases != nil { try stack.root.follow() }
+        if use == nil { try followToRead() }
         begin()
         defer { end() }
         context.ahead.begin(newestSave: stack.root.headStartStore == nil ? nil : stack.root.newestSave)
@@ -58,6 +57,7 @@ struct Batch {
 
     /// Runs the work, checks what a save of it would write, and takes everything back.
     func rehearse<Result>(_ work: (PrivateContext) throws -> Result) throws -> Result {
+        try followToRead()
         begin()
         defer {
             takeBack()
@@ -72,10 +72,23 @@ struct Batch {
         return result
     }
 
-    /// Waits until no other process may change what the batch may change.
+    /// Waits until no other process may change what the batch may change, and adds what others have saved before to the log.
     private func useLeases() throws(DataSourceError) -> LeaseUse? {
         guard let leases, let keeper = stack.root.leases else { return nil }
-        return try keeper.use(leases, for: source.name)
+        while true {
+            let use = try keeper.use(leases, for: source.name)
+            var isHeld = false
+            defer { if !isHeld { keeper.endUse(use) } }
+            isHeld = try keeper.follow(before: use)
+            if isHeld { return use }
+        }
+    }
+
+    /// Adds to the log what others have saved, for a batch that only reads. In a file it is done at each beginning.
+    private func followToRead() throws(DataSourceError) {
+        guard stack.root.store.isRemote, let keeper = stack.root.leases else { return }
+        let owned = ([context] + others).flatMap(\.bindings).filter(\.isOwned).map(\.layout.index)
+        try keeper.follow(beforeReading: Set(owned))
     }
 
     /// Takes in the changes of the contexts' rows since their last batches.

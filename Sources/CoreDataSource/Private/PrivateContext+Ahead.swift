@@ -5,7 +5,7 @@ internal import RowStore
 /// A large save would otherwise use one core for its hooks, and then one for SQLite. It is tried only while no other data source
 /// saves: everybody else takes precedence.
 struct BatchAhead {
-    /// How many rows are handed over at once. It bounds how long the save of another data source has to wait: one to two milliseconds.
+    /// How many rows are handed over at once.
     static let partSize = 256
     /// The fewest inserted objects of an entity for which it is tried.
     static let threshold = 1024

@@ -126,7 +126,10 @@ extension PrivateContext {
             var row = stored.row.setting(values)
             for derivation in binding.derivations { derivation.apply(to: &row, layout) }
             row.compact(layout)
-            try checkRules(row, binding, &failures)
+            let known = failures.count
+            checkRules(row, binding, &failures)
+            for place in known..<failures.count { failures[place].message += " It is \(layout.name)/\(stored.key)." }
+            try throwIfMany(failures)
             changes.updated.append(
                 UpdatedRow(
                     key: stored.key, row: row, previous: stored.row,

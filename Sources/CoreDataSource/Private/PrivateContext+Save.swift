@@ -92,7 +92,8 @@ extension PrivateContext {
     private func validate(
         _ object: ManagedObject, _ failures: inout [DataSourceError], _ duplicates: inout Set<UniqueValues>
     ) throws(DataSourceError) {
-        try checkRules(object.row, bindings[object.layout.index], &failures)
+        let known = failures.count
+        checkRules(object.row, bindings[object.layout.index], &failures)
         for constraint in object.layout.constraints.indices where object.checkedConstraint != Int32(constraint) {
             if try isUnique(object, constraint) { continue }
             // Both objects of a pair have the values.
@@ -100,7 +101,18 @@ extension PrivateContext {
                 failures.append(notUnique(object, constraint))
             }
         }
-        if failures.count >= 100 { try throwFailures(failures) }
+        if failures.count > known { name(object, in: &failures[known...]) }
+        try throwIfMany(failures)
+    }
+
+    /// Adds to errors which object they are about.
+    private func name(_ object: ManagedObject, in failures: inout ArraySlice<DataSourceError>) {
+        let index = object.isInserted ? bindings[object.layout.index].inserted.firstIndex { $0 === object } : nil
+        let name = index.map { "the new \(object.layout.name) number \($0 + 1) of this save" }
+        for place in failures.indices {
+            failures[place].objectIndex = index
+            failures[place].message += " It is \(name ?? object.objectID.description)."
+        }
     }
 
     func hasSharedConstraints() -> Bool {

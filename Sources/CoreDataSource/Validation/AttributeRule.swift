@@ -74,13 +74,24 @@ struct AttributeRule {
     }
 
     private func outside(_ isLow: Bool?, _ isHigh: Bool?) -> String? {
-        if isLow == true { return "is less than the minimum in the model." }
-        if isHigh == true { return "is greater than the maximum in the model." }
+        if isLow == true, let minimum { return "is less than \(minimum.bound), the minimum in the model." }
+        if isHigh == true, let maximum { return "is greater than \(maximum.bound), the maximum in the model." }
         return nil
     }
 }
 
 extension AttributeValue {
+    /// As it is written in a message.
+    fileprivate var bound: String {
+        switch self {
+        case .integer(let value): "\(value)"
+        case .double(let value): "\(value)"
+        case .date(let value): Date(timeIntervalSinceReferenceDate: value).formatted(.iso8601)
+        case .decimal(let value): "\(value)"
+        case .boolean, .string, .uuid: "the value"
+        }
+    }
+
     fileprivate var asDouble: Double? {
         switch self {
         case .integer(let value): Double(value)

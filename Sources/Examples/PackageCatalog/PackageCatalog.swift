@@ -79,12 +79,3 @@ struct PackageCatalog {
         exit(status)
     }
 }
-
-/// An error that is not the store's.
-struct CatalogError: Error, CustomStringConvertible {
-    var description: String
-
-    init(_ description: String) {
-        self.description = description
-    }
-}

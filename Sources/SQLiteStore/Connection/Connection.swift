@@ -105,11 +105,13 @@ extension Connection {
         return statement
     }
 
-    /// The statement of a query, with its values bound. It is prepared once for each SQL that is repeated.
-    func statement(_ query: QueryStatement) throws(DataSourceError) -> Statement {
-        let known = queries[query.sql]
-        let statement = if let known { known } else { try prepare(query) }
-        for (position, value) in query.values.enumerated() {
+    /// The statement of a query, with its values bound. It is prepared once for each SQL that is kept.
+    func statement(
+        _ sql: String, _ values: [BoundValue], sortedBy sort: [SortKey], isKept: Bool
+    ) throws(DataSourceError) -> Statement {
+        let known = queries[sql]
+        let statement = if let known { known } else { try prepare(sql, sortedBy: sort, isKept: isKept) }
+        for (position, value) in values.enumerated() {
             let code = statement.bind(value, Int32(position + 1))
             guard code == SQLITE_OK else {
                 statement.clear()
@@ -119,12 +121,14 @@ extension Connection {
         return statement
     }
 
-    private func prepare(_ query: QueryStatement) throws(DataSourceError) -> Statement {
-        try add(collationsOf: query.sort)
-        let statement = try prepare(query.sql)
-        guard query.isKept else { return statement }
+    private func prepare(
+        _ sql: String, sortedBy sort: [SortKey], isKept: Bool
+    ) throws(DataSourceError) -> Statement {
+        try add(collationsOf: sort)
+        let statement = try prepare(sql)
+        guard isKept else { return statement }
         if queries.count >= Connection.queryLimit { queries.removeAll(keepingCapacity: true) }
-        queries[query.sql] = statement
+        queries[sql] = statement
         return statement
     }
 

@@ -12,7 +12,7 @@ final class BoundList: ListSubscriber {
     private let main: MainTier
     let page: ListPage
     /// Where it is registered.
-    private weak var source: AnyDataSource?
+    private weak var lists: BoundLists?
     /// What has not been reported while the list is paused.
     private var missed: NetChanges?
     /// Whether it is still registered.
@@ -20,13 +20,13 @@ final class BoundList: ListSubscriber {
 
     /// - Parameter page: Makes its objects.
     init(
-        _ engine: ListEngine, _ page: ListPage, _ source: AnyDataSource, _ dataKey: String,
+        _ engine: ListEngine, _ page: ListPage, _ lists: BoundLists, _ dataKey: String,
         _ delegate: any DataSourceDelegate
     ) {
         self.engine = engine
         self.page = page
-        self.source = source
-        main = source.mainTier
+        self.lists = lists
+        main = lists.main
         self.dataKey = dataKey
         self.delegate = delegate
         shown = engine.state
@@ -71,7 +71,7 @@ final class BoundList: ListSubscriber {
     }
 
     func notify(_ report: ListReport) {
-        if delegate == nil { source?.removeListsWithoutDelegate() }
+        if delegate == nil { lists?.removeListsWithoutDelegate() }
         if missed != nil {
             missed?.add(report.net, to: engine.query)
             return

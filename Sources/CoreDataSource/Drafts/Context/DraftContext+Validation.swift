@@ -27,6 +27,7 @@ extension DraftContext {
         var failures: [DataSourceError] = []
         for object in changed where object.hasChanges && !object.isDeleted {
             try checkValues(of: object, &failures)
+            try throwIfMany(failures)
         }
         do {
             failures += try relationshipFailures()
@@ -39,7 +40,7 @@ extension DraftContext {
     private func checkValues(
         of object: ManagedObject, _ failures: inout [DataSourceError]
     ) throws(DataSourceError) {
-        try checkRules(object.row, bindings[object.layout.index], &failures)
+        checkRules(object.row, bindings[object.layout.index], &failures)
         guard object.hasChanges else { return }
         for constraint in object.layout.constraints.indices where try !isUnique(object, constraint) {
             failures.append(notUnique(object, constraint))

@@ -136,6 +136,11 @@ public final class LiveList<Object: ManagedObject> {
     }
 }
 
+extension LiveList: @MainActor CustomStringConvertible {
+    /// The size of the list: `LiveList of ContactEntity (12 rows in 3 sections)`.
+    public var description: String { "LiveList of \(Object.entityName) (\(snapshot.size))" }
+}
+
 extension AnyDataSource {
     /// A list to observe, filled at once: see ``LiveList``.
     ///

@@ -2,7 +2,8 @@ extension ListSnapshot: CustomStringConvertible {
     /// The size of the snapshot: `ListSnapshot of ContactEntity (12 rows in 3 sections)`.
     public var description: String { "ListSnapshot of \(Object.entityName) (\(size))" }
 
-    fileprivate var size: String {
+    /// `12 rows in 3 sections`.
+    var size: String {
         let rows = count == 1 ? "1 row" : "\(count) rows"
         return state.query.order.section == nil
             ? rows : rows + (sectionCount == 1 ? " in 1 section" : " in \(sectionCount) sections")
@@ -12,11 +13,6 @@ extension ListSnapshot: CustomStringConvertible {
 extension ListRow: CustomStringConvertible {
     /// The id and the values, as in ``ManagedObject/description``.
     public var description: String { reader.layout.entities[row.entity].description(row.key, row.row) }
-}
-
-extension LiveList: @MainActor CustomStringConvertible {
-    /// The size of the list: `LiveList of ContactEntity (12 rows in 3 sections)`.
-    public var description: String { "LiveList of \(Object.entityName) (\(snapshot.size))" }
 }
 
 extension ListDifference: CustomStringConvertible {

@@ -40,6 +40,7 @@ final class ListHub {
 
     /// The engine of a query, filled: an existing one that is up to date, or a new one whose rows are read now.
     func engine(_ key: ListKey, _ query: ListQuery) throws(DataSourceError) -> ListEngine {
+        try stack.root.checkOpen()
         if let engine = find(key), !engine.isBehind { return engine }
         return add(ListEngine(key, query, try .read(query, stack.root, stack.layout), self))
     }
@@ -53,7 +54,7 @@ final class ListHub {
     ///
     /// - Throws: What the store throws; `storeClosed`; `CancellationError`.
     func filledEngine(_ key: ListKey, _ query: ListQuery) async throws -> ListEngine {
-        if isFinished { throw RootContext.closed }
+        try stack.root.checkOpen()
         if let engine = find(key), engine.isFilled, !engine.isBehind { return engine }
         let engine = add(ListEngine(key, query, nil, self))
         let first = FirstRows(of: engine)

@@ -97,18 +97,3 @@ struct PredicateResolver {
         DataSourceError(.unsupportedQuery, "\(what).", entityName: layout.name)
     }
 }
-
-extension PredicateTree.Node {
-    /// The terms of one connective, however deeply they are nested: thousands of terms are not thousands of recursive calls.
-    func operands(isAnd: Bool) -> [Self] {
-        var operands: [Self] = []
-        var rest = [self]
-        while let node = rest.popLast() {
-            switch node {
-            case .and(let parts) where isAnd, .or(let parts) where !isAnd: rest += parts.reversed()
-            default: operands.append(node)
-            }
-        }
-        return operands
-    }
-}

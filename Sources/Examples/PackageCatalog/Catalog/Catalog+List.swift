@@ -1,13 +1,6 @@
 internal import CoreDataSource
 internal import Foundation
 
-/// Which packages to list.
-struct ListFilter: Equatable {
-    var section: String?
-    var search: String?
-    var limit: Int?
-}
-
 extension Catalog {
     /// Prints the packages, sorted by name, one line each.
     func list(_ filter: ListFilter) throws {

@@ -33,22 +33,6 @@ struct RowChange {
     }
 }
 
-/// What a watch follows.
-enum WatchSubject: Equatable {
-    /// All packages, or those of a section.
-    case packages(section: String?)
-    /// What depends on the packages of a name, or on what they provide.
-    case dependants(of: String)
-
-    /// The noun for the rows.
-    var noun: String {
-        switch self {
-        case .packages: "packages"
-        case .dependants: "dependants"
-        }
-    }
-}
-
 /// Where the list is shown.
 @MainActor
 protocol ListView {

@@ -77,10 +77,6 @@ private func order<Value: Comparable>(_ one: Value, _ other: Value) -> Int {
     one < other ? -1 : one > other ? 1 : 0
 }
 
-package func compareBytes(_ one: [UInt8], _ other: [UInt8]) -> Int {
-    one.withUnsafeBytes { one in other.withUnsafeBytes { compareBytes(one, $0) } }
-}
-
 extension RowValue {
     /// A number as a decimal string; nil for NaN. Infinities are beyond all other numbers.
     package var decimalText: String? {

@@ -140,16 +140,7 @@ public struct FetchPredicate<Object: ManagedObject>: Sendable, Hashable {
     public var variables: Set<String> { tree.variables }
 }
 
-/// A predicate of any class, as an argument of a format.
-protocol PredicateTreeConvertible {
-    var tree: PredicateTree { get }
-}
-
 extension FetchPredicate: PredicateTreeConvertible {}
-
-extension PredicateTree: PredicateTreeConvertible {
-    var tree: PredicateTree { self }
-}
 
 extension FetchPredicate: CustomStringConvertible {
     /// ``predicateFormat``.

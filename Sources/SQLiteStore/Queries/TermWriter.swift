@@ -219,15 +219,6 @@ struct TermWriter {
     }
 }
 
-/// What a parameter of a query stands for.
-enum BoundValue {
-    case one(RowValue)
-    /// A list that is too long for parameters.
-    case list(ListedValues)
-    /// A predicate that SQLite cannot express.
-    case test(RowMatcher)
-}
-
 extension RowPredicate {
     /// The result if it is the same for all stored rows; nil if the rows must be tested.
     fileprivate func truth(_ layout: EntityLayout) -> Bool? {

@@ -33,7 +33,7 @@ extension AnyDataSource {
         let (key, query) = try mainTier.listQuery(ListRequest(request, sectionBy))
         mainTier.prepareToFetch()
         let engine = try mainTier.lists.engine(key, query)
-        bind(engine, ListPage(request, mainTier), dataKey, delegate)
+        boundLists.bind(engine, ListPage(request, mainTier), dataKey, delegate)
     }
 
     /// Binds a list to a delegate as ``register(_:dataKey:_:sectionBy:)`` does, but reads its rows off the main actor first.
@@ -59,19 +59,11 @@ extension AnyDataSource {
     ) async throws {
         let (key, query) = try mainTier.listQuery(ListRequest(request, sectionBy))
         mainTier.prepareToFetch()
-        let registration = Registration()
-        registrations[dataKey] = registration
-        defer { if registrations[dataKey] === registration { registrations[dataKey] = nil } }
+        let registration = boundLists.beginFilling(dataKey)
+        defer { boundLists.endFilling(dataKey, registration) }
         let engine = try await mainTier.lists.filledEngine(key, query)
-        guard registrations[dataKey] === registration else { throw CancellationError() }
-        bind(engine, ListPage(request, mainTier), dataKey, delegate)
-    }
-
-    private func bind(
-        _ engine: ListEngine, _ page: ListPage, _ dataKey: String, _ delegate: any DataSourceDelegate
-    ) {
-        unregister(dataKey: dataKey)
-        boundLists[dataKey] = BoundList(engine, page, self, dataKey, delegate)
+        guard boundLists.isFilling(dataKey, registration) else { throw CancellationError() }
+        boundLists.bind(engine, ListPage(request, mainTier), dataKey, delegate)
     }
 
     /// Makes a list begin elsewhere, for example at another page. Only the rows that it then shows are read, and a few more. If
@@ -91,51 +83,25 @@ extension AnyDataSource {
     /// - Throws: `invalidPredicate` if the cursor belongs to an object that the list cannot contain, and what the store throws;
     ///   the list stays where it is then.
     public func moveWindow(dataKey: String, after cursor: FetchCursor?) throws {
-        guard let list = boundList(dataKey), let delegate = list.delegate else { return }
-        bind(try mainTier.moved(list.engine, after: cursor), list.page, dataKey, delegate)
+        guard let list = boundLists[dataKey], let delegate = list.delegate else { return }
+        boundLists.bind(try mainTier.moved(list.engine, after: cursor), list.page, dataKey, delegate)
     }
 
     /// Ends a list: its delegate is not called again. Does nothing if the key is not registered.
     public func unregister(dataKey: String) {
-        removeListsWithoutDelegate()
-        registrations[dataKey] = nil
-        boundLists.removeValue(forKey: dataKey)?.end()
+        boundLists.remove(dataKey)
     }
 
     /// The names of the lists that have a delegate, in alphabetical order.
-    public var dataKeys: [String] {
-        removeListsWithoutDelegate()
-        return boundLists.keys.sorted()
-    }
+    public var dataKeys: [String] { boundLists.dataKeys }
 
     /// Stops reporting until ``resume(dataKey:)``, for a list that is off the screen. The list keeps showing its present state.
     public func pause(dataKey: String) {
-        boundList(dataKey)?.pause()
+        boundLists[dataKey]?.pause()
     }
 
     /// Reports at once, as one group, everything that changed since ``pause(dataKey:)``, and then every change again.
     public func resume(dataKey: String) {
-        boundList(dataKey)?.resume()
-    }
-
-    /// The list of that name, if its delegate still exists.
-    func boundList(_ dataKey: String) -> BoundList? {
-        guard let list = boundLists[dataKey] else { return nil }
-        if list.delegate == nil {
-            removeListsWithoutDelegate()
-            return nil
-        }
-        return list
-    }
-
-    /// Ends the lists whose delegates are gone.
-    func removeListsWithoutDelegate() {
-        for (dataKey, list) in boundLists where list.delegate == nil {
-            list.end()
-            boundLists[dataKey] = nil
-        }
+        boundLists[dataKey]?.resume()
     }
 }
-
-/// A call that is filling a list.
-final class Registration {}

@@ -6,7 +6,7 @@ public import Foundation
 extension AnyDataSource {
     /// How many sections a list has; 1 without a section key, even if it is empty.
     public func numberOfSections(_ dataKey: String) -> Int {
-        boundList(dataKey)?.shown.sectionCount ?? 0
+        boundLists[dataKey]?.shown.sectionCount ?? 0
     }
 
     /// How many objects a section has; 0 if there is no such section.
@@ -15,7 +15,7 @@ extension AnyDataSource {
     ///   - dataKey: The name under which the list was registered.
     ///   - section: The section's index, counted from 0.
     public func numberOfItems(_ dataKey: String, inSection section: Int) -> Int {
-        guard let shown = boundList(dataKey)?.shown, section >= 0, section < shown.sectionCount else { return 0 }
+        guard let shown = boundLists[dataKey]?.shown, section >= 0, section < shown.sectionCount else { return 0 }
         return shown.range(ofSection: section).count
     }
 
@@ -32,7 +32,7 @@ extension AnyDataSource {
     public func object<Object: ManagedObject>(
         at indexPath: IndexPath, dataKey: String, as type: Object.Type = ManagedObject.self
     ) -> Object? {
-        boundList(dataKey)?.object(at: indexPath) as? Object
+        boundLists[dataKey]?.object(at: indexPath) as? Object
     }
 
     /// The place of an object in a list; nil if the list does not show it.
@@ -41,7 +41,7 @@ extension AnyDataSource {
     ///   - id: The object's id.
     ///   - dataKey: The name under which the list was registered.
     public func indexPath(of id: ManagedObjectID, dataKey: String) -> IndexPath? {
-        guard let shown = boundList(dataKey)?.shown else { return nil }
+        guard let shown = boundLists[dataKey]?.shown else { return nil }
         return shown.index(ofKey: id.key).map(shown.indexPath)
     }
 
@@ -51,7 +51,7 @@ extension AnyDataSource {
     ///   - section: The section's index, counted from 0.
     ///   - dataKey: The name under which the list was registered.
     public func sectionInfo(at section: Int, dataKey: String) -> ListSection? {
-        guard let shown = boundList(dataKey)?.shown, section >= 0, section < shown.sectionCount else { return nil }
+        guard let shown = boundLists[dataKey]?.shown, section >= 0, section < shown.sectionCount else { return nil }
         return ListSection(section, of: shown)
     }
 
@@ -63,13 +63,13 @@ extension AnyDataSource {
     public func allObjects<Object: ManagedObject>(
         dataKey: String, as type: Object.Type = ManagedObject.self
     ) -> [Object] {
-        boundList(dataKey)?.allObjects.compactMap { $0 as? Object } ?? []
+        boundLists[dataKey]?.allObjects.compactMap { $0 as? Object } ?? []
     }
 
     /// A title for each section, for an index along the list; see
     /// ``DataSourceDelegate/sectionIndexTitle(forSectionName:dataKey:)``.
     public func sectionIndexTitles(dataKey: String) -> [String] {
-        guard let list = boundList(dataKey), let delegate = list.delegate else { return [] }
+        guard let list = boundLists[dataKey], let delegate = list.delegate else { return [] }
         return list.shown.sections.compactMap {
             delegate.sectionIndexTitle(forSectionName: $0.name, dataKey: dataKey)
         }
@@ -78,6 +78,6 @@ extension AnyDataSource {
     /// Why a list last changed: which saves of which data sources, what they changed, and what the update cost; and whether the
     /// list queries the store after each save.
     public func lastUpdateReason(dataKey: String) -> ListReason? {
-        boundList(dataKey).map { mainTier.explained($0.engine.lastUpdateReason, $0.engine.query) }
+        boundLists[dataKey].map { mainTier.explained($0.engine.lastUpdateReason, $0.engine.query) }
     }
 }

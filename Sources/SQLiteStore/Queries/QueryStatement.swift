@@ -149,6 +149,13 @@ struct QueryStatement {
     }
 }
 
+extension Connection {
+    /// The statement of a query, with its values bound.
+    func statement(_ query: QueryStatement) throws(DataSourceError) -> Statement {
+        try statement(query.sql, query.values, sortedBy: query.sort, isKept: query.isKept)
+    }
+}
+
 extension EntityTable {
     fileprivate func sortTerm(_ key: SortKey) -> String {
         let direction = key.isAscending ? " ASC" : " DESC"
@@ -162,12 +169,4 @@ extension EntityTable {
         default: return term + (order.isDecimal ? " COLLATE decimal" : "") + direction
         }
     }
-}
-
-/// The limits of this build of SQLite.
-struct SQLLimits: Sendable {
-    var variables: Int
-    /// The most arguments of a function.
-    var arguments: Int
-    var length: Int
 }
