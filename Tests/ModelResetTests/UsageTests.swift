@@ -33,7 +33,7 @@ import Testing
         (["hash", "a", "--version=1", "--version", "2"], "duplicate option --version"),
         (["hash", "a", "--store", "s"], "unknown option --store"),
         (["status", "a", "--database-key", "1"], "--store is missing"),
-        (["reset", "a", "--store", "s"], "--database-key is missing"),
+        (["reset", "a", "--database-key", "1"], "--store is missing"),
         (["check"], "MODEL is missing"),
         (["inspect", "--follow"], "STORE is missing"),
         (["inspect", "a", "--name", "b"], "--name is for a store on a server"),

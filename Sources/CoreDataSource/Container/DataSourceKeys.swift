@@ -3,7 +3,8 @@ internal import RowStore
 /// Keys of single data sources: `[ContactDataSource.self: "7"]`.
 ///
 /// The database key covers all rows; the key of a data source covers the rows of its entities. If you change it, the next start
-/// drops those rows and keeps all others. The key is stored in clear text. An empty key is the same as none.
+/// drops those rows and keeps all others. The key is stored in clear text. An empty key is the same as none: the rows keep the key that
+/// they have.
 public struct DataSourceKeys: Sendable, ExpressibleByDictionaryLiteral {
     private var keys: [(source: AnyDataSource.Type, key: String)]
 

@@ -22,14 +22,14 @@ extension PersistentContainer {
     ///   - name: A file name without an extension; most often that of the model.
     ///   - model: The model; most often the value that `ModelPlugin` generates, such as `.contacts`.
     ///   - directory: Where the store is; nil for ``Configuration/defaultDirectory``.
-    ///   - databaseKey: The app's own label for the contents, in clear text; empty by default. If you change it, the store is
-    ///     reset.
+    ///   - databaseKey: The app's own label for the contents, in clear text. If it is not the one that the store has, the store is
+    ///     reset. Nil, the default, is whatever the store has.
     ///   - configuration: How the container treats the store; each setting has its own default.
     /// - Throws: `notAFile` if the name cannot be a file name; otherwise what ``init(model:store:databaseKey:configuration:)``
     ///   throws. No file has changed then.
     @concurrent
     public convenience init(
-        name: String, model: ManagedObjectModel, directory: URL? = nil, databaseKey: String = "",
+        name: String, model: ManagedObjectModel, directory: URL? = nil, databaseKey: String? = nil,
         configuration: Configuration = Configuration()
     ) async throws {
         guard !name.isEmpty, !name.hasPrefix("."), !name.unicodeScalars.contains(where: { $0 == "/" || $0 == "\0" })

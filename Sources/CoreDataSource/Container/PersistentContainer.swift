@@ -115,15 +115,15 @@ public final class PersistentContainer: Sendable {
     /// - Parameters:
     ///   - model: The model; most often the value that `ModelPlugin` generates, such as `.contacts`.
     ///   - location: Where the rows are kept.
-    ///   - databaseKey: The app's own label for the contents, in clear text; empty by default. If you change it, the store is
-    ///     reset.
+    ///   - databaseKey: The app's own label for the contents, in clear text. If it is not the one that the store has, the store is
+    ///     reset. Nil, the default, is whatever the store has.
     ///   - configuration: How the container treats the store; each setting has its own default.
     /// - Throws: `unreadableModel`, `modelChanged`, `storeInUse`, `storeBusy`, `diskFull`, `permissionDenied`, `notAFile`,
     ///   `notADatabase`, `foreignDatabase`, `storeCorrupt`, `newerFormat`, `storeUnreadable`; no file has changed then. What a
     ///   custom store throws when it is opened.
     @concurrent
     public convenience init(
-        model: ManagedObjectModel, store location: StoreLocation, databaseKey: String = "",
+        model: ManagedObjectModel, store location: StoreLocation, databaseKey: String? = nil,
         configuration: Configuration = Configuration()
     ) async throws {
         do { try model.validate() } catch {

@@ -6,8 +6,9 @@ public struct StoreDescription: Sendable {
     public var location: StoreLocation
     /// The configuration of the model whose entities it has; nil for all entities.
     public var modelConfiguration: String?
-    /// The app's own label for its contents, in clear text. If you change it, this store is reset, and no other.
-    public var databaseKey: String
+    /// The app's own label for its contents, in clear text. If the store has another one, it is reset, and no other. Nil for whatever
+    /// it has.
+    public var databaseKey: String?
     /// How the container treats it.
     public var configuration: PersistentContainer.Configuration
 
@@ -17,10 +18,10 @@ public struct StoreDescription: Sendable {
     ///   - name: The app's name for the store.
     ///   - location: Where its rows are.
     ///   - modelConfiguration: The configuration of the model whose entities it has; nil, the default, for all entities.
-    ///   - databaseKey: The app's own label for its contents, in clear text; empty by default.
+    ///   - databaseKey: The app's own label for its contents, in clear text; nil, the default, for whatever the store has.
     ///   - configuration: How the container treats the store; each setting has its own default.
     public init(
-        name: String, location: StoreLocation, modelConfiguration: String? = nil, databaseKey: String = "",
+        name: String, location: StoreLocation, modelConfiguration: String? = nil, databaseKey: String? = nil,
         configuration: PersistentContainer.Configuration = PersistentContainer.Configuration()
     ) {
         self.name = name

@@ -6,14 +6,15 @@ internal import RowStore
 struct StoreArgument {
     var model: ModelArgument
     var place: StorePlace
-    var databaseKey: String
+    /// Nil for that of the store.
+    var databaseKey: String?
 
     static let valueNames: Set = ["--version", "--store", "--name", "--database-key"]
 
     init(_ words: CommandLineWords) throws {
         model = ModelArgument(path: try words.plain("MODEL")[0], version: words.value("--version"))
         place = try StorePlace(words.required("--store"), name: words.value("--name"))
-        databaseKey = try words.required("--database-key")
+        databaseKey = words.value("--database-key")
     }
 
     /// The store, opened as a container of an app would open it.

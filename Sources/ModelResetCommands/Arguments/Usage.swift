@@ -3,9 +3,9 @@ enum Usage {
         Usage: model-reset hash MODEL [--version NAME]
                model-reset diff OLD NEW
                model-reset diff BUNDLE OLD-VERSION NEW-VERSION
-               model-reset status MODEL --store STORE --database-key KEY [--version NAME]
+               model-reset status MODEL --store STORE [--database-key KEY] [--version NAME]
                model-reset inspect STORE [--model MODEL]... [--follow]
-               model-reset reset MODEL --store STORE --database-key KEY [--version NAME]
+               model-reset reset MODEL --store STORE [--database-key KEY] [--version NAME]
                            [--if-needed] [--dry-run] [--backup FOLDER]
                model-reset restore BACKUP STORE [--force] [--dry-run]
                model-reset check MODEL... [--lock FILE] [--update]
@@ -36,7 +36,7 @@ enum Usage {
                               addresses need a program that was built with --traits PostgreSQL
           --store STORE       the store
           --name NAME         the name of the store in the database
-          --database-key KEY  the app's label for the contents, as it gives it to its container
+          --database-key KEY  the app's label for the contents, as it gives it to its container; without it, that of the store
           --model MODEL       a model for inspect to decode saves with, beside the store's own copy: an app whose
                               model has the attributes in another order needs its own
           --follow            continues with each new save until it is ended; with --json each save is a line

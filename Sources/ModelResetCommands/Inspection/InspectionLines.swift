@@ -22,7 +22,7 @@ struct InspectionLines {
         let metadata = inspection.metadata
         let hash = metadata.identity.modelHash
         return [
-            "\(title): format \(metadata.format), database key \(JSON.string(metadata.identity.databaseKey).text), model "
+            "\(title): format \(metadata.format), database key \(JSON.string(metadata.identity.databaseKey ?? "").text), model "
                 + hash
         ] + (occupants?.lines ?? []) + entities + feed
     }

@@ -7,7 +7,7 @@ extension StoreInspection {
         let isOpen = occupants?.isOpen ?? feed?.members.contains { $0.isAlive } ?? false
         return .object([
             ("store", .string(title)), ("format", .number(Int(metadata.format))),
-            ("databaseKey", .string(metadata.identity.databaseKey)),
+            ("databaseKey", .string(metadata.identity.databaseKey ?? "")),
             ("modelHash", .string(metadata.identity.modelHash)),
             ("storeID", .string(metadata.storeID)), ("open", .flag(isOpen)),
             ("entities", counts.map { .list($0.map { entity($0.entity, $0.count) }) } ?? .null),

@@ -45,7 +45,7 @@ enum StorePlace {
     var isFile: Bool { if case .file = self { true } else { false } }
 
     /// A store that the app opens with that model and database key.
-    func store(_ model: ManagedObjectModel, databaseKey: String) -> any TargetStore {
+    func store(_ model: ManagedObjectModel, databaseKey: String?) -> any TargetStore {
         let identity = StoreIdentity(
             modelHash: model.hash.description, entityHashes: model.entityHashes.mapValues(\.description),
             databaseKey: databaseKey)

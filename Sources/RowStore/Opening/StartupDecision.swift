@@ -32,6 +32,7 @@ package enum StartupDecision: Sendable, Equatable {
                 "The file is a database that another program made. Choose another path, or move that file away.")
         case .metadata(let rows):
             let metadata = try StoreMetadata(rows: rows)
+            let wanted = wanted.completed(by: metadata.identity)
             guard let reason = StoreStartup.Reason(metadata.identity, wanted) else {
                 self = .proceed(metadata)
                 return

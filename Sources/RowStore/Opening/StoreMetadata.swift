@@ -23,6 +23,12 @@ public struct StoreMetadata: Sendable, Equatable {
         self.modelText = modelText
     }
 
+    /// The identity that the metadata in the rows has.
+    package static func identity(in found: FoundStore) -> StoreIdentity? {
+        guard case .metadata(let rows) = found else { return nil }
+        return try? StoreMetadata(rows: rows).identity
+    }
+
     /// The metadata of a store without rows.
     package init(new identity: StoreIdentity, firstFreeKey: Int64 = 1, modelText: String? = nil) {
         self.init(
@@ -37,7 +43,7 @@ public struct StoreMetadata: Sendable, Equatable {
     package var rows: [String: RowValue] {
         var rows: [String: RowValue] = [
             "format": .integer(format), "modelHash": .text(identity.modelHash),
-            "databaseKey": .text(identity.databaseKey), "storeID": .text(storeID),
+            "databaseKey": .text(identity.databaseKey ?? ""), "storeID": .text(storeID),
             "firstFreeKey": .integer(firstFreeKey),
         ]
         if let modelText { rows[StoreMetadata.modelName] = .text(modelText) }

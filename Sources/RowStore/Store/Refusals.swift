@@ -43,7 +43,8 @@ extension DataSourceError {
     package init(updateOfMissingRowOf entity: String?) {
         self.init(
             .objectGone,
-            "An object of \(entity ?? "an entity") was changed after another program had deleted it from the store. Insert a new object.",
+            "An object of \(entity ?? "an entity") was changed that is no longer in the store: another program has deleted it, or a server "
+                + "has lost it. Insert a new object.",
             entityName: entity)
     }
 }

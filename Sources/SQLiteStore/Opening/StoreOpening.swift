@@ -12,7 +12,7 @@ struct StoreOpening {
 
     let files: StoreFiles
     let schema: StoreSchema
-    let options: SQLiteOptions
+    private(set) var options: SQLiteOptions
     /// The first key of a new store.
     var firstFreeKey: Int64 = 1
 
@@ -36,6 +36,12 @@ struct StoreOpening {
         try checkRights(connection)
         let probe = try StoreProbe(connection)
         let found = try probe.found()
+        var opening = self
+        opening.options.identity = options.identity.completed(by: StoreMetadata.identity(in: found))
+        return try opening.open(found, probe)
+    }
+
+    private func open(_ found: FoundStore, _ probe: StoreProbe) throws(DataSourceError) -> Result {
         let decision = try StartupDecision(found, options.identity, options.resetPolicy)
         // First, because a start that is killed after the reset would find a new store, and never remove the backups.
         let removedBackups = try decision.reason.map(removeStandardBackups) ?? []
@@ -128,7 +134,9 @@ struct StoreOpening {
         } catch  where error.code == .storeCorrupt {
             startup.countFailure = error.cause ?? error.message
         }
-        if let backup = backup(startup.reason) {
+        // A backup of nothing would take the place of one with objects.
+        let isEmpty = startup.rowsDropped == 0 && startup.countFailure == nil
+        if !isEmpty, let backup = backup(startup.reason) {
             startup.backup = try backup.move(connection, onRemoval: onRemoval)
         } else {
             connection.close(copyingLog: false)

@@ -50,10 +50,25 @@ struct BackupTests {
         for hash in ["a", "b", "c", "d", "e"] {
             let store = try SQLiteStore.open(.test(folder, hash: hash, resetPolicy: .backup(keep: 2)))
             if let backup = store.startup.backup { made.append(backup.lastPathComponent) }
+            try store.write([.of(insert: [StoredRow(key: store.firstFreeKey, row: TestModel.row(code: hash))])])
             store.close()
         }
         #expect(made.count == 4)
         #expect(backups(folder) == made.suffix(2) + ["test.store.backup-mine"])
+    }
+
+    /// As when the edit of a model is undone: the backup with the objects stays.
+    @Test(arguments: [ResetPolicy.standard, .backup(keep: 1)])
+    func aStoreWithoutObjectsIsNotBackedUp(policy: ResetPolicy) throws {
+        let folder = try TemporaryFolder()
+        try makeStore(folder)
+        let new = try SQLiteStore.open(.test(folder, hash: "new", resetPolicy: policy))
+        let backup = try #require(new.startup.backup)
+        new.close()
+        let undone = try SQLiteStore.open(.test(folder, resetPolicy: policy))
+        #expect(undone.startup.rowsDropped == 0 && undone.startup.backup == nil)
+        undone.close()
+        #expect(backups(folder) == [backup.lastPathComponent])
     }
 
     @Test func noBackupWhereNothingIsReset() throws {

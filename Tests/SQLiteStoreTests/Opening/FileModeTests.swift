@@ -35,6 +35,7 @@ struct FileModeTests {
             let next = try SQLiteStore.open(options)
             #expect(next.startup.backup != nil)
             #expect(try Set(modes(folder).values) == [mode])
+            try next.write([.of(insert: [StoredRow(key: next.firstFreeKey, row: TestModel.row(code: "b"))])])
             next.close()
         }
     }

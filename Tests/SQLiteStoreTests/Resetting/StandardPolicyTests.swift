@@ -68,6 +68,7 @@ struct StandardPolicyTests {
         for hash in ["a", "b", "c"] {
             let store = try SQLiteStore.open(.test(folder, hash: hash, resetPolicy: .standard))
             newest = store.startup.backup?.lastPathComponent
+            try store.write([.of(insert: [StoredRow(key: store.firstFreeKey, row: TestModel.row(code: hash))])])
             store.close()
         }
         #expect(try backups(folder) == (kept + [#require(newest)]).sorted())

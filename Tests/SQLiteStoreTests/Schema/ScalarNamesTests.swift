@@ -61,7 +61,9 @@ struct ScalarNamesTests {
         for name in ["caf\u{E9}.store", "cafe\u{301}.store"] {
             var options = SQLiteStore.Options.test(folder, resetPolicy: .backup(keep: 1))
             options.url = folder.url.appendingPathComponent(name)
-            try SQLiteStore.open(options).close()
+            let store = try SQLiteStore.open(options)
+            try store.write([.of(insert: [StoredRow(key: 1, row: TestModel.row(code: name))])])
+            store.close()
             options.identity.databaseKey = "2"
             try SQLiteStore.open(options).close()
         }

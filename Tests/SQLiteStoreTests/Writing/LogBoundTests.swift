@@ -148,9 +148,9 @@ struct LogBoundTests {
         try checkIntegrity(folder)
     }
 
-    @Test func newReadsWaitWhileTheLogIsBeingEmptied() throws {
+    /// Lets the log be emptied while a read is begun.
+    private func empty(_ emptying: ReadWhileEmptying) throws {
         let folder = try TemporaryFolder()
-        let emptying = ReadWhileEmptying()
         let files = try FaultyCalls { _ in
             emptying.look()
             return false
@@ -165,21 +165,13 @@ struct LogBoundTests {
         try checkIntegrity(folder)
     }
 
+    @Test func newReadsWaitWhileTheLogIsBeingEmptied() throws {
+        try empty(ReadWhileEmptying())
+    }
+
     /// It goes on however long the log takes: the files are held here until the read has ended.
     @Test(.timeLimit(.minutes(1))) func noReadWaitsUntilTheLogIsEmpty() throws {
-        let folder = try TemporaryFolder()
-        let emptying = ReadWhileEmptying(holdsTheFiles: true)
-        let files = try FaultyCalls { _ in
-            emptying.look()
-            return false
-        }
-        let store = try SQLiteStore.open(options(folder, calls: files.calls))
-        emptying.store.withLock { $0 = store }
-        for key in Int64(1)...400 { try store.write([item(key)]) }
-        emptying.store.withLock { $0 = nil }
-        #expect(emptying.hasWaited.value == 1)
-        store.close()
-        try checkIntegrity(folder)
+        try empty(ReadWhileEmptying(holdsTheFiles: true))
     }
 
     @Test func mainReadsWhileTheLogIsBeingEmptied() async throws {
