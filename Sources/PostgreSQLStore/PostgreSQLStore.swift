@@ -4,8 +4,8 @@ package import RowStore
 
 /// Rows in a PostgreSQL database, for any number of processes on any number of machines.
 ///
-/// Its connections: one writes, one reads what others have written, one listens, up to eight read rows, and one more reads for
-/// main.
+/// Its connections: one writes, one more writes rows of large saves while their hooks run, one reads what others have written,
+/// one listens, up to eight read rows, and one more reads for main.
 package final class PostgreSQLStore: PersistentStore {
     package typealias Options = PostgreSQLOptions
 
@@ -29,6 +29,7 @@ package final class PostgreSQLStore: PersistentStore {
     private let listener: Guarded<Listener?>
     private let handlers = Guarded(Handlers())
     private let readers: ReaderPool
+    private let trustKeeper: TrustKeeper
 
     private struct Handlers {
         var news: (@Sendable () -> Void)?
@@ -54,10 +55,12 @@ package final class PostgreSQLStore: PersistentStore {
         membership = opened.membership
         let (schema, position) = (opened.schema, opened.position)
         feed = Guarded(FeedReader(opening.options, schema, own: opened.membership.member.number))
-        listener = Guarded(Listener(opening.options, schema, opened.membership))
+        let trust = TrustKeeper()
+        trustKeeper = trust
+        listener = Guarded(Listener(opening.options, schema, opened.membership, trust))
         readers = ReaderPool(opening.options, schema, counters)
         state = Guarded(
-            State(writer: Writer(opening, opened, counters), schema: schema, firstPosition: position))
+            State(writer: Writer(opening, opened, counters, trust), schema: schema, firstPosition: position))
     }
 
     // MARK: Rows
@@ -66,7 +69,14 @@ package final class PostgreSQLStore: PersistentStore {
     package var firstFreeKey: Int64 { 1 }
 
     package func commit(_ group: [ChangeSet]) throws(DataSourceError) -> CommitOutcome {
-        try writing { (writer) throws(DataSourceError) in try writer.commit(group) }
+        do throws(DataSourceError) {
+            let outcome = try writing { (writer) throws(DataSourceError) in try writer.commit(group) }
+            if !outcome.refused.isEmpty || outcome.foundOutsideWrites { trustKeeper.end() }
+            return outcome
+        } catch {
+            trustKeeper.end()
+            throw error
+        }
     }
 
     private func writing<R: Sendable>(
@@ -108,7 +118,7 @@ package final class PostgreSQLStore: PersistentStore {
     }
 
     private func startListening(_ schema: PostgreSQLSchema) {
-        let new = Listener(options, schema, membership)
+        let new = Listener(options, schema, membership, trustKeeper)
         let (news, failures) = handlers.withLock { ($0.news, $0.failures) }
         if let news { new.listen(news) }
         if let failures { new.report(to: failures) }
@@ -119,7 +129,7 @@ package final class PostgreSQLStore: PersistentStore {
         let (startup, schema) = try state.withLock { (state) throws(DataSourceError) in
             guard let writer = state.writer else { throw DataSourceError.storeClosed }
             let (startup, opened) = try writer.reset()
-            state.writer = Writer(opening, opened, counters)
+            state.writer = Writer(opening, opened, counters, trustKeeper)
             state.schema = opened.schema
             state.firstPosition = 0
             return (startup, opened.schema)
@@ -153,6 +163,23 @@ package final class PostgreSQLStore: PersistentStore {
     deinit { listener.withLock { $0 }?.end() }
 }
 
+extension PostgreSQLStore: HeadStartStore {
+    /// So many that there is at most one round trip for 1,000 rows.
+    package var rowsWrittenAhead: ClosedRange<Int> { 2048...8192 }
+    package var rowsAhead: Int { state.withLock { $0.writer?.ahead?.rows.count ?? 0 } }
+
+    package func write(_ rows: NewRows, ahead headStart: HeadStart) -> Bool {
+        state.withLock { $0.writer?.write(rows, ahead: headStart) ?? false }
+    }
+
+    package func abandon(_ headStart: HeadStart) {
+        state.withLock { state in
+            guard let writer = state.writer, writer.ahead?.rows.headStart === headStart else { return }
+            writer.abandonHeadStart()
+        }
+    }
+}
+
 extension PostgreSQLStore: StoreSharing {
     package var isRemote: Bool { true }
     package var sharing: (any StoreSharing)? { self }
@@ -160,6 +187,8 @@ extension PostgreSQLStore: StoreSharing {
     package var firstPosition: Int64 { state.withLock { $0.firstPosition } }
 
     package var leaseTimes: LeaseTimes { options.leaseTimes }
+
+    package var trust: LeaseTrust? { trustKeeper.trust }
 
     package func reserveKeys(_ count: Int64) throws(DataSourceError) -> Range<Int64> {
         try writing { (writer) throws(DataSourceError) in try writer.reserveKeys(count) }
@@ -172,6 +201,8 @@ extension PostgreSQLStore: StoreSharing {
             // A save with an unknown outcome may or may not be there.
             let isSettled = state.withLockIfAvailable { $0.writer?.settleSoon() ?? false } ?? false
             if isSettled { news.foundOutsideWrites = true }
+            // Before anybody builds on what is reloaded, so that it is not refused.
+            if news.isOtherHistory { state.withLockIfAvailable { $0.writer?.noteOtherHistory() } }
             return news
         }
     }

@@ -60,6 +60,8 @@ package final class SQLiteStore: PersistentStore {
         self.access = access
         self.schema = schema
         self.files = files
+        var options = options
+        options.identity = options.identity.completed(by: opened.metadata.identity)
         self.options = options
         startup = opened.startup
         identifier = Guarded(opened.metadata.storeID)
@@ -227,6 +229,10 @@ extension SQLiteStore: BulkStore {
 }
 
 extension SQLiteStore: HeadStartStore {
+    /// One to two milliseconds.
+    package var rowsWrittenAhead: ClosedRange<Int> { 1...256 }
+    package var rowsAhead: Int { writer.withLock { $0.current?.ahead?.count ?? 0 } }
+
     package func write(_ rows: NewRows, ahead headStart: HeadStart) -> Bool {
         writer.withLock { $0.current?.write(rows, ahead: headStart) ?? false }
     }
@@ -236,11 +242,6 @@ extension SQLiteStore: HeadStartStore {
             guard let writer = writer.current, writer.ahead?.headStart === headStart else { return }
             writer.abandonHeadStart()
         }
-    }
-
-    /// How many rows are written of a save that is still being made. For tests.
-    package var rowsAhead: Int {
-        writer.withLock { $0.current?.ahead?.rows.values.reduce(0) { $0 + $1.count } ?? 0 }
     }
 }
 

@@ -1,3 +1,5 @@
+import Dispatch
+import Foundation
 import ManagedModel
 import RowStore
 import StoreTestModel
@@ -8,27 +10,6 @@ import Testing
 struct MigrationPromises {
     private static let kinds = MigratedPlace.Kind.all
     private static let shared = kinds.filter { $0 != .file }
-
-    private func withPlace(
-        _ kind: MigratedPlace.Kind, _ model: ManagedObjectModel, _ body: (MigratedPlace, StoreContents) throws -> Void
-    ) throws {
-        let place = try MigratedPlace(kind)
-        let store = try place.open(model).store
-        try store.fill(ModelLayout(model))
-        let contents = try store.contents(ModelLayout(model))
-        store.close()
-        try body(place, contents)
-    }
-
-    private static func model(_ entities: EntityDescription...) -> ManagedObjectModel {
-        ManagedObjectModel(name: "Shop", entities: entities)
-    }
-
-    private static func item(
-        _ attributes: [AttributeDescription], unique: [[String]] = [], links: [RelationshipDescription] = []
-    ) -> EntityDescription {
-        EntityDescription(name: "Item", attributes: attributes, relationships: links, uniquenessConstraints: unique)
-    }
 
     // MARK: What stays
 
@@ -61,15 +42,15 @@ struct MigrationPromises {
     }
 
     @Test(arguments: kinds) func valuesAreWidenedDefaultedAndDerived(kind: MigratedPlace.Kind) throws {
-        let old = Self.model(
-            Self.item([
+        let old = ManagedObjectModel.shop(
+            EntityDescription.item([
                 AttributeDescription(name: "count", type: .integer64, isOptional: true),
                 AttributeDescription(name: "price", type: .integer16, isOptional: true),
                 AttributeDescription(name: "size", type: .integer32, isOptional: true),
                 AttributeDescription(name: "title", type: .string, isOptional: true),
             ]))
-        let new = Self.model(
-            Self.item([
+        let new = ManagedObjectModel.shop(
+            EntityDescription.item([
                 AttributeDescription(name: "count", type: .double, isOptional: true),
                 AttributeDescription(name: "price", type: .decimal, defaultValue: .integer(9)),
                 AttributeDescription(name: "size", type: .integer64, defaultValue: .integer(-1)),
@@ -80,7 +61,7 @@ struct MigrationPromises {
                 AttributeDescription(
                     name: "loud", type: .string, isOptional: true, derivationExpression: "uppercase:(name)"),
             ]))
-        try withPlace(kind, old) { place, _ in
+        try MigratedPlace.filled(kind, old) { place, _ in
             let reports = Guarded<[MigrationProgress]>([])
             let (store, startup) = try place.open(new, progress: { report in reports.withLock { $0.append(report) } })
             let items = try store.contents(ModelLayout(new))["Item"]
@@ -109,10 +90,10 @@ struct MigrationPromises {
         let attributes = [AttributeDescription(name: "count", type: .integer64, isOptional: true)]
         let link = RelationshipDescription(
             name: "parts", destinationName: "Item", isToMany: true, isOrdered: true, isOptional: true)
-        let old = Self.model(Self.item(attributes, links: [link]))
+        let old = ManagedObjectModel.shop(EntityDescription.item(attributes, links: [link]))
         var renamed = link
         (renamed.name, renamed.renamingIdentifier) = ("pieces", "parts")
-        let new = Self.model(Self.item(attributes, links: [renamed]))
+        let new = ManagedObjectModel.shop(EntityDescription.item(attributes, links: [renamed]))
         let place = try MigratedPlace(kind)
         let first = try place.open(old).store
         let keys = try first.sharing?.reserveKeys(1_000) ?? 1..<1_001
@@ -134,26 +115,21 @@ struct MigrationPromises {
 
     @Test(arguments: kinds) func rowsThatDoNotFitKeepTheStoreOrResetItAsThePolicySays(kind: MigratedPlace.Kind) throws {
         let count = AttributeDescription(name: "count", type: .integer64, isOptional: true)
-        let old = Self.model(Self.item([count]))
+        let old = ManagedObjectModel.shop(EntityDescription.item([count]))
         let place = try MigratedPlace(kind)
         let first = try place.open(old).store
-        let rows = [1, (1 << 53) + 1, (1 << 53) + 1, Int64.max].enumerated().map { number, value in
-            var row = RowSnapshot(columnCount: 1)
-            row.setInteger(value, 0)
-            return StoredRow(key: Int64(number) + 1, row: row)
-        }
-        try first.write([.of(0, insert: rows)])
+        try first.write(values: [1, (1 << 53) + 1, (1 << 53) + 1, Int64.max].map { .integer($0) })
         first.close()
         var real = count
         real.type = .double
-        let inexact = Self.model(Self.item([real]))
+        let inexact = ManagedObjectModel.shop(EntityDescription.item([real]))
         var error = #expect(throws: DataSourceError.self) { try place.open(inexact) }
         #expect(error?.code == .modelChanged)
         #expect(
             error?.cause?.contains(
                 "Item.count: Double cannot hold the value 9007199254740993 of the object with the key 2, "
                     + "one of 3.") == true, "\(String(describing: error?.cause))")
-        let unique = Self.model(Self.item([count], unique: [["count"]]))
+        let unique = ManagedObjectModel.shop(EntityDescription.item([count], unique: [["count"]]))
         error = #expect(throws: DataSourceError.self) { try place.open(unique) }
         #expect(error?.code == .modelChanged && error?.cause?.contains("the same ") == true)
         let second = try place.open(old)
@@ -170,23 +146,18 @@ struct MigrationPromises {
     /// Two strings that differ by case only become the same one, which is known when they are derived.
     @Test(arguments: kinds) func derivedValuesMustBeUniqueToo(kind: MigratedPlace.Kind) throws {
         let name = AttributeDescription(name: "name", type: .string, isOptional: true)
-        let old = Self.model(Self.item([name]))
+        let old = ManagedObjectModel.shop(EntityDescription.item([name]))
         let place = try MigratedPlace(kind)
         let first = try place.open(old).store
-        let rows = ["a", "A"].enumerated().map { number, text in
-            var row = RowSnapshot(columnCount: 1)
-            row.setText(text, 0)
-            return StoredRow(key: Int64(number) + 1, row: row)
-        }
-        try first.write([.of(0, insert: rows)])
+        try first.write(values: [.text("a"), .text("A")])
         first.close()
         let search = AttributeDescription(
             name: "search", type: .string, isOptional: true, derivationExpression: "lowercase:(name)")
         let error = #expect(throws: DataSourceError.self) {
-            try place.open(Self.model(Self.item([name, search], unique: [["search"]])))
+            try place.open(ManagedObjectModel.shop(EntityDescription.item([name, search], unique: [["search"]])))
         }
         #expect(error?.code == .modelChanged && error?.cause?.contains("the same ") == true)
-        let (store, startup) = try place.open(Self.model(Self.item([name, search])))
+        let (store, startup) = try place.open(ManagedObjectModel.shop(EntityDescription.item([name, search])))
         #expect(startup.migration?.rowsCarried == 2)
         store.close()
     }
@@ -199,7 +170,7 @@ struct MigrationPromises {
         func model(_ top: [AttributeDescription], _ code: [AttributeDescription], unique: [[String]] = [])
             -> ManagedObjectModel
         {
-            Self.model(
+            ManagedObjectModel.shop(
                 EntityDescription(name: "Top", attributes: top, uniquenessConstraints: unique),
                 EntityDescription(name: "Left", parentName: "Top"),
                 EntityDescription(name: "Right", parentName: "Top", attributes: code))
@@ -213,7 +184,7 @@ struct MigrationPromises {
             attribute("price", .double, .double(0.5)),
         ]
         let new = model(top, [], unique: [["code"]])
-        try withPlace(kind, old) { place, before in
+        try MigratedPlace.filled(kind, old) { place, before in
             let (store, startup) = try place.open(new)
             #expect(startup.migration?.rowsCarried == 9)
             let after = try store.contents(ModelLayout(new))
@@ -238,10 +209,11 @@ struct MigrationPromises {
 
     @Test(arguments: shared) func whileAnotherMemberIsThereNothingIsMigrated(kind: MigratedPlace.Kind) throws {
         let count = AttributeDescription(name: "count", type: .integer64, isOptional: true)
-        let old = Self.model(Self.item([count]))
-        try withPlace(kind, old) { place, contents in
+        let old = ManagedObjectModel.shop(EntityDescription.item([count]))
+        try MigratedPlace.filled(kind, old) { place, contents in
             let other = try place.open(old).store
-            let new = Self.model(Self.item([count, AttributeDescription(name: "x", type: .string, isOptional: true)]))
+            let new = ManagedObjectModel.shop(
+                EntityDescription.item([count, AttributeDescription(name: "x", type: .string, isOptional: true)]))
             for policy in [ResetPolicy.migrate, .changedEntities, .discard] {
                 let error = #expect(throws: DataSourceError.self) { try place.open(new, policy) }
                 #expect(error?.code == .storeInUse)
@@ -256,16 +228,37 @@ struct MigrationPromises {
         }
     }
 
-    // MARK: A part
+    /// As when all processes of a service are started again with a new model: one migrates, and the others wait for it.
+    @Test(arguments: shared) func ofSeveralThatOpenAtOnceOneMigrates(kind: MigratedPlace.Kind) throws {
+        let count = AttributeDescription(name: "count", type: .integer64, isOptional: true)
+        let old = ManagedObjectModel.shop(.box, .item([count]))
+        let new = ManagedObjectModel.shop(
+            .box, .item([count, AttributeDescription(name: "x", type: .string, isOptional: true)]))
+        try MigratedPlace.filled(kind, old) { place, before in
+            let results = Guarded<[Result<StoreStartup, any Error>]>([])
+            let ended = DispatchSemaphore(value: 0)
+            for _ in 0..<6 {
+                Thread.detachNewThread {
+                    let opened = Result { try place.open(new) }
+                    results.withLock { $0.append(opened.map(\.1)) }
+                    // All of them have it open at once.
+                    while results.withLock({ $0.count }) < 6 { Thread.sleep(forTimeInterval: 0.001) }
+                    #expect(throws: Never.self) {
+                        let (store, _) = try opened.get()
+                        #expect(try store.contents(ModelLayout(new))["Box"] == before["Box"])
+                        store.close()
+                    }
+                    ended.signal()
+                }
+            }
+            for _ in 0..<6 { ended.wait() }
+            let startups = try results.withLock { $0 }.map { try $0.get() }
+            #expect(startups.count { $0.migration?.rowsCarried == 6 } == 1)
+            #expect(startups.count { $0.reason == .current } == 5)
+        }
+    }
 
-    private static let links = RelationshipDescription(
-        name: "items", destinationName: "Item", isToMany: true, isOptional: true)
-    private static let box = EntityDescription(
-        name: "Box", attributes: [AttributeDescription(name: "size", type: .integer64, isOptional: true)],
-        relationships: [
-            links, RelationshipDescription(name: "first", destinationName: "Item", isOptional: true),
-            RelationshipDescription(name: "next", destinationName: "Box", isOptional: true),
-        ])
+    // MARK: A part
 
     private func expectBoxes(_ contents: StoreContents, _ before: StoreContents) {
         let boxes = (before["Box"] ?? [:]).mapValues { box in box.merging(["first": RowValue.null]) { $1 } }
@@ -277,10 +270,11 @@ struct MigrationPromises {
 
     @Test(arguments: kinds) func rowsOfEntitiesThatDidNotChangeStay(kind: MigratedPlace.Kind) throws {
         let count = AttributeDescription(name: "count", type: .integer64, isOptional: true)
-        try withPlace(kind, Self.model(Self.box, Self.item([count]))) { place, before in
+        try MigratedPlace.filled(kind, ManagedObjectModel.shop(EntityDescription.box, EntityDescription.item([count])))
+        { place, before in
             var text = count
             text.type = .string
-            let new = Self.model(Self.box, Self.item([text]))
+            let new = ManagedObjectModel.shop(EntityDescription.box, EntityDescription.item([text]))
             let (store, startup) = try place.open(new, .changedEntities)
             #expect(startup.entitiesReset == ["Item"] && startup.rowsDropped == 3 && startup.fallback == nil)
             expectBoxes(try store.contents(ModelLayout(new)), before)
@@ -292,124 +286,12 @@ struct MigrationPromises {
         kind: MigratedPlace.Kind, policy: ResetPolicy
     ) throws {
         let count = AttributeDescription(name: "count", type: .integer64, isOptional: true)
-        let model = Self.model(Self.box, Self.item([count]))
-        try withPlace(kind, model) { place, before in
+        let model = ManagedObjectModel.shop(EntityDescription.box, EntityDescription.item([count]))
+        try MigratedPlace.filled(kind, model) { place, before in
             let (store, startup) = try place.open(model, policy, keys: ["Item": "2"])
             #expect(startup.entitiesReset == ["Item"] && startup.rowsDropped == 3)
             expectBoxes(try store.contents(ModelLayout(model)), before)
             store.close()
         }
     }
-
-    #if PostgreSQL
-    /// Its rows would be copied while they change.
-    @Test(.enabled(if: PostgreSQLServer.isInstalled, "\(PostgreSQLServer.comment)"))
-    func aProgramThatIsWritingHoldsAMigrationUp() throws {
-        let count = AttributeDescription(name: "count", type: .integer64, isOptional: true)
-        let new = Self.model(Self.item([count, AttributeDescription(name: "x", type: .string, isOptional: true)]))
-        try withPlace(.server, Self.model(Self.item([count]))) { place, _ in
-            let session = try place.session()
-            _ = try session.run("BEGIN; INSERT INTO \"store 1\".\"Item\" VALUES (50, 50)")
-            let error = #expect(throws: DataSourceError.self) { try place.open(new) }
-            #expect(error?.code == .storeBusy)
-            _ = try session.run("COMMIT")
-            let (store, startup) = try place.open(new)
-            #expect(startup.migration?.rowsCarried == 4)
-            #expect(try session.run("SELECT nspname FROM pg_namespace WHERE nspname LIKE 'store %'") == [["store 2"]])
-            store.close()
-        }
-    }
-
-    /// As when a process is killed in the middle of it.
-    @Test(.enabled(if: PostgreSQLServer.isInstalled, "\(PostgreSQLServer.comment)"))
-    func aMigrationThatIsCutOffLeavesTheOldStoreWhole() throws {
-        let count = AttributeDescription(name: "count", type: .integer64, isOptional: true)
-        let old = Self.model(Self.box, Self.item([count]))
-        let text = AttributeDescription(name: "x", type: .string, isOptional: true)
-        let new = Self.model(Self.box, Self.item([count, text]))
-        try withPlace(.server, old) { place, contents in
-            let database = place.database
-            for entity in ["Box", "Item"] {
-                let error = #expect(throws: DataSourceError.self) {
-                    try place.open(new) { progress in
-                        guard progress.entityName == entity else { return }
-                        let session = try? PostgreSQLServer.shared.session(database: database)
-                        _ = try? session?.run(
-                            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() "
-                                + "AND pid <> pg_backend_pid()")
-                    }
-                }
-                #expect(error?.code == .storeUnavailable)
-                let (store, startup) = try place.open(old)
-                #expect(startup.reason == .current)
-                #expect(try store.contents(ModelLayout(old)) == contents)
-                store.close()
-            }
-            let (store, startup) = try place.open(new)
-            #expect(startup.migration?.rowsCarried == 6)
-            store.close()
-        }
-    }
-
-    /// A view over the tables would be gone, without a word.
-    @Test(.enabled(if: PostgreSQLServer.isInstalled, "\(PostgreSQLServer.comment)"))
-    func whatOthersHaveAddedIsNotDestroyed() throws {
-        let count = AttributeDescription(name: "count", type: .integer64, isOptional: true)
-        let new = Self.model(Self.item([count, AttributeDescription(name: "x", type: .string, isOptional: true)]))
-        try withPlace(.server, Self.model(Self.item([count]))) { place, _ in
-            let session = try place.session()
-            for (make, drop) in [
-                ("CREATE VIEW public.report AS SELECT count FROM \"store 1\".\"Item\"", "DROP VIEW public.report"),
-                ("CREATE TABLE \"store 1\".notes (text text)", "DROP TABLE \"store 1\".notes"),
-            ] {
-                _ = try session.run(make)
-                for policy in [ResetPolicy.migrate, .migrate(otherwise: .discard)] {
-                    let error = #expect(throws: DataSourceError.self) { try place.open(new, policy) }
-                    #expect(
-                        error?.code == .modelChanged && error?.message.contains("Another program has added") == true)
-                }
-                _ = try session.run(drop)
-            }
-            let (store, startup) = try place.open(new)
-            #expect(startup.migration?.rowsCarried == 3)
-            store.close()
-        }
-    }
-
-    /// Only the store that is migrated waits.
-    @Test(.enabled(if: PostgreSQLServer.isInstalled, "\(PostgreSQLServer.comment)"))
-    func otherStoresOfTheDatabaseOpenMeanwhile() throws {
-        let count = AttributeDescription(name: "count", type: .integer64, isOptional: true)
-        let old = Self.model(Self.item([count]))
-        let new = Self.model(Self.item([count, AttributeDescription(name: "x", type: .string, isOptional: true)]))
-        try withPlace(.server, old) { place, _ in
-            let database = place.database
-            let opened = Guarded<[String: DataSourceError.Code?]>([:])
-            let (store, _) = try place.open(new) { progress in
-                guard progress.entityName != nil else { return }
-                for name in ["other", "store"] {
-                    let code = code { try MigratedPlace.open(name, in: database, old).close() }
-                    opened.withLock { $0[name] = code }
-                }
-            }
-            #expect(opened.withLock { $0 } == ["other": nil, "store": .storeBusy])
-            store.close()
-        }
-    }
-
-    /// What was set aside before is not the migration's to drop.
-    @Test(.enabled(if: PostgreSQLServer.isInstalled, "\(PostgreSQLServer.comment)"))
-    func backupsStayWhenAServerMigrates() throws {
-        let count = AttributeDescription(name: "count", type: .integer64, isOptional: true)
-        let text = AttributeDescription(name: "x", type: .string, isOptional: true)
-        try withPlace(.server, Self.model(Self.item([count]))) { place, _ in
-            try place.open(Self.model(Self.item([text])), .backup(keep: 1)).store.close()
-            try place.open(Self.model(Self.item([text, count]))).store.close()
-            #expect(
-                try place.session().run(
-                    "SELECT nspname FROM pg_namespace WHERE nspname LIKE 'store %' ORDER BY 1")
-                    == [["store 3"], ["store backup 1"]])
-        }
-    }
-    #endif
 }

@@ -2,13 +2,15 @@ internal import RowStore
 
 /// The rules of the model for the values of one object, and for unique values.
 extension EditingContext {
-    /// Adds the errors of a row that do not depend on other rows. Throws when there are too many errors.
-    func checkRules(
-        _ row: RowSnapshot, _ binding: EntityBinding, _ failures: inout [DataSourceError]
-    ) throws(DataSourceError) {
+    /// Adds the errors of a row that do not depend on other rows.
+    func checkRules(_ row: RowSnapshot, _ binding: EntityBinding, _ failures: inout [DataSourceError]) {
         let broken = binding.rules.failures(row, binding.layout)
         if !broken.isEmpty { failures.append(contentsOf: broken) }
         if row.byteCount > stack.root.store.longestValue { failures.append(contentsOf: tooLarge(row, binding.layout)) }
+    }
+
+    /// Throws when there are so many errors that nobody reads more.
+    func throwIfMany(_ failures: [DataSourceError]) throws(DataSourceError) {
         if failures.count >= 100 { try throwFailures(failures) }
     }
 

@@ -5,7 +5,7 @@ internal import RowStore
 /// The rows go into a transaction that nobody sees. The save itself goes through everything that other saves go through; only
 /// its commit finds rows that are there already. Whoever else has anything to write has the transaction rolled back.
 extension RootContext {
-    /// How long an open transaction may stand still before it is rolled back: other programs cannot write meanwhile.
+    /// How long an open transaction may stand still before it is rolled back: other programs cannot write to a file meanwhile.
     private static let longestPause = Duration.milliseconds(250)
     /// How many such pauses it may last in all.
     private static let longestTime = 20
@@ -18,7 +18,7 @@ extension RootContext {
     /// Writes what was added in one piece, and goes on after whatever else waits for the queue.
     private func writeNext(_ headStart: HeadStart) {
         queue.async {
-            guard let store = self.headStartStore, let rows = headStart.next() else { return }
+            guard let store = self.headStartStore, let rows = headStart.next(of: store.rowsWrittenAhead) else { return }
             // Of this save or of another one: its commit does the rest.
             guard self.pendingSaveCount == 0, store.write(rows, ahead: headStart) else { return headStart.end() }
             if headStart.watch() { self.watch(headStart, seen: headStart.progress, turnsLeft: Self.longestTime) }

@@ -18,7 +18,11 @@ extension RootContext {
     }
 
     /// Checks whether another program has written to the store, and makes all followers take that in.
+    ///
+    /// A server that is shared is not asked: it notifies, a read takes in first what it can see (``follow(to:)``), and a batch what
+    /// it may rely on (``LeaseKeeper/follow(before:)``).
     package func noticeOutsideWrites() {
+        if store.isRemote, store.sharing != nil { return }
         if store.sharing != nil {
             // If this fails, a read or a commit throws the error.
             try? follow()

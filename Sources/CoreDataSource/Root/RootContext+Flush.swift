@@ -63,6 +63,11 @@ extension RootContext {
         state.withLock { $0.isClosed = true }
     }
 
+    /// - Throws: `storeClosed` if no more saves are accepted.
+    func checkOpen() throws(DataSourceError) {
+        if state.withLock({ $0.isClosed }) { throw RootContext.closed }
+    }
+
     /// Runs the attempt on the queue repeatedly until no commit is under way and it returns a value, and continues with that.
     /// No thread waits meanwhile.
     func betweenCommits<R: Sendable>(

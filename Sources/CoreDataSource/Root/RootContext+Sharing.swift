@@ -8,6 +8,7 @@ extension RootContext {
     /// - Throws: What the store throws.
     package func follow(to wanted: Int64? = nil) throws(DataSourceError) {
         guard let sharing = store.sharing, isBehind(wanted) else { return }
+        let asked = ContinuousClock.now
         let known = try following.withLock { leaseVersion throws(DataSourceError) -> Int64? in
             // Another thread may have done it meanwhile.
             while isBehind(wanted) {
@@ -20,7 +21,7 @@ extension RootContext {
             }
             return leaseVersion
         }
-        if let known { leases?.note(known) }
+        if let known { leases?.note(known, at: asked) }
     }
 
     private func isBehind(_ wanted: Int64?) -> Bool {
@@ -68,6 +69,8 @@ extension RootContext {
         }
     }
 }
+
+extension RootContext: LeaseKeeperDelegate {}
 
 extension RootContext.State {
     fileprivate mutating func take(_ event: FeedEvent, _ block: PendingBlock?) {

@@ -37,7 +37,8 @@ package final class RootContext: Sendable {
         self.layout = layout
         self.store = store
         let isExclusive = store.sharing == nil && !store.isReadOnly
-        headStartStore = isExclusive ? store as? any HeadStartStore : nil
+        // In a file that others write to as well, its transaction would keep them all waiting.
+        headStartStore = isExclusive || store.isRemote ? store as? any HeadStartStore : nil
         bulkStore = isExclusive ? store as? any BulkStore : nil
         self.scheduling = scheduling
         self.wakeMain = wakeMain

@@ -10,7 +10,7 @@ internal import RowStore
 ///
 /// It belongs to the code that made it, or got it from a pool.
 final class Connection {
-    private var handle: OpaquePointer?
+    private(set) var handle: OpaquePointer?
     /// The names of the statements that the server knows, by their SQL.
     private var prepared: [String: String] = [:]
     private var lastStatement = 0
@@ -56,7 +56,7 @@ final class Connection {
         PQsetNoticeProcessor(made, { _, _ in }, nil)
         do throws(DataSourceError) {
             try checkServer(made, target)
-            try settle()
+            serverProcessStart = try settle()
         } catch {
             close()
             throw error
@@ -86,8 +86,9 @@ final class Connection {
             let left = end - ContinuousClock.now
             var ready = pollfd(
                 fd: PQsocket(handle), events: Int16(state == PGRES_POLLING_READING ? POLLIN : POLLOUT), revents: 0)
-            guard left > .zero, poll(&ready, 1, Int32(left / .milliseconds(1))) > 0 else { return nil }
-            state = PQconnectPoll(handle)
+            guard left > .zero else { return nil }
+            // A signal may have ended the wait.
+            if poll(&ready, 1, Int32(left / .milliseconds(1))) > 0 { state = PQconnectPoll(handle) }
         }
         guard state == PGRES_POLLING_FAILED else { return nil }
         return message(handle).split(whereSeparator: \.isWhitespace).last.map(String.init)
@@ -110,48 +111,7 @@ final class Connection {
         String(cString: PQerrorMessage(handle)).trimmingCharacters(in: .whitespacesAndNewlines)
     }
 
-    // MARK: The server
-
-    /// The oldest server version that is known to work.
-    private static let oldestServer: Int32 = 130_000
-
-    private func checkServer(_ handle: OpaquePointer, _ target: ConnectionTarget) throws(DataSourceError) {
-        let version = PQserverVersion(handle)
-        guard version >= Connection.oldestServer else {
-            throw DataSourceError(
-                .storeUnreadable,
-                "The server has PostgreSQL \(version / 10_000), but a store needs 13 or newer. Update the server.")
-        }
-        let encoding = PQparameterStatus(handle, "server_encoding").map { String(cString: $0) } ?? "unknown"
-        guard encoding == "UTF8" else {
-            throw DataSourceError(
-                .storeUnreadable,
-                "The database has the encoding \(encoding), which cannot hold every string. Create a database with ENCODING 'UTF8'."
-            )
-        }
-    }
-
-    /// Sets everything that the library relies on, whatever the server's defaults are.
-    private func settle() throws(DataSourceError) {
-        let settings = [
-            "search_path": "''", "standard_conforming_strings": "on", "jit": "off", "lock_timeout": "10000",
-            "statement_timeout": "0", "idle_in_transaction_session_timeout": "0",
-            "default_transaction_isolation": "'read committed'", "default_transaction_read_only": "off",
-        ]
-        let process = try pipeline(
-            settings.sorted(by: { $0.key < $1.key }).map { Request("SET \($0) = \($1)", isKept: false) } + [
-                Request(
-                    "SELECT pg_backend_pid(), backend_start::text FROM pg_stat_get_activity(pg_backend_pid())",
-                    isKept: false)
-            ])[settings.count]
-        serverProcessStart = process.rowCount == 1 ? process.text(0, 1) : ""
-        guard process.integer(0, 0) == Int64(serverProcess) else {
-            throw DataSourceError(
-                .storeUnreadable,
-                "A connection pool (pgbouncer or the like) is between this process and the server. A store needs direct connections: connect to the server itself."
-            )
-        }
-    }
+    // MARK: State
 
     /// Whether the server can still be used, as far as this side knows.
     var isUsable: Bool { handle.map { PQstatus($0) == CONNECTION_OK } ?? false }
@@ -201,17 +161,18 @@ final class Connection {
         counters?.count(roundTrips: 1)
         let (results, failure) = try receive(expected, handle)
         guard PQexitPipelineMode(handle) == 1 else { throw lost() }
-        switch PQtransactionStatus(handle) {
-        case PQTRANS_IDLE: isInTransaction = false
-        default: isInTransaction = true
-        }
         if let tracing { trace(requests, results, ContinuousClock.now - start, tracing) }
-        if let failure {
-            // A server that no longer accepts writes is the wrong one.
-            if failure.code == .storeReadOnly { close() }
-            throw failure
-        }
+        try end(handle, failure)
         return results
+    }
+
+    /// Statements have ended, with or without an error.
+    func end(_ handle: OpaquePointer, _ failure: DataSourceError?) throws(DataSourceError) {
+        isInTransaction = PQtransactionStatus(handle) != PQTRANS_IDLE
+        guard let failure else { return }
+        // A server that no longer accepts writes is the wrong one.
+        if failure.code == .storeReadOnly { close() }
+        throw failure
     }
 
     private enum Expected {
@@ -264,12 +225,18 @@ final class Connection {
     }
 
     /// The next result; nil at the end of those of one statement.
-    private func next(_ handle: OpaquePointer) throws(DataSourceError) -> QueryResult? {
+    func next(_ handle: OpaquePointer) throws(DataSourceError) -> QueryResult? {
+        try wait(handle) { PQisBusy(handle) == 1 }
+        return PQgetResult(handle).map { QueryResult($0) }
+    }
+
+    /// Waits until everything is sent, and no longer than the connection's patience for what else there is to wait for.
+    func wait(_ handle: OpaquePointer, while isBusy: () -> Bool) throws(DataSourceError) {
         let end = ContinuousClock.now + patience
-        while PQisBusy(handle) == 1 || PQflush(handle) == 1 {
+        while true {
             let isFlushed = PQflush(handle)
             guard isFlushed >= 0 else { throw lost() }
-            if PQisBusy(handle) == 0, isFlushed == 0 { break }
+            if isFlushed == 0, !isBusy() { return }
             let events = Int16(isFlushed == 1 ? POLLIN | POLLOUT : POLLIN)
             var polled = pollfd(fd: PQsocket(handle), events: events, revents: 0)
             let remaining = (end - .now) / .milliseconds(1)
@@ -281,7 +248,6 @@ final class Connection {
             if ready < 0, errno != EINTR { throw lost() }
             if ready > 0, PQconsumeInput(handle) == 0 { throw lost() }
         }
-        return PQgetResult(handle).map { QueryResult($0) }
     }
 
     /// Asks the server to stop its present work, because no call waits for it.
@@ -299,11 +265,11 @@ final class Connection {
     }
 
     /// The connection cannot be used any more.
-    private func lost(_ cause: String? = nil) -> DataSourceError {
+    func lost(_ cause: String? = nil) -> DataSourceError {
         let cause = cause ?? handle.map(Connection.message) ?? "The connection is closed."
         close()
         return DataSourceError(
-            .storeUnavailable, "The server does not answer. Saves that no call waits for are kept and tried again.",
+            .storeUnavailable, "The server does not answer. \(DataSourceError.afterLossText)",
             cause: cause)
     }
 

@@ -10,16 +10,21 @@ extension DataSourceError {
         let state = answer.field("C") ?? ""
         let cause = "PostgreSQL \(state): \(answer.field("M") ?? "no message")"
         switch state {
-        case "40001", "40P01": self.init(.storeBusy, DataSourceError.busyText, cause: cause)
-        case "55P03", "57014": self.init(.storeBusy, DataSourceError.busyText, cause: cause)
+        case "40001", "40P01", "55P03": self.init(.storeBusy, DataSourceError.busyText, cause: cause)
+        case "57014":
+            self.init(
+                .storeBusy,
+                "Somebody has cancelled a statement, or a statement_timeout of the user or the database has. Try again, or raise it.",
+                cause: cause)
         case "23505":
             self.init(.uniquenessViolated, "Two objects would have the same unique value.", cause: cause)
             attributeName = answer.field("n")
         case "54000", "54001", "22001":
             self.init(
                 .valueTooLarge,
-                "A value is too long for an index of the server, which holds about 2,700 bytes for a unique value. Keep "
-                    + "long values out of constraints.", cause: cause)
+                "A value is too long for an index of the server, which holds about 2,700 bytes for a unique value, or an object has "
+                    + "more than 8,000 bytes of numbers, dates and short strings. Keep long values out of constraints, and divide "
+                    + "entities with hundreds of attributes.", cause: cause)
         case "53200":
             self.init(
                 .storeUnavailable,
@@ -40,17 +45,28 @@ extension DataSourceError {
         case let state where state.isOfLostSession:
             self.init(
                 .storeUnavailable,
-                "The server is starting, stopping or overloaded. Saves that no call waits for are kept and tried again.",
+                "The server is starting, stopping or overloaded. \(DataSourceError.afterLossText)",
                 cause: cause)
+        case "22021", "22P03", "22P04":
+            self.init(
+                .storeUnreadable,
+                "The server cannot read what this library has sent. Please report it, with the cause.", cause: cause)
         case let state where state.hasPrefix("22") || state.hasPrefix("23") || state == "P0001":
             self.init(
                 .validationFailed,
                 "The server refuses a row of the save, because of a constraint or trigger that was made there by hand. Change the "
                     + "objects, or that constraint or trigger.", cause: cause)
         default:
-            self.init(.storeUnreadable, "The server refused a statement. See the cause.", cause: cause)
+            self.init(
+                .storeUnreadable,
+                "The server refused a statement of this library, for the reason in `cause`. Look it up in PostgreSQL's list of error "
+                    + "codes, and in the server's log.", cause: cause)
         }
     }
+
+    /// What becomes of a call without a server, and of everything else.
+    static let afterLossText =
+        "Nothing of this call was saved: call again once the server answers. Saves that no call waits for are kept and tried again."
 
     private static let busyText =
         "Another transaction kept rows of the store locked. Close it, or try again later."
@@ -84,7 +100,7 @@ extension DataSourceError {
         } else {
             self.init(
                 .storeUnavailable,
-                "The server cannot be reached. Saves that no call waits for are kept and tried again.",
+                "The server cannot be reached. \(DataSourceError.afterLossText)",
                 cause: cause)
         }
     }

@@ -78,44 +78,69 @@ struct WireValue {
     }
 
     init(_ values: [Int64]) {
-        var array = WireArray(.integer, count: values.count)
+        var array = WireBuffer(.integer, count: values.count)
         for value in values { array.append(value) }
         self.init(array)
     }
 
-    init(_ array: WireArray) { self.init(bytes: array.bytes) }
+    init(_ array: WireBuffer) { self.init(bytes: array.bytes) }
 }
 
-/// An array of values in the server's binary format: dimensions, then each value after its length.
-struct WireArray {
+/// Values in the server's binary format, each after its length: an array, or rows for COPY.
+struct WireBuffer {
     private(set) var bytes: [UInt8] = []
 
+    /// An array of that many values.
     init(_ storage: ColumnStorage, count: Int) {
         bytes.reserveCapacity(20 + count * 12)
-        bytes.append(contentsOf: Int32(count == 0 ? 0 : 1).wireBytes)
+        append(raw: Int32(count == 0 ? 0 : 1))
         // There may be nulls.
-        bytes.append(contentsOf: Int32(1).wireBytes)
-        bytes.append(contentsOf: storage.elementType.wireBytes)
+        append(raw: Int32(1))
+        append(raw: storage.elementType)
         guard count > 0 else { return }
-        bytes.append(contentsOf: Int32(truncatingIfNeeded: count).wireBytes)
-        bytes.append(contentsOf: Int32(1).wireBytes)
+        append(raw: Int32(truncatingIfNeeded: count))
+        append(raw: Int32(1))
     }
 
-    mutating func appendNull() { append(Int32(-1)) }
+    /// Rows for COPY in the binary format, to be filled part by part.
+    init(capacity: Int) {
+        bytes.reserveCapacity(capacity)
+        bytes.append(contentsOf: "PGCOPY\n".utf8)
+        bytes.append(contentsOf: [0xFF, 0x0D, 0x0A, 0])
+        // No flags, and no more of a header.
+        append(raw: Int64(0))
+    }
+
+    /// Begins a row for COPY.
+    mutating func beginRow(valueCount: Int) { append(raw: Int16(truncatingIfNeeded: valueCount)) }
+
+    /// Ends the rows for COPY.
+    mutating func endRows() { append(raw: Int16(-1)) }
+
+    /// Takes what is in it, to go on with an empty one.
+    mutating func removeAll() { bytes.removeAll(keepingCapacity: true) }
+
+    mutating func appendNull() { append(raw: Int32(-1)) }
 
     mutating func append(_ value: Int64) {
-        append(Int32(8))
+        append(raw: Int32(8))
         append(raw: value)
     }
 
     mutating func append(_ value: Double) {
-        append(Int32(8))
+        append(raw: Int32(8))
         append(raw: value.bitPattern)
     }
 
     mutating func append(_ value: UnsafeRawBufferPointer) {
-        append(Int32(truncatingIfNeeded: value.count))
+        append(raw: Int32(truncatingIfNeeded: value.count))
         bytes.append(contentsOf: value)
+    }
+
+    /// Appends bytes; nil is NULL.
+    mutating func append(_ value: [UInt8]?) {
+        guard let value else { return appendNull() }
+        value.withUnsafeBytes { append($0) }
     }
 
     mutating func append(_ row: RowSnapshot, _ column: Int, _ storage: ColumnStorage) {
@@ -126,8 +151,6 @@ struct WireArray {
         case .text, .blob: row.withBytes(column) { append($0) }
         }
     }
-
-    private mutating func append(_ length: Int32) { append(raw: length) }
 
     private mutating func append(raw value: some FixedWidthInteger) {
         withUnsafeBytes(of: value.bigEndian) { bytes.append(contentsOf: $0) }

@@ -180,7 +180,7 @@ struct GenerationMigration {
             let keys = (0..<found.rowCount).map { found.integer($0, 0) }
             var values = [WireValue(keys)]
             for (column, string) in strings.enumerated() {
-                var derived = WireArray(.text, count: keys.count)
+                var derived = WireBuffer(.text, count: keys.count)
                 for row in keys.indices {
                     if found.isNull(row, column + 1) {
                         derived.appendNull()

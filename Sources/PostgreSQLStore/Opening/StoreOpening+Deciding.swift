@@ -39,8 +39,9 @@ extension StoreOpening {
             return (found, StoreStartup(reason: .current))
         case .migrate(let reason, let metadata):
             let keys = metadata.identity.entityKeys
+            let wanted = options.identity.completed(by: metadata.identity).entityKeys
             var (entry, startup) = try carryOver(registry, found, metadata, reason, isMigration: true) { old, new in
-                keys[old] != options.identity.entityKeys[new]
+                keys[old] != wanted[new]
             }
             let keyed = reason.entitiesWithChangedKey
             startup.entitiesReset = keyed.isEmpty ? nil : keyed

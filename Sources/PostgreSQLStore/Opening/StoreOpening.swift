@@ -81,17 +81,21 @@ struct StoreOpening {
 
     /// How many objects a generation has, of any model.
     func count(_ connection: Connection, _ entry: Registry.Entry) throws(DataSourceError) -> Int {
+        var count = 0
+        for table in try tables(connection, entry) {
+            count += Int(try connection.rows("SELECT count(*) FROM \(table)").integer(0, 0))
+        }
+        return count
+    }
+
+    /// The tables of a generation's objects, as SQL names them.
+    private func tables(_ connection: Connection, _ entry: Registry.Entry) throws(DataSourceError) -> [String] {
         let tables = try connection.rows(
             """
             SELECT c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace \
             WHERE n.nspname = $1 AND c.relkind = 'r' AND NOT starts_with(c.relname, '_')
             """, [WireValue(entry.schema)])
-        var count = 0
-        for row in 0..<tables.rowCount {
-            let table = entry.schema.quoted + "." + tables.text(row, 0).quoted
-            count += Int(try connection.rows("SELECT count(*) FROM \(table)").integer(0, 0))
-        }
-        return count
+        return (0..<tables.rowCount).map { entry.schema.quoted + "." + tables.text($0, 0).quoted }
     }
 
     /// Makes a generation, and enters it in the registry.
@@ -106,8 +110,12 @@ struct StoreOpening {
         let entry = try registry.next(after: old, options.name)
         let schema = try PostgreSQLSchema(options.layout, name: entry.schema)
         let connection = registry.connection
+        let found = try old.map { old throws(DataSourceError) in
+            FoundStore.metadata(try PostgreSQLSchema(named: old.schema).metadataRows(connection))
+        }
+        let identity = options.identity.completed(by: found.flatMap(StoreMetadata.identity))
         var metadata = StoreMetadata(
-            new: options.identity, firstFreeKey: firstFreeKey, modelText: options.layout.model.storedText)
+            new: identity, firstFreeKey: firstFreeKey, modelText: options.layout.model.storedText)
         if let storeID { metadata.storeID = storeID }
         try connection.transaction { () throws(DataSourceError) in
             for sql in schema.tableSQL { _ = try connection.pipeline([Request(sql, isKept: false)]) }
@@ -136,7 +144,6 @@ struct StoreOpening {
     }
 
     /// Replaces a generation by an empty one, in one transaction. The old one becomes a backup, or is dropped.
-    ///
     /// - Throws: `storeInUse`, with their names, if others have the store open.
     func replace(
         _ registry: Registry, _ old: Registry.Entry, _ reason: StoreStartup.Reason, besides own: Membership? = nil
@@ -146,8 +153,12 @@ struct StoreOpening {
         try checkAlone(connection, schema, besides: own)
         let firstFreeKey = try firstFreeKey(connection, schema)
         let keep = options.resetPolicy.withoutMigration.backupCount(reason) ?? 0
+        var isEmpty = true
+        for table in try tables(connection, old) where isEmpty && keep > 0 {
+            isEmpty = try connection.rows("SELECT 1 FROM \(table) LIMIT 1").rowCount == 0
+        }
         return try create(registry, old, firstFreeKey: firstFreeKey) { new throws(DataSourceError) in
-            try registry.retire(old, of: options.name, keeping: keep)
+            try registry.retire(old, of: options.name, keeping: keep, isEmpty: isEmpty)
             if let own { try rejoin(connection, new, own) }
         }
     }
@@ -206,9 +217,11 @@ struct StoreOpening {
     func rejoined(
         _ connection: Connection, _ entry: Registry.Entry, _ own: Membership
     ) throws(DataSourceError) -> Result {
-        Result(
-            connection: connection, schema: try PostgreSQLSchema(options.layout, name: entry.schema), entry: entry,
-            membership: own, position: 0, startup: StoreStartup(reason: .requested))
+        let schema = try PostgreSQLSchema(options.layout, name: entry.schema)
+        try Members(connection, schema).mark(own)
+        return Result(
+            connection: connection, schema: schema, entry: entry, membership: own, position: 0,
+            startup: StoreStartup(reason: .requested))
     }
 
     private func join(
@@ -227,6 +240,7 @@ struct StoreOpening {
                 name: "\(ProcessInfo.processInfo.processName)@\(ProcessInfo.processInfo.hostName)")
             let membership = Membership(member)
             try Members(connection, schema).add(membership)
+            try Members(connection, schema).mark(membership)
             return (membership, joined.integer(0, 1))
         }
     }

@@ -184,15 +184,15 @@ extension WireValue {
         case .value(let value): self.init(value)
         case .integers(let list): self.init(list)
         case .reals(let list):
-            var array = WireArray(.real, count: list.count)
+            var array = WireBuffer(.real, count: list.count)
             for value in list { array.append(value) }
             self.init(array)
         case .texts(let list):
-            var array = WireArray(.text, count: list.count)
+            var array = WireBuffer(.text, count: list.count)
             for var text in list { text.withUTF8 { array.append(UnsafeRawBufferPointer($0)) } }
             self.init(array)
         case .blobs(let list):
-            var array = WireArray(.blob, count: list.count)
+            var array = WireBuffer(.blob, count: list.count)
             for bytes in list { bytes.withUnsafeBytes { array.append($0) } }
             self.init(array)
         }

@@ -19,6 +19,8 @@ struct PostgreSQLTable: Sendable {
     let insertSQL: String
     /// Inserts any number of rows, each column given as an array.
     let insertManySQL: String
+    /// Takes rows in the binary format of COPY.
+    let copySQL: String
     let deleteSQL: String
     let selectSQL: String
     let keySQL: String
@@ -81,6 +83,7 @@ struct PostgreSQLTable: Sendable {
         let arrays = zip(numbers, [ColumnStorage.integer] + stored.map { layout.columns[$0].storage })
             .map { "\($0)::\($1.typeName)[]" }
         insertManySQL = "INSERT INTO \(name) (\(list)) SELECT * FROM unnest(\(arrays.joined(separator: ", ")))"
+        copySQL = "COPY \(name) (\(list)) FROM STDIN (FORMAT binary)"
         deleteSQL = "DELETE FROM \(name) WHERE \(key) = ANY($1::bigint[])"
         let select = "SELECT \(list) FROM \(name)"
         selectSQL = select

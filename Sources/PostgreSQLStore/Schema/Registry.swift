@@ -104,8 +104,11 @@ struct Registry {
     /// Sets the schema of a generation aside, and drops the store's oldest backups.
     ///
     /// - Parameter count: How many backups stay, including that one; 0 drops them all.
-    func retire(_ entry: Entry, of name: String, keeping count: Int) throws(DataSourceError) {
-        if count > 0 {
+    func retire(
+        _ entry: Entry, of name: String, keeping count: Int, isEmpty: Bool = false
+    ) throws(DataSourceError) {
+        // A backup of nothing would take the place of one with objects.
+        if count > 0, !isEmpty {
             let backup = Identifiers.fitting("\(name) backup \(entry.generation)")
             try connection.run("ALTER SCHEMA \(entry.schema.quoted) RENAME TO \(backup.quoted)")
             _ = try connection.rows(

@@ -44,6 +44,8 @@ final class FeedReader {
             }
         }
         let made = try Connection(options.target)
+        // The server plans its statements while the feed is still small, and keeps these plans when it is not.
+        for setting in ["enable_seqscan", "enable_bitmapscan"] { try made.run("SET \(setting) = off") }
         connection = made
         return try body(made)
     }

@@ -59,6 +59,14 @@ struct LeaseFacts {
         desk.table(isChanged ? version + 1 : version, members.map(\.member), layout, asSeenBy: own)
     }
 
+    /// The members that have lost leases without giving them back.
+    ///
+    /// - Parameter own: The member that made the changes, which may give back its own.
+    func losers(_ changed: LeaseDesk, but own: Int64) -> Set<Int64> {
+        let lost = desk.leases.filter { changed.leases[$0.key]?.holder != $0.value.holder }
+        return Set(lost.values.compactMap(\.holder)).subtracting([own])
+    }
+
     /// Writes the differences from these facts, in the transaction in which they were read.
     func write(_ changed: LeaseDesk, _ connection: Connection, _ schema: PostgreSQLSchema) throws(DataSourceError) {
         var requests: [Request] = []

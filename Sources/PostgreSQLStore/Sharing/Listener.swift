@@ -18,6 +18,7 @@ final class Listener: Sendable {
     private let options: PostgreSQLOptions
     private let schema: PostgreSQLSchema
     private let membership: Membership
+    private let trust: TrustKeeper
     private let state = Guarded(State())
     private let isEnding = Atomic(false)
     private let ended = DispatchSemaphore(value: 0)
@@ -27,8 +28,9 @@ final class Listener: Sendable {
     /// Written to end the thread's wait.
     private let wakeUp: (read: Int32, write: Int32)
 
-    init(_ options: PostgreSQLOptions, _ schema: PostgreSQLSchema, _ membership: Membership) {
+    init(_ options: PostgreSQLOptions, _ schema: PostgreSQLSchema, _ membership: Membership, _ trust: TrustKeeper) {
         self.options = options
+        self.trust = trust
         self.schema = schema
         self.membership = membership
         var ends: [Int32] = [-1, -1]
@@ -88,12 +90,14 @@ final class Listener: Sendable {
             } catch {
                 connection?.close()
                 connection = nil
+                trust.endBeats()
                 note(error)
                 wait(-1, Int32(pause / .milliseconds(1)))
                 pause = min(pause * 2, .seconds(5))
             }
         }
         connection?.close()
+        trust.endBeats()
     }
 
     private func connected() throws(DataSourceError) -> Connection {
@@ -107,9 +111,11 @@ final class Listener: Sendable {
     }
 
     private func beat(_ connection: Connection) throws(DataSourceError) {
+        let sent = ContinuousClock.now
         try connection.ofGeneration(schema, options.name) { () throws(DataSourceError) in
             try Members(connection, schema).beat(membership)
         }
+        trust.didBeat(at: sent)
     }
 
     /// Waits for a notification, but at most until the next beat, after which the store is checked, too.

@@ -20,6 +20,7 @@ struct Members {
     private let connection: Connection
     private let table: String
     private let saves: String
+    private let namespace: String
 
     /// How often a member reports, and how long without a report until it counts as ended, in milliseconds.
     static let beat: Int32 = 1500
@@ -29,6 +30,7 @@ struct Members {
 
     init(_ connection: Connection, _ schema: PostgreSQLSchema) {
         self.connection = connection
+        namespace = schema.name
         table = schema.term(PostgreSQLSchema.members)
         saves = schema.term(PostgreSQLSchema.saves)
     }
@@ -101,6 +103,26 @@ struct Members {
         _ = try connection.rows(
             "INSERT INTO \(saves) VALUES ($1, $2, 0, 0, clock_timestamp(), 0) ON CONFLICT DO NOTHING", membership.values
         )
+    }
+
+    /// Makes the session known as one in which the member writes.
+    func mark(_ membership: Membership) throws(DataSourceError) {
+        _ = try connection.rows(
+            "SELECT pg_advisory_lock_shared(hashtext($1), ($2::bigint & 2147483647)::integer)",
+            [WireValue(namespace), WireValue(membership.member.number)])
+    }
+
+    /// Ends the sessions in which a member has locked anything of the store.
+    func endTransactions(of member: Int64) throws(DataSourceError) {
+        _ = try connection.rows(
+            """
+            SELECT pg_terminate_backend(a.pid) FROM pg_locks m JOIN pg_stat_activity a ON a.pid = m.pid \
+            WHERE m.locktype = 'advisory' AND m.objsubid = 2 AND m.database = (SELECT oid FROM pg_database \
+            WHERE datname = current_database()) AND m.classid::bigint = hashtext($1)::bigint & 4294967295 \
+            AND m.objid::bigint = $2::bigint & 2147483647 AND a.usename = current_user AND a.pid <> pg_backend_pid() \
+            AND EXISTS (SELECT FROM pg_locks l JOIN pg_class c ON c.oid = l.relation JOIN pg_namespace n \
+            ON n.oid = c.relnamespace WHERE l.pid = m.pid AND l.database = m.database AND n.nspname = $1)
+            """, [WireValue(namespace), WireValue(member)])
     }
 
     /// The member has closed the store.

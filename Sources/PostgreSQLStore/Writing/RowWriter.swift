@@ -20,6 +20,8 @@ struct RowWriter {
     private static let rowLimit = 4000
     private static let statementLimit = 64
     private static let byteLimit = 4 << 20
+    /// From how many new rows of one table on they are sent by COPY, which needs round trips of its own.
+    private static let copiedRows = 1000
     /// The largest row that fits into one message to the server, which may have 1 GB.
     private static let longestRow = 900 << 20
 
@@ -30,8 +32,8 @@ struct RowWriter {
         waiting = first.map { Waiting(request: $0) }
     }
 
-    mutating func write(_ set: ChangeSet) throws(DataSourceError) {
-        for changes in set.entities {
+    mutating func write(_ entities: [EntityChanges]) throws(DataSourceError) {
+        for changes in entities {
             let table = try schema.table(changes.entity)
             for row in changes.inserted { try check(row.row, table) }
             for row in changes.updated { try check(row.row, table) }
@@ -39,6 +41,20 @@ struct RowWriter {
             try update(changes.updated, table)
             try insert(changes.inserted, table)
         }
+    }
+
+    /// Writes what is left of a save.
+    mutating func write(_ remainder: RowsAhead.Remainder) throws(DataSourceError) {
+        for wrong in remainder.wrong { try delete(wrong.rows, schema.table(wrong.entity)) }
+        try write(remainder.changes)
+    }
+
+    /// Inserts rows of a save that is still being made, and waits until the server has them. Unique values are checked later.
+    mutating func insert(_ new: NewRows) throws(DataSourceError) {
+        let table = try schema.table(new.entity)
+        for row in new.rows { try check(row.row, table) }
+        try insert(new.rows, table)
+        _ = try flush(and: [])
     }
 
     private static let checks = ["SET CONSTRAINTS ALL IMMEDIATE", "SET CONSTRAINTS ALL DEFERRED"].map { Request($0) }
@@ -99,12 +115,31 @@ struct RowWriter {
             let values = try columns.map { column throws(DataSourceError) in try table.value(row.row, column) }
             return try add(table.insertSQL, [WireValue(row.key)] + values, table)
         }
+        if rows.count >= RowWriter.copiedRows { return try copy(rows, table) }
         for part in parts(of: rows, \.row) {
             var values = [WireValue(part.map(\.key))]
             for column in columns {
                 values.append(try table.array(part.lazy.map(\.row), part.count, column))
             }
             try add(table.insertManySQL, values, table)
+        }
+    }
+
+    /// Inserts rows while they are put into the server's format.
+    private mutating func copy(_ rows: [StoredRow], _ table: PostgreSQLTable) throws(DataSourceError) {
+        _ = try flush(and: [])
+        let columns = table.stored.map { (number: $0, storage: table.layout.columns[$0].storage) }
+        do throws(DataSourceError) {
+            try connection.copy(table.copySQL, rows) { (row, buffer) throws(DataSourceError) in
+                buffer.beginRow(valueCount: columns.count + 1)
+                buffer.append(row.key)
+                for column in columns {
+                    try table.check(row.row, column.number)
+                    buffer.append(row.row, column.number, column.storage)
+                }
+            }
+        } catch {
+            throw schema.named(error)
         }
     }
 
@@ -167,7 +202,7 @@ extension PostgreSQLTable {
         _ rows: some Sequence<RowSnapshot>, _ count: Int, _ column: Int
     ) throws(DataSourceError) -> WireValue {
         let storage = layout.columns[column].storage
-        var array = WireArray(storage, count: count)
+        var array = WireBuffer(storage, count: count)
         for row in rows {
             try check(row, column)
             array.append(row, column, storage)
@@ -176,7 +211,7 @@ extension PostgreSQLTable {
     }
 
     /// - Throws: `validationFailed` for a string with the character U+0000, which PostgreSQL cannot store.
-    private func check(_ row: RowSnapshot, _ column: Int) throws(DataSourceError) {
+    fileprivate func check(_ row: RowSnapshot, _ column: Int) throws(DataSourceError) {
         guard layout.columns[column].storage == .text, !row.isNull(column) else { return }
         guard row.withBytes(column, { $0.contains(0) }) else { return }
         let name = layout.columns[column].name

@@ -68,6 +68,37 @@ extension Writer {
         }
     }
 
+    /// Makes sure that the server has all saves of this member. If it has lost some, the leases are given up: pending saves may
+    /// have been made from rows that are gone, and are refused; and every batch reads again.
+    func checkHistory(_ connection: Connection) throws(DataSourceError) {
+        try connection.transaction { () throws(DataSourceError) in
+            try connection.run("SET LOCAL synchronous_commit = on")
+            try lockFeed(connection)
+            let own = try connection.rows(
+                "SELECT saved FROM \(schema.term(PostgreSQLSchema.saves)) WHERE member = $1 AND token = $2",
+                membership.values)
+            guard own.rowCount == 1 else { throw DataSourceError(damagedSharing: opening.options.name) }
+            guard own.integer(0, 0) < committedNumber else { return }
+            committedNumber = own.integer(0, 0)
+            hasNews = true
+            try giveUpLeases(connection)
+        }
+    }
+
+    /// The server has lost saves. If they were this member's, its leases are given up now, and not only when it writes.
+    func noteOtherHistory() {
+        _ = try? reconnecting { (_) throws(DataSourceError) in try rejoin() }
+    }
+
+    /// Makes all leases of this member free. The feed is locked.
+    func giveUpLeases(_ connection: Connection) throws(DataSourceError) {
+        try connection.run("UPDATE \(schema.term(PostgreSQLSchema.feed)) SET leases = leases + 1")
+        _ = try connection.rows(
+            "UPDATE \(schema.term(PostgreSQLSchema.leases)) SET holder = NULL WHERE holder = $1",
+            [WireValue(membership.member.number)])
+        try connection.run(notifySQL)
+    }
+
     /// - Throws: `leaseLost` if the save inserts rows with keys that others may have.
     func checkKeys(_ changes: ChangeSet) throws(DataSourceError) {
         if !keys.hasLost { return }
@@ -93,6 +124,12 @@ extension Writer {
         if found.isTrue(0, 0) { throw DataSourceError(numberGivenAgain: ()) }
     }
 
+    /// Ends what members have open that have lost leases because they no longer answer. A process that was halted in the middle of
+    /// a transaction would keep its rows locked, and unique values taken.
+    private func endSessions(of members: Set<Int64>, _ connection: Connection) throws(DataSourceError) {
+        for member in members.sorted() { try Members(connection, schema).endTransactions(of: member) }
+    }
+
     /// Changes the leases in one transaction, and notifies the others.
     func changeLeases(_ change: (inout LeaseDesk, LeaseFacts) -> Void) throws(DataSourceError) -> LeaseTable {
         try reconnecting { (connection) throws(DataSourceError) in
@@ -104,6 +141,7 @@ extension Writer {
                 change(&desk, facts)
                 if desk == facts.desk { return facts.table(desk, schema.layout, asSeenBy: membership.member.number) }
                 try facts.write(desk, connection, schema)
+                try endSessions(of: facts.losers(desk, but: membership.member.number), connection)
                 try connection.run(notifySQL)
                 return facts.table(desk, schema.layout, asSeenBy: membership.member.number, isChanged: true)
             }

@@ -20,6 +20,7 @@ extension Writer {
             do throws(DataSourceError) {
                 let isWritten = try refuse(open)
                 unsettled = nil
+                if isWritten { committedNumber = open.number }
                 if isWritten, patience == .zero { landed.formUnion(open.saves) }
                 return isWritten
             } catch {
@@ -31,7 +32,7 @@ extension Writer {
                     throw DataSourceError(
                         .outcomeUnknown,
                         "The connection to the server was lost during a commit, and the server has not been reachable since. "
-                            + "The save may or may not be stored. The next save finds out.",
+                            + "The save may or may not be stored: read its objects before you save them again.",
                         cause: error.description)
                 }
             }
@@ -55,7 +56,7 @@ extension Writer {
         throw DataSourceError(
             .outcomeUnknown,
             "The connection to the server was lost during a commit, and the server no longer knows that this process "
-                + "has the store open. The save may or may not be stored.")
+                + "has the store open. The save may or may not be stored: read its objects before you save them again.")
     }
 
     /// Finds out the outcome of a transaction that was reported as unknown, if the server can be reached now.

@@ -61,6 +61,7 @@ extension Writer {
             isCommitting = true
             requests.append(Request("COMMIT"))
             _ = try connection.pipeline(requests)
+            committedNumber = number
             counters.count(rows: saves.reduce(0) { $0 + $1.rowCount })
         } catch {
             // The answer that the server is shutting down does not tell the outcome of a commit that waited for another server.
@@ -84,6 +85,7 @@ extension Writer {
         try Members(connection, schema).beat(membership)
         try Members(connection, schema).markSaves(membership)
         try checkKeys(connection)
+        try checkHistory(connection)
     }
 
     // MARK: Position and leases
@@ -94,8 +96,8 @@ extension Writer {
             Request(
                 """
                 UPDATE \(schema.term(PostgreSQLSchema.saves)) SET saved = $3, made = clock_timestamp() \
-                WHERE member = $1 AND token = $2 AND refused < $3 AND keys >= $4
-                """, membership.values + [WireValue(number), WireValue(keys.bound)]),
+                WHERE member = $1 AND token = $2 AND refused < $3 AND keys >= $4 AND saved >= $5
+                """, membership.values + [WireValue(number), WireValue(keys.bound), WireValue(committedNumber)]),
             Request(
                 "UPDATE \(schema.term(PostgreSQLSchema.feed)) SET position = position + $1 RETURNING position",
                 [WireValue(Int64(count))]),
@@ -141,20 +143,52 @@ extension Writer {
 
     /// The statements that note the changes of saves for followers.
     func note(_ saves: [ChangeSet], from first: Int64) -> [Request] {
-        saves.enumerated().map { place, set in
+        let notes = saves.enumerated().map { place, set in
             let words = encoding.words(set)
-            let bytes = words.map { words in words.withUnsafeBytes { Array($0) } }
             let names = set.entities.map { schema.layout.entities[$0.entity].name }
-            return Request(
-                """
-                INSERT INTO \(schema.term(PostgreSQLSchema.changes)) VALUES ($1, $2, clock_timestamp(), $3, $4, $5)
-                """,
-                [
-                    WireValue(first + Int64(place)), WireValue(membership.member.number),
-                    WireValue(Int64(bytes?.count ?? 0)),
-                    bytes == nil ? WireValue(names.joined(separator: "\n")) : .null, WireValue(bytes: bytes),
-                ])
+            return SaveNote(
+                position: first + Int64(place), entities: names.joined(separator: "\n"),
+                bytes: words.map { words in words.withUnsafeBytes { Array($0) } })
         }
+        var requests: [Request] = []
+        var (start, size) = (0, 0)
+        for (place, note) in notes.enumerated() {
+            size += note.bytes?.count ?? 0
+            guard size >= Writer.noteLimit || place == notes.count - 1 else { continue }
+            requests.append(request(notes[start...place]))
+            (start, size) = (place + 1, 0)
+        }
+        return requests
+    }
+
+    /// The changes of a save, as followers read them.
+    private struct SaveNote {
+        let position: Int64
+        /// The names of the entities, for a save that is too large to note its rows.
+        let entities: String
+        let bytes: [UInt8]?
+    }
+
+    /// About how many bytes of notes one statement may have.
+    private static let noteLimit = 4 << 20
+
+    private func request(_ notes: ArraySlice<SaveNote>) -> Request {
+        var names = WireBuffer(.text, count: notes.count)
+        var bytes = WireBuffer(.blob, count: notes.count)
+        for note in notes {
+            names.append(note.bytes == nil ? Array(note.entities.utf8) : nil)
+            bytes.append(note.bytes)
+        }
+        return Request(
+            """
+            INSERT INTO \(schema.term(PostgreSQLSchema.changes)) \
+            SELECT position, $2::bigint, clock_timestamp(), size, names, bytes \
+            FROM unnest($1::bigint[], $3::bigint[], $4::text[], $5::bytea[]) AS saves(position, size, names, bytes)
+            """,
+            [
+                WireValue(notes.map(\.position)), WireValue(membership.member.number),
+                WireValue(notes.map { Int64($0.bytes?.count ?? 0) }), WireValue(names), WireValue(bytes),
+            ])
     }
 
     /// The statements that forget saves that are too old, or too many. Members that have not read them reload.

@@ -13,8 +13,13 @@ final class Writer {
     let membership: Membership
     let encoding: ChangeEncoding
     let counters: PostgreSQLCounters
+    let trust: TrustKeeper
     /// Nil while the server cannot be reached.
     var connection: Connection?
+    /// What is written of a save that is still being made.
+    var ahead: Ahead?
+    /// The connection for the next such save, once there was one.
+    var spare: Connection?
     /// The server's process of a lost connection, which may still keep rows locked.
     var abandoned: ServerProcess?
     /// The number of this member's newest transaction.
@@ -22,7 +27,9 @@ final class Writer {
     /// Whether the newest transaction was refused because the server does not know this member, or not all of its keys.
     var isForgotten = false
     /// A transaction with an unknown outcome, and the server's process that had it.
-    var unsettled: Unsettled?
+    var unsettled: Unsettled? { didSet { trust.setUnsettled(unsettled != nil) } }
+    /// The newest transaction of this member that is known to be committed.
+    var committedNumber: Int64 = 0
     /// The saves of a transaction that was reported as unknown, and turned out to be committed.
     var landed: Set<Int64> = []
     /// Whether a transaction was reported as unknown, so that everything must be reloaded once it is settled.
@@ -48,8 +55,11 @@ final class Writer {
     /// How often a transaction is tried that the server ends in favour of others.
     static let attempts = 8
 
-    init(_ opening: StoreOpening, _ opened: StoreOpening.Result, _ counters: PostgreSQLCounters) {
+    init(
+        _ opening: StoreOpening, _ opened: StoreOpening.Result, _ counters: PostgreSQLCounters, _ trust: TrustKeeper
+    ) {
         self.opening = opening
+        self.trust = trust
         schema = opened.schema
         entry = opened.entry
         membership = opened.membership
@@ -60,6 +70,8 @@ final class Writer {
     }
 
     func close() {
+        abandonHeadStart()
+        spare?.close()
         if let connection, connection.isUsable { try? leave(connection) }
         connection?.close()
         connection = nil
@@ -68,12 +80,8 @@ final class Writer {
     func leave(_ connection: Connection) throws(DataSourceError) {
         try connection.transaction { () throws(DataSourceError) in
             try lockFeed(connection)
-            try connection.run("UPDATE \(schema.term(PostgreSQLSchema.feed)) SET leases = leases + 1")
-            _ = try connection.rows(
-                "UPDATE \(schema.term(PostgreSQLSchema.leases)) SET holder = NULL WHERE holder = $1",
-                [WireValue(membership.member.number)])
+            try giveUpLeases(connection)
             try Members(connection, schema).remove(membership)
-            try connection.run(notifySQL)
         }
     }
 
@@ -81,12 +89,19 @@ final class Writer {
     func connected() throws(DataSourceError) -> Connection {
         if let connection, connection.isUsable { return connection }
         giveUpConnection()
+        let made = try connect()
+        try endAbandoned(made)
+        connection = made
+        return made
+    }
+
+    /// Makes a connection that writes.
+    func connect() throws(DataSourceError) -> Connection {
         let made = try Connection(opening.options.target)
         made.counters = counters
         try opening.settleWriter(made)
         made.tracing = opening.options.tracing
-        try endAbandoned(made)
-        connection = made
+        try Members(made, schema).mark(membership)
         return made
     }
 
@@ -97,6 +112,7 @@ final class Writer {
         }
         connection?.close()
         connection = nil
+        trust.end()
     }
 
     /// Ends the server's process of a lost connection, if it waits for something that will never come.
@@ -136,24 +152,38 @@ final class Writer {
         // A save that was tried again and is already there.
         let group = group.map { landed.contains($0.number) ? ChangeSet(landed: $0) : $0 }
         guard group.contains(where: { !$0.isEmpty }) else { return outcome([:]) }
+        var ahead = takeHeadStart(of: group)
+        let isAlone = group.count == 1 && ahead == nil
         var refused: [Int: DataSourceError] = [:]
         do throws(DataSourceError) {
             let saves = group.filter { !$0.isEmpty }
             try transaction { (connection, number) throws(DataSourceError) in
-                var rows = RowWriter(connection, schema, first: [Request("BEGIN")])
-                for (place, set) in saves.enumerated() {
-                    // A later save of the group must not make room for an earlier one.
-                    if place > 0 { rows.check() }
-                    try rows.write(set)
+                var rows: RowWriter
+                if let early = ahead, early.connection === connection {
+                    // If it fails, all rows are written next time.
+                    ahead = nil
+                    rows = RowWriter(connection, schema, first: [Request(Connection.lockTimeoutSQL)])
+                    try rows.write(early.rows.remainder(of: saves[0]))
+                } else {
+                    rows = RowWriter(connection, schema, first: [Request("BEGIN")])
+                    try write(saves, &rows)
                 }
                 let place = try place(rows.finish(placing(saves.count, number)), saves.count)
                 return Written(saves: saves, position: place.position, epochs: place.epochs)
             }
         } catch {
             guard error.isOfOneSave else { throw error }
-            refused = try group.count == 1 ? [0: error] : commitOneByOne(group)
+            refused = try isAlone ? [0: error] : commitWithoutRefused(group)
         }
         return outcome(refused)
+    }
+
+    func write(_ saves: [ChangeSet], _ rows: inout RowWriter) throws(DataSourceError) {
+        for (place, run) in try SaveRun.runs(of: saves, schema).enumerated() {
+            // A later save of the group must not make room for an earlier one.
+            if place > 0 { rows.check() }
+            try rows.write(run.entities)
+        }
     }
 
     func outcome(_ refused: [Int: DataSourceError]) -> CommitOutcome {
@@ -161,42 +191,12 @@ final class Writer {
         return CommitOutcome(refused: refused, foundOutsideWrites: hasNews)
     }
 
-    /// Writes the saves of a group that can be written, if some cannot.
-    ///
-    /// - Returns: Why the others were refused, by their positions.
-    func commitOneByOne(_ group: [ChangeSet]) throws(DataSourceError) -> [Int: DataSourceError] {
-        var refusals = Refusals()
-        try transaction { (connection, number) throws(DataSourceError) in
-            refusals = Refusals()
-            try connection.run("BEGIN")
-            // No lease is taken over while that row is locked.
-            try connection.run("SELECT 1 FROM \(schema.term(PostgreSQLSchema.feed)) FOR UPDATE")
-            let epochs = epochs(try connection.pipeline([epochsRequest])[0])
-            for (place, set) in group.enumerated() where !refusals.refusesDependent(set, at: place) {
-                try connection.run("SAVEPOINT one_save")
-                do throws(DataSourceError) {
-                    try check(set, epochs)
-                    var rows = RowWriter(connection, schema)
-                    try rows.write(set)
-                    try rows.finish()
-                    try connection.run("RELEASE one_save")
-                } catch {
-                    guard error.isOfOneSave, connection.isUsable else { throw error }
-                    try connection.run("ROLLBACK TO one_save")
-                    refusals.refuse(set, at: place, error)
-                }
-            }
-            let saves = group.indices.filter { refusals.errors[$0] == nil && !group[$0].isEmpty }.map { group[$0] }
-            let position = try place(connection.pipeline(placing(saves.count, number)), saves.count).position
-            return Written(saves: saves, position: position, epochs: epochs)
-        }
-        return refusals.errors
-    }
-
     // MARK: Resetting
 
     /// Replaces the open generation by an empty one.
     func reset() throws(DataSourceError) -> (StoreStartup, StoreOpening.Result) {
+        // It would wait for that transaction.
+        abandonHeadStart()
         try settle(patience: .zero)
         let connection = try connected()
         // Large tables may be counted and dropped.

@@ -48,15 +48,29 @@ package final class HeadStart: Sendable {
         }
     }
 
-    /// The next rows to write; nil if there are none, and then somebody has to begin again when more are added.
-    package func next() -> NewRows? {
+    /// The next rows to write, all of one entity; nil if there are not enough, and then somebody has to begin again when more
+    /// are added.
+    ///
+    /// - Parameter sizes: The fewest and the most rows. What was added at once stays together.
+    package func next(of sizes: ClosedRange<Int>) -> NewRows? {
         state.withLock { state in
-            if state.waiting.isEmpty {
+            var counts: [Int: Int] = [:]
+            for part in state.waiting { counts[part.entity, default: 0] += part.rows.count }
+            let enough = state.waiting.first { counts[$0.entity, default: 0] >= sizes.lowerBound }
+            guard let entity = enough?.entity else {
                 state.isWriting = false
                 return nil
             }
+            // The rows of an entity keep their order.
+            var (rows, rest, isFull): ([StoredRow], [NewRows], Bool) = ([], [], false)
+            for part in state.waiting {
+                let isNext = part.entity == entity && !isFull
+                if isNext { isFull = !rows.isEmpty && rows.count + part.rows.count > sizes.upperBound }
+                if isNext, !isFull { rows += part.rows } else { rest.append(part) }
+            }
+            state.waiting = rest
             state.progress += 1
-            return state.waiting.removeFirst()
+            return NewRows(entity: entity, rows)
         }
     }
 

@@ -27,6 +27,9 @@ public struct DataSourceError: Error, Sendable {
     public var entityName: String?
     /// The attribute involved, if there is one.
     public var attributeName: String?
+    /// For an object that the save was to insert: how many new objects of its entity were inserted before it. If each value makes one
+    /// object, it is the index of the value.
+    public var objectIndex: Int?
     /// The error of the operating system or the store, if there is one.
     public var cause: String?
     /// The single errors, if this error stands for several.

@@ -66,3 +66,7 @@ package func compareBytes(_ one: UnsafeRawBufferPointer, _ other: UnsafeRawBuffe
     }
     return one.count - other.count
 }
+
+package func compareBytes(_ one: [UInt8], _ other: [UInt8]) -> Int {
+    one.withUnsafeBytes { one in other.withUnsafeBytes { compareBytes(one, $0) } }
+}

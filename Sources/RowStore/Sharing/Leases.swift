@@ -82,7 +82,8 @@ extension ChangeSet {
         let name = layout.entities[lost.entity].name
         throw DataSourceError(
             .leaseLost,
-            "This process was stopped, or did not answer, for so long that another process now writes \(name). Saves "
-                + "that were not in the store yet are refused. Save again.", entityName: name)
+            "This process no longer has the lease of \(name): it was stopped or did not answer for so long that another process got "
+                + "it, or the server has lost its newest commits. Saves that were not in the store yet are refused. Save again.",
+            entityName: name)
     }
 }

@@ -71,11 +71,38 @@ public protocol StoreSharing: Sendable {
     /// How long leases are kept and waited for.
     var leaseTimes: LeaseTimes { get }
 
+    /// For how long a batch may rely on what this container has read; nil, the default, if each one reads ``news(after:)`` before it
+    /// begins. It is for stores in which that takes a round trip.
+    var trust: LeaseTrust? { get }
+
     /// Sets a handler that is called when there may be news, on any thread and possibly more often than necessary.
+    ///
+    /// A store that is remote calls it after each commit of others, and at least every few seconds: lists are not updated
+    /// otherwise.
     ///
     /// - Parameter handler: Reads ``news(after:)``, so it may take a while. Never call it while a lock is held, or after the
     ///   store was closed.
     func listen(_ handler: @escaping @Sendable () -> Void)
+}
+
+extension StoreSharing {
+    /// Each batch reads the news first.
+    public var trust: LeaseTrust? { nil }
+}
+
+/// For how long a container may rely on what it has read of the rows for which it has the leases.
+public struct LeaseTrust: Sendable {
+    /// It changes whenever these rows may be others, although the container has the leases: after a connection was lost, as the
+    /// server may have lost commits, and after a save was refused, or has an unknown outcome. Then everything is read again.
+    public let number: Int
+    /// Until when no other container gets the leases because this one seems to have ended.
+    public let end: ContinuousClock.Instant
+
+    /// Makes one.
+    public init(number: Int, end: ContinuousClock.Instant) {
+        self.number = number
+        self.end = end
+    }
 }
 
 /// The saves of others.

@@ -23,8 +23,8 @@ struct StoreMigration {
     ///
     /// - Parameters:
     ///   - dropsByKey: Whether rows are dropped if the key of their data source changed.
-    /// - Throws: `notMigratable` with the reason in words.
     ///   - oldModel: The model that the store was made for, if only the format changes.
+    /// - Throws: `notMigratable` with the reason in words.
     init(
         schema: StoreSchema, probe: StoreProbe, found: StoreMetadata, identity: StoreIdentity, dropsByKey: Bool = true,
         oldModel: ManagedObjectModel? = nil

@@ -77,7 +77,7 @@ final class Writer {
     func commit(_ group: [ChangeSet]) throws(DataSourceError) -> CommitOutcome {
         if let unknown { throw unknown }
         guard group.contains(where: { !$0.isEmpty }) else { return CommitOutcome() }
-        let isAhead = hasHeadStart(group)
+        let isAhead = ahead?.isOf(group) == true
         if !isAhead { abandonHeadStart() }
         var refused: [Int: DataSourceError] = [:]
         do throws(DataSourceError) {

@@ -1,7 +1,6 @@
 import CoreDataSource
 import Dispatch
 import Foundation
-import RowStore
 import Testing
 
 /// Reading off the main actor, beside writers.
@@ -118,13 +117,7 @@ import Testing
             let contacts = try container.dataSource(ContactDataSource.self)
             try await contacts.add(contactList(0..<10_000))
             let asked = Shared(0)
-            let test = FetchPredicate<ContactEntity>(
-                .custom(
-                    ObjectMatcher("cancels") { _ in
-                        asked.value += 1
-                        if asked.value == 10 { withUnsafeCurrentTask { $0?.cancel() } }
-                        return false
-                    }))
+            let test = FetchPredicate.cancelling(after: 10, asked)
             await #expect(throws: CancellationError.self) {
                 try await container.read { try $0.fetch(ContactEntity.self, where: test).count }
             }

@@ -6,6 +6,15 @@ import Testing
 /// A stored value that is none of its attribute's type reads as another one, which is reported.
 @MainActor
 struct DamagedValueTests {
+    private func insertOne(_ container: PersistentContainer) async throws {
+        try await container.dataSource(BoundedDataSource.self).perform { context in
+            let object = try context.insert(EveryType.self)
+            object.binaryRequired = Data()
+            object.uriRequired = try #require(URL(string: "https://example.org"))
+            object.uuidRequired = UUID()
+        }
+    }
+
     /// A store of one object, in which another program has changed an attribute.
     private func withDamage(
         _ attribute: String, _ sql: String,
@@ -13,12 +22,7 @@ struct DamagedValueTests {
     ) async throws {
         let directory = try TemporaryDirectory()
         var container = try await PersistentContainer(model: .allTypes, store: .sqlite(directory.store))
-        try await container.dataSource(BoundedDataSource.self).perform { context in
-            let object = try context.insert(EveryType.self)
-            object.binaryRequired = Data()
-            object.uriRequired = try #require(URL(string: "https://example.org"))
-            object.uuidRequired = UUID()
-        }
+        try await insertOne(container)
         try await container.close()
         try RawConnection(directory.store).execute("UPDATE EveryType SET \(attribute) = \(sql), uuidOptional = x'01'")
         container = try await PersistentContainer(model: .allTypes, store: .sqlite(directory.store))
@@ -42,12 +46,7 @@ struct DamagedValueTests {
     @Test func theContainerReportsADamagedValue() async throws {
         let directory = try TemporaryDirectory()
         let container = try await PersistentContainer(model: .allTypes, store: .sqlite(directory.store))
-        try await container.dataSource(BoundedDataSource.self).perform { context in
-            let object = try context.insert(EveryType.self)
-            object.binaryRequired = Data()
-            object.uriRequired = try #require(URL(string: "https://example.org"))
-            object.uuidRequired = UUID()
-        }
+        try await insertOne(container)
         try RawConnection(directory.store).execute("UPDATE EveryType SET decimalRequired = 'abc'")
         var failures = container.failures.makeAsyncIterator()
         let object = try #require(try container.main.fetch(EveryType.self).first)

@@ -40,6 +40,26 @@ struct ValidationTests {
         #expect(error?.attributeName == attribute)
     }
 
+    /// In a list of thousands of values one wants to know which.
+    @Test func theObjectAndTheBoundAreNamed() async throws {
+        let container = try await PersistentContainer(model: .allTypes, store: .inMemory)
+        let source = try container.dataSource(BoundedDataSource.self)
+        let new = await #expect(throws: DataSourceError.self) {
+            try await source.perform { context in
+                for count: Int16 in [1, 101, 3, -2] { try context.insert(Bounded.self).count = count }
+            }
+        }
+        #expect(new?.failures.map(\.objectIndex) == [1, 3])
+        #expect(new?.failures.first?.message.contains("100, the maximum") == true)
+        #expect(new?.failures.last?.message.hasSuffix("It is the new Bounded number 4 of this save.") == true)
+        let id = try await source.perform { try $0.insert(Bounded.self).objectID }
+        let stored = await #expect(throws: DataSourceError.self) {
+            try await source.perform { context in try context.object(Bounded.self, id: id)?.count = 200 }
+        }
+        #expect(stored?.objectIndex == nil)
+        #expect(stored?.message.hasSuffix("It is \(id).") == true)
+    }
+
     @Test func lengthsAndPatternsAreChecked() async throws {
         #expect(try await failure { $0.code = "A" }?.message.contains("requires at least 2") == true)
         #expect(try await failure { $0.code = "ABCDEFGHI" }?.message.contains("allows at most 8") == true)

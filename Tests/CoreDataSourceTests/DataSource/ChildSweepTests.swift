@@ -13,8 +13,10 @@ import Testing
 
     @Test func childrenThatTheListLacksAreDeletedAndNothingElse() async throws {
         try await withBoard(BoardDataSource.self) { container, board in
-            try await board.sync(list, entity: Topic.self)
+            let first = try await board.sync(list, entity: Topic.self, options: .reportsIDs)
             #expect(try await container.board() == ["1": ["a": ["x", "y"], "b": ["z"]], "2": ["c": []]])
+            #expect(first.inserted == 2 && first.insertedChildren == 6 && first.updatedChildren == 0)
+            #expect(Set(first.ids?.insertedChildren.map(\.entityName) ?? []) == ["Letter", "Attachment"])
             var less = list
             less[0].letters = [LetterValue(key: "a", attachments: ["y", "w"])]
             let report = try await board.sync(less, entity: Topic.self, options: .reportsIDs)
@@ -22,6 +24,7 @@ import Testing
             // The attachment of the letter that is gone followed by the model's rule.
             #expect(try await container.childCounts() == [2, 2])
             #expect(report.deleted == 0 && report.deletedChildren == 2 && report.keptChildren == 0)
+            #expect(report.insertedChildren == 1 && report.updatedChildren == 0)
             #expect(Set(report.ids?.deletedChildren.map(\.entityName) ?? []) == ["Letter", "Attachment"])
         }
     }
@@ -33,6 +36,7 @@ import Testing
                 #expect(try await board.add(list) == SaveReport())
                 let again = try await board.sync(list, entity: Topic.self)
                 #expect(again.unchanged == 2 && again.deletedChildren == 0)
+                #expect(again.insertedChildren == 0 && again.updatedChildren == 0)
             }
         }
     }

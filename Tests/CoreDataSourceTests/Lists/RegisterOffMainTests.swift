@@ -137,6 +137,26 @@ struct RegisterOffMainTests: ItemListSuite {
         withExtendedLifetime(first) {}
     }
 
+    /// Not even a list that another one shows.
+    @Test func aClosedContainerTakesNoListOver() async throws {
+        let (container, _) = PersistentContainer.faulty()
+        let senders = try container.dataSource(SenderDataSource.self)
+        try await senders.add(items(0..<30))
+        let first = RecordingDelegate()
+        try await senders.registerOffMain(first, dataKey: "first", request)
+        container.stack.root.stopAccepting()
+        let error = await #expect(throws: DataSourceError.self) {
+            try await senders.registerOffMain(RecordingDelegate(), dataKey: "late", request)
+        }
+        #expect(error?.code == .storeClosed)
+        #expect(throws: DataSourceError.self) {
+            try senders.register(RecordingDelegate(), dataKey: "late", request)
+        }
+        #expect(senders.dataKeys == ["first"])
+        try await container.close()
+        withExtendedLifetime(first) {}
+    }
+
     @Test func aClosedContainerRegistersNothing() async throws {
         try await withHeldCall { container, senders, task, release in
             async let closed: Void = container.close()

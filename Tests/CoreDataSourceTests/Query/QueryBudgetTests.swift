@@ -102,13 +102,7 @@ struct QueryBudgetTests {
     @Test func objectsAreNotAskedAfterTheTaskWasCancelled() async throws {
         try await withContacts(.sqlite, contactList(0..<Self.count)) { _, contacts in
             let asked = Shared(0)
-            let test = FetchPredicate<ContactEntity>(
-                .custom(
-                    ObjectMatcher("cancels") { _ in
-                        asked.value += 1
-                        if asked.value == 10 { withUnsafeCurrentTask { $0?.cancel() } }
-                        return false
-                    }))
+            let test = FetchPredicate.cancelling(after: 10, asked)
             await #expect(throws: CancellationError.self) {
                 try await contacts.perform { try $0.fetch(ContactEntity.self, where: test).count }
             }
@@ -125,5 +119,18 @@ struct QueryBudgetTests {
             let found = try await task.value
             #expect(found == Self.count)
         }
+    }
+}
+
+extension FetchPredicate<ContactEntity> {
+    /// Matches no object, counts how many it is asked of, and cancels the task at one of them.
+    static func cancelling(after count: Int, _ asked: Shared<Int>) -> FetchPredicate<ContactEntity> {
+        FetchPredicate(
+            .custom(
+                ObjectMatcher("cancels") { _ in
+                    asked.value += 1
+                    if asked.value == count { withUnsafeCurrentTask { $0?.cancel() } }
+                    return false
+                }))
     }
 }

@@ -7,17 +7,23 @@ import Testing
 /// Rows of saves that are not in the store yet, found by key and by unique values.
 @MainActor
 struct PendingRowsTests {
-    /// A look-up took time that grew with everything that was pending: 10,000 plain inserts took 9 seconds.
-    @Test(arguments: [100, 400, 5_000])
-    func aLookUpCostsTheSameHoweverMuchIsPending(count: Int) async throws {
+    /// A container in which so many inserts are not in the store yet.
+    private func pending(_ count: Int) async throws -> (PersistentContainer, SenderDataSource, @Sendable () -> Void) {
         let (container, store) = PersistentContainer.faulty(configuration: .init(registeredObjectByteLimit: 0))
         let senders = try container.dataSource(SenderDataSource.self)
         let release = store.holdCommits()
-        defer { release() }
         for start in stride(from: 0, to: count, by: 50) {
             let items = (start..<start + 50).map { ItemData(key: "k\($0)", number: Int64($0)) }
             try await senders.add(items, waitFor: .main)
         }
+        return (container, senders, release)
+    }
+
+    /// A look-up took time that grew with everything that was pending: 10,000 plain inserts took 9 seconds.
+    @Test(arguments: [100, 400, 5_000])
+    func aLookUpCostsTheSameHoweverMuchIsPending(count: Int) async throws {
+        let (container, senders, release) = try await pending(count)
+        defer { release() }
         let before = container.stack.root.examinedPendingRows
         for number in stride(from: 0, to: count, by: count / 20) {
             let found = try senders.main.first(Sender.self, where: \.key == "k\(number)")
@@ -30,14 +36,8 @@ struct PendingRowsTests {
     /// Each insert looks whether its unique value is taken. 10,000 of them beside 25,000 pending ones took 51 seconds.
     @Test(arguments: [100, 5_000])
     func insertsCostTheSameHoweverMuchIsPending(count: Int) async throws {
-        let (container, store) = PersistentContainer.faulty(configuration: .init(registeredObjectByteLimit: 0))
-        let senders = try container.dataSource(SenderDataSource.self)
-        let release = store.holdCommits()
+        let (container, senders, release) = try await pending(count)
         defer { release() }
-        for start in stride(from: 0, to: count, by: 50) {
-            let items = (start..<start + 50).map { ItemData(key: "k\($0)", number: Int64($0)) }
-            try await senders.add(items, waitFor: .main)
-        }
         let before = container.stack.root.examinedPendingRows
         try await senders.perform(waitFor: .main) { context in
             for number in Int64(0)..<50 {

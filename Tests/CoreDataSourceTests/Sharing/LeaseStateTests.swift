@@ -13,9 +13,9 @@ struct LeaseStateTests {
 
     @Test func anAnswerOfTheStoreIsTaken() {
         var state = LeaseState()
-        state.take(table(3, epoch: 5), own: 7, asked: state.generation)
+        state.take(table(3, epoch: 5), own: 7, asked: state.generation, at: .now)
         #expect(state.use([0])?.epochs == [LeaseEpoch(entity: 0, epoch: 5)])
-        state.take(table(2, epoch: 4), own: 7, asked: state.generation)
+        state.take(table(2, epoch: 4), own: 7, asked: state.generation, at: .now)
         #expect(state.use([0])?.epochs == [LeaseEpoch(entity: 0, epoch: 5)])
     }
 
@@ -25,35 +25,107 @@ struct LeaseStateTests {
         let asked = state.generation
         let old = table(3, epoch: 5)
         state.forget()
-        state.take(old, own: 7, asked: asked)
+        state.take(old, own: 7, asked: asked, at: .now)
         #expect(state.use([0]) == nil)
         // The new store counts from the beginning.
-        state.take(table(1, epoch: 1), own: 7, asked: state.generation)
+        state.take(table(1, epoch: 1), own: 7, asked: state.generation, at: .now)
         #expect(state.use([0])?.epochs == [LeaseEpoch(entity: 0, epoch: 1)])
     }
 
     /// A server that has lost its newest commits counts on from a lower number.
     @Test func aStoreThatIsDoubtedIsBelieved() {
         var state = LeaseState()
-        state.take(table(50, epoch: 25), own: 7, asked: state.generation)
+        state.take(table(50, epoch: 25), own: 7, asked: state.generation, at: .now)
         state.doubt()
-        state.take(table(40, epoch: 20), own: 7, asked: state.generation)
+        state.take(table(40, epoch: 20), own: 7, asked: state.generation, at: .now)
         #expect(state.use([0])?.epochs == [LeaseEpoch(entity: 0, epoch: 20)])
     }
 
     /// A lease that seemed to be used was never handed over.
     @Test func aBatchFromBeforeAResetEndsNoUseOfAfterIt() throws {
         var state = LeaseState()
-        state.take(table(1, epoch: 1), own: 7, asked: state.generation)
+        state.take(table(1, epoch: 1), own: 7, asked: state.generation, at: .now)
         let first = state.use([0])
         let before = try #require(first)
         state.forget()
-        state.take(table(1, epoch: 1), own: 7, asked: state.generation)
+        state.take(table(1, epoch: 1), own: 7, asked: state.generation, at: .now)
         let second = state.use([0])
         let after = try #require(second)
         _ = state.endUse(before)
         #expect(!state.isIdle(0))
         _ = state.endUse(after)
         #expect(state.isIdle(0))
+    }
+
+    /// Without this a second batch, which finds the leases there, would build on older rows than the first one.
+    @Test func leasesAreFollowedOnceAfterTheyAreGiven() throws {
+        var state = LeaseState()
+        state.take(table(1, epoch: 1), own: 7, asked: state.generation, at: .now)
+        let (one, two) = (state.use([0]), state.use([0]))
+        let (first, second) = (try #require(one), try #require(two))
+        #expect(!state.isFollowed(first, trust: 1) && !state.isFollowed(second, trust: 1))
+        state.didFollow(first, trust: 1)
+        #expect(state.isFollowed(first, trust: 1) && state.isFollowed(second, trust: 1))
+        // Taken away, and given again.
+        state.take(table(3, epoch: 3), own: 7, asked: state.generation, at: .now)
+        let third = state.use([0])
+        let again = try #require(third)
+        state.didFollow(second, trust: 1)
+        #expect(!state.isFollowed(second, trust: 1) && !state.isFollowed(again, trust: 1))
+        state.didFollow(again, trust: 1)
+        state.take(table(4, epoch: 3), own: 7, asked: state.generation, at: .now)
+        #expect(state.isFollowed(again, trust: 1))
+        state.forget()
+        state.take(table(4, epoch: 3), own: 7, asked: state.generation, at: .now)
+        state.didFollow(again, trust: 1)
+        #expect(!state.isFollowed(again, trust: 1))
+    }
+
+    /// A connection was lost, or a save has an unknown outcome.
+    @Test func whatWasTakenInUnderAnotherTrustIsReadAgain() throws {
+        var state = LeaseState()
+        state.take(table(1, epoch: 1), own: 7, asked: state.generation, at: .now)
+        let one = state.use([0])
+        let use = try #require(one)
+        state.didFollow(use, trust: 1)
+        #expect(state.isFollowed([0], trust: 1) && !state.isFollowed([0, 1], trust: 1))
+        #expect(!state.isFollowed(use, trust: 2) && !state.isFollowed([0], trust: 2))
+        state.didFollow(use, trust: 2)
+        #expect(state.isFollowed(use, trust: 2))
+        state.doubt()
+        #expect(!state.isFollowed(use, trust: 2))
+    }
+
+    /// An older answer that comes late does not hide that there is a newer table.
+    @Test func aNewerTableIsAskedForUntilItIsThere() {
+        var state = LeaseState()
+        state.take(table(5, epoch: 1), own: 7, asked: state.generation, at: .now)
+        state.note(7, at: .now)
+        state.take(table(6, epoch: 1), own: 7, asked: state.generation, at: .now)
+        #expect(state.isBehind)
+        state.take(table(7, epoch: 1), own: 7, asked: state.generation, at: .now)
+        #expect(!state.isBehind)
+        state.doubt()
+        #expect(state.isBehind)
+        state.take(table(2, epoch: 1), own: 7, asked: state.generation, at: .now)
+        #expect(!state.isBehind)
+    }
+
+    /// Whoever hears nothing of the leases for a while may have lost them.
+    @Test func theTableIsConfirmedByAnswersWithItsVersion() {
+        var state = LeaseState()
+        let start = ContinuousClock.now
+        #expect(!state.isConfirmed(since: start - .seconds(9)))
+        state.take(table(5, epoch: 1), own: 7, asked: state.generation, at: start)
+        #expect(state.isConfirmed(since: start - .seconds(1)) && !state.isConfirmed(since: start))
+        state.note(6, at: start + .seconds(3))
+        state.note(4, at: start + .seconds(3))
+        #expect(!state.isConfirmed(since: start + .seconds(1)))
+        state.note(5, at: start + .seconds(3))
+        // Answers may come in another order than questions.
+        state.note(5, at: start + .seconds(1))
+        #expect(state.isConfirmed(since: start + .seconds(2)))
+        state.doubt()
+        #expect(!state.isConfirmed(since: start))
     }
 }

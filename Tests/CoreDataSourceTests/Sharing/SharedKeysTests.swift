@@ -75,6 +75,8 @@ struct SharedKeysTests {
             INSERT INTO "ContactEntity" ("_key", \(names.joined(separator: ", "))) \
             SELECT "_key" + n, \(values.joined(separator: ", ")) FROM "ContactEntity", numbers
             """)
+        // A read takes in what the other program has written; a server's notification may not have come yet.
+        #expect(try contacts.count(ContactEntity.self) == 101)
         #expect(try await contacts.add(contactList(1..<50)).inserted == 49)
         #expect(try await groups.add([GroupData(gid: "1", name: "")]).inserted == 1)
         #expect(try contacts.count(ContactEntity.self) == 150)

@@ -12,7 +12,7 @@ import PostgreSQLStore
 #endif
 
 /// A place whose store is opened with one model after the other.
-final class MigratedPlace {
+final class MigratedPlace: Sendable {
     enum Kind: String, Sendable, CaseIterable {
         case file, sharedFile, server
 
@@ -27,13 +27,14 @@ final class MigratedPlace {
     }
 
     let kind: Kind
-    private let directory: TemporaryDirectory
+    private let directory: URL
     /// The database on the server; empty for a file.
     let database: String
 
     init(_ kind: Kind) throws {
         self.kind = kind
-        directory = try TemporaryDirectory()
+        directory = FileManager.default.temporaryDirectory.appending(component: "migrated-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         #if PostgreSQL
         database = kind == .server ? try PostgreSQLServer.shared.makeDatabase() : ""
         #else
@@ -42,6 +43,7 @@ final class MigratedPlace {
     }
 
     deinit {
+        try? FileManager.default.removeItem(at: directory)
         #if PostgreSQL
         if kind == .server { try? PostgreSQLServer.shared.dropDatabase(database) }
         #endif
@@ -66,7 +68,7 @@ final class MigratedPlace {
         }
         #endif
         var options = SQLiteStore.Options(
-            url: directory.url.appending(component: "test.store"), layout: layout, identity: identity,
+            url: directory.appending(component: "test.store"), layout: layout, identity: identity,
             synchronous: .normal, resetPolicy: policy,
             migrationProgress: progress)
         options.isShared = kind == .sharedFile
@@ -97,6 +99,45 @@ final class MigratedPlace {
     #endif
 }
 
+// MARK: Models
+
+extension MigratedPlace {
+    /// Fills a new store, and passes on what is in it.
+    static func filled(
+        _ kind: Kind, _ model: ManagedObjectModel, _ body: (MigratedPlace, StoreContents) throws -> Void
+    ) throws {
+        let place = try MigratedPlace(kind)
+        let store = try place.open(model).store
+        try store.fill(ModelLayout(model))
+        let contents = try store.contents(ModelLayout(model))
+        store.close()
+        try body(place, contents)
+    }
+}
+
+extension ManagedObjectModel {
+    static func shop(_ entities: EntityDescription...) -> ManagedObjectModel {
+        ManagedObjectModel(name: "Shop", entities: entities)
+    }
+}
+
+extension EntityDescription {
+    static func item(
+        _ attributes: [AttributeDescription], unique: [[String]] = [], links: [RelationshipDescription] = []
+    ) -> EntityDescription {
+        EntityDescription(name: "Item", attributes: attributes, relationships: links, uniquenessConstraints: unique)
+    }
+
+    /// One with links of each kind to items and to its own.
+    static let box = EntityDescription(
+        name: "Box", attributes: [AttributeDescription(name: "size", type: .integer64, isOptional: true)],
+        relationships: [
+            RelationshipDescription(name: "items", destinationName: "Item", isToMany: true, isOptional: true),
+            RelationshipDescription(name: "first", destinationName: "Item", isOptional: true),
+            RelationshipDescription(name: "next", destinationName: "Box", isOptional: true),
+        ])
+}
+
 // MARK: Rows
 
 /// The rows of a store: by entity, then by key, the values by attribute. Links have no keys that matter.
@@ -119,6 +160,16 @@ extension PersistentStore {
             if !changes.inserted.isEmpty { set.entities.append(changes) }
         }
         _ = try commit([set])
+    }
+
+    /// Writes objects of the first entity with that value in its only attribute.
+    func write(values: [RowValue]) throws {
+        let rows = values.enumerated().map { number, value in
+            var row = RowSnapshot(columnCount: 1)
+            row.setValue(value, 0)
+            return StoredRow(key: Int64(number) + 1, row: row)
+        }
+        try write([.of(0, insert: rows)])
     }
 
     private func row(_ entity: EntityLayout, _ layout: ModelLayout, _ number: Int) -> RowSnapshot? {

@@ -167,6 +167,15 @@ package final class PostgreSQLServer: Sendable {
 
     /// The first of its processes.
     package var processID: Int32? { process.withLock { $0 } }
+
+    /// How long its processes that run now have used a processor, in nanoseconds.
+    package var processorNanoseconds: UInt64 {
+        guard let processID else { return 0 }
+        return ServerProcesses.children(of: processID).reduce(0) { sum, process in
+            let line = try? String(contentsOfFile: "/proc/\(process)/schedstat", encoding: .utf8)
+            return sum + (line?.split(separator: " ").first.flatMap { UInt64($0) } ?? 0)
+        }
+    }
 }
 
 /// The processes of a server: the first one, which is halted while its children are listed, so that there are no more.
@@ -175,14 +184,17 @@ private struct ServerProcesses {
 
     init(of first: Int32) {
         Foundation.kill(first, SIGSTOP)
+        all = [first] + ServerProcesses.children(of: first)
+    }
+
+    static func children(of first: Int32) -> [Int32] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
-        let children = names.compactMap { Int32($0) }.filter { process in
+        return names.compactMap { Int32($0) }.filter { process in
             let line = (try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)) ?? ""
             // The name in parentheses may hold anything; the state and the parent follow it.
             let words = line.split(separator: ")").last?.split(separator: " ") ?? []
             return words.count > 1 && Int32(words[1]) == first
         }
-        all = [first] + children
     }
 
     func send(_ signal: Int32) {

@@ -14,10 +14,10 @@ package final class LeaseKeeper: Sendable {
     private let scheduling: WorkScheduling
     private let queue: any WorkQueue
     private let state = Guarded(LeaseState())
-    private let owner = Guarded(Owner())
+    private let listener = Guarded(Listener())
 
-    private struct Owner {
-        weak var root: RootContext?
+    private struct Listener {
+        weak var delegate: (any LeaseKeeperDelegate)?
     }
 
     init(_ sharing: any StoreSharing, _ layout: ModelLayout, _ scheduling: WorkScheduling) {
@@ -27,7 +27,9 @@ package final class LeaseKeeper: Sendable {
         queue = scheduling.makeQueue("CoreDataSource.leases", false)
     }
 
-    func connect(_ root: RootContext) { owner.withLock { $0.root = root } }
+    func connect(_ delegate: any LeaseKeeperDelegate) { listener.withLock { $0.delegate = delegate } }
+
+    private var delegate: (any LeaseKeeperDelegate)? { listener.withLock { $0.delegate } }
 
     // MARK: Batches
 
@@ -39,7 +41,7 @@ package final class LeaseKeeper: Sendable {
         let end = ContinuousClock.now + sharing.leaseTimes.patience
         var isAnotherTry = false
         while true {
-            let generation = generation
+            let (generation, asked) = (generation, ContinuousClock.now)
             // The state here prevented it from taking what the store has given.
             if isAnotherTry { doubt() }
             isAnotherTry = true
@@ -47,19 +49,48 @@ package final class LeaseKeeper: Sendable {
             let wait = LeaseWait(entities.entities, ticket: ticket)
             state.withLock { state in
                 state.add(wait)
-                state.take(table, own: sharing.member.number, asked: generation)
+                state.take(table, own: sharing.member.number, asked: generation, at: asked)
             }
             handOverSoon()
             try waitFor(wait, until: end)
-            if let use = wait.use {
-                // The previous holder may have saved.
-                do throws(DataSourceError) { try owner.withLock { $0.root }?.follow() } catch {
-                    endUse(use)
-                    throw error
-                }
-                return use
-            }
+            if let use = wait.use { return use }
             if ContinuousClock.now >= end { throw ownedElsewhere(entities.entities) }
+        }
+    }
+
+    /// Takes in what earlier holders of the leases have saved; without this a hook would build on older rows.
+    ///
+    /// Later saves of others cannot change what the batch may change. A store in which asking for them costs a round trip says how
+    /// long that can be relied on: ``StoreSharing/trust``.
+    ///
+    /// - Returns: Whether the leases are still there. If not, they must be taken again.
+    /// - Throws: What the store throws.
+    func follow(before use: LeaseUse) throws(DataSourceError) -> Bool {
+        let trust = sharing.trust
+        if isTrusted(trust, { $0.isFollowed(use, trust: $1) }) { return true }
+        try delegate?.follow(to: nil)
+        if state.withLock({ $0.isBehind }) { try current() }
+        return state.withLock { state in
+            if let trust { state.didFollow(use, trust: trust.number) }
+            return state.holds(use)
+        }
+    }
+
+    /// Takes in what others have saved before a batch that only reads, unless this container has all the leases.
+    ///
+    /// - Throws: What the store throws.
+    func follow(beforeReading entities: Set<Int>) throws(DataSourceError) {
+        if isTrusted(sharing.trust, { $0.isFollowed(entities, trust: $1) }) { return }
+        try delegate?.follow(to: nil)
+    }
+
+    private func isTrusted(_ trust: LeaseTrust?, _ isFollowed: (LeaseState, Int) -> Bool) -> Bool {
+        guard let trust else { return false }
+        let now = ContinuousClock.now
+        // Another container that asks for a lease gets it after that time, even if this one never hears of it.
+        let unanswered = sharing.leaseTimes.answer * 3 / 4
+        return state.withLock {
+            now < trust.end && $0.isConfirmed(since: now - unanswered) && isFollowed($0, trust.number)
         }
     }
 
@@ -113,8 +144,16 @@ package final class LeaseKeeper: Sendable {
     // MARK: Following
 
     /// The leases may have changed.
-    func note(_ version: Int64) {
-        guard state.withLock({ $0.table.version < version }) else { return }
+    ///
+    /// - Parameters:
+    ///   - version: What the store says.
+    ///   - asked: When it was asked.
+    func note(_ version: Int64, at asked: ContinuousClock.Instant) {
+        let isNew = state.withLock { state in
+            state.note(version, at: asked)
+            return state.isBehind
+        }
+        guard isNew else { return }
         queue.async { [weak self] in
             guard let self, self.state.withLock({ $0.table.version < version }) else { return }
             _ = try? self.current()
@@ -126,9 +165,9 @@ package final class LeaseKeeper: Sendable {
     /// Reads the leases from the store, and applies them.
     @discardableResult
     private func take(_ ask: () throws(DataSourceError) -> LeaseTable) throws(DataSourceError) -> LeaseTable {
-        let generation = generation
+        let (generation, asked) = (generation, ContinuousClock.now)
         let table = try ask()
-        state.withLock { $0.take(table, own: sharing.member.number, asked: generation) }
+        state.withLock { $0.take(table, own: sharing.member.number, asked: generation, at: asked) }
         handOverSoon()
         return table
     }
@@ -140,6 +179,7 @@ package final class LeaseKeeper: Sendable {
     func doubt() { state.withLock { $0.doubt() } }
 
     /// The leases, as the store has them.
+    @discardableResult
     func current() throws(DataSourceError) -> LeaseTable {
         try take { () throws(DataSourceError) in try sharing.leases() }
     }
@@ -154,13 +194,13 @@ package final class LeaseKeeper: Sendable {
     private func handOver() {
         let step = state.withLock { $0.nextStep(at: .now, sharing.leaseTimes) }
         if !step.unanswered.isEmpty { answer(step.unanswered) }
-        guard !step.leaving.isEmpty, let root = owner.withLock({ $0.root }) else { return stop(step.delay) }
-        root.flush { _ in self.queue.async { self.release(step.leaving, root) } }
+        guard !step.leaving.isEmpty, let delegate else { return stop(step.delay) }
+        delegate.flush { _ in self.queue.async { self.release(step.leaving, delegate) } }
     }
 
     /// Everything that could be committed is committed. Leases of the rest are kept.
-    private func release(_ leaving: [Int], _ root: RootContext) {
-        let isPending = root.hasPendingSaves(of: Set(leaving))
+    private func release(_ leaving: [Int], _ delegate: any LeaseKeeperDelegate) {
+        let isPending = delegate.hasPendingSaves(of: Set(leaving))
         let released = state.withLock { $0.confirm(leaving, isPending: isPending) }
         var delay = isPending ? LeaseKeeper.retryDelay : .zero
         if !released.isEmpty {

@@ -1,4 +1,3 @@
-internal import Dispatch
 package import RowStore
 
 /// Which leases a container has, which batches use them, and who waits for them. It is a value that decides, and does nothing.
@@ -19,6 +18,10 @@ package struct LeaseState {
     private var isMoreToDo = false
     /// When the next check is due.
     private var timer: ContinuousClock.Instant?
+    /// The newest version of the table that is known to exist.
+    private var newest: Int64 = -1
+    /// When the store was asked that said last that the table is the newest one.
+    private var confirmed: ContinuousClock.Instant?
 
     private struct Held {
         let epoch: Int64
@@ -27,6 +30,8 @@ package struct LeaseState {
         var users = 0
         /// Whether it is being handed over, so that no batch may use it.
         var isLeaving = false
+        /// The ``LeaseTrust/number`` under which the saves of its earlier holders were taken in; nil if they were not.
+        var followed: Int?
     }
 
     package init() {}
@@ -64,6 +69,44 @@ package struct LeaseState {
         }
         return isAsked
     }
+
+    /// Whether the saves of all earlier holders of the leases were taken in, and nothing can have come since.
+    ///
+    /// - Parameter trust: The present ``LeaseTrust/number``.
+    package func isFollowed(_ use: LeaseUse, trust: Int) -> Bool {
+        use.generation == generation
+            && use.epochs.allSatisfy { held[$0.entity]?.epoch == $0.epoch && held[$0.entity]?.followed == trust }
+    }
+
+    /// Whether that is so for all these entities.
+    package func isFollowed(_ entities: Set<Int>, trust: Int) -> Bool {
+        entities.allSatisfy { held[$0]?.followed == trust }
+    }
+
+    /// Everything that was saved before the leases were given was taken in.
+    ///
+    /// - Parameter trust: The ``LeaseTrust/number`` before it was asked for.
+    package mutating func didFollow(_ use: LeaseUse, trust: Int) {
+        guard use.generation == generation else { return }
+        for lease in use.epochs where held[lease.entity]?.epoch == lease.epoch { held[lease.entity]?.followed = trust }
+    }
+
+    /// Notes that the store had that version of the table.
+    package mutating func note(_ version: Int64, at asked: ContinuousClock.Instant) {
+        newest = max(newest, version)
+        if version == table.version { confirmed = max(confirmed ?? asked, asked) }
+    }
+
+    /// Whether the store has a newer table, or may have another one.
+    package var isBehind: Bool { table.version < newest }
+
+    /// Whether the leases that the batch uses are still here.
+    func holds(_ use: LeaseUse) -> Bool {
+        use.generation == generation && use.epochs.allSatisfy { held[$0.entity]?.epoch == $0.epoch }
+    }
+
+    /// Whether the store was asked for the newest table, after that time.
+    package func isConfirmed(since time: ContinuousClock.Instant) -> Bool { confirmed.map { $0 > time } ?? false }
 
     // MARK: Waiting
 
@@ -106,10 +149,17 @@ package struct LeaseState {
 
     /// Takes an answer of the store, unless a newer one is known, or the store was reset since it was asked.
     ///
-    /// - Parameter asked: The generation when the store was asked.
-    package mutating func take(_ table: LeaseTable, own: Int64, asked generation: Int) {
+    /// - Parameters:
+    ///   - asked: The generation when the store was asked.
+    ///   - time: When that was.
+    package mutating func take(
+        _ table: LeaseTable, own: Int64, asked generation: Int, at time: ContinuousClock.Instant
+    ) {
         guard generation == self.generation, table.version >= self.table.version else { return serve() }
+        // A store that has lost its newest state has older versions.
+        newest = self.table.version < 0 ? table.version : max(newest, table.version)
         self.table = table
+        note(table.version, at: time)
         let now = ContinuousClock.now
         var held: [Int: Held] = [:]
         for lease in table.leases where lease.holder.number == own {
@@ -127,14 +177,18 @@ package struct LeaseState {
         serve()
     }
 
-    /// The next table is accepted, whatever its version.
-    package mutating func doubt() { table = LeaseTable(version: -1, leases: table.leases, tickets: table.tickets) }
+    /// The next table is accepted, whatever its version, and what was taken in is read again.
+    package mutating func doubt() {
+        table = LeaseTable(version: -1, leases: table.leases, tickets: table.tickets)
+        (newest, confirmed) = (max(newest, 0), nil)
+        for entity in held.keys { held[entity]?.followed = nil }
+    }
 
     /// The store was reset.
     package mutating func forget() {
         generation += 1
         table = LeaseTable(version: -1, leases: [], tickets: [])
-        (held, asked, unanswered) = ([:], [], [:])
+        (held, asked, unanswered, confirmed, newest) = ([:], [], [:], nil, -1)
         for wait in waits { wait.end(nil) }
         waits = []
     }
@@ -219,40 +273,5 @@ package struct LeaseState {
 
     mutating func clearTimer(_ now: ContinuousClock.Instant) {
         if let timer, timer <= now { self.timer = nil }
-    }
-}
-
-/// The leases that a batch uses.
-package struct LeaseUse: Sendable, Hashable {
-    package let epochs: [LeaseEpoch]
-    /// How often the store had been reset.
-    package let generation: Int
-
-    package init(epochs: [LeaseEpoch], generation: Int) {
-        self.epochs = epochs
-        self.generation = generation
-    }
-}
-
-/// A batch that waits for leases.
-final class LeaseWait: Sendable {
-    let entities: [Int]
-    /// Its ticket; nil if the leases were given at once.
-    let ticket: Int64?
-    /// Signalled when it is decided.
-    let arrived = DispatchSemaphore(value: 0)
-    private let taken = Guarded<LeaseUse?>(nil)
-
-    init(_ entities: [Int], ticket: Int64?) {
-        self.entities = entities
-        self.ticket = ticket
-    }
-
-    /// The leases that it got; nil if it has to ask again.
-    var use: LeaseUse? { taken.withLock { $0 } }
-
-    func end(_ use: LeaseUse?) {
-        taken.withLock { $0 = use }
-        arrived.signal()
     }
 }

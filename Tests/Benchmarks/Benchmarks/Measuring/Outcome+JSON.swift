@@ -37,6 +37,8 @@ extension Outcome: Encodable {
         case log = "wal_bytes"
         case peak = "peak_rss_mb"
         case bytes = "bytes_per_object"
+        case server = "server_cpu_ms"
+        case roundTrips = "round_trips"
     }
 
     func encode(to encoder: any Encoder) throws {
@@ -58,5 +60,7 @@ extension Outcome: Encodable {
         try container.encode(sample.walBytes, forKey: .log)
         try container.encode(Double(sample.peakBytes) / 1_048_576, forKey: .peak)
         try container.encodeIfPresent(bytes?.ours, forKey: .bytes)
+        try container.encodeIfPresent(sample.server.map { Double($0.nanoseconds) / 1e6 }, forKey: .server)
+        try container.encodeIfPresent(sample.server?.roundTrips, forKey: .roundTrips)
     }
 }

@@ -7,6 +7,8 @@ struct Sample: Sendable {
     var rowsWritten = 0
     var walBytes = 0
     var peakBytes = 0
+    /// How long a server used its processors, and how often it was asked and waited for.
+    var server: (nanoseconds: UInt64, roundTrips: Int)?
 
     init(nanoseconds: UInt64, latencies: [UInt64] = []) {
         self.nanoseconds = nanoseconds

@@ -9,12 +9,14 @@ internal import TestSupport
 extension Workload {
     /// Those on a PostgreSQL server, which this process starts.
     static let onServers = [
+        Workload(id: "W23-server") { bench, _ in [try await bench.alternatingOnServer()] },
         Workload(id: "W24-add") { bench, _ in [try await bench.addingOnServer()] },
         Workload(id: "W24-sync") { bench, _ in [try await bench.syncingOnServer()] },
         Workload(id: "W24-one") { bench, _ in [try await bench.savingOnServer(tasks: 1, aim: "")] },
         Workload(id: "W24-tasks") { bench, _ in [try await bench.savingOnServer(tasks: 64, aim: "0.2")] },
         Workload(id: "W24-registered") { bench, _ in [try await bench.findingOnServer()] },
         Workload(id: "W25") { bench, _ in [try await bench.followingOnServer()] },
+        Workload(id: "W25-followers") { bench, _ in [try await bench.followersOnServer(8)] },
     ]
 }
 
@@ -37,10 +39,12 @@ private struct ServerStore: Sendable {
 
     @concurrent
     func measure(_ work: @Sendable () async throws -> Void) async throws -> Sample {
-        let (statements, rows) = (counters.statementsRun, counters.rowsWritten)
+        let (statements, rows, roundTrips) = (counters.statementsRun, counters.rowsWritten, counters.roundTrips)
+        let used = try Database.processorNanoseconds
         let start = raw_now()
         try await work()
         var sample = Sample(nanoseconds: raw_now() - start)
+        sample.server = (try Database.processorNanoseconds - used, counters.roundTrips - roundTrips)
         sample.statements = counters.statementsRun - statements
         sample.rowsWritten = counters.rowsWritten - rows
         return sample
@@ -53,6 +57,8 @@ private struct Database {
     private static let server = Result { try PostgreSQLServer(isDurable: true) }
 
     let connection: String
+
+    static var processorNanoseconds: UInt64 { get throws { try server.get().processorNanoseconds } }
 
     init() throws {
         let server = try Database.server.get()
@@ -68,6 +74,35 @@ private struct Database {
 }
 
 extension Bench {
+    /// W23-server: two containers save one object each by turns, so that the lease is handed over each time; in place of raw: as
+    /// many saves of one container alone.
+    func alternatingOnServer() async throws -> Outcome {
+        let values = ContactList(0..<100).values
+        func saving(isAlone: Bool) async throws -> Sample {
+            let database = try Database()
+            let ours = try await ServerStore(database.connection, .full)
+            let other = try await ServerStore(database.connection, .full)
+            let latencies = Latencies()
+            var sample = try await ours.measure {
+                for (index, value) in values.enumerated() {
+                    let start = raw_now()
+                    try await (isAlone || index % 2 == 0 ? ours : other).source.add(value)
+                    latencies.add(raw_now() - start)
+                }
+            }
+            sample.latencies = latencies.all
+            try await other.container.close()
+            try await ours.container.close()
+            return sample
+        }
+        let results = try await byTurns {
+            try await saving(isAlone: false)
+        } raw: {
+            try await saving(isAlone: true)
+        }
+        return Outcome("W23-server", n: values.count, aim: "", ours: results.ours, raw: results.raw)
+    }
+
     /// W24-add: W1 on a server; raw: COPY, in one transaction.
     func addingOnServer() async throws -> Outcome {
         let list = ContactList(0..<options.n)
@@ -189,22 +224,53 @@ extension Bench {
         let ours = try await ServerStore(database.connection, .normal)
         let other = try await ServerStore(database.connection, .normal)
         try await ours.source.add(ContactList(0..<1000).values)
-        let (latencies, saves) = try await reportTimes(ours, other)
+        let (reports, saves) = (Latencies(), Latencies())
+        var sample = try await ours.measure { try await reportTimes(ours, other, reports, saves) }
         try await other.container.close()
         try await ours.container.close()
+        (sample.nanoseconds, sample.latencies) = (reports.all.median, reports.all)
         return Outcome(
-            "W25", n: latencies.count, aim: "", ours: [Sample(nanoseconds: latencies.median, latencies: latencies)],
-            raw: [Sample(nanoseconds: saves.median)])
+            "W25", n: saves.all.count, aim: "", ours: [sample], raw: [Sample(nanoseconds: saves.all.median)])
+    }
+
+    /// W25-followers: saves that other containers follow, with a pause after each, so that nobody takes in two at once; in place of
+    /// raw: the same saves that nobody follows. The difference of the server's processor times is the cost of the followers.
+    func followersOnServer(_ count: Int) async throws -> Outcome {
+        let values = ContactList(0..<200).values
+        func saving(followers count: Int) async throws -> Sample {
+            let database = try Database()
+            let ours = try await ServerStore(database.connection, .full)
+            var followers: [ServerStore] = []
+            for _ in 0..<count { followers.append(try await ServerStore(database.connection, .full)) }
+            let sample = try await ours.measure {
+                for value in values {
+                    try await ours.source.add(value)
+                    try await Task.sleep(for: .milliseconds(4))
+                }
+            }
+            for follower in followers { try await follower.container.close() }
+            try await ours.container.close()
+            return sample
+        }
+        let results = try await byTurns {
+            try await saving(followers: count)
+        } raw: {
+            try await saving(followers: 0)
+        }
+        let used = results.ours.compactMap(\.server?.nanoseconds).median
+        let alone = results.raw.compactMap(\.server?.nanoseconds).median
+        var outcome = Outcome("W25-followers", n: values.count, aim: "", ours: results.ours, raw: results.raw)
+        outcome.sample.server?.nanoseconds = used > alone ? used - alone : 0
+        return outcome
     }
 
     @MainActor
     private func reportTimes(
-        _ ours: ServerStore, _ other: ServerStore
-    ) async throws -> (reports: [UInt64], saves: [UInt64]) {
+        _ ours: ServerStore, _ other: ServerStore, _ reports: Latencies, _ saves: Latencies
+    ) async throws {
         let request = FetchRequest(ContactEntity.self, order: [SortDescriptor(\.name)])
         var updates = other.source.updates(request).makeAsyncIterator()
         _ = await updates.next()
-        var (reports, saves): ([UInt64], [UInt64]) = ([], [])
         for save in 0..<200 {
             var value = ContactValue(save)
             value.name = "Contact name \(save * 104_729)"
@@ -216,10 +282,10 @@ extension Bench {
             guard await updates.next() != nil else { throw WrongResult("the list has ended") }
             let shown = raw_now()
             let (start, end) = try await adding.value
-            saves.append(end - start)
-            reports.append(shown > end ? shown - end : 0)
+            saves.add(end - start)
+            // The first ones prepare their statements.
+            if save >= 20 { reports.add(shown > end ? shown - end : 0) }
         }
-        return (Array(reports.dropFirst(20)), saves)
     }
 
     private func verify(_ server: OpaquePointer?, _ count: Int) throws {

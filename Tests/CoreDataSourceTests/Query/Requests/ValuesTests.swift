@@ -2,7 +2,7 @@ import CoreDataSource
 import Foundation
 import Testing
 
-private struct ContactValue: ManagedObjectConvertible, Equatable {
+struct ContactValue: ManagedObjectConvertible, Equatable {
     var uid: String
     var name: String
 

@@ -1,0 +1,91 @@
+#if PostgreSQL
+internal import RowStore
+
+/// Groups of which some saves cannot be written.
+extension Writer {
+    /// Writes the saves of a group that can be written.
+    ///
+    /// - Returns: Why the others were refused, by their positions.
+    /// - Complexity: For each refused save, about as many round trips as the number of saves has binary digits.
+    func commitWithoutRefused(_ group: [ChangeSet]) throws(DataSourceError) -> [Int: DataSourceError] {
+        var refusals = Refusals()
+        var attempt = 0
+        while true {
+            attempt += 1
+            do throws(DataSourceError) {
+                try transaction { (connection, number) throws(DataSourceError) in
+                    try connection.run("BEGIN")
+                    // No lease is taken over while that row is locked. Others wait for it, so it is locked only if it has to be.
+                    if attempt == Writer.attempts {
+                        try connection.run("SELECT 1 FROM \(schema.term(PostgreSQLSchema.feed)) FOR UPDATE")
+                    }
+                    let epochs = epochs(try connection.pipeline([epochsRequest])[0])
+                    var selection = Selection(group: group, lost: [:])
+                    for place in group.indices {
+                        do throws(DataSourceError) { try check(group[place], epochs) } catch {
+                            selection.lost[place] = error
+                        }
+                    }
+                    // What has landed before needs no lease any more.
+                    try write(
+                        group.indices.filter { !landed.contains(group[$0].number) }[...], of: &selection, connection)
+                    refusals = selection.refusals
+                    let saves = selection.written.map { group[$0] }.filter { !$0.isEmpty }
+                    let place = try place(connection.pipeline(placing(saves.count, number)), saves.count)
+                    return Written(saves: saves, position: place.position, epochs: place.epochs)
+                }
+                return refusals.errors
+            } catch {
+                // A lease was lost meanwhile.
+                guard error.code == .leaseLost, attempt < Writer.attempts else { throw error }
+            }
+        }
+    }
+
+    /// What is known of the saves of a group while they are written.
+    private struct Selection {
+        let group: [ChangeSet]
+        /// The saves whose leases were lost, by their places.
+        var lost: [Int: DataSourceError]
+        var refusals = Refusals()
+        var written: [Int] = []
+    }
+
+    /// Writes saves together; if that fails, each half of them, and so on.
+    private func write(
+        _ places: ArraySlice<Int>, of selection: inout Selection, _ connection: Connection
+    ) throws(DataSourceError) {
+        let places = places.filter { !selection.refusals.refusesDependent(selection.group[$0], at: $0) }
+        guard let first = places.first else { return }
+        var failure = places.first { selection.lost[$0] != nil }.flatMap { selection.lost[$0] }
+        if failure == nil { failure = try failureOfWriting(places.map { selection.group[$0] }, connection) }
+        guard let failure else {
+            selection.written += places
+            return
+        }
+        if places.count == 1 { return selection.refusals.refuse(selection.group[first], at: first, failure) }
+        try write(places[..<(places.count / 2)], of: &selection, connection)
+        try write(places[(places.count / 2)...], of: &selection, connection)
+    }
+
+    /// - Returns: Why the saves cannot be written together; nothing of them is written then.
+    private func failureOfWriting(
+        _ saves: [ChangeSet], _ connection: Connection
+    ) throws(DataSourceError) -> DataSourceError? {
+        // What is wrong may be found before anything is sent.
+        try connection.run("SAVEPOINT some_saves")
+        do throws(DataSourceError) {
+            var rows = RowWriter(connection, schema)
+            try write(saves, &rows)
+            // A row that is missing is found afterwards.
+            try rows.finish()
+            try connection.run("RELEASE some_saves")
+            return nil
+        } catch {
+            guard error.isOfOneSave, connection.isUsable else { throw error }
+            _ = try connection.pipeline([Request("ROLLBACK TO some_saves"), Request("RELEASE some_saves")])
+            return error
+        }
+    }
+}
+#endif

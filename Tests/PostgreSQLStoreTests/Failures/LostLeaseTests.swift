@@ -1,0 +1,119 @@
+#if PostgreSQL
+import Foundation
+import PostgreSQLStore
+import RowStore
+import StoreTestModel
+import TestSupport
+import Testing
+
+/// A member has lost its leases, and does not know it, or cannot do anything about it.
+@Suite(.enabled(if: PostgreSQLServer.isInstalled, Comment(rawValue: PostgreSQLServer.comment)))
+struct LostLeaseTests {
+    private func rows(_ keys: ClosedRange<Int64>) -> [StoredRow] {
+        keys.map { StoredRow(key: $0, row: TestModel.row(code: "code \($0)")) }
+    }
+
+    /// Takes the lease of the items.
+    private func lease(_ store: PostgreSQLStore) throws -> LeaseEpoch {
+        let taken = try store.takeLeases([TestModel.item], for: "s")
+        #expect(taken.ticket == nil)
+        let lease = try #require(taken.table.leases.first { $0.holder.number == store.member.number })
+        return LeaseEpoch(entity: TestModel.item, epoch: lease.epoch)
+    }
+
+    private func save(_ key: Int64, under lease: LeaseEpoch) -> ChangeSet {
+        var save = FailurePlace.save(key, number: key)
+        (save.leases, save.origin) = ([lease], Int(key))
+        return save
+    }
+
+    /// As if the time had passed after which a member counts as ended.
+    private func silence(_ store: PostgreSQLStore, _ place: FailurePlace) throws {
+        try place.run("UPDATE _members SET seen = seen - interval '1 minute' WHERE number = \(store.member.number)")
+    }
+
+    /// What it writes next was made from rows that may be gone.
+    @Test func aServerThatHasLostASaveOfAMemberRefusesTheNext() throws {
+        let place = try FailurePlace()
+        let store = try place.open()
+        let first = try lease(store)
+        for key in Int64(1)...2 { try store.write([save(key, under: first)]) }
+        try place.run(
+            """
+            SET coredatasource.member = 'on'; DELETE FROM "Item" WHERE _key = 2; \
+            DELETE FROM _changes WHERE position = 2; UPDATE _feed SET position = 1; UPDATE _saves SET saved = saved - 1
+            """)
+        place.proxy.cutAll()
+        let outcome = try store.commit([save(3, under: first), save(4, under: first)])
+        #expect(outcome.refused.mapValues(\.code) == [0: .leaseLost, 1: .leaseLost])
+        #expect(outcome.foundOutsideWrites)
+        #expect(try place.keys() == [1])
+        // The lease is free, and with the next one it goes on.
+        let second = try lease(store)
+        #expect(second.epoch > first.epoch)
+        try store.write([save(3, under: second)])
+        #expect(try place.keys() == [1, 3])
+        store.close()
+    }
+
+    /// It has landed: it is stored, whatever has become of the lease since then.
+    @Test func aSaveThatHasLandedIsNotRefused() throws {
+        let place = try FailurePlace()
+        var options = place.options()
+        options.settlingPatience = .milliseconds(200)
+        let (store, other) = (try PostgreSQLStore.open(options), try place.open(isDirect: true))
+        let first = try lease(store)
+        _ = place.proxy.cutReply(to: "COMMIT")
+        place.proxy.takeNoMore()
+        #expect(code { try store.write([save(1, under: first)]) } == .outcomeUnknown)
+        try silence(store, place)
+        try other.write([save(5, under: lease(other))])
+        place.proxy.comeBack()
+        let outcome = try store.commit([save(1, under: first), save(2, under: first)])
+        #expect(outcome.refused.mapValues(\.code) == [1: .leaseLost])
+        #expect(try place.keys() == [1, 5])
+        store.close()
+        other.close()
+    }
+
+    /// A process that was halted in the middle of a transaction has rows in it that others wait for.
+    @Test func whatALostMemberHasOpenIsEnded() throws {
+        let place = try FailurePlace()
+        let (store, other) = (try place.open(isDirect: true), try place.open(isDirect: true))
+        _ = try lease(store)
+        let headStart = HeadStart()
+        #expect(store.write(NewRows(entity: TestModel.item, rows(1...1_500)), ahead: headStart))
+        let open = """
+            SELECT count(DISTINCT pid) FROM pg_locks WHERE relation = '"Item"'::regclass AND pid <> pg_backend_pid()
+            """
+        #expect(try place.run(open) == [["1"]])
+        try silence(store, place)
+        let taken = try lease(other)
+        // A session that was ended goes away at once, but not in no time.
+        for _ in 0..<400 where try place.run(open) != [["0"]] { usleep(5_000) }
+        #expect(try place.run(open) == [["0"]])
+        var save = ChangeSet.of(insert: rows(3...3), number: 1)
+        save.leases = [taken]
+        try other.write([save])
+        #expect(try place.keys() == [3])
+        store.close()
+        other.close()
+    }
+
+    /// The others are written all the same, and nobody waits for each of them.
+    @Test func aRefusedSaveOfManyTakesFewRoundTrips() throws {
+        let place = try FailurePlace()
+        let store = try place.open(isDirect: true)
+        let lease = try lease(store)
+        try store.write([save(1000, under: lease)])
+        var group = (Int64(1)...256).map { save($0, under: lease) }
+        group[100] = save(1000, under: lease)
+        let before = store.counters.roundTrips
+        #expect(try store.commit(group).refused.mapValues(\.code) == [100: .uniquenessViolated])
+        #expect(store.counters.roundTrips - before < 80)
+        #expect(try place.keys().count == 256)
+        #expect(try store.position() == 256)
+        store.close()
+    }
+}
+#endif

@@ -1,0 +1,119 @@
+#if PostgreSQL
+import ManagedModel
+import RowStore
+import StoreTestModel
+import TestSupport
+import Testing
+
+/// What else is in the database of a store that is migrated, and what becomes of it.
+@Suite(.enabled(if: PostgreSQLServer.isInstalled, "\(PostgreSQLServer.comment)"))
+struct ServerMigrationPromises {
+    /// Its rows would be copied while they change.
+    @Test func aProgramThatIsWritingHoldsAMigrationUp() throws {
+        let count = AttributeDescription(name: "count", type: .integer64, isOptional: true)
+        let new = ManagedObjectModel.shop(
+            EntityDescription.item([count, AttributeDescription(name: "x", type: .string, isOptional: true)]))
+        try MigratedPlace.filled(.server, ManagedObjectModel.shop(EntityDescription.item([count]))) { place, _ in
+            let session = try place.session()
+            _ = try session.run("BEGIN; INSERT INTO \"store 1\".\"Item\" VALUES (50, 50)")
+            let error = #expect(throws: DataSourceError.self) { try place.open(new) }
+            #expect(error?.code == .storeBusy)
+            _ = try session.run("COMMIT")
+            let (store, startup) = try place.open(new)
+            #expect(startup.migration?.rowsCarried == 4)
+            #expect(try session.run("SELECT nspname FROM pg_namespace WHERE nspname LIKE 'store %'") == [["store 2"]])
+            store.close()
+        }
+    }
+
+    /// As when a process is killed in the middle of it.
+    @Test func aMigrationThatIsCutOffLeavesTheOldStoreWhole() throws {
+        let count = AttributeDescription(name: "count", type: .integer64, isOptional: true)
+        let old = ManagedObjectModel.shop(EntityDescription.box, EntityDescription.item([count]))
+        let text = AttributeDescription(name: "x", type: .string, isOptional: true)
+        let new = ManagedObjectModel.shop(EntityDescription.box, EntityDescription.item([count, text]))
+        try MigratedPlace.filled(.server, old) { place, contents in
+            let database = place.database
+            for entity in ["Box", "Item"] {
+                let error = #expect(throws: DataSourceError.self) {
+                    try place.open(new) { progress in
+                        guard progress.entityName == entity else { return }
+                        let session = try? PostgreSQLServer.shared.session(database: database)
+                        _ = try? session?.run(
+                            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() "
+                                + "AND pid <> pg_backend_pid()")
+                    }
+                }
+                #expect(error?.code == .storeUnavailable)
+                let (store, startup) = try place.open(old)
+                #expect(startup.reason == .current)
+                #expect(try store.contents(ModelLayout(old)) == contents)
+                store.close()
+            }
+            let (store, startup) = try place.open(new)
+            #expect(startup.migration?.rowsCarried == 6)
+            store.close()
+        }
+    }
+
+    /// A view over the tables would be gone, without a word.
+    @Test func whatOthersHaveAddedIsNotDestroyed() throws {
+        let count = AttributeDescription(name: "count", type: .integer64, isOptional: true)
+        let new = ManagedObjectModel.shop(
+            EntityDescription.item([count, AttributeDescription(name: "x", type: .string, isOptional: true)]))
+        try MigratedPlace.filled(.server, ManagedObjectModel.shop(EntityDescription.item([count]))) { place, _ in
+            let session = try place.session()
+            for (make, drop) in [
+                ("CREATE VIEW public.report AS SELECT count FROM \"store 1\".\"Item\"", "DROP VIEW public.report"),
+                ("CREATE TABLE \"store 1\".notes (text text)", "DROP TABLE \"store 1\".notes"),
+            ] {
+                _ = try session.run(make)
+                for policy in [ResetPolicy.migrate, .migrate(otherwise: .discard)] {
+                    let error = #expect(throws: DataSourceError.self) { try place.open(new, policy) }
+                    #expect(
+                        error?.code == .modelChanged && error?.message.contains("Another program has added") == true)
+                }
+                _ = try session.run(drop)
+            }
+            let (store, startup) = try place.open(new)
+            #expect(startup.migration?.rowsCarried == 3)
+            store.close()
+        }
+    }
+
+    /// Only the store that is migrated waits.
+    @Test func otherStoresOfTheDatabaseOpenMeanwhile() throws {
+        let count = AttributeDescription(name: "count", type: .integer64, isOptional: true)
+        let old = ManagedObjectModel.shop(EntityDescription.item([count]))
+        let new = ManagedObjectModel.shop(
+            EntityDescription.item([count, AttributeDescription(name: "x", type: .string, isOptional: true)]))
+        try MigratedPlace.filled(.server, old) { place, _ in
+            let database = place.database
+            let opened = Guarded<[String: DataSourceError.Code?]>([:])
+            let (store, _) = try place.open(new) { progress in
+                guard progress.entityName != nil else { return }
+                for name in ["other", "store"] {
+                    let code = code { try MigratedPlace.open(name, in: database, old).close() }
+                    opened.withLock { $0[name] = code }
+                }
+            }
+            #expect(opened.withLock { $0 } == ["other": nil, "store": .storeBusy])
+            store.close()
+        }
+    }
+
+    /// What was set aside before is not the migration's to drop.
+    @Test func backupsStayWhenAServerMigrates() throws {
+        let count = AttributeDescription(name: "count", type: .integer64, isOptional: true)
+        let text = AttributeDescription(name: "x", type: .string, isOptional: true)
+        try MigratedPlace.filled(.server, ManagedObjectModel.shop(EntityDescription.item([count]))) { place, _ in
+            try place.open(ManagedObjectModel.shop(EntityDescription.item([text])), .backup(keep: 1)).store.close()
+            try place.open(ManagedObjectModel.shop(EntityDescription.item([text, count]))).store.close()
+            #expect(
+                try place.session().run(
+                    "SELECT nspname FROM pg_namespace WHERE nspname LIKE 'store %' ORDER BY 1")
+                    == [["store 3"], ["store backup 1"]])
+        }
+    }
+}
+#endif
