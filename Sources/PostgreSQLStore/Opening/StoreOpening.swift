@@ -25,22 +25,43 @@ struct StoreOpening {
         try requirePrimary(connection)
         try settleWriter(connection, idleLimit: .seconds(60))
         let registry = Registry(connection: connection)
-        return try registry.holding(options.name) { () throws(DataSourceError) in
-            try registry.prepare()
-            let found = try registry.entry(options.name)
-            let (entry, startup) = try decide(registry, found)
-            let schema = try PostgreSQLSchema(options.layout, name: entry.schema)
-            if startup.reason == .current {
-                try schema.checkTables(connection, options.name)
-                try update(connection, schema)
+        var unbuilt: IndexBuilding?
+        while true {
+            let result = try registry.holding(options.name) { () throws(DataSourceError) in
+                try open(registry, &unbuilt)
             }
-            try settleWriter(connection)
-            connection.tracing = options.tracing
-            let (membership, position) = try join(connection, schema)
-            return Result(
-                connection: connection, schema: schema, entry: entry, membership: membership, position: position,
-                startup: startup)
+            if let result { return result }
+            try unbuilt?.buildBesideOthers()
         }
+    }
+
+    /// - Parameter unbuilt: The indexes that were to be built since the last call; nil if there was none. Set if there are some.
+    /// - Returns: nil if indexes are to be built first, without holding the store.
+    private func open(
+        _ registry: Registry, _ unbuilt: inout IndexBuilding?
+    ) throws(DataSourceError) -> Result? {
+        let connection = registry.connection
+        try registry.prepare()
+        let found = try registry.entry(options.name)
+        let (entry, startup) = try decide(registry, found)
+        let schema = try PostgreSQLSchema(options.layout, name: entry.schema)
+        if startup.reason == .current {
+            try schema.checkTables(connection, options.name)
+            let indexes = IndexBuilding(connection: connection, schema: schema)
+            if try Members(connection, schema).alive().isEmpty {
+                try indexes.updateAlone()
+            } else if unbuilt?.schema.name != schema.name, try !indexes.missing().isEmpty {
+                unbuilt = indexes
+                return nil
+            }
+            try write(.text(options.layout.model.storedText), StoreMetadata.modelName, connection, schema)
+        }
+        try settleWriter(connection)
+        connection.tracing = options.tracing
+        let (membership, position) = try join(connection, schema)
+        return Result(
+            connection: connection, schema: schema, entry: entry, membership: membership, position: position,
+            startup: startup)
     }
 
     private func checkName() throws(DataSourceError) {
@@ -180,26 +201,6 @@ struct StoreOpening {
         _ connection: Connection, _ schema: PostgreSQLSchema
     ) throws(DataSourceError) -> Int64 {
         max(1, try connection.rows("SELECT next FROM \(schema.term(PostgreSQLSchema.keys))").integer(0, 0))
-    }
-
-    /// Builds the indexes of the model and drops those that the model no longer has. They are not part of the hash.
-    private func update(_ connection: Connection, _ schema: PostgreSQLSchema) throws(DataSourceError) {
-        let found = try connection.rows(
-            "SELECT indexname FROM pg_indexes WHERE schemaname = $1 AND starts_with(indexname, '_index ')",
-            [WireValue(schema.name)])
-        let present = Set((0..<found.rowCount).map { found.text($0, 0) })
-        let wanted = schema.tables.compactMap(\.self).flatMap(\.indexes)
-        let superfluous = present.subtracting(wanted.map(\.name))
-        // Other releases may need them.
-        let isAlone = try Members(connection, schema).alive().isEmpty
-        for name in superfluous.sorted() where isAlone {
-            try connection.run("DROP INDEX IF EXISTS \(schema.name.quoted).\(name.quoted)")
-        }
-        for index in wanted where !present.contains(index.name) {
-            _ = try connection.pipeline([Request(index.createSQL, isKept: false)])
-        }
-        let text = options.layout.model.storedText
-        try write(.text(text), StoreMetadata.modelName, connection, schema)
     }
 
     // MARK: Joining

@@ -116,7 +116,7 @@ struct PostgreSQLSchema: Sendable {
 
     /// The statements that make what tables get once their first rows are there: indexes and triggers.
     var completionSQL: [String] {
-        tables.compactMap(\.self).flatMap { $0.indexes.map(\.createSQL) } + outsideSQL
+        tables.compactMap(\.self).flatMap { $0.indexes.map { $0.createSQL() } } + outsideSQL
     }
 
     /// The function of the triggers, as SQL.

@@ -39,7 +39,13 @@ struct PostgreSQLTable: Sendable {
 
     struct Index: Sendable {
         let name: String
-        let createSQL: String
+        /// The table and what of it is indexed, as SQL.
+        fileprivate let definition: String
+
+        /// - Parameter isConcurrent: Whether others write meanwhile.
+        func createSQL(isConcurrent: Bool = false) -> String {
+            "CREATE INDEX \(isConcurrent ? "CONCURRENTLY " : "")IF NOT EXISTS \(name.quoted) ON \(definition)"
+        }
     }
 
     init(
@@ -156,8 +162,7 @@ extension PostgreSQLTable {
         }
         return Set(definitions).sorted().map { definition in
             let name = Identifiers.fitting("_index \(layout.name) \(definition)")
-            return Index(
-                name: name, createSQL: "CREATE INDEX IF NOT EXISTS \(name.quoted) ON \(table) \(definition)")
+            return Index(name: name, definition: "\(table) \(definition)")
         }
     }
 }
