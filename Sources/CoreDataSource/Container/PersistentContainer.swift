@@ -191,7 +191,14 @@ public final class PersistentContainer: Sendable {
     }
 
     /// The blocking form of ``flush()``, for the end of a process. You can call it on the main thread.
+    ///
+    /// - Precondition: It is not called in a hook, in `perform { }` or in `container.read { }`: a reset could wait for those while
+    ///   they wait for it.
     public func flushAndWait() throws {
+        precondition(
+            !QueueExecutor.isAnyCurrent,
+            "flushAndWait was called inside a private context or container.read, where it could wait for itself. Call flush() or flushAndWait() after the hook, perform { } or read { } has returned."
+        )
         try stack.root.flushAndWait()
     }
 

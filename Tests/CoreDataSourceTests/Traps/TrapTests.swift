@@ -61,6 +61,18 @@ struct TrapTests {
                 "performAndWait of ContactDataSource was called inside a private context or container.read"))
     }
 
+    /// It would wait for a reset that waits for the read.
+    @Test func flushAndWaitInsideAReadTraps() async throws {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let container = try await PersistentContainer(model: .contacts, store: .inMemory)
+            try await container.read { _ in try container.flushAndWait() }
+        }
+        #expect(
+            try #require(result).standardErrorText.contains(
+                "flushAndWait was called inside a private context or container.read, where it could wait for itself. Call flush() or flushAndWait() after the hook, perform { } or read { } has returned."
+            ))
+    }
+
     /// Two data sources that wait for each other would hang.
     @Test func performAndWaitInsideAnotherContextTraps() async throws {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
