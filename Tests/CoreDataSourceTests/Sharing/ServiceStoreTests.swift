@@ -20,7 +20,8 @@ struct ServiceStoreTests {
         #expect(try contacts.fetch(ContactEntity.self).map(\.name) == ["Guan Yu"])
 
         try service.insert(uid: "2", name: "Zhang Fei")
-        #expect(try contacts.fetch(ContactEntity.self, order: [.ascending(\.uid)]).map(\.name) == ["Guan Yu", "Zhang Fei"])
+        #expect(
+            try contacts.fetch(ContactEntity.self, order: [.ascending(\.uid)]).map(\.name) == ["Guan Yu", "Zhang Fei"])
         #expect(try container.main.count(ContactEntity.self) == 2)
 
         try service.insert(uid: "3", name: "Zhao Yun")
