@@ -17,9 +17,8 @@ import Testing
         isTransient: true, minimumCount: 1, maximumCount: 2, deleteRule: .deny, versionHashModifier: "v",
         renamingIdentifier: "o", userInfo: ["u": "i"])
     private let request = FetchRequestTemplate(
-        name: "q", entityName: "E", predicateFormat: "p", resultType: .objectIDs, fetchLimit: 1, fetchBatchSize: 2,
-        includesSubentities: false, includesPropertyValues: false, includesPendingChanges: false,
-        returnsObjectsAsFaults: false, returnsDistinctResults: true)
+        name: "q", entityName: "E", predicateFormat: "p", resultType: .objectIDs, fetchLimit: 1,
+        includesSubentities: false)
 
     /// A field that is added to a description and forgotten here fails this test.
     @Test func everyFieldThatHasNotItsDefaultIsWritten() {

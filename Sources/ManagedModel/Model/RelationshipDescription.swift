@@ -121,18 +121,8 @@ public struct FetchRequestTemplate: Sendable, Hashable {
     public var resultType: ResultType
     /// The most results; 0 for no limit.
     public var fetchLimit: Int
-    /// A number of the model that is not used.
-    public var fetchBatchSize: Int
     /// Whether objects of sub-entities are found too.
     public var includesSubentities: Bool
-    /// A flag of the model that is not used.
-    public var includesPropertyValues: Bool
-    /// A flag of the model that is not used.
-    public var includesPendingChanges: Bool
-    /// A flag of the model that is not used.
-    public var returnsObjectsAsFaults: Bool
-    /// A flag of the model that is not used.
-    public var returnsDistinctResults: Bool
 
     /// Makes a request. Arguments that are left out have the defaults of a model file.
     public init(
@@ -141,24 +131,14 @@ public struct FetchRequestTemplate: Sendable, Hashable {
         predicateFormat: String? = nil,
         resultType: ResultType = .objects,
         fetchLimit: Int = 0,
-        fetchBatchSize: Int = 0,
-        includesSubentities: Bool = true,
-        includesPropertyValues: Bool = true,
-        includesPendingChanges: Bool = true,
-        returnsObjectsAsFaults: Bool = true,
-        returnsDistinctResults: Bool = false
+        includesSubentities: Bool = true
     ) {
         self.name = name
         self.entityName = entityName
         self.predicateFormat = predicateFormat
         self.resultType = resultType
         self.fetchLimit = fetchLimit
-        self.fetchBatchSize = fetchBatchSize
         self.includesSubentities = includesSubentities
-        self.includesPropertyValues = includesPropertyValues
-        self.includesPendingChanges = includesPendingChanges
-        self.returnsObjectsAsFaults = returnsObjectsAsFaults
-        self.returnsDistinctResults = returnsDistinctResults
     }
 
     /// What a fetch returns. The raw value is the number in the file.

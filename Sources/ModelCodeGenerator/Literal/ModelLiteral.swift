@@ -98,12 +98,7 @@ extension Literal {
                 ("predicateFormat", string(request.predicateFormat)),
                 ("resultType", request.resultType == .objects ? nil : .text(".\(request.resultType)")),
                 ("fetchLimit", number(request.fetchLimit)),
-                ("fetchBatchSize", number(request.fetchBatchSize)),
                 ("includesSubentities", flag(request.includesSubentities, unless: true)),
-                ("includesPropertyValues", flag(request.includesPropertyValues, unless: true)),
-                ("includesPendingChanges", flag(request.includesPendingChanges, unless: true)),
-                ("returnsObjectsAsFaults", flag(request.returnsObjectsAsFaults, unless: true)),
-                ("returnsDistinctResults", flag(request.returnsDistinctResults)),
             ])
     }
 }

@@ -27,12 +27,7 @@ extension ModelBuilder {
             predicateFormat: element.filled("predicateString"),
             resultType: resultType,
             fetchLimit: try count("fetchLimit", of: element) ?? 0,
-            fetchBatchSize: try count("fetchBatchSize", of: element) ?? 0,
-            includesSubentities: flag("includeSubentities", of: element, absent: true),
-            includesPropertyValues: flag("includePropertyValues", of: element, absent: resultType != .objectIDs),
-            includesPendingChanges: flag("includesPendingChanges", of: element, absent: resultType != .dictionaries),
-            returnsObjectsAsFaults: flag("returnObjectsAsFaults", of: element, absent: true),
-            returnsDistinctResults: flag("returnDistinctResults", of: element))
+            includesSubentities: flag("includeSubentities", of: element, absent: true))
     }
 
     private mutating func resultType(of element: MarkupElement) -> FetchRequestTemplate.ResultType {

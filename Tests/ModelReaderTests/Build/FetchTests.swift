@@ -8,7 +8,8 @@ import Testing
         #expect(model.fetchRequests == [FetchRequestTemplate(name: "all", entityName: "E")])
     }
 
-    @Test func everyAttributeOfARequestIsRead() throws {
+    /// Those that say how Core Data fills objects are known, and have no meaning here.
+    @Test func everyAttributeOfARequestIsKnown() throws {
         let model = try readPlainly(
             """
             <entity name="E"/>
@@ -20,19 +21,8 @@ import Testing
             model.fetchRequests == [
                 FetchRequestTemplate(
                     name: "some", entityName: "E", predicateFormat: "a == $A", resultType: .objectIDs, fetchLimit: 3,
-                    fetchBatchSize: 20, includesSubentities: false, includesPropertyValues: true,
-                    includesPendingChanges: false, returnsObjectsAsFaults: false, returnsDistinctResults: true)
+                    includesSubentities: false)
             ])
-    }
-
-    @Test func theKindOfResultDecidesWhatAbsentFlagsMean() throws {
-        let model = try readPlainly(
-            """
-            <entity name="E"/>
-            <fetchRequest name="ids" entity="E" resultType="1"/><fetchRequest name="rows" entity="E" resultType="2"/>
-            """)
-        #expect(model.fetchRequests.map(\.includesPropertyValues) == [false, true])
-        #expect(model.fetchRequests.map(\.includesPendingChanges) == [true, false])
     }
 
     @Test func aResultTypeThatIsNotKnownFetchesObjects() throws {
@@ -41,7 +31,7 @@ import Testing
         #expect(document.diagnostics.count == 1)
     }
 
-    @Test(arguments: ["fetchLimit=\"99999999999999999999\"", "fetchBatchSize=\"-1\""])
+    @Test(arguments: ["fetchLimit=\"99999999999999999999\"", "fetchLimit=\"-1\""])
     func aCountThatIsNoneIsAnError(_ count: String) throws {
         let error = try errorReading("<entity name=\"E\"/><fetchRequest name=\"f\" entity=\"E\" \(count)/>")
         #expect(error.code == .badNumber)
