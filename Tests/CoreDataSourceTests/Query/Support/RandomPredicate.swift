@@ -33,7 +33,7 @@ struct RandomPredicate {
     }
 
     private mutating func value(_ depth: Int) -> FetchExpression {
-        switch depth > 0 ? Int.random(in: 0..<11, using: &random) : Int.random(in: 0..<4, using: &random) {
+        switch depth > 0 ? Int.random(in: 0..<12, using: &random) : Int.random(in: 0..<4, using: &random) {
         case 0, 1: .keyPath((0..<Int.random(in: 1...3, using: &random)).map { _ in key() })
         case 2: .constant(constant())
         case 3: pick([.object, .variable(word()), .variable("in"), .constant(.null)])
@@ -45,8 +45,19 @@ struct RandomPredicate {
         case 7: .conditional(node(depth: depth - 1), value(depth - 1), value(depth - 1))
         case 8: .coalesce(value(depth - 1), value(depth - 1))
         case 9: .cast(value(depth - 1), AttributeType.allCases.randomElement(using: &random) ?? .string)
+        case 10: subquery(depth)
         default: function(depth)
         }
+    }
+
+    private mutating func subquery(_ depth: Int) -> FetchExpression {
+        let objects = FetchExpression.keyPath([key(), key()])
+        let name = word()
+        let path = FetchExpression.path(.variable(name), [key()])
+        let test = PredicateTree.Node.compare(path, pick([.equal, .less]), value(depth - 1), [])
+        let subquery = FetchExpression.subquery(
+            objects, variable: name, Bool.random(using: &random) ? test : node(depth: depth - 1))
+        return .path(subquery, pick([["@count"], ["@sum", key()], ["@max", key()], [key(), "@min"]]))
     }
 
     private mutating func function(_ depth: Int) -> FetchExpression {
