@@ -86,7 +86,7 @@ let package = Package(
             name: "ModelCodeGeneratorTests",
             dependencies: ["ModelCodeGenerator", "ModelReader", "ManagedModel", "TestSupport"],
             exclude: ["Golden", "Library", "Plugin", "Programs"]),
-        .testTarget(name: "RowStoreTests", dependencies: ["RowStore", "ManagedModel"]),
+        .testTarget(name: "RowStoreTests", dependencies: ["RowStore", "ManagedModel", "TestSupport"]),
         .target(name: "CFaultyVFS", dependencies: ["CSQLite"], path: "Tests/CFaultyVFS"),
         .target(name: "StoreTestModel", dependencies: ["RowStore", "ManagedModel"], path: "Tests/StoreTestModel"),
         .target(

@@ -14,10 +14,10 @@ final class EntityBinding {
 
     /// What the objects know of their context, which sets it.
     var home: ObjectHome
-    // Only this library's code runs during an access to the tables below, on the queue of the context, so accesses cannot overlap.
-    @exclusivity(unchecked) var objects = ObjectTable()
+    let objects = ObjectTable()
     /// The bytes that registered objects of an owned entity take, each with the row with which it was last saved.
     var registeredBytes = 0
+    // Only this library's code runs during an access to the tables below, on the queue of the context, so accesses cannot overlap.
     @exclusivity(unchecked) private var uniqueIndexes: [UniqueIndex]
     /// The keys of objects whose values are not in the unique indexes yet, by the constraint.
     @exclusivity(unchecked) private var unindexed: [[Int64]]
@@ -144,7 +144,9 @@ final class EntityBinding {
         forgetUniqueValues()
         valueIndexes.removeAll()
         objects.removeUnreferenced()
-        for object in objects.objects { index(object) }
+        for object in objects.objects {
+            for constraint in layout.constraints.indices { indexLater(object, constraint) }
+        }
     }
 
     /// Adds the present values of an object to each index.
@@ -210,11 +212,13 @@ final class EntityBinding {
     }
 
     /// Notes that an object has new values in the columns of a uniqueness constraint. They are put into the index when somebody
-    /// looks one up: all new objects have the same default values for a moment, which would gather in one place of the index.
+    /// looks one up: most fetches are not followed by that, and all new objects have the same default values for a moment, which
+    /// would gather in one place of the index.
     func indexLater(_ object: ManagedObject, _ constraint: Int) {
         if unindexed[constraint].last == object.key { return }
         unindexed[constraint].append(object.key)
-        if unindexed[constraint].count > 1024 { settle(constraint) }
+        // Some objects may have been noted many times.
+        if unindexed[constraint].count > 1024 + 2 * objects.count { settle(constraint) }
     }
 
     private func settle(_ constraint: Int) {
@@ -253,7 +257,7 @@ final class EntityBinding {
 
     /// Forgets all objects without edits.
     func forgetObjects() {
-        objects = ObjectTable()
+        objects.removeAll()
         registeredBytes = 0
         forgetUniqueValues()
         valueIndexes.removeAll()

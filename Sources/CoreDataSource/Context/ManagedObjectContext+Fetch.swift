@@ -93,8 +93,11 @@ extension ManagedObjectContext {
         // At least of this moment; if the rows are newer, they are read again below.
         let start = source.newestSave
         var objects: [ManagedObject] = []
+        var group = FetchGroup.Builder(binding.layout)
         let asOf = try source.forEachCommittedRow(query) {
-            objects.append(object($0, binding, asOf: start))
+            let object = object($0, binding, asOf: start)
+            group.add(object)
+            objects.append(object)
         }
         guard asOf != nil else { return nil }
         if query.isWhole && binding.isOwned { binding.holdsAllRows = true }

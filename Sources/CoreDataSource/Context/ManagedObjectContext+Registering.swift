@@ -37,13 +37,7 @@ extension ManagedObjectContext {
         binding.objects.insert(object)
         if hasValueIndexes { binding.noteValues(of: object) }
         if binding.isOwned {
-            for constraint in binding.layout.constraints.indices {
-                if object.state == .inserted {
-                    binding.indexLater(object, constraint)
-                } else {
-                    binding.index(object, constraint)
-                }
-            }
+            for constraint in binding.layout.constraints.indices { binding.indexLater(object, constraint) }
             // One that is inserted counts when it is saved.
             if object.state == .saved { binding.registeredBytes += object.row.byteCount + EntityBinding.objectBytes }
         }

@@ -12,7 +12,12 @@ extension ManagedObjectContext {
         }
         for _ in 0..<ManagedObjectContext.tries {
             guard let end = object.end(column, relationship) else { return nil }
-            if let known = known(end) { return known }
+            if let known = known(end) {
+                if editing == .not, column.entity == nil, relationship.destinationFamily.count == 1 {
+                    object.home.setDestination(bindings[end.entity].objects, column: column.key, at: index)
+                }
+                return known
+            }
             try following { () throws(DataSourceError) in
                 let near = neighbours(of: object)
                 if near.count == 1 {
@@ -176,7 +181,22 @@ extension ManagedObjectContext {
     private func readDestinations(
         of objects: [ManagedObject], _ column: LinkColumn, _ relationship: RelationshipLayout
     ) throws(DataSourceError) {
-        try readObjects(objects.lazy.compactMap { $0.end(column, relationship) }, for: objects.first?.group)
+        let group = objects.first?.group
+        guard column.entity == nil, relationship.destinationFamily.count == 1 else {
+            return try readObjects(Set(objects.lazy.compactMap { $0.end(column, relationship) }), for: group)
+        }
+        // Many objects lead to the same few, which need not be hashed each time.
+        var recent = ContiguousArray(repeating: Int64.min, count: 1024)
+        var keys: Set<Int64> = []
+        for object in objects where !object.row.isNull(column.key) {
+            let key = object.row.integer(column.key)
+            let place = Int(truncatingIfNeeded: key & 1023)
+            guard recent[place] != key else { continue }
+            recent[place] = key
+            keys.insert(key)
+        }
+        let entity = relationship.destinationFamily[0]
+        try readObjects(keys.lazy.map { LinkEnd(entity: entity, key: $0) }, for: group)
     }
 
     /// Registers the objects of those ends, with one query for each entity.

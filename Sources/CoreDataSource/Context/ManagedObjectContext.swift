@@ -58,6 +58,11 @@ public class ManagedObjectContext {
         for binding in bindings { binding.home = ObjectHome(binding.layout, in: self, editing) }
     }
 
+    deinit {
+        // Homes refer to tables, and the objects in tables to homes.
+        for binding in bindings { binding.objects.removeAll() }
+    }
+
     /// How objects of this context may be edited.
     var editing: ObjectEditing { .not }
 
@@ -200,7 +205,7 @@ public class ManagedObjectContext {
     /// Gives a registered object a newer row.
     func refresh(_ object: ManagedObject, _ row: RowSnapshot, asOf number: Int64) {
         let binding = bindings[object.layout.index]
-        let isIndexed = hasValueIndexes && number > object.asOf && object.row.words != row.words
+        let isIndexed = hasValueIndexes && number > object.asOf && !object.row.hasSameWords(as: row)
         let bytes = object.row.byteCount
         object.refresh(row, asOf: number)
         if binding.isOwned { binding.registeredBytes += object.row.byteCount - bytes }

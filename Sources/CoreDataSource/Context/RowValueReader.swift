@@ -111,7 +111,7 @@ private final class RowObject: ManagedObject {
     convenience init(_ layout: EntityLayout, _ context: ManagedObjectContext) {
         self.init(
             ManagedObjectSeed(
-                home: ObjectHome(layout, in: context, .not), key: 0,
+                home: ObjectHome(layout, in: context, .not, holdsAnyValue: true), key: 0,
                 row: RowSnapshot(columnCount: max(1, layout.columns.count)), state: .gone, asOf: 0))
     }
 

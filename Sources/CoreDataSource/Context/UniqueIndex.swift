@@ -24,7 +24,7 @@ struct UniqueIndex {
     /// The first registered object for a value that passes the test.
     @inline(__always)
     func first(
-        _ hash: UniqueHash, in objects: borrowing ObjectTable, where isMatch: (ManagedObject) -> Bool
+        _ hash: UniqueHash, in objects: ObjectTable, where isMatch: (ManagedObject) -> Bool
     ) -> ManagedObject? {
         guard count > 0 else { return nil }
         let hash = hash.nonzero

@@ -5,10 +5,12 @@ internal import RowStore
 
 extension String: AttributeStorable {
     public static func read(from object: ManagedObject, at column: Int) -> String {
-        object.row.validText(column) ?? object.damaged(column, object.row.text(column))
+        object.check(column, .text, String.self)
+        return object.row.validText(column) ?? object.damaged(column, object.row.text(column))
     }
 
     public static func write(_ value: String, to object: ManagedObject, at column: Int) {
+        object.check(column, .text, String.self)
         var value = value
         value.withUTF8 { object.setBytes(UnsafeRawBufferPointer($0), column) }
     }
@@ -18,7 +20,8 @@ extension String: AttributeStorable {
 
 extension Decimal: AttributeStorable {
     public static func read(from object: ManagedObject, at column: Int) -> Decimal {
-        object.row.decimal(column) ?? object.damaged(column, 0)
+        object.check(column, .text, Decimal.self)
+        return object.row.decimal(column) ?? object.damaged(column, 0)
     }
 
     public static func write(_ value: Decimal, to object: ManagedObject, at column: Int) {
@@ -33,7 +36,8 @@ extension Decimal: AttributeStorable {
 
 extension URL: AttributeStorable {
     public static func read(from object: ManagedObject, at column: Int) -> URL {
-        URL(string: object.row.text(column)) ?? object.damaged(column, blank)
+        object.check(column, .text, URL.self)
+        return URL(string: object.row.text(column)) ?? object.damaged(column, blank)
     }
 
     public static func write(_ value: URL, to object: ManagedObject, at column: Int) {
@@ -47,10 +51,12 @@ private let blank = URL(string: "about:blank") ?? URL(fileURLWithPath: "/")
 
 extension Data: AttributeStorable {
     public static func read(from object: ManagedObject, at column: Int) -> Data {
-        object.row.withBytes(column) { Data($0) }
+        object.check(column, .blob, Data.self)
+        return object.row.withBytes(column) { Data($0) }
     }
 
     public static func write(_ value: Data, to object: ManagedObject, at column: Int) {
+        object.check(column, .blob, Data.self)
         value.withUnsafeBytes { object.setBytes($0, column) }
     }
 
@@ -59,13 +65,15 @@ extension Data: AttributeStorable {
 
 extension UUID: AttributeStorable {
     public static func read(from object: ManagedObject, at column: Int) -> UUID {
-        object.row.withBytes(column) { bytes in
+        object.check(column, .blob, UUID.self)
+        return object.row.withBytes(column) { bytes in
             bytes.count == 16
                 ? UUID(uuid: bytes.loadUnaligned(as: uuid_t.self)) : object.damaged(column, UUID(uuid: zero))
         }
     }
 
     public static func write(_ value: UUID, to object: ManagedObject, at column: Int) {
+        object.check(column, .blob, UUID.self)
         withUnsafeBytes(of: value.uuid) { object.setBytes($0, column) }
     }
 

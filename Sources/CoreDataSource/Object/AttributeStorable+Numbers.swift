@@ -4,51 +4,20 @@ internal import RowStore
 // Integers and booleans are integers in the store; dates, floats and doubles are reals. Negative zero is stored as zero,
 // as SQLite does.
 
-extension Int16: AttributeStorable {
-    public static func read(from object: ManagedObject, at column: Int) -> Int16 {
+extension Int16: AttributeStorable {}
+extension Int32: AttributeStorable {}
+extension Int64: AttributeStorable {}
+extension Int: AttributeStorable {}
+
+extension AttributeStorable where Self: FixedWidthInteger {
+    public static func read(from object: ManagedObject, at column: Int) -> Self {
+        object.check(column, .integer, Self.self)
         let value = object.row.integer(column)
-        return Int16(exactly: value) ?? object.damaged(column, Int16(truncatingIfNeeded: value))
+        return Self(exactly: value) ?? object.damaged(column, Self(truncatingIfNeeded: value))
     }
 
-    public static func write(_ value: Int16, to object: ManagedObject, at column: Int) {
-        object.setWord(UInt64(bitPattern: Int64(value)), column)
-    }
-
-    public var storedValue: StoredValue { StoredValue(.integer(Int64(self))) }
-}
-
-extension Int32: AttributeStorable {
-    public static func read(from object: ManagedObject, at column: Int) -> Int32 {
-        let value = object.row.integer(column)
-        return Int32(exactly: value) ?? object.damaged(column, Int32(truncatingIfNeeded: value))
-    }
-
-    public static func write(_ value: Int32, to object: ManagedObject, at column: Int) {
-        object.setWord(UInt64(bitPattern: Int64(value)), column)
-    }
-
-    public var storedValue: StoredValue { StoredValue(.integer(Int64(self))) }
-}
-
-extension Int64: AttributeStorable {
-    public static func read(from object: ManagedObject, at column: Int) -> Int64 {
-        object.row.integer(column)
-    }
-
-    public static func write(_ value: Int64, to object: ManagedObject, at column: Int) {
-        object.setWord(UInt64(bitPattern: value), column)
-    }
-
-    public var storedValue: StoredValue { StoredValue(.integer(self)) }
-}
-
-extension Int: AttributeStorable {
-    public static func read(from object: ManagedObject, at column: Int) -> Int {
-        let value = object.row.integer(column)
-        return Int(exactly: value) ?? object.damaged(column, Int(truncatingIfNeeded: value))
-    }
-
-    public static func write(_ value: Int, to object: ManagedObject, at column: Int) {
+    public static func write(_ value: Self, to object: ManagedObject, at column: Int) {
+        object.check(column, .integer, Self.self)
         object.setWord(UInt64(bitPattern: Int64(value)), column)
     }
 
@@ -57,10 +26,12 @@ extension Int: AttributeStorable {
 
 extension Bool: AttributeStorable {
     public static func read(from object: ManagedObject, at column: Int) -> Bool {
-        object.row.integer(column) != 0
+        object.check(column, .integer, Bool.self)
+        return object.row.integer(column) != 0
     }
 
     public static func write(_ value: Bool, to object: ManagedObject, at column: Int) {
+        object.check(column, .integer, Bool.self)
         object.setWord(value ? 1 : 0, column)
     }
 
@@ -69,10 +40,12 @@ extension Bool: AttributeStorable {
 
 extension Double: AttributeStorable {
     public static func read(from object: ManagedObject, at column: Int) -> Double {
-        object.row.real(column)
+        object.check(column, .real, Double.self)
+        return object.row.real(column)
     }
 
     public static func write(_ value: Double, to object: ManagedObject, at column: Int) {
+        object.check(column, .real, Double.self)
         object.setReal(value, column)
     }
 
@@ -81,10 +54,12 @@ extension Double: AttributeStorable {
 
 extension Float: AttributeStorable {
     public static func read(from object: ManagedObject, at column: Int) -> Float {
-        Float(object.row.real(column))
+        object.check(column, .real, Float.self)
+        return Float(object.row.real(column))
     }
 
     public static func write(_ value: Float, to object: ManagedObject, at column: Int) {
+        object.check(column, .real, Float.self)
         object.setReal(Double(value), column)
     }
 
@@ -93,10 +68,12 @@ extension Float: AttributeStorable {
 
 extension Date: AttributeStorable {
     public static func read(from object: ManagedObject, at column: Int) -> Date {
-        Date(timeIntervalSinceReferenceDate: object.row.real(column))
+        object.check(column, .real, Date.self)
+        return Date(timeIntervalSinceReferenceDate: object.row.real(column))
     }
 
     public static func write(_ value: Date, to object: ManagedObject, at column: Int) {
+        object.check(column, .real, Date.self)
         object.setReal(value.timeIntervalSinceReferenceDate, column)
     }
 

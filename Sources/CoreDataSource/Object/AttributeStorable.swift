@@ -86,8 +86,14 @@ extension Optional: AttributeStorable where Wrapped: AttributeStorable {
 
 extension ManagedObject {
     /// Whether a column holds nil. For generated code.
-    public final func isNil(at column: Int) -> Bool { row.isNull(column) }
+    public final func isNil(at column: Int) -> Bool {
+        checkExists(column)
+        return row.isNull(column)
+    }
 
     /// Sets a column to nil. For generated code.
-    public final func setNil(at column: Int) { setNull(column) }
+    public final func setNil(at column: Int) {
+        checkExists(column)
+        setNull(column)
+    }
 }

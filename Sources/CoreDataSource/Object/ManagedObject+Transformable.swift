@@ -5,7 +5,7 @@ internal import RowStore
 extension ManagedObject {
     /// The value of a transformable column; nil if there is none, or if the stored data cannot be decoded as that type.
     public final func transformable<Value: Codable & Sendable>(at column: Int) -> Value? {
-        if row.isNull(column) { return nil }
+        if isNil(at: column) { return nil }
         do {
             return try JSONDecoder().decode(Value.self, from: Data.read(from: self, at: column))
         } catch {
@@ -15,7 +15,7 @@ extension ManagedObject {
 
     /// Sets a transformable column. A value that cannot be encoded makes the save throw `validationFailed`.
     public final func setTransformable<Value: Codable & Sendable>(_ value: Value?, at column: Int) {
-        guard let value else { return setNull(column) }
+        guard let value else { return setNil(at: column) }
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         do {

@@ -13,23 +13,25 @@ internal import RowStore
 open class ManagedObject: CustomStringConvertible {
     final let home: ObjectHome
     final let key: Int64
-    // Only this library's code runs while the row is read or written, on the queue of the context, so accesses cannot overlap.
+    // Only this library's code runs while the row, the state or the group is read or written, on the queue of the context, so
+    // accesses cannot overlap.
     @exclusivity(unchecked) final var row: RowSnapshot
+    // In the order in which the properties leave the least space between them.
+    @exclusivity(unchecked) final var state: ObjectState
+    /// Whether a relationship was read or set while there was no context.
+    final var hasFollowed = false
     /// The row as it was last saved, while the object has edits of a saved row.
     final var saved: RowSnapshot?
-    final var state: ObjectState
+    /// Its place in ``group``.
+    @exclusivity(unchecked) final var groupPlace: Int32 = 0
     /// The last save that ``row`` takes into account.
     final var asOf: Int64
     /// The last sync that met this object.
     final var syncMark: Int32 = 0
     /// The constraint whose uniqueness has been checked for the object's present value; -1 for none.
     final var checkedConstraint: Int32 = -1
-    /// Its place in ``group``.
-    final var groupPlace: Int32 = 0
-    /// Whether a relationship was read or set while there was no context.
-    final var hasFollowed = false
     /// The objects that it was last read with.
-    final var group: FetchGroup?
+    @exclusivity(unchecked) final var group: FetchGroup?
 
     /// Only contexts make objects; an app calls their methods.
     public required init(_ seed: borrowing ManagedObjectSeed) {

@@ -6,17 +6,52 @@ internal import RowStore
 /// **Isolation**: that of the context.
 final class ObjectHome {
     let layout: EntityLayout
+    /// How each column is stored. The memory is that of the layout.
+    let storages: UnsafeBufferPointer<ColumnStorage>
     /// Nil once the container is gone, and for objects that belong to no context.
     weak let context: (any ObjectContext)?
     /// How objects may be edited.
     let editing: ObjectEditing
+    /// Whether the objects stand for values of any type, not for rows of the entity.
+    let holdsAnyValue: Bool
     /// Whether the context looks the objects up by values that need not be unique.
     var hasValueIndexes = false
+    /// Where objects are found that to-one relationships lead to, by the relationship's number. Only relationships that were
+    /// followed, in a context that cannot edit, to one entity.
+    @exclusivity(unchecked) private var destinations: ContiguousArray<Destination?> = []
 
-    init(_ layout: EntityLayout, in context: (any ObjectContext)?, _ editing: ObjectEditing) {
+    private struct Destination {
+        /// The column with the key.
+        let column: Int
+        let objects: ObjectTable
+    }
+
+    init(
+        _ layout: EntityLayout, in context: (any ObjectContext)?, _ editing: ObjectEditing, holdsAnyValue: Bool = false
+    ) {
         self.layout = layout
+        storages = layout.storages
         self.context = context
         self.editing = editing
+        self.holdsAnyValue = holdsAnyValue
+    }
+
+    /// From now on, ``registeredDestination(of:at:)`` looks for objects of a relationship.
+    ///
+    /// - Parameter objects: The registered objects of the destination. They refer to their homes, so the context has to empty the
+    ///   table when it goes.
+    func setDestination(_ objects: ObjectTable, column: Int, at index: Int) {
+        while destinations.count <= index { destinations.append(nil) }
+        destinations[index] = Destination(column: column, objects: objects)
+    }
+
+    /// The object that a to-one relationship leads to, if it is registered; nil if the context has to find out.
+    @inline(__always)
+    func registeredDestination(of object: ManagedObject, at index: Int) -> ManagedObject? {
+        guard index < destinations.count, let destination = destinations[index], !object.row.isNull(destination.column),
+            let found = destination.objects[object.row.integer(destination.column)], !found.isDeleted
+        else { return nil }
+        return found
     }
 }
 

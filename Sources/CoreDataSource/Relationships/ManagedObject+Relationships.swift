@@ -13,28 +13,34 @@ extension ManagedObject {
     ///
     /// - Complexity: The first time one query for up to 1,000 objects that were fetched together; then constant.
     public final func relatedObject<Object: ManagedObject>(at index: Int) -> Object? {
-        following { context in
-            context.adopt(Object.self, layout.relationships[index])
-            return try context.destination(of: self, at: index)
-        } as? Object
+        let found =
+            home.registeredDestination(of: self, at: index)
+            ?? following { context in
+                context.adopt(Object.self, relationship(at: index, isToMany: false))
+                return try context.destination(of: self, at: index)
+            }
+        guard let found, type(of: found) == Object.self else { return found as? Object }
+        return unsafeDowncast(found, to: Object.self)
     }
 
     /// Sets the object of a to-one relationship. The other side changes at once.
     ///
     /// The link is stored in the row of one side. If another data source owns that row, the save throws `entityNotOwned`.
     public final func setRelatedObject<Object: ManagedObject>(_ object: Object?, at index: Int) {
+        _ = relationship(at: index, isToMany: false)
         linking(index)?.set(object)
     }
 
     /// The objects that a to-many relationship leads to.
     public final func relatedObjects<Object: ManagedObject>(at index: Int) -> RelatedObjects<Object> {
-        RelatedObjects(self, index)
+        _ = relationship(at: index, isToMany: true)
+        return RelatedObjects(self, index)
     }
 
     /// The objects that an ordered to-many relationship leads to, in its order.
     public final func relatedList<Object: ManagedObject>(at index: Int) -> [Object] {
         following { context in
-            let relationship = layout.relationships[index]
+            let relationship = relationship(at: index, isToMany: true)
             context.adopt(Object.self, relationship)
             return context.typed(try context.relatedObjects(of: self, at: index), relationship)
         } ?? []
@@ -42,6 +48,7 @@ extension ManagedObject {
 
     /// Sets the objects of an ordered to-many relationship, and their order. An object that comes twice has its first place.
     public final func setRelatedList<Object: ManagedObject>(_ objects: [Object], at index: Int) {
+        _ = relationship(at: index, isToMany: true)
         linking(index)?.set(objects)
     }
 

@@ -2,9 +2,9 @@
 extension RowSnapshot {
     /// Removes unused space, if there is more of it than used space.
     package mutating func compact(_ layout: EntityLayout) {
-        guard words.count > RowSnapshot.headWords(columnCount) + 64 else { return }
+        guard wordCount > RowSnapshot.headWords(columnCount) + 64 else { return }
         let live = liveByteCount(layout) / 8
-        guard words.count > live * 2 else { return }
+        guard wordCount > live * 2 else { return }
         var compact = RowSnapshot(columnCount: columnCount, spareWords: live - RowSnapshot.headWords(columnCount))
         for (column, columnLayout) in layout.columns.enumerated() where !isNull(column) {
             switch columnLayout.storage {

@@ -136,7 +136,9 @@ extension StoredRow {
 
     /// Whether all columns have the same values as in another version of the row.
     package func isIdentical(to other: StoredRow) -> Bool {
-        row.words == other.row.words && joined?.words == other.joined?.words
+        guard row.hasSameWords(as: other.row) else { return false }
+        guard let joined, let others = other.joined else { return joined == nil && other.joined == nil }
+        return joined.hasSameWords(as: others)
     }
 
     package func isNull(_ column: Int) -> Bool {

@@ -7,7 +7,14 @@ internal import Darwin
 extension RowSnapshot {
     /// Whether both are copies of one row, neither of which was changed since.
     package func isIdentical(to other: RowSnapshot) -> Bool {
-        words.withUnsafeBufferPointer { one in other.words.withUnsafeBufferPointer { one.baseAddress == $0.baseAddress }
+        buffer === other.buffer && start == other.start
+    }
+
+    /// Whether both have the same words.
+    package func hasSameWords(as other: RowSnapshot) -> Bool {
+        if isIdentical(to: other) { return true }
+        return withWords { one in
+            other.withWords { equal(UnsafeRawBufferPointer(one), UnsafeRawBufferPointer($0)) }
         }
     }
 

@@ -4,11 +4,15 @@ package import Foundation
 ///
 /// A snapshot is a value: it can be read as long as it is held, and changing a copy does not change the others. A store reads
 /// it with ``EntityLayout/values(of:)`` and makes it with ``EntityLayout/row(_:)``.
-public struct RowSnapshot: Sendable {
-    // The first word is the number of columns. Then comes one bit for each column (set: not null), padded to whole words; then
-    // one word for each column; then the bytes of strings and blobs, each padded to whole words. The word of an integer or real
-    // is its bits; that of a string or blob is the position of its bytes (in words, upper half) and their number (lower half).
-    @usableFromInline package var words: ContiguousArray<UInt64>
+public struct RowSnapshot: @unchecked Sendable {
+    // A buffer that two rows refer to is never changed.
+    // The first word is the number of columns in its lower half, and the number of words in its upper half. Then comes one bit
+    // for each column (set: not null), padded to whole words; then one word for each column; then the bytes of strings and
+    // blobs, each padded to whole words. The word of an integer or real is its bits; that of a string or blob is the position
+    // of its bytes (in words, upper half) and their number (lower half).
+    @usableFromInline var buffer: RowBuffer
+    /// The place of the first word in the buffer.
+    @usableFromInline var start: UInt32
 
     /// A row of nulls.
     ///
@@ -16,10 +20,9 @@ public struct RowSnapshot: Sendable {
     ///   - spareWords: Space reserved for the bytes of strings and blobs.
     package init(columnCount: Int, spareWords: Int = 0) {
         let head = RowSnapshot.headWords(columnCount)
-        words = ContiguousArray(unsafeUninitializedCapacity: head + spareWords) { buffer, count in
-            buffer.baseAddress?.initialize(repeating: 0, count: head)
-            buffer[0] = UInt64(columnCount)
-            count = head
+        self.init(RowBuffer.make(head + spareWords), 0, head) { words in
+            words.initialize(repeating: 0, count: head)
+            words[0] = UInt64(columnCount)
         }
     }
 
@@ -27,18 +30,27 @@ public struct RowSnapshot: Sendable {
     ///
     /// - Parameter spareWords: Space reserved for the bytes of more strings and blobs.
     package init(copying other: RowSnapshot, spareWords: Int) {
-        words = ContiguousArray(unsafeUninitializedCapacity: other.words.count + spareWords) { buffer, count in
-            count = other.words.count
-            other.words.withUnsafeBufferPointer { source in
-                if let start = source.baseAddress { buffer.baseAddress?.initialize(from: start, count: count) }
-            }
+        self = other
+        makeOwnBuffer(other.wordCount + spareWords)
+    }
+
+    /// A row whose words another process has packed; the first one is the number of columns.
+    package init(packed words: UnsafeBufferPointer<UInt64>) {
+        self.init(RowBuffer.make(words.count), 0, words.count) { own in
+            if let start = words.baseAddress { own.initialize(from: start, count: words.count) }
         }
     }
 
-    /// A row whose words were packed by a store; the first one is the number of columns.
-    @inlinable @inline(__always)
-    package init(packed words: ContiguousArray<UInt64>) {
-        self.words = words
+    /// - Parameter body: Writes all words.
+    @inline(__always)
+    init(_ buffer: RowBuffer, _ start: Int, _ count: Int, _ body: (UnsafeMutablePointer<UInt64>) -> Void) {
+        self.buffer = buffer
+        self.start = UInt32(truncatingIfNeeded: start)
+        buffer.withUnsafeMutablePointerToElements { elements in
+            let words = elements + start
+            body(words)
+            words[0] = words[0] & 0xFFFF_FFFF | UInt64(count) << 32
+        }
     }
 
     /// The words before the first byte of text.
@@ -54,7 +66,24 @@ public struct RowSnapshot: Sendable {
     }
 
     @inlinable @inline(__always)
-    package var columnCount: Int { Int(words[0]) }
+    package var columnCount: Int { Int(self[0] & 0xFFFF_FFFF) }
+
+    /// How many words the row has.
+    @inlinable @inline(__always)
+    package var wordCount: Int { Int(self[0] >> 32) }
+
+    @inlinable @inline(__always)
+    subscript(_ place: Int) -> UInt64 {
+        buffer.withUnsafeMutablePointerToElements { $0[Int(start) + place] }
+    }
+
+    /// The words of the row. They are valid only during the call.
+    @inlinable @inline(__always)
+    package func withWords<R>(_ body: (UnsafeBufferPointer<UInt64>) throws -> R) rethrows -> R {
+        try buffer.withUnsafeMutablePointerToElements { words in
+            try body(UnsafeBufferPointer(start: words + Int(start), count: wordCount))
+        }
+    }
 
     /// The most bytes that one string or blob may have.
     package static let longestValue = Int(UInt32.max) - 8
@@ -65,17 +94,17 @@ public struct RowSnapshot: Sendable {
 extension RowSnapshot {
     @inlinable @inline(__always)
     package func isNull(_ column: Int) -> Bool {
-        words[1 + (column >> 6)] & (1 << UInt64(column & 63)) == 0
+        self[1 + (column >> 6)] & (1 << UInt64(column & 63)) == 0
     }
 
     /// Whether none of the columns is null.
     package func hasValues(in columns: ColumnSet) -> Bool {
-        columns.allWords { word, bits in words[1 + word] & bits == bits }
+        columns.allWords { word, bits in self[1 + word] & bits == bits }
     }
 
     @inlinable @inline(__always)
     package func word(_ column: Int) -> UInt64 {
-        words[RowSnapshot.firstSlot(columnCount) + column]
+        self[RowSnapshot.firstSlot(columnCount) + column]
     }
 
     /// The integer of a column; 0 for null.
@@ -96,7 +125,9 @@ extension RowSnapshot {
         let slot = word(column)
         let start = Int(slot >> 32) * 8
         let count = Int(slot & 0xFFFF_FFFF)
-        return try words.withUnsafeBytes { try body(UnsafeRawBufferPointer(rebasing: $0[start..<start + count])) }
+        return try withWords { words in
+            try body(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(words)[start..<start + count]))
+        }
     }
 
     /// The string of a column; empty for null. Bytes that are not UTF-8 are repaired.
@@ -119,21 +150,46 @@ extension RowSnapshot {
     }
 
     /// The bytes that the row takes in memory.
-    package var byteCount: Int { words.count * 8 }
+    package var byteCount: Int { wordCount * 8 }
 }
 
 // MARK: - Writing
 
 extension RowSnapshot {
+    /// Gives the row a buffer of its own, with space for that many words.
+    @inline(never) @usableFromInline
+    mutating func makeOwnBuffer(_ capacity: Int) {
+        let own = RowBuffer.make(capacity)
+        withWords { words in
+            own.withUnsafeMutablePointerToElements { own in
+                if let first = words.baseAddress { own.initialize(from: first, count: words.count) }
+            }
+        }
+        (buffer, start) = (own, 0)
+    }
+
+    /// Passes on the words, to change them.
+    @inlinable @inline(__always)
+    mutating func change(_ body: (UnsafeMutablePointer<UInt64>) -> Void) {
+        if buffer.header.isPage || !isKnownUniquelyReferenced(&buffer) { makeOwnBuffer(wordCount) }
+        buffer.withUnsafeMutablePointerToElements(body)
+    }
+
     package mutating func setNull(_ column: Int) {
-        words[1 + (column >> 6)] &= ~(1 << UInt64(column & 63))
-        words[RowSnapshot.firstSlot(columnCount) + column] = 0
+        let slot = RowSnapshot.firstSlot(columnCount) + column
+        change { words in
+            words[1 + (column >> 6)] &= ~(1 << UInt64(column & 63))
+            words[slot] = 0
+        }
     }
 
     @inlinable @inline(__always)
     package mutating func setWord(_ word: UInt64, _ column: Int) {
-        words[1 + (column >> 6)] |= 1 << UInt64(column & 63)
-        words[RowSnapshot.firstSlot(columnCount) + column] = word
+        let slot = RowSnapshot.firstSlot(columnCount) + column
+        change { words in
+            words[1 + (column >> 6)] |= 1 << UInt64(column & 63)
+            words[slot] = word
+        }
     }
 
     @inlinable @inline(__always)
@@ -156,16 +212,24 @@ extension RowSnapshot {
         let old = isNull(column) ? 0 : word(column)
         var start = Int(old >> 32)
         if (Int(old & 0xFFFF_FFFF) + 7) / 8 < needed {
-            start = words.count
-            words.append(contentsOf: repeatElement(0, count: needed))
+            start = wordCount
+            append(needed)
         }
         if let source = bytes.baseAddress, bytes.count > 0 {
-            words.withUnsafeMutableBytes { target in
-                UnsafeMutableRawBufferPointer(rebasing: target[start * 8..<start * 8 + bytes.count])
-                    .copyMemory(from: UnsafeRawBufferPointer(start: source, count: bytes.count))
-            }
+            change { UnsafeMutableRawPointer($0 + start).copyMemory(from: source, byteCount: bytes.count) }
         }
         setWord(UInt64(start) << 32 | UInt64(bytes.count), column)
+    }
+
+    /// Adds words of zeros at the end.
+    private mutating func append(_ added: Int) {
+        let (count, wanted) = (wordCount, wordCount + added)
+        let isOwn = !buffer.header.isPage && isKnownUniquelyReferenced(&buffer)
+        if !isOwn || buffer.header.capacity < wanted { makeOwnBuffer(max(wanted, count + count / 2)) }
+        buffer.withUnsafeMutablePointerToElements { words in
+            (words + count).initialize(repeating: 0, count: added)
+            words[0] = words[0] & 0xFFFF_FFFF | UInt64(wanted) << 32
+        }
     }
 
     package mutating func setText(_ value: String, _ column: Int) {

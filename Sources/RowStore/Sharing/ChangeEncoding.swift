@@ -60,8 +60,8 @@ package struct ChangeEncoding: Sendable {
 
     private func wordCount(_ changes: ChangeSet) -> Int {
         changes.entities.reduce(0) { total, entity in
-            let single = (entity.inserted + entity.deleted).reduce(0) { $0 + $1.row.words.count }
-            return total + entity.updated.reduce(single) { $0 + $1.row.words.count + $1.previous.words.count }
+            let single = (entity.inserted + entity.deleted).reduce(0) { $0 + $1.row.wordCount }
+            return total + entity.updated.reduce(single) { $0 + $1.row.wordCount + $1.previous.wordCount }
         }
     }
 
@@ -72,8 +72,10 @@ package struct ChangeEncoding: Sendable {
 
     private func append(_ row: RowSnapshot, _ entity: Int, _ words: inout ContiguousArray<UInt64>) {
         let stored = storedColumns[entity].map { row.keeping($0, layout.entities[entity]) } ?? row
-        words.append(UInt64(stored.words.count))
-        words.append(contentsOf: stored.words)
+        words.append(UInt64(stored.wordCount))
+        // In a file the first word is the number of columns alone.
+        words.append(UInt64(stored.columnCount))
+        stored.withWords { words.append(contentsOf: $0.dropFirst()) }
     }
 
     /// - Returns: Whether any stored value has changed.
@@ -167,8 +169,8 @@ private struct WordReader {
     private mutating func snapshot(_ layout: EntityLayout) -> RowSnapshot? {
         guard let count = count(), count <= words.count - position else { return nil }
         defer { position += count }
-        let row = RowSnapshot(packed: ContiguousArray(words[position..<position + count]))
-        return row.isSound(layout) ? row : nil
+        let packed = UnsafeBufferPointer(rebasing: words[position..<position + count])
+        return layout.isRow(packed) ? RowSnapshot(packed: packed) : nil
     }
 }
 
@@ -184,17 +186,21 @@ extension RowSnapshot {
         }
         return row
     }
+}
 
-    /// Whether words from a file are a valid row of the entity.
-    fileprivate func isSound(_ layout: EntityLayout) -> Bool {
-        let count = layout.columns.count
-        guard words.first == UInt64(count), words.count >= RowSnapshot.headWords(count) else { return false }
-        return layout.columns.indices.allSatisfy { column in
-            switch layout.columns[column].storage {
+extension EntityLayout {
+    /// Whether words from a file are a row of the entity.
+    fileprivate func isRow(_ words: UnsafeBufferPointer<UInt64>) -> Bool {
+        let firstSlot = RowSnapshot.firstSlot(columns.count)
+        guard words.first == UInt64(columns.count), words.count >= RowSnapshot.headWords(columns.count) else {
+            return false
+        }
+        return columns.indices.allSatisfy { column in
+            switch columns[column].storage {
             case .integer, .real: return true
             case .text, .blob:
-                let (start, length) = (Int(word(column) >> 32), Int(word(column) & 0xFFFF_FFFF))
-                return start * 8 + length <= words.count * 8
+                let word = words[firstSlot + column]
+                return Int(word >> 32) * 8 + Int(word & 0xFFFF_FFFF) <= words.count * 8
             }
         }
     }

@@ -8,27 +8,29 @@ struct ByteRun {
 }
 
 extension EntityTable {
-    /// Packs the current row of a statement into one buffer, the row's only allocation.
+    /// Packs the current row of a statement.
     ///
     /// - Parameters:
     ///   - columns: The columns that the statement returns after the key. All others are null.
     ///   - runs: Space for one element for each column of strings or blobs.
+    ///   - pages: The memory of the rows of the fetch.
     func row(
-        _ statement: OpaquePointer, _ columns: ContiguousArray<Column>, _ runs: UnsafeMutablePointer<ByteRun>
+        _ statement: OpaquePointer, _ columns: ContiguousArray<Column>, _ runs: UnsafeMutablePointer<ByteRun>,
+        _ pages: inout RowPages
     ) -> RowSnapshot {
-        columns.withUnsafeBufferPointer { row(statement, $0, runs) }
+        columns.withUnsafeBufferPointer { row(statement, $0, runs, &pages) }
     }
 
     /// Borrows the columns, because retaining and releasing them takes as long as reading a number.
     @inline(__always)
     private func row(
-        _ statement: OpaquePointer, _ columns: UnsafeBufferPointer<Column>, _ runs: UnsafeMutablePointer<ByteRun>
+        _ statement: OpaquePointer, _ columns: UnsafeBufferPointer<Column>, _ runs: UnsafeMutablePointer<ByteRun>,
+        _ pages: inout RowPages
     ) -> RowSnapshot {
         let byteWords = byteColumnCount > 0 ? findBytes(statement, columns, runs) : 0
         let count = columnCount
         let head = RowSnapshot.headWords(count)
-        let words = ContiguousArray<UInt64>(unsafeUninitializedCapacity: head + byteWords) { buffer, initialized in
-            let words = buffer.baseAddress.unsafelyUnwrapped
+        return pages.row(head + byteWords) { words in
             let slots = words + RowSnapshot.firstSlot(count)
             words.initialize(repeating: 0, count: head)
             words[0] = UInt64(count)
@@ -55,9 +57,7 @@ extension EntityTable {
                 if !isNull { words[1 + (column.index >> 6)] |= 1 << UInt64(column.index & 63) }
                 result += 1
             }
-            initialized = end
         }
-        return RowSnapshot(packed: words)
     }
 
     /// Whether a column whose number reads as zero is null. Strings and blobs also read as zero, and are damage.

@@ -15,11 +15,12 @@ extension Reader: StoreReader {
             runs.initialize(repeating: ByteRun(), count: table.byteColumnCount)
             defer { runs.deallocate() }
             var filter = sql.filter
+            var pages = RowPages()
             var code = first
             while code == SQLITE_ROW {
                 var stored = StoredRow(
                     key: sqlite3_column_int64(statement.handle, 0),
-                    row: table.row(statement.handle, sql.columns, runs))
+                    row: table.row(statement.handle, sql.columns, runs, &pages))
                 if !sql.joined.isEmpty { stored.joined = sql.joinedRow(statement, query.joined.count) }
                 var isWanted = true
                 if filter != nil { isWanted = try filter?.accepts(stored, table.layout) ?? true }
@@ -93,7 +94,9 @@ extension Reader: StoreReader {
             }
             return withUnsafeTemporaryAllocation(of: ByteRun.self, capacity: table.byteColumnCount + 1) { runs in
                 runs.initialize(repeating: ByteRun())
-                let row = table.row(statement.handle, table.columns, runs.baseAddress.unsafelyUnwrapped)
+                var pages = RowPages()
+                let row = table.row(
+                    statement.handle, table.columns, runs.baseAddress.unsafelyUnwrapped, &pages)
                 return StoredRow(key: sqlite3_column_int64(statement.handle, 0), row: row)
             }
         }

@@ -35,7 +35,7 @@ extension Statement {
         let count = row.columnCount
         precondition(count == table.terms.count, "A row of \(count) columns was saved as \(table.layout.name).")
         let firstSlot = RowSnapshot.firstSlot(count)
-        return row.words.withUnsafeBufferPointer { words in
+        return row.withWords { words in
             var code = sqlite3_bind_int64(handle, 1, key)
             var parameter: Int32 = 2
             for column in columns {

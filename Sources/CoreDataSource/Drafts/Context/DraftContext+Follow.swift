@@ -50,7 +50,7 @@ extension DraftContext: MainFollower {
     func forgetSaved() {
         related.removeAll()
         for binding in bindings {
-            for object in Array(binding.objects.objects) where object.state == .saved {
+            for object in binding.objects.objects where object.state == .saved {
                 object.state = .gone
                 binding.objects.remove(object.key)
             }

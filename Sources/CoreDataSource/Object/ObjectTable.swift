@@ -1,7 +1,9 @@
 /// The registered objects of one entity, by key: open addressing with linear probing.
 ///
 /// It is a bounded cache. What it contains is correct; what it lacks may be in the store.
-struct ObjectTable {
+///
+/// **Isolation**: that of the context, which empties it when it goes.
+final class ObjectTable {
     private struct Slot {
         /// The object's key, so that looking for another object does not touch this object's memory.
         var key: Int64 = 0
@@ -11,12 +13,34 @@ struct ObjectTable {
         var isFree: Bool { key == 0 && object == nil }
     }
 
-    private var slots: [Slot] = []
+    /// Memory of the table's own: an array would be retained and released by every look-up.
+    @exclusivity(unchecked) private var slots: UnsafeMutableBufferPointer<Slot>
     /// How many slots are not free, including those from which an object was removed.
-    private var used = 0
-    private(set) var count = 0
+    @exclusivity(unchecked) private var used = 0
+    @exclusivity(unchecked) private(set) var count = 0
 
-    var objects: some Sequence<ManagedObject> { slots.lazy.compactMap(\.object) }
+    init() { slots = ObjectTable.makeSlots(0) }
+
+    deinit { ObjectTable.free(slots) }
+
+    private static func makeSlots(_ capacity: Int) -> UnsafeMutableBufferPointer<Slot> {
+        let slots = UnsafeMutableBufferPointer<Slot>.allocate(capacity: capacity)
+        slots.initialize(repeating: Slot())
+        return slots
+    }
+
+    private static func free(_ slots: UnsafeMutableBufferPointer<Slot>) {
+        slots.deinitialize()
+        slots.deallocate()
+    }
+
+    /// The objects that are registered now.
+    var objects: [ManagedObject] {
+        var found: [ManagedObject] = []
+        found.reserveCapacity(count)
+        for slot in slots { if let object = slot.object { found.append(object) } }
+        return found
+    }
 
     subscript(key: Int64) -> ManagedObject? {
         guard count > 0 else { return nil }
@@ -29,37 +53,45 @@ struct ObjectTable {
     }
 
     /// Adds an object whose key is not in the table.
-    mutating func insert(_ object: ManagedObject) {
+    func insert(_ object: ManagedObject) {
         if (used + 1) * 3 > slots.count * 2 { reserve(max(1, count / 2)) }
-        slots[free(object.key)] = Slot(key: object.key, object: object)
+        slots[freeSlot(object.key)] = Slot(key: object.key, object: object)
         count += 1
         used += 1
     }
 
     /// Makes room for that many more objects.
-    mutating func reserve(_ additional: Int) {
+    func reserve(_ additional: Int) {
         var capacity = max(16, slots.count)
         while (count + additional) * 3 > capacity * 2 { capacity *= 2 }
         if capacity > slots.count || (used + additional) * 3 > capacity * 2 { rehash(to: capacity) }
     }
 
-    mutating func remove(_ key: Int64) {
+    func remove(_ key: Int64) {
         guard count > 0 else { return }
         var slot = home(key)
         while !slots[slot].isFree, slots[slot].key != key || slots[slot].object == nil { slot = next(slot) }
         guard !slots[slot].isFree else { return }
+        if count == 1 { return removeAll() }
         count -= 1
-        guard count > 0 else { return self = ObjectTable() }
         slots[slot] = Slot(key: -1)
     }
 
+    /// Forgets all objects. The table no longer refers to any of them when the first one goes.
+    func removeAll() {
+        let old = slots
+        slots = ObjectTable.makeSlots(0)
+        (count, used) = (0, 0)
+        ObjectTable.free(old)
+    }
+
     /// Forgets the objects that are not held elsewhere.
-    mutating func removeUnreferenced() {
+    func removeUnreferenced() {
         var kept: [ManagedObject] = []
         for slot in slots.indices where slots[slot].object != nil {
             if !isKnownUniquelyReferenced(&slots[slot].object), let object = slots[slot].object { kept.append(object) }
         }
-        self = ObjectTable()
+        removeAll()
         reserve(kept.count)
         for object in kept { insert(object) }
     }
@@ -76,22 +108,20 @@ struct ObjectTable {
     private func next(_ slot: Int) -> Int { (slot + 1) & (slots.count - 1) }
 
     /// Lets go of slots from which objects were removed.
-    private mutating func rehash(to capacity: Int) {
-        var old = slots
-        slots = Array(repeating: Slot(), count: capacity)
+    private func rehash(to capacity: Int) {
+        let old = slots
+        slots = ObjectTable.makeSlots(capacity)
         used = count
-        old.withUnsafeMutableBufferPointer { old in
-            // Moved, not copied: an object's count of references would change twice.
-            for index in old.indices where old[index].object != nil {
-                let slot = free(old[index].key)
-                swap(&slots[slot], &old[index])
-            }
+        // Moved, not copied: an object's count of references would change twice.
+        for index in old.indices where old[index].object != nil {
+            swap(&slots[freeSlot(old[index].key)], &old[index])
         }
+        ObjectTable.free(old)
     }
 
     /// The slot for an object that is not in the table.
     @inline(__always)
-    private func free(_ key: Int64) -> Int {
+    private func freeSlot(_ key: Int64) -> Int {
         var slot = home(key)
         while !slots[slot].isFree { slot = next(slot) }
         return slot

@@ -1,0 +1,48 @@
+internal import RowStore
+
+/// Classes that are written by hand may name a wrong column. Rows are not checked again below.
+extension ManagedObject {
+    /// Traps unless the column exists and is stored as values of the type are.
+    @inline(__always)
+    final func check(_ column: Int, _ storage: ColumnStorage, _ type: Any.Type) {
+        let storages = home.storages
+        if column >= 0, column < storages.count, storages[column] == storage { return }
+        refuseColumn(column, type)
+    }
+
+    /// Traps unless the column exists.
+    @inline(__always)
+    final func checkExists(_ column: Int) {
+        if column < 0 || column >= home.storages.count { refuseColumn(column, nil) }
+    }
+
+    @inline(never)
+    private func refuseColumn(_ column: Int, _ type: Any.Type?) {
+        if home.holdsAnyValue { return }
+        guard let found = layout.columns.indices.contains(column) ? layout.columns[column] : nil else {
+            preconditionFailure(
+                "\(Self.self) uses column \(column) of \(layout.name), which has \(layout.columns.count). Use the index of the attribute in ManagedObjectModel.columns(of:)."
+            )
+        }
+        let place = "column \(column) of \(layout.name), \(found.name)"
+        let kind = found.attribute.map { " (\($0.type.rawValue))" } ?? ""
+        preconditionFailure(
+            "A property of \(Self.self) of the type \(type.map { "\($0)" } ?? "") uses \(place)\(kind), which stores other values. Use the index of the attribute in ManagedObjectModel.columns(of:)."
+        )
+    }
+
+    /// A relationship, by its place among those of the entity. Traps if there is none, or if it is of the other kind.
+    final func relationship(at index: Int, isToMany: Bool) -> RelationshipLayout {
+        guard layout.relationships.indices.contains(index) else {
+            preconditionFailure(
+                "\(Self.self) uses relationship \(index) of \(layout.name), which has \(layout.relationships.count). Use its place among the relationships of the entity, inherited ones first."
+            )
+        }
+        let found = layout.relationships[index]
+        precondition(
+            found.isToMany == isToMany,
+            "\(Self.self) uses relationship \(index) of \(layout.name), \(found.name), which leads to \(found.isToMany ? "many objects: use relatedObjects(at:) or relatedList(at:)" : "one object: use relatedObject(at:)")."
+        )
+        return found
+    }
+}

@@ -1,0 +1,63 @@
+/// Memory for the words of one row, or of several rows that were read together.
+///
+/// Only the row that has a buffer to itself, and is not copied, is changed in it; so a buffer that several refer to never changes.
+@usableFromInline
+final class RowBuffer: ManagedBuffer<RowBuffer.Header, UInt64> {
+    @usableFromInline
+    struct Header {
+        /// How many words there is space for.
+        @usableFromInline let capacity: Int
+        /// Whether several rows may have their words in it.
+        @usableFromInline let isPage: Bool
+    }
+
+    /// A buffer whose words have no values yet.
+    static func make(_ capacity: Int, isPage: Bool = false) -> RowBuffer {
+        let buffer = RowBuffer.create(minimumCapacity: capacity) { _ in Header(capacity: capacity, isPage: isPage) }
+        return unsafeDowncast(buffer, to: RowBuffer.self)
+    }
+}
+
+/// Memory for the rows of one fetch: many share one allocation.
+///
+/// A row that is held keeps what shares its page, 2 KB at most. An edit gives it memory of its own.
+package struct RowPages {
+    private var page: RowBuffer?
+    /// The page again: a row then counts as one more reference to it, and nothing else does.
+    private var unmanagedPage: Unmanaged<RowBuffer>?
+    private var capacity = 0
+    private var used = 0
+    /// The words of the next page. The first row has its memory to itself, since most look-ups find only one.
+    private var nextCapacity = 0
+
+    private static let largestPage = 256
+
+    package init() {}
+
+    /// A row.
+    ///
+    /// - Parameters:
+    ///   - count: How many words it takes.
+    ///   - body: Writes all of them. The first word is the number of columns.
+    @inline(__always)
+    package mutating func row(_ count: Int, _ body: (UnsafeMutablePointer<UInt64>) -> Void) -> RowSnapshot {
+        if used + count <= capacity, let unmanagedPage {
+            defer { used += count }
+            return RowSnapshot(unmanagedPage.takeUnretainedValue(), used, count, body)
+        }
+        return rowElsewhere(count, body)
+    }
+
+    private mutating func rowElsewhere(
+        _ count: Int, _ body: (UnsafeMutablePointer<UInt64>) -> Void
+    ) -> RowSnapshot {
+        let wanted = nextCapacity
+        nextCapacity = min(RowPages.largestPage, max(64, nextCapacity * 2))
+        if count * 2 > wanted { return RowSnapshot(RowBuffer.make(count), 0, count, body) }
+        let page = RowBuffer.make(wanted, isPage: true)
+        self.page = page
+        unmanagedPage = Unmanaged.passUnretained(page)
+        (capacity, used) = (wanted, count)
+        return RowSnapshot(page, 0, count, body)
+    }
+}
