@@ -145,7 +145,7 @@ final class EntityBinding {
         valueIndexes.removeAll()
         objects.removeUnreferenced()
         for object in objects.objects {
-            for constraint in layout.constraints.indices { indexLater(object, constraint) }
+            indexLater(object)
         }
     }
 
@@ -219,6 +219,11 @@ final class EntityBinding {
         unindexed[constraint].append(object.key)
         // Some objects may have been noted many times.
         if unindexed[constraint].count > 1024 + 2 * objects.count { settle(constraint) }
+    }
+
+    /// Notes that an object may have new values in the columns of every uniqueness constraint.
+    func indexLater(_ object: ManagedObject) {
+        for constraint in layout.constraints.indices { indexLater(object, constraint) }
     }
 
     private func settle(_ constraint: Int) {

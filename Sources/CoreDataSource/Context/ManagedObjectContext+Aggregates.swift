@@ -29,7 +29,7 @@ extension ManagedObjectContext {
         var empty = AggregationSet()
         for aggregate in repeat each aggregates { try empty.add(aggregate, resolver) }
         plan.query.joined = resolver.joins.columns
-        let reader = RowValueReader(self, layout, plan.query.joined)
+        let reader = RowValueReader(self, layout, plan.query.joined, holdsResults: true)
         if let query = committedQuery(plan, columns: nil),
             let results = try source.committedResults(empty.aggregations, of: query)
         {
@@ -75,7 +75,7 @@ extension ManagedObjectContext {
         let groups = try gather(plan, columns: empty.columns + [keyColumn], AggregationGroups(empty)) { groups, row in
             groups.add(row, key: row.value(keyColumn, storage))
         }
-        let reader = RowValueReader(self, layout, plan.query.joined)
+        let reader = RowValueReader(self, layout, plan.query.joined, holdsResults: true)
         var results: [(key: Key, values: (repeat each Result))] = []
         for group in groups.all {
             reader.row = group.first

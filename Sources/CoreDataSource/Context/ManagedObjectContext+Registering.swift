@@ -21,6 +21,7 @@ extension ManagedObjectContext {
     func register(
         _ stored: StoredRow, _ binding: EntityBinding, _ state: ObjectState, asOf number: Int64
     ) -> ManagedObject {
+        binding.layout.check(stored.row)
         let object = binding.type.init(seed(stored, binding, state, asOf: number))
         enter(object, binding)
         return object
@@ -37,7 +38,7 @@ extension ManagedObjectContext {
         binding.objects.insert(object)
         if hasValueIndexes { binding.noteValues(of: object) }
         if binding.isOwned {
-            for constraint in binding.layout.constraints.indices { binding.indexLater(object, constraint) }
+            binding.indexLater(object)
             // One that is inserted counts when it is saved.
             if object.state == .saved { binding.registeredBytes += object.row.byteCount + EntityBinding.objectBytes }
         }

@@ -185,8 +185,9 @@ extension ManagedObjectContext {
         guard column.entity == nil, relationship.destinationFamily.count == 1 else {
             return try readObjects(Set(objects.lazy.compactMap { $0.end(column, relationship) }), for: group)
         }
-        // Many objects lead to the same few, which need not be hashed each time.
-        var recent = ContiguousArray(repeating: Int64.min, count: 1024)
+        // Many objects lead to the same few, which need not be hashed each time. No key is at the place of what is there first.
+        var recent = ContiguousArray(repeating: 1 as Int64, count: 1024)
+        recent[1] = 0
         var keys: Set<Int64> = []
         for object in objects where !object.row.isNull(column.key) {
             let key = object.row.integer(column.key)

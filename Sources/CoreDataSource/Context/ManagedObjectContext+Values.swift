@@ -83,7 +83,7 @@ extension ManagedObjectContext {
         if request.isDistinct { plan.query = plan.query.unlimited }
         var rows = try rows(plan, columns: columns)
         if request.isDistinct { rows = window.window(distinct(rows, columns, layout)) }
-        return (rows, columns, RowValueReader(self, layout, plan.query.joined))
+        return (rows, columns, RowValueReader(self, layout, plan.query.joined, holdsResults: false))
     }
 
     private func distinct(_ rows: [StoredRow], _ columns: [Int], _ layout: EntityLayout) -> [StoredRow] {

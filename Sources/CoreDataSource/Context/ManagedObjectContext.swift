@@ -58,11 +58,6 @@ public class ManagedObjectContext {
         for binding in bindings { binding.home = ObjectHome(binding.layout, in: self, editing) }
     }
 
-    deinit {
-        // Homes refer to tables, and the objects in tables to homes.
-        for binding in bindings { binding.objects.removeAll() }
-    }
-
     /// How objects of this context may be edited.
     var editing: ObjectEditing { .not }
 
@@ -205,6 +200,7 @@ public class ManagedObjectContext {
     /// Gives a registered object a newer row.
     func refresh(_ object: ManagedObject, _ row: RowSnapshot, asOf number: Int64) {
         let binding = bindings[object.layout.index]
+        binding.layout.check(row)
         let isIndexed = hasValueIndexes && number > object.asOf && !object.row.hasSameWords(as: row)
         let bytes = object.row.byteCount
         object.refresh(row, asOf: number)
@@ -221,7 +217,11 @@ public class ManagedObjectContext {
         for object in changed {
             if object.state == .inserted { bindings[object.layout.index].objects.remove(object.key) }
             object.revert()
-            if hasValueIndexes, object.state == .saved { bindings[object.layout.index].noteValues(of: object) }
+            guard object.state == .saved else { continue }
+            if hasValueIndexes { bindings[object.layout.index].noteValues(of: object) }
+            // Only its edited values may be in the unique indexes.
+            let binding = bindings[object.layout.index]
+            if binding.isOwned { binding.indexLater(object) }
         }
         for binding in bindings where binding.hasEdits { binding.endBatch() }
         changed.removeAll(keepingCapacity: changed.count < 1024)

@@ -13,9 +13,12 @@ struct RowValueReader {
         var joined: RowSnapshot?
     }
 
-    init(_ context: ManagedObjectContext, _ layout: EntityLayout, _ joined: [JoinedColumn] = []) {
+    /// - Parameter holdsResults: Whether the rows hold results of aggregates, whose types are not those of the columns.
+    init(
+        _ context: ManagedObjectContext, _ layout: EntityLayout, _ joined: [JoinedColumn] = [], holdsResults: Bool
+    ) {
         self.layout = layout
-        object = RowObject(layout, context)
+        object = RowObject(layout, context, holdsAnyValue: holdsResults)
         self.joined = joined.map { RelatedCell($0, layout, context) }
     }
 
@@ -63,7 +66,7 @@ private struct RelatedCell {
     init(_ joined: JoinedColumn, _ layout: EntityLayout, _ context: ManagedObjectContext) {
         storage = joined.kind.storage
         (self.layout, column) = RelatedCell.attribute(joined, layout, context.stack.layout)
-        object = RowObject(self.layout, context)
+        object = RowObject(self.layout, context, holdsAnyValue: true)
     }
 
     /// The entity and the column at the end. A number that is calculated from many objects has no attribute; it is put into the
@@ -108,10 +111,10 @@ private final class RowObject: ManagedObject {
     /// The column of the first value that could not be read.
     var damage: Int?
 
-    convenience init(_ layout: EntityLayout, _ context: ManagedObjectContext) {
+    convenience init(_ layout: EntityLayout, _ context: ManagedObjectContext, holdsAnyValue: Bool) {
         self.init(
             ManagedObjectSeed(
-                home: ObjectHome(layout, in: context, .not, holdsAnyValue: true), key: 0,
+                home: ObjectHome(layout, in: context, .not, holdsAnyValue: holdsAnyValue), key: 0,
                 row: RowSnapshot(columnCount: max(1, layout.columns.count)), state: .gone, asOf: 0))
     }
 

@@ -1,3 +1,4 @@
+internal import Foundation
 internal import RowStore
 
 /// The context for the user interface: objects on the main actor, which follow every save.
@@ -12,7 +13,9 @@ public final class MainContext: ManagedObjectContext {
     private let prepare: @MainActor @Sendable (_ registersObjects: Bool) -> Void
     /// Brings registered objects up to the newest save.
     private let merge: @MainActor @Sendable () -> Void
+    private let tables = MainTables()
 
+    @MainActor
     init(
         _ stack: PersistentStack, merge: @escaping @MainActor @Sendable () -> Void,
         prepare: @escaping @MainActor @Sendable (_ registersObjects: Bool) -> Void
@@ -20,6 +23,17 @@ public final class MainContext: ManagedObjectContext {
         self.prepare = prepare
         self.merge = merge
         super.init(stack, stack.root.rows)
+        tables.all = bindings.map(\.objects)
+    }
+
+    deinit {
+        // The last reference to a container may go anywhere, while main follows a relationship of an object that it holds.
+        let tables = tables
+        if Thread.isMainThread {
+            MainActor.assumeIsolated { tables.empty() }
+        } else {
+            Task { @MainActor in tables.empty() }
+        }
     }
 
     override var reportsReadFailures: Bool { owner == nil }
@@ -38,6 +52,16 @@ public final class MainContext: ManagedObjectContext {
     override func didFollow() {
         let merge = merge
         MainActor.assumeIsolated { merge() }
+    }
+}
+
+/// The registered objects of main. The homes of objects refer to these tables, so nothing else would free them.
+@MainActor
+private final class MainTables {
+    var all: [ObjectTable] = []
+
+    func empty() {
+        for table in all { table.removeAll() }
     }
 }
 

@@ -48,7 +48,8 @@ final class ObjectHome {
     /// The object that a to-one relationship leads to, if it is registered; nil if the context has to find out.
     @inline(__always)
     func registeredDestination(of object: ManagedObject, at index: Int) -> ManagedObject? {
-        guard index < destinations.count, let destination = destinations[index], !object.row.isNull(destination.column),
+        guard destinations.indices.contains(index), let destination = destinations[index],
+            !object.row.isNull(destination.column),
             let found = destination.objects[object.row.integer(destination.column)], !found.isDeleted
         else { return nil }
         return found

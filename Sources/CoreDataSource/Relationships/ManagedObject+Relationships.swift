@@ -13,14 +13,15 @@ extension ManagedObject {
     ///
     /// - Complexity: The first time one query for up to 1,000 objects that were fetched together; then constant.
     public final func relatedObject<Object: ManagedObject>(at index: Int) -> Object? {
-        let found =
-            home.registeredDestination(of: self, at: index)
-            ?? following { context in
-                context.adopt(Object.self, relationship(at: index, isToMany: false))
-                return try context.destination(of: self, at: index)
-            }
-        guard let found, type(of: found) == Object.self else { return found as? Object }
-        return unsafeDowncast(found, to: Object.self)
+        if let found = home.registeredDestination(of: self, at: index) {
+            if type(of: found) == Object.self { return unsafeDowncast(found, to: Object.self) }
+            if let found = found as? Object { return found }
+        }
+        // The context may yet learn which class the entity has.
+        return following { context in
+            context.adopt(Object.self, relationship(at: index, isToMany: false))
+            return try context.destination(of: self, at: index)
+        } as? Object
     }
 
     /// Sets the object of a to-one relationship. The other side changes at once.

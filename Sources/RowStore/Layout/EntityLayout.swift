@@ -83,6 +83,15 @@ public final class EntityLayout: Sendable {
 
     deinit { storages.deallocate() }
 
+    /// Traps if a row has other columns than the entity, as one of a store of somebody's own may have.
+    @inline(__always)
+    package func check(_ row: RowSnapshot) {
+        precondition(
+            row.columnCount == columns.count,
+            "The store returned a row of \(row.columnCount) columns for \(name), which has \(columns.count). Make rows with the layout of their entity: EntityLayout.row(_:)."
+        )
+    }
+
     /// The index of the column with that name, or nil.
     public func column(named name: String) -> Int? {
         indexesByName[name]

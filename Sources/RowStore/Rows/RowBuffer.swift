@@ -21,7 +21,7 @@ final class RowBuffer: ManagedBuffer<RowBuffer.Header, UInt64> {
 /// Memory for the rows of one fetch: many share one allocation.
 ///
 /// A row that is held keeps what shares its page, 2 KB at most. An edit gives it memory of its own.
-package struct RowPages {
+package struct RowPages: ~Copyable {
     private var page: RowBuffer?
     /// The page again: a row then counts as one more reference to it, and nothing else does.
     private var unmanagedPage: Unmanaged<RowBuffer>?

@@ -126,7 +126,9 @@ extension RowSnapshot {
         let start = Int(slot >> 32) * 8
         let count = Int(slot & 0xFFFF_FFFF)
         return try withWords { words in
-            try body(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(words)[start..<start + count]))
+            // A number that is read as a string would lead anywhere.
+            precondition(start + count <= words.count * 8, "A value was read as another type than it is stored as.")
+            return try body(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(words)[start..<start + count]))
         }
     }
 

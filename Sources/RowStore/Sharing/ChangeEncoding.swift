@@ -200,7 +200,10 @@ extension EntityLayout {
             case .integer, .real: return true
             case .text, .blob:
                 let word = words[firstSlot + column]
-                return Int(word >> 32) * 8 + Int(word & 0xFFFF_FFFF) <= words.count * 8
+                let (start, count) = (Int(word >> 32), Int(word & 0xFFFF_FFFF))
+                // Bytes before the end of the head would be overwritten with it.
+                if count > 0, start < RowSnapshot.headWords(columns.count) { return false }
+                return start * 8 + count <= words.count * 8
             }
         }
     }
