@@ -20,7 +20,7 @@ struct ListBacklogTests: ItemListSuite {
             try senders.performAndWait { context in
                 for sender in try context.fetch(Sender.self) { sender.number = Int64(step) }
             }
-            // Main takes the save in, and the list is told of it.
+            // Main takes the save in, and the list is notified of it.
             #expect(try senders.count(Sender.self, where: \.number == Int64(step)) == 200)
             container.mainTier.merge()
             most = max(most, container.mainTier.keptListBytes)
@@ -36,7 +36,7 @@ struct ListBacklogTests: ItemListSuite {
         #expect(delegate.complaints == [])
     }
 
-    /// Below the bound nothing is read anew.
+    /// Below the bound nothing is read again.
     @Test func fewSavesThatWaitForAListAreMerged() async throws {
         let (container, store) = PersistentContainer.faulty()
         let senders = try container.dataSource(SenderDataSource.self)

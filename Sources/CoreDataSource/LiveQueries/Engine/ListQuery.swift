@@ -47,7 +47,7 @@ package struct ListQuery: Sendable {
     package var requeriesStore: Bool { test != nil || !joined.isEmpty && limit != nil }
 
     /// Whether rows that the list does not show determine which rows it shows, so that it is read after each save.
-    var followsRelatedRows: Bool { !joined.isEmpty && !requeriesStore }
+    package var followsRelatedRows: Bool { !joined.isEmpty && !requeriesStore }
 
     /// The most rows that are held.
     package var mostHeld: Int { isHeldWhole ? .max : (limit ?? 0) + reserve }

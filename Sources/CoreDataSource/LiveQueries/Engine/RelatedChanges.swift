@@ -78,7 +78,7 @@ struct RelatedChanges {
 /// The rows of a list by their keys, for lists that depend on related rows.
 ///
 /// It is built from one state of the list and updated with it, so that a change costs what it changes.
-final class RowsByKey: Sendable {
+package final class RowsByKey: Sendable {
     private struct Held {
         /// The number of the state that these rows belong to; -1 for none.
         var version = -1
@@ -87,13 +87,15 @@ final class RowsByKey: Sendable {
 
     private let held = Guarded(Held())
 
+    package init() {}
+
     /// Updates it to the next state.
     ///
     /// - Parameters:
     ///   - version: The number of the present state; that of the next state is one higher.
     ///   - rows: The changed rows in the next state; nil for a row that the list does not show then.
     /// - Returns: The difference between the two states.
-    func advance(_ state: ListState, version: Int, to rows: [Int64: ListedRow?]) -> NetChanges {
+    package func advance(_ state: ListState, version: Int, to rows: [Int64: ListedRow?]) -> NetChanges {
         held.withLock { held in
             if held.version != version {
                 held.rows = [:]

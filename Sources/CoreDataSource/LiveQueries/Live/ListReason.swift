@@ -63,7 +63,7 @@ public struct ListReason: Sendable {
     private var columns: [Int: ColumnSet] = [:]
     private var names: Names?
 
-    init(_ kind: Kind, requeriesStore: Bool = false) {
+    package init(_ kind: Kind, requeriesStore: Bool = false) {
         self.kind = kind
         self.requeriesStore = requeriesStore
     }

@@ -1,14 +1,14 @@
 internal import RowStore
 
 /// A report of a list: the state before, the state after, and the changes between them.
-final class ListReport: Sendable {
-    let old: ListState
-    let new: ListState
-    let net: NetChanges
-    let difference: RowDifference
-    let reason: ListReason
+package final class ListReport: Sendable {
+    package let old: ListState
+    package let new: ListState
+    package let net: NetChanges
+    package let difference: RowDifference
+    package let reason: ListReason
 
-    init(
+    package init(
         from old: ListState, to new: ListState, _ net: NetChanges, _ places: RowPlaces?, _ reason: ListReason,
         since start: ContinuousClock.Instant
     ) {
@@ -19,6 +19,14 @@ final class ListReport: Sendable {
         var reason = reason
         reason.addTime(since: start)
         self.reason = reason
+    }
+
+    /// A report whose difference is known.
+    init(
+        from old: ListState, to new: ListState, _ net: NetChanges, _ difference: RowDifference, _ reason: ListReason
+    ) {
+        (self.old, self.new, self.net) = (old, new, net)
+        (self.difference, self.reason) = (difference, reason)
     }
 }
 

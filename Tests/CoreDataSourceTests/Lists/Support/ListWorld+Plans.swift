@@ -27,6 +27,13 @@ extension ListWorld.Plan {
         if sectioning > 0 { section = { item in Self.sectionName(item, sectioning) } }
     }
 
+    /// Has the list depend on related rows. With a limit it is read after each save then.
+    mutating func followRelatedRows() {
+        query = ListQuery(
+            ListWorld.base, predicate: query.predicate, joined: [JoinedColumn(.outerKey, .integer)], order: query.order,
+            limit: query.limit)
+    }
+
     private static let number = ListWorld.numberColumn
     private static let text = ListWorld.textColumn
 

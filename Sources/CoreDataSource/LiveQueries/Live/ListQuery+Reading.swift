@@ -1,0 +1,88 @@
+internal import RowStore
+
+extension ListState {
+    /// A list whose rows have not been read.
+    static func unread(_ query: ListQuery) -> ListState {
+        ListState(query, RowStorage(EmptyCollection()), isComplete: true, asOf: -1)
+    }
+
+    /// Reads the rows of a list, including saves that are not committed.
+    static func read(
+        _ query: ListQuery, _ root: RootContext, _ layout: ModelLayout
+    ) throws(DataSourceError) -> ListState {
+        let all = try RowTail.read(query, after: query.start, most: query.mostHeld, root, layout)
+        return ListState(query, RowStorage(all.rows), isComplete: all.isLast, asOf: all.asOf)
+    }
+}
+
+extension RowTail {
+    /// Reads the first rows of a list after a place, including saves that are not committed.
+    static func read(
+        _ query: ListQuery, after place: ListedRow?, most: Int, _ root: RootContext, _ layout: ModelLayout
+    ) throws(DataSourceError) -> RowTail {
+        var rows = query.rows(after: place)
+        if query.test == nil && most < .max { rows.limit = most }
+        let (found, asOf) = try query.read(rows, root, layout)
+        var listed = found
+        if let place, query.order.isComputed { listed.removeAll { !query.order.precedes(place, $0) } }
+        if let test = query.test {
+            listed = []
+            for row in found where try test.accepts(row, rows.budget) { listed.append(row) }
+        }
+        let isLast = listed.count < most
+        return RowTail(isLast ? listed : Array(listed.prefix(most)), isLast: isLast, asOf: asOf)
+    }
+}
+
+extension ListQuery {
+    /// The present rows of those that saves may have changed; nil for rows that the list does not show.
+    func affectedRows(
+        _ saves: [ChangeSet], _ root: RootContext, _ layout: ModelLayout
+    ) throws(DataSourceError) -> [Int64: ListedRow?] {
+        let budget = QueryBudget()
+        let view = SourceView(source: root.rows, layout: layout)
+        let keys = try RelatedChanges(saves, self, view, budget).keys(of: self)
+        var rows: [Int64: ListedRow?] = [:]
+        for key in keys { rows[key] = .some(nil) }
+        var query = RowQuery(
+            entity: entity, predicate: .isMember(.key, ValueList(keys.map { .integer($0) }, .natural)), budget: budget)
+        query.joined = joined
+        query.returnsJoined = true
+        query.isOrdered = false
+        if keys.isEmpty { return rows }
+        for (entity, stored) in try root.rows.joinedRows(query, family, layout).rows {
+            rows[stored.key] = .some(try listed(entity, stored, budget))
+        }
+        return rows
+    }
+
+    /// The query for a store, which cannot sort by a computed section, and so cannot use a place in that order either.
+    fileprivate func rows(after place: ListedRow?) -> RowQuery {
+        var all = RowQuery(entity: entity, predicate: predicate, sort: order.sort)
+        all.joined = joined
+        all.returnsJoined = true
+        guard let place, !order.isComputed else { return all }
+        return all.following(order.place(place))
+    }
+
+    /// The rows in the order of the list.
+    fileprivate func read(
+        _ rows: RowQuery, _ root: RootContext, _ layout: ModelLayout
+    ) throws(DataSourceError) -> (rows: [ListedRow], asOf: Int64) {
+        if !joined.isEmpty {
+            let (found, asOf) = try root.rows.joinedRows(rows, family, layout)
+            let listed = found.map { order.listed($0.entity, $0.stored) }
+            return (order.isComputed ? listed.sorted(by: order.precedes) : listed, asOf)
+        }
+        if let entity = family.first, family.count == 1 {
+            let (found, asOf) = try root.rows.rows(rows.of(entity: entity), layout.entities[entity])
+            let listed = found.map { order.listed(entity, $0) }
+            return (order.isComputed ? listed.sorted(by: order.precedes) : listed, asOf)
+        }
+        let (found, asOf) = try root.rows.firstRows(rows, ofEntities: family, layout)
+        var listed: [ListedRow] = []
+        for (entity, rows) in found { listed += rows.map { order.listed(entity, $0) } }
+        listed.sort(by: order.precedes)
+        return (listed, asOf)
+    }
+}

@@ -1,0 +1,96 @@
+internal import RowStore
+
+/// Does the work of one list, on the main actor or off it.
+struct ListWorker: Sendable {
+    let root: RootContext
+    let layout: ModelLayout
+    let names: ListReason.Names
+    let rowsByKey = RowsByKey()
+
+    init(_ root: RootContext, _ layout: ModelLayout, _ names: ListReason.Names) {
+        (self.root, self.layout, self.names) = (root, layout, names)
+    }
+
+    func run(_ work: ListWork, isOnMain: Bool) -> ListWork.Outcome {
+        var run = ListRun(worker: self, state: work.state, reason: work.reason)
+        if !isOnMain { run.reason.ranOffMain = true }
+        do throws(DataSourceError) { return try run.outcome(of: work.task) } catch { return .failed(error) }
+    }
+}
+
+/// One piece of work while it is done.
+private struct ListRun {
+    let worker: ListWorker
+    let state: ListState
+    var reason: ListReason
+    let start = ContinuousClock.now
+
+    mutating func outcome(of task: ListWork.Task) throws(DataSourceError) -> ListWork.Outcome {
+        switch task {
+        case .merge(let saves): try merge(saves)
+        case .follow(let saves, let version): try follow(saves, version)
+        case .read: try read()
+        case .readOn(let short): try readOn(short)
+        case .join(let short, let tail, let saves): try join(short, tail, saves)
+        }
+    }
+
+    private func merge(_ saves: [ChangeSet]) throws(DataSourceError) -> ListWork.Outcome {
+        guard let last = saves.last else { return .unchanged(state) }
+        var net = NetChanges()
+        let budget = QueryBudget()
+        for save in saves { try net.add(save, to: state.query, budget) }
+        if net.isEmpty { return .unchanged(state) }
+        return outcome(state.applying(net, asOf: last.number), net)
+    }
+
+    private mutating func follow(_ saves: [ChangeSet], _ version: Int) throws(DataSourceError) -> ListWork.Outcome {
+        let rows = try state.query.affectedRows(saves, worker.root, worker.layout)
+        var net = worker.rowsByKey.advance(state, version: version, to: rows)
+        net.note(saves, ofEntities: state.query.watched)
+        reason.didReadStore = true
+        return outcome(state.applying(net, asOf: saves.last?.number ?? state.asOf), net)
+    }
+
+    private mutating func read() throws(DataSourceError) -> ListWork.Outcome {
+        let new = try ListState.read(state.query, worker.root, worker.layout)
+        reason.didReadStore = true
+        return outcome(.state(new, nil), NetChanges(from: state.rows, to: new.rows))
+    }
+
+    private mutating func readOn(_ short: ShortList) throws(DataSourceError) -> ListWork.Outcome {
+        let head = short.head
+        let tail = try RowTail.read(
+            head.query, after: head.lastHeld, most: head.missingCount, worker.root, worker.layout)
+        reason.didReadStore = true
+        reason.addTime(since: start)
+        return .hasRead(ShortList(head: head, net: short.net, reason: reason), tail)
+    }
+
+    private func join(
+        _ short: ShortList, _ tail: RowTail, _ saves: [ChangeSet]
+    ) throws(DataSourceError) -> ListWork.Outcome {
+        var (net, newer) = (short.net, NetChanges())
+        let budget = QueryBudget()
+        for save in saves {
+            try net.add(save, to: state.query, budget)
+            try newer.add(save, to: state.query, budget)
+        }
+        return outcome(short.head.continued(by: tail, newer), net)
+    }
+
+    private func outcome(_ step: ListStep, _ net: NetChanges) -> ListWork.Outcome {
+        var reason = reason
+        switch step {
+        case .isStale: return .mustRead
+        case .isShort(let head):
+            reason.addTime(since: start)
+            return .isShort(ShortList(head: head, net: net, reason: reason))
+        case .state(let new, let places):
+            reason.note(net, worker.names)
+            let report = ListReport(from: state, to: new, net, places, reason, since: start)
+            let isNews = reason.kind == .initial || reason.kind == .reset || !report.difference.isEmpty
+            return isNews ? .changed(report) : .unchanged(new)
+        }
+    }
+}

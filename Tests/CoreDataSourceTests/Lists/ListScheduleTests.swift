@@ -1,0 +1,277 @@
+import CoreDataSource
+import RowStore
+import TestSupport
+import Testing
+
+/// The schedule decides when a list merges, reads and reports; here it is asked without a queue, a store or a thread.
+struct ListScheduleTests {
+    private static let query = ListQuery(ListWorld.base, order: ListOrder(ListWorld.base, sort: []))
+    private static let window = ListQuery(
+        ListWorld.base, order: ListOrder(ListWorld.base, sort: []), limit: 1, reserve: 0)
+    private static let failure = DataSourceError(.storeUnreadable, "a test")
+
+    // MARK: Rows, saves and works
+
+    private func row(_ key: Int64) -> ListedRow {
+        let item = ListWorld.Item(entity: ListWorld.entities[0], number: key, text: nil)
+        return ListedRow(entity: item.entity, key: key, row: ListWorld.row(key, item))
+    }
+
+    private func state(
+        _ keys: ClosedRange<Int64>, _ query: ListQuery = query, isComplete: Bool = true, asOf: Int64 = 0
+    ) -> ListState {
+        ListState(query, RowStorage(keys.map(row)), isComplete: isComplete, asOf: asOf)
+    }
+
+    private func save(_ number: Int64, inserting keys: ClosedRange<Int64>) -> ChangeSet {
+        var changes = EntityChanges(entity: ListWorld.entities[0])
+        changes.inserted = keys.map(row).map(\.stored)
+        var save = ChangeSet(entities: [changes])
+        save.number = number
+        return save
+    }
+
+    private func report(_ work: ListWork?, _ new: ListState) throws -> ListWork.Outcome {
+        let old = try #require(work).state
+        return .changed(
+            ListReport(
+                from: old, to: new, NetChanges(from: old.rows, to: new.rows), nil, try #require(work).reason,
+                since: .now))
+    }
+
+    // MARK: Which work
+
+    @Test func aNewListReadsItsRowsOffTheMainActor() throws {
+        var schedule = ListSchedule(Self.query, nil)
+        let work = schedule.turn()
+        #expect(work?.name == "read")
+        #expect(work?.onMain == false)
+        let report = schedule.end(try report(work?.work, state(1...2)))?.report
+        #expect(report?.reason.kind == .initial)
+        #expect(schedule.state.count == 2)
+        #expect(!schedule.isBehind)
+    }
+
+    @Test func aFilledListDoesNothing() {
+        var schedule = ListSchedule(Self.query, state(1...2))
+        #expect(!schedule.isReady)
+        let next = schedule.turn()
+        #expect(next == nil)
+    }
+
+    @Test func aSmallSaveIsMergedOnTheMainActor() {
+        var schedule = ListSchedule(Self.query, state(1...2))
+        schedule.note(.saves([save(1, inserting: 1000...1255)]))
+        let next = schedule.turn()
+        #expect(next?.onMain == true)
+    }
+
+    @Test func aLargeSaveIsMergedElsewhere() {
+        var schedule = ListSchedule(Self.query, state(1...2))
+        schedule.note(.saves([save(1, inserting: 1000...1256)]))
+        let next = schedule.turn()
+        #expect(next?.onMain == false)
+    }
+
+    @Test func savesThatWaitAreMergedTogether() {
+        var schedule = ListSchedule(Self.query, state(1...2))
+        schedule.note(.saves([save(1, inserting: 3...3), save(2, inserting: 4...4)]))
+        let next = schedule.turn()
+        #expect(next?.name == "merge [1, 2]")
+    }
+
+    @Test func savesAreMergedOneByOneIfEverySaveIsWanted() {
+        var schedule = ListSchedule(Self.query, state(1...2))
+        schedule.note(.saves([save(1, inserting: 3...3), save(2, inserting: 4...4)]))
+        let next = schedule.turn(isEverySaveWanted: true)
+        #expect(next?.name == "merge [1]")
+        _ = schedule.end(.unchanged(state(1...3, asOf: 1)))
+        let later = schedule.turn(isEverySaveWanted: true)
+        #expect(later?.name == "merge [2]")
+    }
+
+    @Test func aSaveOfOtherEntitiesIsIgnored() {
+        var schedule = ListSchedule(Self.query, state(1...2))
+        var other = ChangeSet(entities: [EntityChanges(entity: ListWorld.base.index + 100)])
+        other.number = 1
+        schedule.note(.saves([other]))
+        #expect(!schedule.isBehind)
+    }
+
+    @Test func aSaveThatTheRowsIncludeIsIgnored() {
+        var schedule = ListSchedule(Self.query, state(1...2, asOf: 3))
+        schedule.note(.saves([save(3, inserting: 2...2)]))
+        #expect(!schedule.isBehind)
+    }
+
+    @Test func aSecondSaveWaitsForTheFirst() {
+        var schedule = ListSchedule(Self.query, state(1...2), mostRowsOnMain: 0)
+        schedule.note(.saves([save(1, inserting: 3...3)]))
+        let next = schedule.turn()
+        #expect(next?.name == "merge [1]")
+        schedule.note(.saves([save(2, inserting: 4...4)]))
+        let later = schedule.turn()
+        #expect(later == nil)
+        _ = schedule.end(.unchanged(state(1...3, asOf: 1)))
+        let last = schedule.turn()
+        #expect(last?.name == "merge [2]")
+    }
+
+    @Test func savesThatWaitBeyondTheLimitAreReplacedByARead() {
+        var schedule = ListSchedule(Self.query, state(1...2), pendingByteLimit: 100, mostRowsOnMain: 0)
+        schedule.note(.saves([save(1, inserting: 3...3)]))
+        _ = schedule.turn()
+        schedule.note(.saves([save(2, inserting: 4...20)]))
+        #expect(schedule.pendingByteCount == 0)
+        _ = schedule.end(.unchanged(state(1...3, asOf: 1)))
+        let work = schedule.turn()
+        #expect(work?.name == "read")
+        #expect(work?.work.reason.kind == .backlog)
+    }
+
+    // MARK: A window
+
+    @Test func aWindowThatIsTooShortReadsOnAndAppliesTheSavesBetween() throws {
+        var schedule = ListSchedule(Self.window, state(1...1, Self.window, isComplete: false))
+        let head = ListState(Self.window, RowStorage([]), isComplete: false, asOf: 1)
+        schedule.note(.saves([save(1, inserting: 2...2)]))
+        let merge = schedule.turn()
+        let short = ShortList(head: head, net: NetChanges(), reason: try #require(merge).work.reason)
+        let readOn = schedule.end(.isShort(short))?.handed
+        #expect(readOn?.name == "readOn")
+        #expect(readOn?.onMain == false)
+        schedule.note(.saves([save(2, inserting: 3...3), save(3, inserting: 4...4)]))
+        let join = schedule.end(.hasRead(short, RowTail([row(2)], isLast: false, asOf: 2)))?.handed
+        #expect(join?.name == "join [2]")
+        _ = schedule.end(.unchanged(state(2...2, Self.window, isComplete: false, asOf: 2)))
+        let next = schedule.turn()
+        #expect(next?.name == "merge [3]")
+    }
+
+    @Test func aResetDiscardsTheRowsThatAWindowHasLeft() throws {
+        var schedule = ListSchedule(Self.window, state(1...1, Self.window, isComplete: false))
+        let head = ListState(Self.window, RowStorage([]), isComplete: false, asOf: 1)
+        schedule.note(.saves([save(1, inserting: 2...2)]))
+        let merge = schedule.turn()
+        let short = ShortList(head: head, net: NetChanges(), reason: try #require(merge).work.reason)
+        _ = schedule.end(.isShort(short))
+        schedule.note(.reload(.reset))
+        let ended = schedule.end(.hasRead(short, RowTail([row(2)], isLast: false, asOf: 2)))
+        #expect(ended == nil)
+        #expect(schedule.state.count == 1)
+        let work = schedule.turn()
+        #expect(work?.name == "read")
+        #expect(work?.work.reason.kind == .reset)
+    }
+
+    // MARK: Related rows
+
+    @Test func aResetDiscardsRowsThatWereReadOneByOne() throws {
+        let query = ListQuery(
+            ListWorld.base, joined: [JoinedColumn(.outerKey, .integer)], order: ListOrder(ListWorld.base, sort: []))
+        var schedule = ListSchedule(query, state(1...2, query))
+        schedule.note(.saves([save(1, inserting: 3...3)]))
+        let work = schedule.turn()
+        #expect(work?.name == "follow [1]")
+        #expect(work?.onMain == false)
+        schedule.note(.reload(.reset))
+        let ended = schedule.end(try report(work?.work, state(1...3, query, asOf: 1)))
+        #expect(ended == nil)
+        #expect(schedule.state.count == 2)
+        let next = schedule.turn()
+        #expect(next?.work.reason.kind == .reset)
+    }
+
+    @Test func aListThatQueriesTheStoreAgainReadsAfterEachSave() {
+        let query = ListQuery(
+            ListWorld.base, joined: [JoinedColumn(.outerKey, .integer)], order: ListOrder(ListWorld.base, sort: []),
+            limit: 3)
+        var schedule = ListSchedule(query, state(1...2, query))
+        schedule.note(.saves([save(1, inserting: 3...3), save(2, inserting: 4...4)]))
+        let work = schedule.turn()
+        #expect(work?.name == "read")
+        #expect(work?.work.reason.saves == 1...2)
+    }
+
+    // MARK: Reasons
+
+    @Test(arguments: [ListReason.Kind.initial, .reset])
+    func aReadThatObserversWaitForKeepsItsReason(kind: ListReason.Kind) {
+        var schedule = ListSchedule(Self.query, kind == .initial ? nil : state(1...2))
+        if kind == .reset { schedule.note(.reload(.reset)) }
+        schedule.note(.reload(.backlog))
+        let next = schedule.turn()
+        #expect(next?.work.reason.kind == kind)
+    }
+
+    @Test func aReloadReplacesTheSavesThatWait() throws {
+        var schedule = ListSchedule(Self.query, state(1...2))
+        schedule.note(.saves([save(1, inserting: 3...3)]))
+        schedule.note(.reload(.outsideWrites))
+        let work = schedule.turn()
+        #expect(work?.work.reason.kind == .outsideWrites)
+        _ = schedule.end(try report(work?.work, state(1...3, asOf: 1)))
+        #expect(!schedule.isBehind)
+    }
+
+    // MARK: Failures
+
+    @Test func aReadThatFailsIsTriedAgainAfterTheNextSave() throws {
+        var schedule = ListSchedule(Self.query, nil)
+        _ = schedule.turn()
+        let ended = schedule.end(.failed(Self.failure))
+        #expect(ended?.failure?.code == .storeUnreadable)
+        #expect(schedule.lastUpdateReason.kind == .failure)
+        let next = schedule.turn()
+        #expect(next == nil)
+        schedule.note(.saves([save(1, inserting: 3...3)]))
+        let later = schedule.turn()
+        #expect(later?.work.reason.kind == .initial)
+    }
+
+    @Test func aReadThatFailsIsTriedAtOnceIfThereWasASaveMeanwhile() {
+        var schedule = ListSchedule(Self.query, nil)
+        _ = schedule.turn()
+        schedule.note(.saves([save(1, inserting: 3...3)]))
+        _ = schedule.end(.failed(Self.failure))
+        let next = schedule.turn()
+        #expect(next?.work.reason.kind == .initial)
+    }
+
+    @Test func aClosedStoreIsNotReportedAsAFailure() {
+        var schedule = ListSchedule(Self.query, nil)
+        _ = schedule.turn()
+        let ended = schedule.end(.failed(DataSourceError(.storeClosed, "a test")))
+        #expect(ended == nil)
+        #expect(schedule.lastUpdateReason.kind == .initial)
+    }
+
+    // MARK: The end
+
+    @Test func finishIsFinal() throws {
+        var schedule = ListSchedule(Self.query, nil)
+        let work = schedule.turn()
+        guard case .stop = schedule.take(.finish) else {
+            Issue.record("it did not stop")
+            return
+        }
+        let ended = schedule.end(try report(work?.work, state(1...2)))
+        #expect(ended == nil)
+        schedule.note(.saves([save(1, inserting: 3...3)]))
+        schedule.note(.reload(.reset))
+        let next = schedule.turn()
+        #expect(next == nil)
+        #expect(schedule.state.count == 0)
+        #expect(schedule.lastUpdateReason.kind == .closed)
+    }
+
+    /// Any order of events, see ``ScheduledList``.
+    @Test(arguments: 0..<96)
+    func everyOrderOfEventsEndsWithTheNewestSave(seed: UInt64) throws {
+        var random = SeededRandom(seed: seed)
+        var list = ScheduledList(&random)
+        for _ in 0..<400 where list.complaints.isEmpty { try list.happen(&random) }
+        if list.complaints.isEmpty { try list.settle(&random) }
+        #expect(list.complaints == [], "seed \(seed)")
+    }
+}

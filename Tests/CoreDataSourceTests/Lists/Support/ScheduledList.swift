@@ -1,0 +1,243 @@
+import CoreDataSource
+import RowStore
+import TestSupport
+
+/// A schedule that follows a world, and an observer that has on the screen what it was notified of.
+///
+/// It does what the schedule says, at moments that are drawn at random: notices come late, and work takes its time. Whatever
+/// breaks a promise of the schedule is a complaint.
+struct ScheduledList {
+    private var world = ListWorld()
+    private let plan: ListWorld.Plan
+    private var schedule: ListSchedule
+    private let rowsByKey = RowsByKey()
+    private let isEverySaveWanted: Bool
+    private let pendingByteLimit: Int
+    /// What the schedule was not notified of yet.
+    private var notices: [ListSchedule.Event] = []
+    private var running: Running?
+    private var screen: ShownList
+    /// What the list had to show after each save. Before and after a reset it is the same save.
+    private var past: [Int64: [ShownList]] = [:]
+    /// Whether the observer waits for the rows after a reset.
+    private var owesReset = false
+    private var isFinished = false
+    private(set) var complaints: [String] = []
+
+    /// Work off the main actor.
+    private struct Running {
+        let work: ListWork
+        /// What comes of it, as soon as it is done.
+        var outcome: ListWork.Outcome?
+        /// Whether there was a notice of a reset since it began.
+        var isBeforeReset = false
+    }
+
+    init(_ random: inout SeededRandom) {
+        var plan = ListWorld.Plan(&random)
+        if random.next(below: 3) == 0 { plan.followRelatedRows() }
+        self.plan = plan
+        for _ in 0..<random.next(below: 12) { _ = world.save(&random) }
+        let state = random.next(below: 2) == 0 ? world.state(plan) : nil
+        isEverySaveWanted = random.next(below: 3) == 0
+        pendingByteLimit = random.next(below: 4) == 0 ? 1000 : .max
+        schedule = ListSchedule(plan.query, state, pendingByteLimit: pendingByteLimit, mostRowsOnMain: 4)
+        screen = ShownList(schedule.state)
+        notePast()
+    }
+
+    private mutating func notePast() { past[world.lastSave, default: []].append(world.shown(plan)) }
+
+    // MARK: Events
+
+    /// Something happens.
+    mutating func happen(_ random: inout SeededRandom) throws {
+        switch random.next(below: 40) {
+        case 0..<10: save(&random)
+        case 10..<16: notify()
+        case 16..<26: try turn()
+        case 26..<31: try work(fails: random.next(below: 6) == 0)
+        case 31..<36: try endWork()
+        case 36: reset()
+        case 37:
+            notices.removeAll { if case .saves = $0 { true } else { false } }
+            notices.append(.reload(.backlog))
+        case 38 where running == nil: try perform(schedule.take(.workEnded(.mustRead)))
+        case 39 where random.next(below: 20) == 0: finish()
+        default: break
+        }
+    }
+
+    private mutating func save(_ random: inout SeededRandom) {
+        notices.append(.saves([world.save(&random)]))
+        notePast()
+    }
+
+    private mutating func reset() {
+        world.reset()
+        notePast()
+        notices = [.reload(.reset)]
+    }
+
+    private mutating func notify() {
+        for notice in notices {
+            if case .reload(.reset) = notice {
+                owesReset = true
+                running?.isBeforeReset = true
+            }
+            guard case .none = schedule.take(notice) else { return complain("a notice made something happen") }
+        }
+        notices = []
+        if schedule.pendingByteCount > pendingByteLimit { complain("\(schedule.pendingByteCount) bytes wait") }
+    }
+
+    private mutating func turn() throws {
+        let isReady = schedule.isReady
+        let action = schedule.take(.turn(isEverySaveWanted: isEverySaveWanted))
+        if !isReady, case .run = action { complain("it was not ready, and began work") }
+        try perform(action)
+    }
+
+    private mutating func work(fails: Bool) throws {
+        guard let work = running?.work, running?.outcome == nil else { return }
+        let failure = DataSourceError(.storeUnavailable, "a test")
+        let done: ListWork.Outcome = fails ? .failed(failure) : try outcome(of: work)
+        running?.outcome = done
+    }
+
+    private mutating func endWork() throws {
+        guard let running, let outcome = running.outcome else { return }
+        if running.work.mayBeAhead(outcome) { notify() }
+        // A later notice may have taken the place of the reset.
+        if case .failed = outcome, running.work.reason.kind == .reset { owesReset = false }
+        let isBeforeReset = self.running?.isBeforeReset ?? false
+        self.running = nil
+        try perform(schedule.take(.workEnded(outcome)), isBeforeReset: isBeforeReset)
+    }
+
+    private mutating func finish() {
+        let action = schedule.take(.finish)
+        if case .stop = action {} else if !isFinished { complain("it did not stop") }
+        isFinished = true
+    }
+
+    // MARK: Actions
+
+    private mutating func perform(_ action: ListSchedule.Action, isBeforeReset: Bool = false) throws {
+        if case .none = action {} else if isFinished { complain("something happened after the end") }
+        switch action {
+        case .none, .fail: break
+        case .run(let work, let onMain):
+            check(work)
+            if onMain {
+                try perform(schedule.take(.workEnded(try outcome(of: work))), isBeforeReset: isBeforeReset)
+            } else {
+                running = Running(work: work, isBeforeReset: isBeforeReset)
+            }
+        case .notify(let report):
+            show(report)
+            let isFilled = report.reason.kind == .reset || report.reason.kind == .initial
+            if isFilled && !isBeforeReset { owesReset = false }
+        case .stop: complain("it stopped")
+        }
+        if ShownList(schedule.state) != screen { complain("it shows \(schedule.state) without a report") }
+    }
+
+    private mutating func check(_ work: ListWork) {
+        if running != nil { complain("a second piece of work began") }
+        switch work.task {
+        case .merge(let saves), .follow(let saves, _):
+            if isEverySaveWanted && saves.count > 1 { complain("saves were taken together") }
+            let numbers = [work.state.asOf] + saves.map(\.number)
+            if zip(numbers, numbers.dropFirst()).contains(where: { $0 >= $1 }) {
+                complain("\(numbers) are out of order")
+            }
+        case .read, .readOn, .join: break
+        }
+    }
+
+    private mutating func show(_ report: ListReport) {
+        if ShownList(report.old) != screen { complain("a report begins with \(report.old)") }
+        let new = ShownList(report.new)
+        if let complaint = screen.replay(report.difference, from: report.old, to: report.new, result: new) {
+            complain(complaint)
+        }
+        // Rows that were read one by one may be newer than others.
+        if plan.query.followsRelatedRows { return }
+        if past[report.new.asOf]?.contains(new) != true { complain("the list never was as in \(report.reason)") }
+    }
+
+    private mutating func complain(_ complaint: String) { complaints.append(complaint) }
+
+    // MARK: The end
+
+    /// Nothing fails any more: the list must show the newest save.
+    mutating func settle(_ random: inout SeededRandom) throws {
+        try work(fails: false)
+        try endWork()
+        // A list that could not be read waits for a save that concerns it.
+        let before = past[world.lastSave]?.last
+        while past[world.lastSave]?.last == before { save(&random) }
+        notify()
+        for _ in 0..<1000 where running != nil || schedule.isReady {
+            try turn()
+            try work(fails: false)
+            try endWork()
+        }
+        if isFinished { return }
+        if schedule.isBehind { complain("it does not come to rest") }
+        if screen != world.shown(plan) { complain("it shows \(screen) instead of \(world.shown(plan))") }
+        if owesReset { complain("a reset was not reported") }
+    }
+}
+
+// MARK: - Work
+
+extension ScheduledList {
+    private func outcome(of work: ListWork) throws -> ListWork.Outcome {
+        switch work.task {
+        case .merge(let saves):
+            let net = try net(saves)
+            if net.isEmpty { return .unchanged(work.state) }
+            return outcome(work.state.applying(net, asOf: saves.last?.number ?? 0), net, work)
+        case .follow(let saves, let version):
+            let net = rowsByKey.advance(work.state, version: version, to: affectedRows(saves))
+            return outcome(work.state.applying(net, asOf: saves.last?.number ?? 0), net, work)
+        case .read:
+            let new = world.state(plan)
+            return outcome(.state(new, nil), NetChanges(from: work.state.rows, to: new.rows), work)
+        case .readOn(let short): return .hasRead(short, world.tail(of: short.head, plan))
+        case .join(let short, let tail, let saves):
+            return outcome(short.head.continued(by: tail, try net(saves)), try net(saves, after: short.net), work)
+        }
+    }
+
+    private func net(_ saves: [ChangeSet], after net: NetChanges = NetChanges()) throws -> NetChanges {
+        var net = net
+        for save in saves { try net.add(save, to: plan.query) }
+        return net
+    }
+
+    /// The present rows of those that saves changed.
+    private func affectedRows(_ saves: [ChangeSet]) -> [Int64: ListedRow?] {
+        var rows: [Int64: ListedRow?] = [:]
+        for changes in saves.flatMap(\.entities) {
+            for key in (changes.inserted + changes.deleted).map(\.key) + changes.updated.map(\.key) {
+                rows[key] = .some(nil)
+            }
+        }
+        for row in world.rows(plan) where rows[row.key] != nil { rows[row.key] = .some(row) }
+        return rows
+    }
+
+    private func outcome(_ step: ListStep, _ net: NetChanges, _ work: ListWork) -> ListWork.Outcome {
+        switch step {
+        case .isStale: return .mustRead
+        case .isShort(let head): return .isShort(ShortList(head: head, net: net, reason: work.reason))
+        case .state(let new, let places):
+            let report = ListReport(from: work.state, to: new, net, places, work.reason, since: .now)
+            let isFilled = work.reason.kind == .initial || work.reason.kind == .reset
+            return isFilled || !report.difference.isEmpty ? .changed(report) : .unchanged(new)
+        }
+    }
+}
