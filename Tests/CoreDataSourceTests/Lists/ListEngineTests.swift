@@ -36,27 +36,18 @@ private struct FollowedList {
     var plan: ListWorld.Plan
     var state: ListState
     var shown: ShownList
-    /// What the one that is paused shows, and what it missed.
-    var pausedState: ListState
+    /// What the one that is paused shows.
+    var paused: ShownState
     var pausedShown: ShownList
-    var missed = NetChanges()
 
     init(_ random: inout SeededRandom) {
         plan = ListWorld.Plan(&random)
         for _ in 0..<random.next(below: 20) { _ = world.save(&random) }
         if random.next(below: 2) == 0 { plan.start = world.place(&random) }
-        state = Self.read(world, plan)
+        state = world.state(plan)
         shown = world.shown(plan)
-        (pausedState, pausedShown) = (state, shown)
-    }
-
-    private static func read(_ world: ListWorld, _ plan: ListWorld.Plan) -> ListState {
-        let rows = world.rows(plan)
-        let isWindow = !plan.query.isHeldWhole
-        let held = isWindow ? Array(rows.prefix(plan.query.limit! + plan.query.reserve)) : rows
-        return ListState(
-            plan.query, RowStorage(held, sizes: .tiny), isComplete: !isWindow || rows.count < held.count + 1,
-            asOf: world.lastSave)
+        (paused, pausedShown) = (ShownState(state), shown)
+        paused.pause()
     }
 
     /// Reads on behind the rows that are left, perhaps after more saves.
@@ -69,10 +60,7 @@ private struct FollowedList {
             try newer.add(changes, to: plan.query)
             try net.add(changes, to: plan.query)
         }
-        let behind = world.rows(plan).filter { row in head.lastHeld.map { plan.query.order.precedes($0, row) } ?? true }
-        let tail = RowTail(
-            Array(behind.prefix(head.missingCount)), isLast: behind.count < head.missingCount, asOf: world.lastSave)
-        switch head.continued(by: tail, newer) {
+        switch head.continued(by: world.tail(of: head, plan), newer) {
         case .state(let state, _): return state
         case .isShort(let head): return try readOn(head, &net, &random)
         case .isStale: return nil
@@ -85,13 +73,18 @@ private struct FollowedList {
     mutating func move(_ random: inout SeededRandom) -> String? {
         let old = state
         plan.start = world.place(&random)
-        state = Self.read(world, plan)
+        state = world.state(plan)
         let expected = world.shown(plan)
         if let complaint = check(expected) { return complaint }
         let difference = RowDifference(from: old, to: state, NetChanges(from: old.rows, to: state.rows))
+        if let complaint = Self.follow(difference, old, state, &shown, expected, plan) {
+            return "after a move: \(complaint)"
+        }
         // One that is paused is moved at once.
-        defer { (pausedState, pausedShown, missed) = (state, expected, NetChanges()) }
-        return Self.follow(difference, old, state, &shown, expected, plan).map { "after a move: \($0)" }
+        let move = paused.move(to: state, ListReason(.initial))
+        return Self.follow(move.difference, move.old, move.new, &pausedShown, expected, plan).map {
+            "after a move in a pause: \($0)"
+        }
     }
 
     /// Makes some saves, and follows them.
@@ -109,25 +102,30 @@ private struct FollowedList {
             guard let longer = try readOn(head, &net, &random) else { return "a row was not found after reading on" }
             state = longer
         }
-        missed.add(net, to: plan.query)
         let expected = world.shown(plan)
         if let complaint = check(expected) { return complaint }
-        let difference = RowDifference(from: old, to: state, net, places)
-        if let complaint = Self.follow(difference, old, state, &shown, expected, plan) { return complaint }
-        guard random.next(below: 5) == 0 else { return nil }
-        defer { (pausedState, missed) = (state, NetChanges()) }
-        let catchingUp = RowDifference(catchingUpFrom: pausedState, to: state, missed)
-        return Self.follow(catchingUp, pausedState, state, &pausedShown, expected, plan).map { "after a pause: \($0)" }
+        let report = ListReport(from: old, to: state, net, places, ListReason(.save), since: .now)
+        if let complaint = Self.follow(report.difference, old, state, &shown, expected, plan) { return complaint }
+        if paused.take(report) != nil { return "a report was shown in a pause" }
+        return random.next(below: 5) == 0 ? catchUp(expected).map { "after a pause: \($0)" } : nil
+    }
+
+    /// Ends the pause for a moment.
+    ///
+    /// - Returns: What is wrong then.
+    private mutating func catchUp(_ expected: ShownList) -> String? {
+        defer { paused.pause() }
+        let report = paused.resume(at: state, ListReason(.save))
+        if paused.state !== state { return "it shows an older state" }
+        guard let report else {
+            return pausedShown == expected ? nil : "it shows \(pausedShown) instead of \(expected)"
+        }
+        return Self.follow(report.difference, report.old, report.new, &pausedShown, expected, plan)
     }
 
     private func check(_ expected: ShownList) -> String? {
-        let sections = (0..<state.sectionCount).map { section in
-            let rows = state.range(ofSection: section).map { index in
-                ShownList.Row(key: state.rows[index].key, content: ListWorld.content(state.rows[index].row))
-            }
-            return ShownList.Section(name: state.sectionName(section), rows: rows)
-        }
-        return ShownList(sections: sections) == expected ? nil : "the list is \(sections) instead of \(expected)"
+        let list = ShownList(state)
+        return list == expected ? nil : "the list is \(list) instead of \(expected)"
     }
 
     private static func follow(
@@ -135,14 +133,8 @@ private struct FollowedList {
         _ expected: ShownList,
         _ plan: ListWorld.Plan
     ) -> String? {
-        let changes = difference.changes.map { change in
-            ShownList.Change(
-                old: change.old.map(old.place), new: change.new.map(new.place), isUpdate: change.kind == .update)
-        }
         if let excess = excess(difference, shown, expected, plan) { return excess }
-        let complaint = shown.replay(
-            deletedSections: difference.deletedSections, insertedSections: difference.insertedSections, changes,
-            result: expected)
+        let complaint = shown.replay(difference, from: old, to: new, result: expected)
         return complaint ?? (shown == expected ? nil : "it shows \(shown) instead of \(expected)")
     }
 
@@ -193,12 +185,5 @@ private struct FollowedList {
                 }
             }
         }
-    }
-}
-
-extension ListState {
-    fileprivate func place(_ index: Int) -> (section: Int, item: Int) {
-        let section = section(ofRow: index)
-        return (section, index - range(ofSection: section).lowerBound)
     }
 }

@@ -30,14 +30,14 @@ struct LiveListTests {
     @Test func observersOfALiveListAreNotified() async throws {
         try await withContacts { contacts in
             let list = try contacts.list(FetchRequest(ContactEntity.self))
-            let heard = Shared(0)
+            let noticeCount = Shared(0)
             withObservationTracking {
                 _ = list.snapshot
             } onChange: {
-                heard.update { $0 += 1 }
+                noticeCount.update { $0 += 1 }
             }
             try await contacts.sync(contactList(0..<3), entity: ContactEntity.self, waitFor: .main)
-            #expect(heard.value == 1)
+            #expect(noticeCount.value == 1)
         }
     }
 

@@ -8,13 +8,11 @@ final class BoundList: ListSubscriber {
     let dataKey: String
     private(set) weak var delegate: (any DataSourceDelegate)?
     /// What was last reported to the delegate.
-    private(set) var shown: ListState
+    private var shownState: ShownState
     private let main: MainTier
     let page: ListPage
     /// Where it is registered.
     private weak var lists: BoundLists?
-    /// What has not been reported while the list is paused.
-    private var missed: NetChanges?
     /// Whether it is still registered.
     private var isRegistered = true
 
@@ -29,7 +27,7 @@ final class BoundList: ListSubscriber {
         main = lists.main
         self.dataKey = dataKey
         self.delegate = delegate
-        shown = engine.state
+        shownState = ShownState(engine.state)
         engine.subscribe(self)
     }
 
@@ -41,6 +39,8 @@ final class BoundList: ListSubscriber {
     }
 
     // MARK: Reading
+
+    var shown: ListState { shownState.state }
 
     func object(at path: IndexPath) -> ManagedObject? {
         shown.index(path).map { page.object(at: $0, in: shown, isBehind: isBehind) }
@@ -58,26 +58,15 @@ final class BoundList: ListSubscriber {
 
     // MARK: Reporting
 
-    func pause() {
-        if missed == nil { missed = NetChanges() }
-    }
+    func pause() { shownState.pause() }
 
     func resume() {
-        guard let net = missed else { return }
-        missed = nil
-        let old = shown
-        shown = engine.state
-        callDelegate(RowDifference(catchingUpFrom: old, to: shown, net), old, net)
+        if let report = shownState.resume(at: engine.state, engine.lastUpdateReason) { callDelegate(report) }
     }
 
     func notify(_ report: ListReport) {
         if delegate == nil { lists?.removeListsWithoutDelegate() }
-        if missed != nil {
-            missed?.add(report.net, to: engine.query)
-            return
-        }
-        shown = report.new
-        callDelegate(report.difference, report.old, report.net)
+        if let report = shownState.take(report) { callDelegate(report) }
     }
 
     func notify(_ failure: DataSourceError) {
@@ -87,9 +76,9 @@ final class BoundList: ListSubscriber {
     /// ``AnyDataSource/lastUpdateReason(dataKey:)`` reports the failure.
     func notifyEnd() {}
 
-    private func callDelegate(_ difference: RowDifference, _ old: ListState, _ net: NetChanges) {
+    private func callDelegate(_ report: ListReport) {
+        let (old, new, difference) = (report.old, report.new, report.difference)
         guard let delegate, !difference.isEmpty else { return }
-        let new = shown
         let isBehind = isBehind
         if isRegistered { delegate.willChangeContent(dataKey: dataKey) }
         for index in difference.deletedSections where isRegistered {
@@ -104,7 +93,8 @@ final class BoundList: ListSubscriber {
                 let object =
                     change.new.map { main.object(new.rows[$0], asOf: new.asOf, isBehind: isBehind) }
                     ?? change.old.map {
-                        main.object(leaving: old.rows[$0], net.rows[change.key], asOf: new.asOf, isBehind: isBehind)
+                        main.object(
+                            leaving: old.rows[$0], report.net.rows[change.key], asOf: new.asOf, isBehind: isBehind)
                     }
                 return object.map { (change: change, object: $0) }
             }

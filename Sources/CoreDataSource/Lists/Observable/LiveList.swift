@@ -28,8 +28,8 @@ public final class LiveList<Object: ManagedObject> {
     @ObservationIgnored private let page: ListPage
     @ObservationIgnored private var engine: ListEngine
     @ObservationIgnored private let link = Link()
-    /// What has not been shown while the list is paused.
-    @ObservationIgnored private var missed: NetChanges?
+    /// The state of the snapshot, or a newer one that looks the same.
+    @ObservationIgnored private var shown: ShownState
 
     init(_ request: ListRequest<Object>, _ main: MainTier) throws(DataSourceError) {
         let (key, query) = try main.listQuery(request)
@@ -37,6 +37,7 @@ public final class LiveList<Object: ManagedObject> {
         self.main = main
         page = ListPage(request.request, main)
         engine = try main.lists.engine(key, query)
+        shown = ShownState(engine.state)
         snapshot = ListSnapshot(state: engine.state, reader: main.detachedObjects)
         reason = engine.lastUpdateReason
         link.onReport = { [weak self] in self?.take($0) }
@@ -80,11 +81,7 @@ public final class LiveList<Object: ManagedObject> {
     public func moveWindow(after cursor: FetchCursor?) throws {
         let moved = try main.moved(engine, after: cursor)
         follow(moved)
-        if missed != nil { missed = NetChanges() }
-        let (old, new) = (snapshot.state, moved.state)
-        show(
-            RowDifference(from: old, to: new, NetChanges(from: old.rows, to: new.rows)), old, new,
-            moved.lastUpdateReason)
+        show(shown.move(to: moved.state, moved.lastUpdateReason))
     }
 
     /// Whether the list keeps what it shows, as a list does that is off the screen. When it continues, it shows at once
@@ -92,29 +89,22 @@ public final class LiveList<Object: ManagedObject> {
     public var isPaused = false {
         didSet {
             if isPaused == oldValue { return }
-            if isPaused { missed = NetChanges() } else { catchUp() }
+            if isPaused { shown.pause() } else { catchUp() }
         }
     }
 
     private func catchUp() {
-        guard let net = missed else { return }
-        missed = nil
-        let difference = RowDifference(catchingUpFrom: snapshot.state, to: engine.state, net)
-        if !difference.isEmpty { show(difference, snapshot.state, engine.state, engine.lastUpdateReason) }
+        if let report = shown.resume(at: engine.state, engine.lastUpdateReason) { show(report) }
     }
 
     private func take(_ report: ListReport) {
-        if missed != nil {
-            missed?.add(report.net, to: engine.query)
-        } else {
-            show(report.difference, report.old, report.new, report.reason)
-        }
+        if let report = shown.take(report) { show(report) }
     }
 
-    private func show(_ difference: RowDifference, _ old: ListState, _ new: ListState, _ reason: ListReason) {
-        self.difference = ListDifference(difference, from: old, to: new, main.stack.layout)
-        self.reason = reason
-        snapshot = ListSnapshot(state: new, reader: snapshot.reader)
+    private func show(_ report: ListReport) {
+        difference = ListDifference(report.difference, from: report.old, to: report.new, main.stack.layout)
+        reason = report.reason
+        snapshot = ListSnapshot(state: report.new, reader: snapshot.reader)
     }
 
     /// The engine's view of the list, because an observed class cannot subscribe itself.
