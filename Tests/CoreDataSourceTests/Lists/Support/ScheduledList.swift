@@ -140,7 +140,7 @@ struct ScheduledList {
             if isFilled && !isBeforeReset { owesReset = false }
         case .stop: complain("it stopped")
         }
-        if ShownList(schedule.state) != screen { complain("it shows \(schedule.state) without a report") }
+        if ShownList(schedule.state) != screen { complain("it shows \(ShownList(schedule.state)) without a report") }
     }
 
     private mutating func check(_ work: ListWork) {
@@ -157,7 +157,7 @@ struct ScheduledList {
     }
 
     private mutating func show(_ report: ListReport) {
-        if ShownList(report.old) != screen { complain("a report begins with \(report.old)") }
+        if ShownList(report.old) != screen { complain("a report begins with \(ShownList(report.old))") }
         let new = ShownList(report.new)
         if let complaint = screen.replay(report.difference, from: report.old, to: report.new, result: new) {
             complain(complaint)
