@@ -97,6 +97,14 @@ struct DeleteRules {
                 }
             }
         }
+        try removeLinks(relationship, of: objects, keys, context)
+    }
+
+    /// Deletes the rows of links and clears the columns that lead to deleted objects.
+    private func removeLinks(
+        _ relationship: RelationshipLayout, of objects: [ManagedObject], _ keys: ValueList, _ context: PrivateContext
+    ) throws {
+        let rule = relationship.description.deleteRule
         switch relationship.storage {
         case .pairs(let pairs):
             for end in relationship.isSymmetric ? [pairs.own, pairs.other] : [pairs.own] {

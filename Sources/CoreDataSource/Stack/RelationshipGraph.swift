@@ -44,69 +44,25 @@ final class RelationshipGraph: Sendable {
     private let reach: [Set<Int>]
 
     init(_ layout: ModelLayout) {
-        var incoming = [[Incoming]](repeating: [], count: layout.entities.count)
-        var countedColumns = [[CountedColumn]](repeating: [], count: layout.entities.count)
-        for entity in layout.entities where !entity.isAbstract {
-            for relationship in entity.relationships where relationship.inverse == nil {
-                switch relationship.storage {
-                case .column(let column):
-                    for end in relationship.destinationFamily {
-                        incoming[end].append(Incoming(layout: entity.index, column: column, isPair: false))
-                    }
-                case .pairs(let pairs):
-                    for end in relationship.destinationFamily
-                    where !incoming[end].contains(where: { $0.layout == pairs.layout }) {
-                        incoming[end].append(Incoming(layout: pairs.layout, column: pairs.other, isPair: true))
-                    }
-                case .inverseColumn, .none: break
-                }
-            }
-        }
+        let incoming = RelationshipGraph.incoming(layout)
         let counted = layout.entities.map { entity in
             entity.relationships.indices.filter { entity.relationships[$0].isCounted }
         }
-        for entity in layout.entities where !entity.isAbstract {
-            for index in counted[entity.index] {
-                let relationship = entity.relationships[index]
-                guard let column = relationship.ownerColumn else { continue }
-                for source in relationship.linkSources {
-                    let known = countedColumns[source.layout].firstIndex {
-                        $0.name == relationship.name && $0.column.key == source.owner
-                    }
-                    guard known == nil else { continue }
-                    countedColumns[source.layout].append(
-                        CountedColumn(
-                            column: column,
-                            owners: layout.entity(named: relationship.path.entity)?.concreteFamily ?? [],
-                            name: relationship.name))
-                }
-            }
-        }
-        linkEnds = layout.entities.map { entity in
-            guard let links = entity.links, let source = layout.entity(named: links.entity),
-                let relationship = source.relationship(named: links.name)
-            else { return [] }
-            return Set(source.concreteFamily + source.relationships[relationship].destinationFamily).sorted()
-        }
+        let countedColumns = RelationshipGraph.countedColumns(layout, counted)
         let isChecked = layout.entities.map { entity in
             !counted[entity.index].isEmpty || !countedColumns[entity.index].isEmpty
                 || entity.relationships.contains(where: \.isRequiredColumn)
         }
-        self.isChecked = isChecked
-        checkedLayouts = isChecked.indices.filter { isChecked[$0] }
         let destinations = Set(layout.entities.flatMap { $0.relationships.flatMap(\.destinationFamily) })
-        isDestination = layout.entities.map { destinations.contains($0.index) }
-        linkColumns = layout.entities.map(\.linkColumns)
-        columnsOfLinks = layout.entities.map { entity in
-            if entity.links != nil { return Array(entity.columns.indices) }
-            return entity.relationships.flatMap { relationship -> [Int] in
-                guard case .column(let column) = relationship.storage else { return [] }
-                return [column.key, column.entity, column.position].compactMap { $0 }
-            }
-        }
         self.incoming = incoming
         self.counted = counted
         self.countedColumns = countedColumns
+        self.isChecked = isChecked
+        checkedLayouts = isChecked.indices.filter { isChecked[$0] }
+        linkEnds = layout.entities.map { RelationshipGraph.linkEnds(of: $0, layout) }
+        isDestination = layout.entities.map { destinations.contains($0.index) }
+        linkColumns = layout.entities.map(\.linkColumns)
+        columnsOfLinks = layout.entities.map(\.columnsOfLinks)
         hasEffects = layout.entities.map { entity in
             !incoming[entity.index].isEmpty || entity.relationships.contains(where: \.hasEffects)
         }
@@ -136,6 +92,57 @@ final class RelationshipGraph: Sendable {
     /// The entities that both ends of links can have.
     func ends(ofLinks layout: Int) -> [Int] { linkEnds[layout] }
 
+    // MARK: Derivation
+
+    private static func incoming(_ layout: ModelLayout) -> [[Incoming]] {
+        var incoming = [[Incoming]](repeating: [], count: layout.entities.count)
+        for entity in layout.entities where !entity.isAbstract {
+            for relationship in entity.relationships where relationship.inverse == nil {
+                switch relationship.storage {
+                case .column(let column):
+                    for end in relationship.destinationFamily {
+                        incoming[end].append(Incoming(layout: entity.index, column: column, isPair: false))
+                    }
+                case .pairs(let pairs):
+                    for end in relationship.destinationFamily
+                    where !incoming[end].contains(where: { $0.layout == pairs.layout }) {
+                        incoming[end].append(Incoming(layout: pairs.layout, column: pairs.other, isPair: true))
+                    }
+                case .inverseColumn, .none: break
+                }
+            }
+        }
+        return incoming
+    }
+
+    private static func countedColumns(_ layout: ModelLayout, _ counted: [[Int]]) -> [[CountedColumn]] {
+        var columns = [[CountedColumn]](repeating: [], count: layout.entities.count)
+        for entity in layout.entities where !entity.isAbstract {
+            for index in counted[entity.index] {
+                let relationship = entity.relationships[index]
+                guard let column = relationship.ownerColumn else { continue }
+                let owners = layout.entity(named: relationship.path.entity)?.concreteFamily ?? []
+                for source in relationship.linkSources {
+                    let isKnown = columns[source.layout].contains {
+                        $0.name == relationship.name && $0.column.key == source.owner
+                    }
+                    if isKnown { continue }
+                    columns[source.layout].append(
+                        CountedColumn(column: column, owners: owners, name: relationship.name))
+                }
+            }
+        }
+        return columns
+    }
+
+    /// The entities of both ends of a layout of links; none for other layouts.
+    private static func linkEnds(of entity: EntityLayout, _ layout: ModelLayout) -> [Int] {
+        guard let links = entity.links, let source = layout.entity(named: links.entity),
+            let relationship = source.relationship(named: links.name)
+        else { return [] }
+        return Set(source.concreteFamily + source.relationships[relationship].destinationFamily).sorted()
+    }
+
     private static func reach(of entity: EntityLayout, _ layout: ModelLayout, _ incoming: [[Incoming]]) -> Set<Int> {
         var reach: Set<Int> = []
         var deleted: Set<Int> = [entity.index]
@@ -153,6 +160,17 @@ final class RelationshipGraph: Sendable {
             }
         }
         return reach
+    }
+}
+
+extension EntityLayout {
+    /// The columns that store where links lead, and in which order.
+    fileprivate var columnsOfLinks: [Int] {
+        if links != nil { return Array(columns.indices) }
+        return relationships.flatMap { relationship -> [Int] in
+            guard case .column(let column) = relationship.storage else { return [] }
+            return [column.key, column.entity, column.position].compactMap { $0 }
+        }
     }
 }
 

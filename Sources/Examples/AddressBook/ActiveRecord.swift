@@ -6,7 +6,19 @@ func keepAsActiveRecord() async throws {
     let book = try await PersistentContainer(model: .addressBook, store: .inMemory)
     let groups = try book.dataSource(GroupDataSource.self)
     let contacts = try book.dataSource(ContactDataSource.self)
+    try writeInChains(book, groups, contacts)
+    try await writeInBackground(book, contacts)
+    try contacts
+        .writeSync { context in try ContactEntity.removeAll(in: context) }
+        .read { main in print("> removed all: \(try ContactEntity.count(in: main)) contacts") }
+    try await book.nuke().readSync { main in print("> nuked: \(try GroupEntity.count(in: main)) groups") }
+    try await book.close()
+}
 
+@MainActor
+private func writeInChains(
+    _ book: PersistentContainer, _ groups: GroupDataSource, _ contacts: ContactDataSource
+) throws {
     try contacts
         .writeSync { context in
             for (uid, name) in [("1", "Guan Yu"), ("2", "Zhang Fei")] {
@@ -26,7 +38,10 @@ func keepAsActiveRecord() async throws {
             try ContactEntity.first(in: context)?.group = GroupEntity.first(in: context)
         }
         .readSync { main in print("> in a group: \(try ContactEntity.count(in: main, where: \.group?.gid == "shu"))") }
+}
 
+@MainActor
+private func writeInBackground(_ book: PersistentContainer, _ contacts: ContactDataSource) async throws {
     let outcome = await withCheckedContinuation { continuation in
         contacts.writeAsync { context in
             try ContactEntity.create(in: context).uid = "3"
@@ -45,10 +60,4 @@ func keepAsActiveRecord() async throws {
             }
             .writeAsync(in: contacts) { context in try ContactEntity.create(in: context).name = "Nobody" }
     }
-
-    try contacts
-        .writeSync { context in try ContactEntity.removeAll(in: context) }
-        .read { main in print("> removed all: \(try ContactEntity.count(in: main)) contacts") }
-    try await book.nuke().readSync { main in print("> nuked: \(try GroupEntity.count(in: main)) groups") }
-    try await book.close()
 }

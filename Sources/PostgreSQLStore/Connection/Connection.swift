@@ -269,7 +269,7 @@ final class Connection {
         let cause = cause ?? handle.map(Connection.message) ?? "The connection is closed."
         close()
         return DataSourceError(
-            .storeUnavailable, "The server does not answer. \(DataSourceError.afterLossText)",
+            .storeUnavailable, "The server does not answer. \(DataSourceError.afterLossMessage)",
             cause: cause)
     }
 

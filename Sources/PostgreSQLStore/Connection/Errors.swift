@@ -8,68 +8,81 @@ extension DataSourceError {
     /// which has them, is left out.
     init(answer: QueryResult) {
         let state = answer.field("C") ?? ""
-        let cause = "PostgreSQL \(state): \(answer.field("M") ?? "no message")"
+        let (code, message) =
+            DataSourceError.ofServer(state) ?? DataSourceError.ofRows(state)
+            ?? (
+                .storeUnreadable,
+                "The server refused a statement of this library, for the reason in `cause`. Look it up in PostgreSQL's list of error "
+                    + "codes, and in the server's log."
+            )
+        self.init(code, message, cause: "PostgreSQL \(state): \(answer.field("M") ?? "no message")")
+        if code == .uniquenessViolated { attributeName = answer.field("n") }
+    }
+
+    /// The code and the message for a state that is about the server, the connection or the tables.
+    private static func ofServer(_ state: String) -> (Code, String)? {
         switch state {
-        case "40001", "40P01", "55P03": self.init(.storeBusy, DataSourceError.busyText, cause: cause)
+        case "40001", "40P01", "55P03":
+            (.storeBusy, "Another transaction kept rows of the store locked. Close it, or try again later.")
         case "57014":
-            self.init(
+            (
                 .storeBusy,
-                "Somebody has cancelled a statement, or a statement_timeout of the user or the database has. Try again, or raise it.",
-                cause: cause)
-        case "23505":
-            self.init(.uniquenessViolated, "Two objects would have the same unique value.", cause: cause)
-            attributeName = answer.field("n")
+                "Somebody has cancelled a statement, or a statement_timeout of the user or the database has. Try again, or raise it."
+            )
+        case "53200":
+            (
+                .storeUnavailable,
+                "The server has too little memory for a statement. Raise its max_locks_per_transaction if the model has hundreds of "
+                    + "entities, or its memory."
+            )
+        case "53100": (.diskFull, "The server's disk is full. Free some space there.")
+        case "42501", "28000", "28P01":
+            (
+                .permissionDenied,
+                "The server's user lacks a right. It must be allowed to create schemas in the database, and to read and "
+                    + "write the tables of the store."
+            )
+        case "25006": (.storeReadOnly, "The server only takes reads: it is a standby.")
+        case "3F000", "42P01", "42703", "42804", "42883", "42P17", "23502":
+            (
+                .storeCorrupt,
+                "The tables of the store differ from those that this library made: they were changed by hand. Restore them."
+            )
+        case let state where state.isOfLostSession:
+            (.storeUnavailable, "The server is starting, stopping or overloaded. \(afterLossMessage)")
+        default: nil
+        }
+    }
+
+    /// The code and the message for a state that is about the rows of a save.
+    private static func ofRows(_ state: String) -> (Code, String)? {
+        switch state {
+        case "23505": (.uniquenessViolated, "Two objects would have the same unique value.")
         case "54000", "54001", "22001":
-            self.init(
+            (
                 .valueTooLarge,
                 "A value is too long for an index of the server, which holds about 2,700 bytes for a unique value, or an object has "
                     + "more than 8,000 bytes of numbers, dates and short strings. Keep long values out of constraints, and divide "
-                    + "entities with hundreds of attributes.", cause: cause)
-        case "53200":
-            self.init(
-                .storeUnavailable,
-                "The server has too little memory for a statement. Raise its max_locks_per_transaction if the model has hundreds of "
-                    + "entities, or its memory.", cause: cause)
-        case "53100": self.init(.diskFull, "The server's disk is full. Free some space there.", cause: cause)
-        case "42501", "28000", "28P01":
-            self.init(
-                .permissionDenied,
-                "The server's user lacks a right. It must be allowed to create schemas in the database, and to read and "
-                    + "write the tables of the store.", cause: cause)
-        case "25006": self.init(.storeReadOnly, "The server only takes reads: it is a standby.", cause: cause)
-        case "3F000", "42P01", "42703", "42804", "42883", "42P17", "23502":
-            self.init(
-                .storeCorrupt,
-                "The tables of the store differ from those that this library made: they were changed by hand. Restore them.",
-                cause: cause)
-        case let state where state.isOfLostSession:
-            self.init(
-                .storeUnavailable,
-                "The server is starting, stopping or overloaded. \(DataSourceError.afterLossText)",
-                cause: cause)
+                    + "entities with hundreds of attributes."
+            )
         case "22021", "22P03", "22P04":
-            self.init(
+            (
                 .storeUnreadable,
-                "The server cannot read what this library has sent. Please report it, with the cause.", cause: cause)
+                "The server cannot read what this library has sent. Please report it, with the cause."
+            )
         case let state where state.hasPrefix("22") || state.hasPrefix("23") || state == "P0001":
-            self.init(
+            (
                 .validationFailed,
                 "The server refuses a row of the save, because of a constraint or trigger that was made there by hand. Change the "
-                    + "objects, or that constraint or trigger.", cause: cause)
-        default:
-            self.init(
-                .storeUnreadable,
-                "The server refused a statement of this library, for the reason in `cause`. Look it up in PostgreSQL's list of error "
-                    + "codes, and in the server's log.", cause: cause)
+                    + "objects, or that constraint or trigger."
+            )
+        default: nil
         }
     }
 
     /// What becomes of a call without a server, and of everything else.
-    static let afterLossText =
+    static let afterLossMessage =
         "Nothing of this call was saved: call again once the server answers. Saves that no call waits for are kept and tried again."
-
-    private static let busyText =
-        "Another transaction kept rows of the store locked. Close it, or try again later."
 
     /// The error if connecting fails.
     ///
@@ -100,7 +113,7 @@ extension DataSourceError {
         } else {
             self.init(
                 .storeUnavailable,
-                "The server cannot be reached. \(DataSourceError.afterLossText)",
+                "The server cannot be reached. \(DataSourceError.afterLossMessage)",
                 cause: cause)
         }
     }

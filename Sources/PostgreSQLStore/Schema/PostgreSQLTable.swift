@@ -35,6 +35,11 @@ struct PostgreSQLTable: Sendable {
         let number: Int
         let name: String
         let columns: [Int]
+
+        /// It is checked only at the end of a save, because rows may exchange unique values.
+        fileprivate func definition(_ term: (Int) -> String) -> String {
+            "CONSTRAINT \(name.quoted) UNIQUE (\(columns.map(term).joined(separator: ", "))) DEFERRABLE INITIALLY DEFERRED"
+        }
     }
 
     struct Index: Sendable {
@@ -62,26 +67,14 @@ struct PostgreSQLTable: Sendable {
         self.columns = columns
         bareColumns = names
         self.stored = stored
-        constraints = layout.constraints.enumerated().filter { $1.allSatisfy { columns[$0] != nil } }.map {
-            number, of in
-            Constraint(
-                number: number,
-                name: Identifiers.fitting(
-                    "_unique " + bareName + " " + of.compactMap { names[$0] }.joined(separator: " ")),
-                columns: of)
-        }
+        constraints = PostgreSQLTable.constraints(layout, bareName, names)
         let key = PostgreSQLTable.keyName.quoted
         func term(_ column: Int) -> String { columns[column] ?? "NULL" }
-        var parts = ["\(key) bigint PRIMARY KEY"]
-        for column in stored {
+        let columnTerms = stored.map { column in
             let storage = layout.columns[column].storage
-            parts.append("\(term(column)) \(storage.typeName)\(storage == .text ? " COLLATE \"C\"" : "")")
+            return "\(term(column)) \(storage.typeName)\(storage == .text ? " COLLATE \"C\"" : "")"
         }
-        for constraint in constraints {
-            let columns = constraint.columns.map(term).joined(separator: ", ")
-            // Only checked at the end of a save, because rows may exchange unique values.
-            parts.append("CONSTRAINT \(constraint.name.quoted) UNIQUE (\(columns)) DEFERRABLE INITIALLY DEFERRED")
-        }
+        let parts = ["\(key) bigint PRIMARY KEY"] + columnTerms + constraints.map { $0.definition(term) }
         createSQL = "CREATE TABLE \(name) (\(parts.joined(separator: ", ")))"
         let list = ([key] + stored.map(term)).joined(separator: ", ")
         let numbers = (1...stored.count + 1).map { "$\($0)" }
@@ -116,6 +109,15 @@ struct PostgreSQLTable: Sendable {
         }
         for column in sorted { result[column] = try names.claim(layout.columns[column].name) }
         return result
+    }
+
+    private static func constraints(
+        _ layout: EntityLayout, _ table: String, _ names: [Int: String]
+    ) -> [Constraint] {
+        layout.constraints.enumerated().filter { $1.allSatisfy { names[$0] != nil } }.map { number, columns in
+            let name = "_unique " + table + " " + columns.compactMap { names[$0] }.joined(separator: " ")
+            return Constraint(number: number, name: Identifiers.fitting(name), columns: columns)
+        }
     }
 
     /// The statement that writes those columns of one row: the key is parameter 1, the values follow.

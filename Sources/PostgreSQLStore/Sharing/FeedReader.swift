@@ -57,17 +57,7 @@ final class FeedReader {
     }
 
     private func news(after start: Int64, _ connection: Connection) throws(DataSourceError) -> SharedNews {
-        // One statement, so that all of it is of one state.
-        let found = try connection.rows(
-            """
-            SELECT f.position, f.lowest, f.leases, c.position, c.member, c.unknown, c.changes, c.token, \
-            (SELECT token FROM \(schema.term(PostgreSQLSchema.changes)) WHERE position = $1) \
-            FROM \(schema.term(PostgreSQLSchema.feed)) f LEFT JOIN LATERAL (SELECT p.position, p.member, p.unknown, p.token, \
-            CASE WHEN p.member = $2 THEN NULL ELSE p.changes END AS changes FROM (SELECT *, \
-            sum(size) OVER (ORDER BY position) - size AS before FROM \(schema.term(PostgreSQLSchema.changes)) \
-            WHERE position > $1 ORDER BY position LIMIT \(FeedReader.pageSize)) p \
-            WHERE p.before < \(FeedReader.pageBytes)) c ON true ORDER BY c.position
-            """, [WireValue(start), WireValue(own)])
+        let found = try saves(after: start, connection)
         guard found.rowCount > 0 else { throw DataSourceError(damagedSharing: options.name) }
         let (position, lowest) = (found.integer(0, 0), found.integer(0, 1))
         var news = SharedNews(
@@ -101,6 +91,21 @@ final class FeedReader {
         last = (news.position, found.copy(found.rowCount - 1, 7))
         news.isMore = news.position < position
         return news
+    }
+
+    /// The state of the feed, and the saves after a position with it: at most a page of them.
+    private func saves(after start: Int64, _ connection: Connection) throws(DataSourceError) -> QueryResult {
+        // One statement, so that all of it is of one state.
+        return try connection.rows(
+            """
+            SELECT f.position, f.lowest, f.leases, c.position, c.member, c.unknown, c.changes, c.token, \
+            (SELECT token FROM \(schema.term(PostgreSQLSchema.changes)) WHERE position = $1) \
+            FROM \(schema.term(PostgreSQLSchema.feed)) f LEFT JOIN LATERAL (SELECT p.position, p.member, p.unknown, p.token, \
+            CASE WHEN p.member = $2 THEN NULL ELSE p.changes END AS changes FROM (SELECT *, \
+            sum(size) OVER (ORDER BY position) - size AS before FROM \(schema.term(PostgreSQLSchema.changes)) \
+            WHERE position > $1 ORDER BY position LIMIT \(FeedReader.pageSize)) p \
+            WHERE p.before < \(FeedReader.pageBytes)) c ON true ORDER BY c.position
+            """, [WireValue(start), WireValue(own)])
     }
 
     private func event(
