@@ -10,7 +10,7 @@ import Testing
             ("Jane <>", "Jane", nil, "Jane"),
             ("Jane <jane@example.org", "Jane", "jane@example.org", "jane@example.org"),
         ] as [(String, String, String?, String)])
-    func nameAndAddressAreToldApart(text: String, name: String, email: String?, key: String) throws {
+    func nameAndAddressAreSeparated(text: String, name: String, email: String?, key: String) throws {
         let maintainer = try #require(MaintainerRecord(text))
         #expect(maintainer.name == name)
         #expect(maintainer.email == email)

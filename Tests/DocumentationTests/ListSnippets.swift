@@ -21,7 +21,7 @@ final class TerminalList: DataSourceDelegate {
 /// The snippets about lists.
 @MainActor
 struct ListSnippets {
-    @Test func aDelegateIsToldOfEachChange() async throws {
+    @Test func aDelegateIsNotifiedOfEachChange() async throws {
         try await withContacts { _, contacts in
             let view = TerminalList()
             let request = FetchRequest(ContactEntity.self, where: \.age >= 18, order: [.ascending(\.name)])

@@ -86,7 +86,7 @@ import Testing
     }
 
     /// A build that depends on the file is then not run again.
-    @Test func aFileThatHoldsTheSameTextIsLeftAlone() async throws {
+    @Test func aFileWithTheSameContentIsNotWritten() async throws {
         let directory = try TemporaryDirectory()
         let output = directory.url.appending(component: "Output.swift")
         let arguments = ["Models/Contacts.xcdatamodeld", "--output", output.path]

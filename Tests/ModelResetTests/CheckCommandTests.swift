@@ -92,7 +92,7 @@ import Testing
         #expect(try await check().status == 0)
     }
 
-    @Test func theFileIsTextWithALinePerModelAndItsShapeBelow() async throws {
+    @Test func theLockFileHasALinePerModelAndItsShapeBelow() async throws {
         try program.write("Big Shop", Shop.first)
         _ = try await program.run(
             "check", "Shop.xcdatamodeld", "Big Shop.xcdatamodeld", "--lock", "model.lock", "--update")

@@ -33,7 +33,7 @@ import Testing
         #expect(try await program.run("hash", path, "--version=Shop").output.hasSuffix("  Shop, version Shop\n"))
     }
 
-    @Test func whereNoVersionIsCurrentTheyAreListed() async throws {
+    @Test func aBundleWithoutACurrentVersionListsItsVersions() async throws {
         let path = try program.write("Shop", versions: ["Shop": Shop.first, "Shop 2": Shop.second], current: nil)
         let outcome = try await program.run("hash", path)
         #expect(outcome.status == 3)

@@ -23,7 +23,7 @@ import Testing
         #expect(try rowCount() == 0)
     }
 
-    @Test func ifNeededAStoreThatIsRightIsLeftAlone() async throws {
+    @Test func aResetIfNeededKeepsACurrentStore() async throws {
         try makeStore()
         for words in [["--if-needed"], ["--if-needed", "--backup", "old"]] {
             let outcome = try await reset(words)
@@ -33,7 +33,7 @@ import Testing
         #expect(try rowCount() == 3)
     }
 
-    @Test func ifNeededAStoreOfAnotherModelIsReset() async throws {
+    @Test func aResetIfNeededResetsAStoreOfAnotherModel() async throws {
         try makeStore()
         try program.write(Shop.second)
         let outcome = try await reset(["--if-needed"])

@@ -100,7 +100,7 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: program.store.path))
     }
 
-    @Test func bytesThatAreNoTextAreRepaired() async throws {
+    @Test func bytesThatAreNotUTF8AreRepaired() async throws {
         var bytes = Data(ControlPackage(name: "a", summary: "caf").text.utf8)
         let place = try #require(bytes.firstRange(of: Data("caf\n".utf8)))
         bytes.insert(0xE9, at: place.upperBound - 1)

@@ -40,7 +40,7 @@ struct ReadmeTests {
                 """)
     }
 
-    @Test func theProgramThatFollowsAListHearsOfEverySave() async throws {
+    @Test func theProgramThatFollowsAListPrintsEverySave() async throws {
         let program = PackageFiles.products.appending(component: "follow-example").path
         let run = try await Subprocess(program, [])
         #expect(run.errors == "")

@@ -28,7 +28,7 @@ struct DecimalOrderTests {
         }
     }
 
-    @Test func textThatIsNoNumberComesFirst() {
+    @Test func aStringThatIsNoNumberComesFirst() {
         for text in ["", "-", ".", "e", "1e", "1e+", "1.2.3", "1x", " 1", "--1"] {
             #expect(order(text, "-1E40") == -1, "\(text)")
         }

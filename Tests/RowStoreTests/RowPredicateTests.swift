@@ -57,7 +57,7 @@ struct RowPredicateTests {
         #expect(row(.null, .null, .real(.nan)).isNull(2))
     }
 
-    @Test func textIsEqualByteByByte() throws {
+    @Test func stringsAreEqualByteByByte() throws {
         #expect(try !holds(.compare(column: 1, .equal, .text("e\u{301}")), row(.null, .text("\u{e9}"))))
         #expect(try !holds(.compare(column: 1, .equal, .text("a")), row(.null, .text("a\0"))))
         #expect(try holds(.compare(column: 1, .greater, .text("a")), row(.null, .text("a\0"))))

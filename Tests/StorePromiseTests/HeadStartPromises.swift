@@ -160,7 +160,7 @@ struct HeadStartPromises {
     }
 
     @Test(arguments: TestedStore.takingHeadStarts)
-    func whatIsAbandonedLeavesNothing(kind: TestedStore) throws {
+    func anAbandonedHeadStartLeavesNothing(kind: TestedStore) throws {
         try kind.withHeadStartStore { store in
             let headStart = HeadStart()
             #expect(store.write(items(1...20), ahead: headStart))

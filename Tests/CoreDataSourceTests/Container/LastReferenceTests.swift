@@ -90,7 +90,7 @@ struct LastReferenceTests {
     }
 
     /// The store is closed once the commit has ended, and who opens it waits for that.
-    @Test func itGoesDuringACommit() async throws {
+    @Test func theLastReferenceGoesDuringACommit() async throws {
         let directory = try TemporaryDirectory()
         let url = directory.store
         let layout = ModelLayout(.chat)
@@ -121,7 +121,7 @@ struct LastReferenceTests {
         try expectIntact(url)
     }
 
-    @Test func itGoesInADelegatesCall() async throws {
+    @Test func theLastReferenceGoesInADelegatesCall() async throws {
         let directory = try TemporaryDirectory()
         let delegate = DroppingDelegate()
         do {

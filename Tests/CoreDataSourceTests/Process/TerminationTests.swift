@@ -20,7 +20,7 @@ struct TerminationTests {
     /// Another program has the store locked, so a save stays pending; then the process is told to end.
     @Test(arguments: [SIGTERM, SIGINT, SIGHUP])
     @MainActor
-    func pendingSavesAreWrittenWhenTheProcessIsToldToEnd(signal: Int32) async throws {
+    func pendingSavesAreWrittenWhenASignalEndsTheProcess(signal: Int32) async throws {
         let directory = try TemporaryDirectory()
         let path = directory.store.path
         await #expect(processExitsWith: .signal(signal)) { [path = path as String, signal = signal as Int32] in

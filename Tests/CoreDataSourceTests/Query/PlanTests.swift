@@ -37,7 +37,7 @@ struct PlanTests {
         }
     }
 
-    @Test func aStoreInMemoryIsNotToldOfIndexes() async throws {
+    @Test func aStoreInMemoryGetsNoWarningsAboutIndexes() async throws {
         try await withContainer(.inMemory) { container, _ in
             let contacts = try container.dataSource(ContactDataSource.self)
             let request = FetchRequest(ContactEntity.self, where: \ContactEntity.uid == "1")

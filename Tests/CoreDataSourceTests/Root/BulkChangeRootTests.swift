@@ -40,7 +40,7 @@ struct BulkChangeRootTests {
     }
 
     /// Of other data sources only the saves of other entities may still be pending.
-    @Test func itIsMadeAfterTheSavesOfItsEntities() throws {
+    @Test func aBulkChangeIsMadeAfterTheSavesOfItsEntities() throws {
         let store = BulkFaultyStore(layout)
         let root = RootContext(layout, store: store, wakeMain: {})
         _ = try root.accept(insertion(1), from: source, isAwaited: false)
@@ -58,14 +58,14 @@ struct BulkChangeRootTests {
     }
 
     /// Nobody has to reload anything if no row has changed.
-    @Test func followersAreToldOfWhatHasChanged() throws {
+    @Test func followersGetTheChangedEntitiesOfABulkChange() throws {
         let store = BulkFaultyStore(layout)
         let root = RootContext(layout, store: store, wakeMain: {})
         let before = root.feedPosition
         store.change = 5
         #expect(try root.make(everything, from: source, basis: before) == 5)
         guard case .unknown(let entities)? = root.news(since: before)?.events.first else {
-            Issue.record("nobody was told")
+            Issue.record("nobody was notified")
             return
         }
         #expect(entities == [entity])

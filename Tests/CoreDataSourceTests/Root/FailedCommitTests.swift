@@ -116,8 +116,8 @@ struct FailedCommitTests {
         #expect(store.committedGroups == [[1]])
     }
 
-    /// It was told of a commit that had begun before there was room again.
-    @Test func aFlushIsNotToldOfACommitThatBeganBeforeIt() async throws {
+    /// Once it threw the error of a commit that had begun before there was room again.
+    @Test func aFlushIgnoresTheFailureOfACommitThatBeganBeforeIt() async throws {
         let (container, store) = PersistentContainer.faulty()
         let goOn = store.holdCommits()
         store.failOnce(with: noRoom)
@@ -130,8 +130,8 @@ struct FailedCommitTests {
         #expect(store.committedGroups == [[1]])
     }
 
-    /// A save of its own was refused, and a flush hears of it; later ones do not.
-    @Test func aFlushIsNotToldOfASaveThatWasRefusedBeforeIt() async throws {
+    /// A save of its own was refused, and one flush throws that; later ones do not.
+    @Test func aFlushIgnoresASaveThatWasRefusedBeforeIt() async throws {
         let (container, _) = PersistentContainer.faulty()
         let root = container.stack.root
         let sender = try #require(container.stack.layout.entity(named: "Sender"))

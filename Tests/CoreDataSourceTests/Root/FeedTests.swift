@@ -23,7 +23,7 @@ struct FeedTests {
     }
 
     @Test(arguments: [1, 2, Feed.limit])
-    func aFollowerThatMissedAnEventIsToldThatNothingIsKnown(missed: Int) {
+    func aFollowerThatMissedAnEventGetsAnUnknownChange(missed: Int) {
         let feed = feed(of: 3 * Feed.limit)
         let events = feed.events(after: feed.position - Int64(Feed.limit + missed))
         #expect(entities(events) == [nil])
@@ -49,13 +49,15 @@ struct FeedTests {
     }
 
     /// Of too many rows it only says which entities they are of.
-    @Test func aLargeTakeBackIsToldByItsEntities() {
+    @Test func aLargeTakeBackListsItsEntitiesOnly() {
         var feed = Feed()
         var changes = EntityChanges(entity: 1)
         let row = RowSnapshot(columnCount: 3)
         changes.deleted = (0..<Int64(Feed.rowLimit)).map { StoredRow(key: $0, row: row) }
         feed.append(takeBack: ChangeSet(entities: [changes]), ofOrigins: [7])
-        guard case .changes = feed.events(after: 0).first else { return #expect(Bool(false), "few enough to be told") }
+        guard case .changes = feed.events(after: 0).first else {
+            return #expect(Bool(false), "few enough for a list of rows")
+        }
         changes.deleted.append(StoredRow(key: -1, row: row))
         feed.append(takeBack: ChangeSet(entities: [changes]), ofOrigins: [8])
         #expect(entities(feed.events(after: 1)) == [[1]])

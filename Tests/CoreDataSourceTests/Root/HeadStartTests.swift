@@ -169,7 +169,7 @@ struct HeadStartTests {
     }
 
     /// Objects that are edited once they are handed over, deleted again, or taken back.
-    @Test func whatBecomesOfTheRowsLaterIsWhatIsStored() async throws {
+    @Test func rowsThatChangeAfterTheyWereHandedOverAreStoredAsTheyEnd() async throws {
         let seed = testSeed()
         for number in UInt64(0)..<4 {
             try await withContainer { container, url in

@@ -63,7 +63,7 @@ struct SaveLogTests {
         #expect(log.committed == 6)
     }
 
-    @Test func mainIsToldOnlyOfSavesMadeAfterItBeganToShow() {
+    @Test func mainGetsOnlySavesMadeAfterItBeganToShow() {
         var log = log(of: 1)
         log.startMerging()
         _ = log.append(anything)
@@ -71,7 +71,7 @@ struct SaveLogTests {
         #expect(taken == [[2], []])
     }
 
-    @Test func mainIsNotToldOfSavesBeyondTheLimit() {
+    @Test func mainDoesNotGetSavesBeyondTheLimit() {
         var log = log(unmergedByteLimit: 1000)
         log.startMerging()
         var changes = EntityChanges(entity: 1)

@@ -90,7 +90,7 @@ struct ServerTrustTests {
     }
 
     /// The connections are there, and nothing comes over them.
-    @Test func aContainerThatHearsNothingAsks() async throws {
+    @Test func aContainerWithoutAnswersAsksTheServer() async throws {
         let (container, store, contacts) = try open {
             $0.leaseTimes.answer = .milliseconds(400)
             $0.patience = .seconds(1)

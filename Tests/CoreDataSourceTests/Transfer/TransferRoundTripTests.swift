@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    @Test func oneGraphIsOneText() async throws {
+    @Test func equalGraphsAreEqualFiles() async throws {
         try await withEmptyGraph { container in
             let source = try container.dataSource(GraphDataSource.self)
             try await source.perform { context in

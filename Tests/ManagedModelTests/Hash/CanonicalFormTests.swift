@@ -99,7 +99,7 @@ import Testing
         (["a\" String optional\n  attribute \"b"], ["a", "b"]), (["a\\", "b"], ["a\\\"", "b"]), (["a\nb"], ["a\\nb"]),
         (["a\r"], ["a\n"]), (["a b"], ["a", "b"]), (["a", "b", "c"], ["a, b", "c"]),
     ])
-    func noTwoListsOfNamesGiveTheSameText(_ one: [String], _ other: [String]) {
+    func differentListsOfNamesHaveDifferentForms(_ one: [String], _ other: [String]) {
         func form(_ names: [String]) -> String {
             let attributes = names.map { AttributeDescription(name: $0, type: .string, isOptional: true) }
             return ManagedObjectModel(

@@ -47,7 +47,7 @@ import Testing
         #expect(ManagedObjectModel(storedText: model.storedText)?.hash == model.hash)
     }
 
-    @Test func aTextThatIsDamagedAnywhereIsRefused() {
+    @Test func aStoredModelThatIsDamagedAnywhereIsRefused() {
         let text = ModelTextTests.model.storedText
         let bytes = Array(text.utf8)
         for index in bytes.indices {
@@ -72,13 +72,13 @@ import Testing
         "entity \"A\"\n  attribute \"a", "entity \"A\"\n  attribute \"a\\",
         "entity \"A\"\n  relationship \"r\" to many \"A\" optional count 99999999999999999999 0",
     ])
-    func aTextThatMakesNoModelIsRefused(_ body: String) {
+    func aStoredStringThatMakesNoModelIsRefused(_ body: String) {
         let text = "stored model schema 1 hash \(ModelHash(hashing: body))\n\(body)"
         let model = ManagedObjectModel(storedText: text)
         if body.isEmpty { #expect(model?.entities.isEmpty == true) } else { #expect(model == nil) }
     }
 
-    @Test func aTextThatIsTooLongIsRefused() {
+    @Test func aStoredModelThatIsTooLongIsRefused() {
         let body = (0...2_000).map { "entity \"E\($0)\"\n" }.joined()
         #expect(
             ManagedObjectModel(storedText: "stored model schema 1 hash \(ModelHash(hashing: body))\n\(body)") == nil)

@@ -127,7 +127,7 @@ import Testing
     }
 
     @Test(arguments: ["<!--<?x?>-->", "<!-- -- <?x?>-->", "<![CDATA[<?x?>]]>"])
-    func textThatIsNoMarkupIsSkipped(_ text: String) throws {
+    func contentThatIsNoMarkupIsSkipped(_ text: String) throws {
         let model = try ModelReader.read(
             data: Data("\(text.hasPrefix("<![") ? "" : text)<model>\(text)<entity name=\"E\"/></model>".utf8),
             name: "Test"

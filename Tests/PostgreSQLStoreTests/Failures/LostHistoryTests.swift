@@ -55,7 +55,7 @@ struct LostHistoryTests {
         other.close()
     }
 
-    @Test func aMemberWhoseNumberWasGivenAgainIsToldSo() throws {
+    @Test func aMemberWhoseNumberWasGivenAgainThrowsStoreReset() throws {
         let place = try FailurePlace()
         let store = try place.open(isDirect: true)
         try store.write([FailurePlace.save(1)])
@@ -107,7 +107,7 @@ struct LostHistoryTests {
 
     // MARK: Resets
 
-    @Test func aMemberThatWasAwayDuringAResetIsToldSo() throws {
+    @Test func aMemberThatWasAwayDuringAResetThrowsStoreReset() throws {
         let place = try FailurePlace()
         let (store, other) = (try place.open(), try place.open(isDirect: true))
         try store.write([FailurePlace.save(1)])

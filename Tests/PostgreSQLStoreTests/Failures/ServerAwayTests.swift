@@ -30,7 +30,7 @@ struct ServerAwayTests {
         other.close()
     }
 
-    @Test func listenersAreToldOfTheLossAndCalledAfterTheReturn() async throws {
+    @Test func listenersGetTheLossAndAreCalledAfterTheReturn() async throws {
         let place = try FailurePlace(PostgreSQLServer())
         let (store, other) = (try place.open(isDirect: true), try place.open(isDirect: true))
         let reports = AsyncStream<DataSourceError>.makeStream()

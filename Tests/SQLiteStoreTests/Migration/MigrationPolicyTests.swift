@@ -141,7 +141,7 @@ struct MigrationPolicyTests {
         #expect(startup.fallback == "The tables of the store do not match the model that it was made for.")
     }
 
-    @Test func aTextOfAnotherModelFallsBack() throws {
+    @Test func aStoredCopyOfAnotherModelFallsBack() throws {
         let folder = try folder()
         let text = MigrationPolicyTests.strict.storedText.replacingOccurrences(of: "'", with: "''")
         try RawDatabase(folder.store).run("UPDATE _metadata SET value = '\(text)' WHERE name = 'model'")

@@ -69,7 +69,7 @@ struct StartupDecisionTests {
     }
 
     /// A fallback is said, and is never anything but the whole.
-    @Test func whereNothingCanStayAllOfItGoes() throws {
+    @Test func aResetOfChangedEntitiesIsCompleteIfNoneCanStay() throws {
         let rows = StartupDecisionTests.metadata.rows
         var wanted = TestModel.identity("other")
         wanted.entityHashes = ["Item": "1", "SubItem": "2", "New": "3"]

@@ -110,7 +110,7 @@ struct EntityResetTests {
     }
 
     /// A town gets a sub-entity: people's links must say of which entity their home is, so their table is another one.
-    @Test func aTableThatHasToBeAnotherIsMadeAnewThoughItsEntityIsTheSame() throws {
+    @Test func aTableWithOtherColumnsIsReplacedThoughItsEntityIsTheSame() throws {
         let folder = try TemporaryFolder()
         try fill(folder)
         let (startup, raw) = try reopen(folder) {

@@ -21,7 +21,7 @@ struct ResetTests {
         ("hash", "2", .databaseKeyChanged),
         ("other", "2", .modelAndDatabaseKeyChanged(entities: ["Item"])),
     ])
-    func anotherHashOrKeyStartsAnew(hash: String, key: String, reason: StoreStartup.Reason) throws {
+    func anotherHashOrKeyEmptiesTheStore(hash: String, key: String, reason: StoreStartup.Reason) throws {
         let folder = try TemporaryFolder()
         try makeStore(folder)
         let store = try SQLiteStore.open(.test(folder, hash: hash, key: key))

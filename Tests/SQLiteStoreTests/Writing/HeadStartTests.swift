@@ -35,7 +35,7 @@ struct HeadStartTests {
         }
     }
 
-    @Test func whatIsAbandonedLeavesNothing() throws {
+    @Test func anAbandonedHeadStartLeavesNothing() throws {
         try withSQLiteStore { store, folder in
             let raw = try RawDatabase(folder)
             let headStart = HeadStart()
@@ -54,7 +54,7 @@ struct HeadStartTests {
     }
 
     /// Nobody waits for an attempt: it would wait for an hour here.
-    @Test(.timeLimit(.minutes(1))) func itDoesNotWaitForAnotherProgram() throws {
+    @Test(.timeLimit(.minutes(1))) func aHeadStartDoesNotWaitForAnotherProgram() throws {
         let folder = try TemporaryFolder()
         var options = SQLiteStore.Options.test(folder)
         options.patience = .seconds(3_600)

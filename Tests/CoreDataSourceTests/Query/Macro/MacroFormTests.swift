@@ -11,7 +11,7 @@ import Testing
 
     private func form(_ predicate: Predicate<ContactEntity>) -> String { FetchPredicate(predicate).predicateFormat }
 
-    @Test func comparisonsOfPlainTextNeedNoFunction() {
+    @Test func comparisonsOfPlainStringsNeedNoFunction() {
         #expect(form(#Predicate { $0.name == "guan" }) == "name == \"guan\"")
         #expect(form(#Predicate { $0.name != "guan" }) == "name != \"guan\"")
         #expect(form(#Predicate { "guan" == $0.name }) == "name == \"guan\"")

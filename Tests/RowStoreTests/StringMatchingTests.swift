@@ -1,8 +1,8 @@
 import RowStore
 import Testing
 
-/// Texts as predicates compare and sort them.
-struct TextTests {
+/// Strings as predicates compare and sort them.
+struct StringMatchingTests {
     private static let insensitive: StringOptions = [.caseInsensitive, .diacriticInsensitive]
 
     private func accepts(
@@ -29,18 +29,18 @@ struct TextTests {
         ("α\u{345}\u{301}", "Α\u{301}\u{345}"), ("\u{1F80}\u{301}", "\u{1F00}\u{301}\u{345}"),
         ("\u{1FB3}", "αι"),
     ])
-    func textsThatDifferInCaseAreEqual(one: String, other: String) {
+    func stringsThatDifferInCaseAreEqual(one: String, other: String) {
         #expect(TextFolding.bytes(one, .caseInsensitive) == TextFolding.bytes(other, .caseInsensitive))
         #expect(TextFolding.bytes(one, []) != TextFolding.bytes(other, []))
     }
 
     @Test(arguments: [("i", "ı"), ("I", "ı"), ("i", "İ"), ("e", "é"), ("o", "ø"), ("", "\0")])
-    func textsThatDifferInMoreAreNot(one: String, other: String) {
+    func stringsThatDifferInMoreThanCaseAreNotEqual(one: String, other: String) {
         #expect(TextFolding.bytes(one, .caseInsensitive) != TextFolding.bytes(other, .caseInsensitive))
     }
 
     @Test(arguments: [("e", "é"), ("Ñandú", "Nandu"), ("e\u{301}\u{323}", "e"), ("ά", "α"), ("İ", "I")])
-    func marksCanBeLeftOut(one: String, other: String) {
+    func stringsThatDifferInMarksAreEqual(one: String, other: String) {
         #expect(TextFolding.bytes(one, .diacriticInsensitive) == TextFolding.bytes(other, .diacriticInsensitive))
     }
 
@@ -52,14 +52,14 @@ struct TextTests {
                 == TextFolding.bytes("a\u{FFFD}b", .caseInsensitive))
     }
 
-    @Test func partsAreFound() throws {
+    @Test func partsOfStringsAreFound() throws {
         #expect(try accepts(.contains, "", ""))
         #expect(try accepts(.contains, "b\0c", "ab\0cd"))
         #expect(try !accepts(.contains, "abc", "ab"))
         #expect(try accepts(.contains, "%", "100%"))
         #expect(try accepts(.contains, "ÀB", "xa\u{300}by", .caseInsensitive))
-        #expect(try accepts(.beginsWith, "AB", "äbc", TextTests.insensitive))
-        #expect(try accepts(.endsWith, "BC", "äbc", TextTests.insensitive))
+        #expect(try accepts(.beginsWith, "AB", "äbc", StringMatchingTests.insensitive))
+        #expect(try accepts(.endsWith, "BC", "äbc", StringMatchingTests.insensitive))
         #expect(try !accepts(.endsWith, "abcd", "bcd"))
         let long = String(repeating: "ab", count: 100)
         #expect(try accepts(.contains, long + "c", String(repeating: "ab", count: 5000) + "c"))
@@ -67,7 +67,7 @@ struct TextTests {
     }
 
     /// As Swift's `contains` does, which sees characters.
-    @Test func aPartOfACharacterIsNoPartOfATextOfCharacters() throws {
+    @Test func aPartOfACharacterIsNoPartOfAStringOfCharacters() throws {
         #expect(try !accepts(.contains, "e", "e\u{301}", .characters))
         #expect(try accepts(.contains, "e", "e\u{301}"))
         #expect(try accepts(.contains, "\u{e9}", "caf" + "e\u{301}s", .characters))
@@ -87,12 +87,12 @@ struct TextTests {
         #expect(try accepts(.like, pattern, text) == expected)
     }
 
-    @Test func wildcardsFold() throws {
+    @Test func wildcardsIgnoreCaseAndMarksIfAsked() throws {
         #expect(try accepts(.like, "STRA*E", "straße", .caseInsensitive))
-        #expect(try accepts(.like, "c?FÉ", "cafe", TextTests.insensitive))
+        #expect(try accepts(.like, "c?FÉ", "cafe", StringMatchingTests.insensitive))
     }
 
-    @Test func patternsMatchWholeTexts() throws {
+    @Test func expressionsMatchWholeStrings() throws {
         #expect(try accepts(.matches, "a+", "aaa"))
         #expect(try !accepts(.matches, "a+", "aaab"))
         #expect(try accepts(.matches, "a|ab", "ab"))
@@ -133,7 +133,7 @@ struct TextTests {
         #expect(budget.stepsSpent == 0)
     }
 
-    @Test func numbersInTextsSortByValue() {
+    @Test func numbersInStringsSortByValue() {
         #expect(order("file9", "file10", .numeric) == -1)
         #expect(order("file9", "file10", []) == 1)
         #expect(order("file09", "file9", .numeric) == 0)
@@ -170,7 +170,7 @@ struct TextTests {
         #expect(found > 100)
     }
 
-    @Test func longTextsAreSearchedInTimeThatGrowsWithThem() throws {
+    @Test func longStringsAreSearchedInLinearTime() throws {
         let text = String(repeating: "a", count: 200_000)
         let half = String(repeating: "a", count: 100_000)
         #expect(try !accepts(.like, "*\(half)b*", text))
