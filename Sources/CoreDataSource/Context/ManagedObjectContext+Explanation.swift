@@ -18,7 +18,7 @@ extension ManagedObjectContext {
             let found = try stack.root.store.read(.statement) { reader throws(DataSourceError) in
                 try reader.explain(plan.query.of(entity: entity))
             }
-            if !found.text.isEmpty { explanation.sql.append(found.text) }
+            if !found.statement.isEmpty { explanation.sql.append(found.statement) }
             explanation.steps += found.steps
             explanation.warnings += warnings(found.steps, plan, bindings[entity].layout)
         }

@@ -10,7 +10,7 @@ internal import RowStore
 /// or a property does more than set its attribute.
 ///
 /// More than 16,384 rows are changed by the store in a transaction of their own, so that any number of them takes little memory:
-/// at once, with whatever level the call waits for. Then nobody is told of single rows. Objects are brought up to date, contexts
+/// at once, with whatever level the call waits for. Nobody is notified of single rows then: objects are brought up to date, contexts
 /// forget what they know of the entity, and lists read their rows again (``ListReason/Kind/bulkChange``). The rules of the model
 /// are checked on some of the rows. This is so in an exclusive SQLite store, for a predicate that uses no relationships, and
 /// for updates only without derived attributes; otherwise the rows are held in memory, about 500 bytes each.

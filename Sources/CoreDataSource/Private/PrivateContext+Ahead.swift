@@ -1,6 +1,6 @@
 internal import RowStore
 
-/// What a context knows of the rows that are written while its batch is at work.
+/// What a context knows of the rows that are written while its batch still runs.
 ///
 /// A large save would otherwise use one core for its hooks, and then one for SQLite. It is tried only while no other data source
 /// saves: everybody else takes precedence.
@@ -22,7 +22,7 @@ struct BatchAhead {
 
     /// A batch begins.
     ///
-    /// - Parameter newestSave: The newest save of all; nil if nothing is to be written ahead.
+    /// - Parameter newestSave: The newest save of all; nil to write nothing ahead.
     mutating func begin(newestSave: Int64?) {
         self.newestSave = newestSave
         isInBatch = true
@@ -44,7 +44,7 @@ struct BatchAhead {
         return headStart
     }
 
-    /// The head start of the batch that is at work, if it has one; the save is made with it.
+    /// The head start of the running batch, if it has one; the save is made with it.
     var taken: HeadStart? { isInBatch ? headStart : nil }
 
     /// The batch has ended.

@@ -20,7 +20,7 @@ public final class PrivateContext: EditingContext {
     var sweeps = ChildSweeps()
     /// Whether delete rules are being applied, which may change rows that no data source owns.
     var isApplyingRules = false
-    /// Writes rows of the batch while it is still at work.
+    /// Writes rows of the batch while it still runs.
     var ahead = BatchAhead()
     private var lastSyncMark: Int32 = 0
     /// Whether a uniqueness constraint covers objects of this context and of another one.

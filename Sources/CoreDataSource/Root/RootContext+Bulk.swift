@@ -25,7 +25,7 @@ extension RootContext {
             state.bulkChangeCount += 1
         }
         let count = try store.make(change)
-        // Everybody is told, whatever a reset that has begun meanwhile comes to.
+        // Everybody is notified, whether or not a reset that has begun meanwhile succeeds.
         let isReset = state.withLock { state in
             if count > 0 {
                 state.feed.append(.unknown(entities))
@@ -43,7 +43,7 @@ extension RootContext {
         let isPending = state.withLock { state in
             state.log.pending.contains { $0.changes.entities.contains { entities.contains($0.entity) } }
         }
-        // Why saves of other entities were refused is told to those who made them.
+        // If saves of other entities were refused, those who made them get the reason.
         if isPending { try flushed.get() }
     }
 }

@@ -53,9 +53,9 @@ extension RootContext {
         // The next commit begins when all waiters of this one have been notified, so waiters learn of saves in their order.
         var isMoreWaiting: Bool?
         while isMoreWaiting == nil {
-            let (told, ended) = state.withLock { $0.endCommit() }
+            let (notifications, ended) = state.withLock { $0.endCommit() }
             isMoreWaiting = ended
-            for (waiter, result) in told { waiter(result) }
+            for (waiter, result) in notifications { waiter(result) }
         }
         notePending()
         for report in reports { failures.report(report) }

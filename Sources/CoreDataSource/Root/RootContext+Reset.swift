@@ -19,7 +19,7 @@ extension RootContext {
     }
 
     private func resetOnQueue() -> Result<StoreStartup, DataSourceError> {
-        var ended: (told: [State.Told], reports: [StoreFailure.Report]) = ([], [])
+        var ended: (notifications: [State.Notification], reports: [StoreFailure.Report]) = ([], [])
         let result = Result { () throws(DataSourceError) in
             // While reads wait: a read of the new store must not lay rows over it that were saved before.
             try store.reset {
@@ -28,7 +28,7 @@ extension RootContext {
             }
         }
         state.withLock { $0.log.endReset() }
-        for (waiter, result) in ended.told { waiter(result) }
+        for (waiter, result) in ended.notifications { waiter(result) }
         for report in ended.reports { failures.report(report) }
         didTakeBack()
         if pendingSaveCount > 0 { commitSoon() }

@@ -115,20 +115,20 @@ extension RootContext {
         /// The waiters to notify, with their results; when there are none left, the commit has ended.
         ///
         /// - Returns: The waiters, or whether saves came in meanwhile.
-        mutating func endCommit() -> (told: [Told], isMoreWaiting: Bool?) {
-            let told = takeTold()
-            if !told.isEmpty { return (told, nil) }
+        mutating func endCommit() -> (notifications: [Notification], isMoreWaiting: Bool?) {
+            let notifications = takeNotifications()
+            if !notifications.isEmpty { return (notifications, nil) }
             refusal = nil
             return ([], log.endCommit())
         }
 
-        typealias Told = (waiter: CommitWaiters.Waiter, result: Result<Void, DataSourceError>)
+        typealias Notification = (waiter: CommitWaiters.Waiter, result: Result<Void, DataSourceError>)
 
-        private mutating func takeTold() -> [Told] {
+        private mutating func takeNotifications() -> [Notification] {
             var waiting = waiters
-            let told = waiting.take { $0.isFlush ? flushed($0.number) : outcome($0.number) }
+            let notifications = waiting.take { $0.isFlush ? flushed($0.number) : outcome($0.number) }
             waiters = waiting
-            return told
+            return notifications
         }
 
         // MARK: Ends
@@ -136,16 +136,16 @@ extension RootContext {
         /// Takes back all pending saves, unless a commit is under way.
         ///
         /// - Returns: How many saves were taken back, and the waiters to notify.
-        mutating func discardPending() -> (count: Int, told: [Told])? {
+        mutating func discardPending() -> (count: Int, notifications: [Notification])? {
             guard log.committing == nil else { return nil }
             let numbers = Set(log.pending.map(\.changes.number))
             _ = takeBack(numbers) { _, _ in RootContext.discarded }
             forgetFailure()
-            return (numbers.count, takeTold())
+            return (numbers.count, takeNotifications())
         }
 
         /// The store was emptied: what was pending is lost.
-        mutating func empty() -> (told: [Told], reports: [StoreFailure.Report]) {
+        mutating func empty() -> (notifications: [Notification], reports: [StoreFailure.Report]) {
             let lost = log.empty()
             followed = 0
             forgetFailure()
@@ -154,7 +154,7 @@ extension RootContext {
             let reports = lost.compactMap { save in
                 save.isAwaited ? nil : save.source.map { StoreFailure.Report(.saveRefused, RootContext.storeReset, $0) }
             }
-            return (takeTold(), reports)
+            return (takeNotifications(), reports)
         }
 
         /// Why a save that is based on rows of that state cannot be accepted; nil if it can.

@@ -8,7 +8,8 @@ package final class RootContext: Sendable {
     package let store: any PersistentStore
     /// The store, if rows of a large save can be written to it while its hooks still run.
     let headStartStore: (any HeadStartStore)?
-    /// The store, if it can change any number of rows itself. Others must be told of each row in a store that is shared.
+    /// The store, if it can change any number of rows itself. In a shared store there is none, because others must be notified
+    /// of each row.
     let bulkStore: (any BulkStore)?
     package let layout: ModelLayout
     let state: Guarded<State>
@@ -133,9 +134,9 @@ package final class RootContext: Sendable {
         await withCheckedContinuation { continuation in
             betweenCommits {
                 $0.discardPending()
-            } then: { count, told in
+            } then: { count, notifications in
                 self.didTakeBack()
-                for (waiter, result) in told { waiter(result) }
+                for (waiter, result) in notifications { waiter(result) }
                 continuation.resume(returning: count)
             }
         }

@@ -35,8 +35,8 @@ struct StoreOpening {
         }
     }
 
-    /// - Parameter unbuilt: The indexes that were to be built since the last call; nil if there was none. Set if there are some.
-    /// - Returns: nil if indexes are to be built first, without holding the store.
+    /// - Parameter unbuilt: The indexes that were built since the last call; nil if there was none. Set if some must be built.
+    /// - Returns: nil if indexes must be built first, without holding the store.
     private func open(
         _ registry: Registry, _ unbuilt: inout IndexBuilding?
     ) throws(DataSourceError) -> Result? {

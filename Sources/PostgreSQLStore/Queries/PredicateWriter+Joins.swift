@@ -18,7 +18,7 @@ extension PredicateWriter {
     /// Whether a row has a related row, or has none.
     ///
     /// - Returns: Nil if a server cannot decide that.
-    mutating func relatedTest(_ test: RelatedTest, isNegated: Bool, depth: Int) -> SQLTerm? {
+    mutating func relatedTerm(_ test: RelatedMatcher, isNegated: Bool, depth: Int) -> SQLTerm? {
         let mark = parameters.count
         guard let sources = sources(test.related, nil, depth: depth) else {
             takeBack(to: mark)

@@ -69,8 +69,8 @@ struct PredicateWriter {
     }
 
     private mutating func written(_ predicate: RowPredicate, isNegated: Bool, depth: Int) -> SQLTerm {
-        if !scope.joined.isEmpty, let test = RelatedTest(predicate, scope.joined, layout),
-            let term = relatedTest(test, isNegated: isNegated, depth: depth)
+        if !scope.joined.isEmpty, let test = RelatedMatcher(predicate, scope.joined, layout),
+            let term = relatedTerm(test, isNegated: isNegated, depth: depth)
         {
             return term
         }

@@ -36,11 +36,11 @@ extension StatementReader {
     }
 
     package func explain(_ query: RowQuery) throws(DataSourceError) -> QueryExplanation {
-        guard let table = tables[query.entity] else { return QueryExplanation(text: "", steps: []) }
+        guard let table = tables[query.entity] else { return QueryExplanation(statement: "", steps: []) }
         guard let statement = QueryStatement(query, table, tables) else {
-            return QueryExplanation(text: "", steps: ["READ RELATED ROWS OUTSIDE OF POSTGRESQL"])
+            return QueryExplanation(statement: "", steps: ["READ RELATED ROWS OUTSIDE OF POSTGRESQL"])
         }
-        if statement.isEmpty { return QueryExplanation(text: statement.sql, steps: ["NO ROW CAN MATCH"]) }
-        return QueryExplanation(text: statement.sql, steps: try steps(of: statement) + statement.stepsHere)
+        if statement.isEmpty { return QueryExplanation(statement: statement.sql, steps: ["NO ROW CAN MATCH"]) }
+        return QueryExplanation(statement: statement.sql, steps: try steps(of: statement) + statement.stepsHere)
     }
 }

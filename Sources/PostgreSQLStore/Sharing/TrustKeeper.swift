@@ -5,7 +5,7 @@ internal import RowStore
 final class TrustKeeper: Sendable {
     private struct State {
         var number = 0
-        /// When this member was last known to be heard by the server; nil if that is not known.
+        /// When this member last reached the server, as far as is known; nil if it is not known.
         var beat: ContinuousClock.Instant?
         /// Whether there is a save of which nobody knows whether it is stored.
         var isUnsettled = false
@@ -23,7 +23,7 @@ final class TrustKeeper: Sendable {
         }
     }
 
-    /// The server has heard this member.
+    /// A message of this member has reached the server.
     ///
     /// - Parameter time: When the message was sent.
     func didBeat(at time: ContinuousClock.Instant) { state.withLock { $0.beat = time } }
@@ -31,7 +31,7 @@ final class TrustKeeper: Sendable {
     /// Nothing that was read before is relied on: a connection was lost, or a save was not written as it should have been.
     func end() { state.withLock { $0.number += 1 } }
 
-    /// The connection was lost over which this member is heard.
+    /// The connection by which this member reaches the server was lost.
     func endBeats() {
         state.withLock { state in
             state.beat = nil

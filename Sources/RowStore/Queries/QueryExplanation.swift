@@ -1,7 +1,7 @@
 /// How a store finds the rows of a query.
 public struct QueryExplanation: Sendable, Hashable {
     /// The query in the store's own language, without its values; empty if it has none.
-    public var text: String
+    public var statement: String
     /// What the store does, in its own words.
     public var steps: [String]
 
@@ -9,8 +9,8 @@ public struct QueryExplanation: Sendable, Hashable {
     package static let inMemory = "SCAN rows in memory"
 
     /// Makes an explanation.
-    public init(text: String, steps: [String]) {
-        self.text = text
+    public init(statement: String, steps: [String]) {
+        self.statement = statement
         self.steps = steps
     }
 }

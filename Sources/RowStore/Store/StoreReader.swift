@@ -66,7 +66,7 @@ extension StoreReader {
 
     /// Reports that rows are read in memory.
     public func explain(_ query: RowQuery) throws(DataSourceError) -> QueryExplanation {
-        QueryExplanation(text: "", steps: [QueryExplanation.inMemory])
+        QueryExplanation(statement: "", steps: [QueryExplanation.inMemory])
     }
 
     /// Searches the entity's rows.

@@ -70,7 +70,7 @@ extension TermWriter {
     }
 
     /// Whether the row is among those that have a related row; nil if SQL cannot express it.
-    mutating func term(_ test: RelatedTest, isNegated: Bool, level: Int) -> String? {
+    mutating func term(_ test: RelatedMatcher, isNegated: Bool, level: Int) -> String? {
         guard let (owner, sources) = sources(test.related, isCorrelated: false, column: nil, level) else { return nil }
         let selects = sources.map { "SELECT \($0.end)\($0.sql)" }
         let term = selects.isEmpty ? "0" : "\(owner) IN (\(selects.joined(separator: " UNION ALL ")))"

@@ -68,7 +68,7 @@ struct TermWriter {
         termCount += 1
         guard values.count < valueLimit else { return nil }
         guard level < TermWriter.nestingLimit else { return test(predicate, isNegated: isNegated, level: level) }
-        if let test = RelatedTest(predicate, scope.joined, layout) {
+        if let test = RelatedMatcher(predicate, scope.joined, layout) {
             return term(test, isNegated: isNegated, level: level + 1)
         }
         switch predicate {

@@ -50,9 +50,9 @@ extension Reader: StoreReader {
     }
 
     func explain(_ query: RowQuery) throws(DataSourceError) -> QueryExplanation {
-        guard let table = schema.tables[query.entity] else { return QueryExplanation(text: "", steps: []) }
+        guard let table = schema.tables[query.entity] else { return QueryExplanation(statement: "", steps: []) }
         let sql = QueryStatement(query, table, schema, connection.limits)
-        if sql.isJoinedHere { return QueryExplanation(text: "", steps: ["READ RELATED ROWS OUTSIDE OF SQLITE"]) }
+        if sql.isJoinedHere { return QueryExplanation(statement: "", steps: ["READ RELATED ROWS OUTSIDE OF SQLITE"]) }
         // Its collations must be registered.
         try connection.add(collationsOf: query.sort)
         let steps = try connection.values("EXPLAIN QUERY PLAN " + sql.sql).compactMap { row -> String? in
@@ -60,7 +60,7 @@ extension Reader: StoreReader {
             return step
         }
         return QueryExplanation(
-            text: sql.sql, steps: sql.filter == nil ? steps : steps + ["TEST EACH ROW OUTSIDE OF SQLITE"])
+            statement: sql.sql, steps: sql.filter == nil ? steps : steps + ["TEST EACH ROW OUTSIDE OF SQLITE"])
     }
 
     func row(entity: Int, key: Int64) throws(DataSourceError) -> RowSnapshot? {

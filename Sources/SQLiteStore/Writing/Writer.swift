@@ -122,7 +122,7 @@ final class Writer {
     /// Runs the body in a transaction: in the one in which rows were written ahead, if there is one. If it throws, or cannot be
     /// committed, nothing of it has happened, and of what was written ahead neither.
     func transaction(_ body: () throws(DataSourceError) -> Void) throws(DataSourceError) {
-        // Before it: what does not fit into memory goes to the log at once, and may begin it anew.
+        // Before it: what does not fit into memory goes to the log at once, and may start it again from its beginning.
         try sharing?.turn.take(patience: patience)
         defer { sharing?.turn.release() }
         if ahead == nil { try begin() }

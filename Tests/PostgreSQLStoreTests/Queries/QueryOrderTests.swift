@@ -114,7 +114,7 @@ struct QueryOrderTests {
             .and([.compareKey(.less, 9), .compare(column: TestModel.decimal, .less, .text("1"))]))
         mixed.limit = 1
         let explanation = try PageSource([]).explain(mixed)
-        #expect(explanation.text.hasSuffix(#"WHERE t0."_key" < $1::bigint"#))
+        #expect(explanation.statement.hasSuffix(#"WHERE t0."_key" < $1::bigint"#))
         #expect(
             explanation.steps == [
                 "Seq Scan", "TEST EACH ROW OUTSIDE OF POSTGRESQL BY decimal", "SORT OUTSIDE OF POSTGRESQL",

@@ -90,7 +90,7 @@ struct ServerQueryTests {
                 entity: TestModel.item,
                 predicate: .and([Self.below100, .compare(column: TestModel.integer, .equal, .integer(5))]))
             let explanation = try reader.explain(query)
-            #expect(explanation.text.hasSuffix(#"WHERE t0."integer" = $1::bigint ORDER BY t0."_key""#))
+            #expect(explanation.statement.hasSuffix(#"WHERE t0."integer" = $1::bigint ORDER BY t0."_key""#))
             #expect(explanation.steps.contains { $0.contains("Scan") && $0.contains("Item") })
             #expect(explanation.steps.last == "TEST EACH ROW OUTSIDE OF POSTGRESQL BY decimal")
         }

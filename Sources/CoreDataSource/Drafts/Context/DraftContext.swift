@@ -13,7 +13,7 @@ public final class DraftContext: EditingContext {
     /// The newest saved rows of edited objects, by key; nil for a row that is gone.
     var missed: [Int64: RowSnapshot?] = [:]
     /// The objects whose edits are being saved, by key. They keep their rows until the outcome of the save is known, so that
-    /// edits which are taken back meanwhile can be told from the others.
+    /// edits that are taken back meanwhile can be distinguished from the others.
     var saving: [Int64: ManagedObject] = [:]
     /// The entities of which other saves have deleted objects since the draft has edits: links of the draft may still lead to
     /// them.

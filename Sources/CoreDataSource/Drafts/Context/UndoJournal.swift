@@ -49,7 +49,7 @@ struct UndoJournal {
         open[outer].merge(group) { first, _ in first }
     }
 
-    /// Ends the innermost group, whose changes are to be taken back.
+    /// Ends the innermost group, to take its changes back.
     ///
     /// - Returns: What restores the objects to their state before it.
     mutating func abandonGroup() -> Step { open.popLast() ?? [:] }

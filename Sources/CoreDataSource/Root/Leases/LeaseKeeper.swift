@@ -87,7 +87,7 @@ package final class LeaseKeeper: Sendable {
     private func isTrusted(_ trust: LeaseTrust?, _ isFollowed: (LeaseState, Int) -> Bool) -> Bool {
         guard let trust else { return false }
         let now = ContinuousClock.now
-        // Another container that asks for a lease gets it after that time, even if this one never hears of it.
+        // Another container that asks for a lease gets it after that time, even if this one does not know about it.
         let unanswered = sharing.leaseTimes.answer * 3 / 4
         return state.withLock {
             now < trust.end && $0.isConfirmed(since: now - unanswered) && isFollowed($0, trust.number)

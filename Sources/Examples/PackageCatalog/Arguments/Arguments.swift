@@ -21,7 +21,7 @@ struct Arguments {
 
     static let help = """
         Usage: package-catalog [--input FILE] [OPTIONS]
-               package-catalog list [--section S] [--search TEXT] [--limit N] [OPTIONS]
+               package-catalog list [--section S] [--search STRING] [--limit N] [OPTIONS]
                package-catalog depends NAME [OPTIONS]
                package-catalog rdepends NAME [OPTIONS]
                package-catalog why NAME [OPTIONS]
@@ -35,7 +35,7 @@ struct Arguments {
 
           list                prints what is stored: name, version, architecture, section, summary
           --section S         only packages of this section
-          --search TEXT       only packages with this text in their name or summary
+          --search STRING     only packages with this string in their name or summary
           --limit N           at most N packages
 
           depends NAME        prints what the packages with this name need, and which stored packages meet it

@@ -132,7 +132,7 @@ package struct Join<View: RowView> {
         case .or(let parts): return .or(try resolved(parts, joined, layout))
         case .not(let inner): return .not(try resolved(inner, joined, layout))
         default:
-            guard let test = RelatedTest(predicate, joined, layout) else { return predicate }
+            guard let test = RelatedMatcher(predicate, joined, layout) else { return predicate }
             let members = try members(test.related)
             return test.isNegated ? .not(members) : members
         }

@@ -1,7 +1,7 @@
 /// A test of one joined column, rewritten as a test whether any related row passes.
 ///
 /// It can be evaluated on the related rows first, by any index that they have.
-package struct RelatedTest {
+package struct RelatedMatcher {
     package let related: RelatedRows
     /// Whether a row without such a related row passes.
     package let isNegated: Bool
