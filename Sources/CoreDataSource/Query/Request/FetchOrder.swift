@@ -116,31 +116,3 @@ public struct FetchOrder<Object: ManagedObject>: Sendable, Hashable {
         }
     }
 }
-
-/// An order of strings that the app defines. Make one and keep it: each instance counts as a different order.
-///
-/// The store calls it too, on any thread, so it must be a total order that never changes.
-public struct FetchCollation: Sendable, Hashable {
-    let collation: StringCollation
-
-    /// An order with that comparison, which is called on any thread.
-    public init(_ compare: @escaping @Sendable (String, String) -> ComparisonResult) {
-        collation = StringCollation { compare($0, $1).rawValue }
-    }
-}
-
-/// Where a page of a fetch or a list ended. It stays valid when the object is changed or deleted.
-public struct FetchCursor: Sendable {
-    let stored: StoredRow
-    let layout: EntityLayout
-
-    /// The place of an object, in the order of the request or list that uses the cursor.
-    public init(_ object: ManagedObject) {
-        self.init(stored: StoredRow(key: object.key, row: object.row), layout: object.layout)
-    }
-
-    init(stored: StoredRow, layout: EntityLayout) {
-        self.stored = stored
-        self.layout = layout
-    }
-}

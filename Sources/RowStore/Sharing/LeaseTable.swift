@@ -57,33 +57,3 @@ public struct LeaseTable: Sendable {
         self.tickets = tickets
     }
 }
-
-/// How long leases are kept and waited for.
-public struct LeaseTimes: Sendable {
-    /// The least time that a lease is kept after it was taken; 5 milliseconds by default.
-    public var minimumHold: Duration = .milliseconds(5)
-    /// How long a batch waits for its leases. 10 seconds by default.
-    public var patience: Duration = .seconds(10)
-    /// How long a holder that cannot hand a lease over yet may take to confirm that. After that it counts as stopped; 5 seconds
-    /// by default.
-    public var answer: Duration = .seconds(5)
-
-    /// The usual times.
-    public init() {}
-}
-
-extension ChangeSet {
-    /// Makes sure that no other container has got a lease since the save was made under it.
-    ///
-    /// - Parameter epochs: The epochs of the leases that the container has now, by entity.
-    /// - Throws: `leaseLost`.
-    package func checkLeases(_ epochs: [Int: Int64], _ layout: ModelLayout) throws(DataSourceError) {
-        guard let lost = leases.first(where: { epochs[$0.entity] != $0.epoch }) else { return }
-        let name = layout.entities[lost.entity].name
-        throw DataSourceError(
-            .leaseLost,
-            "This process no longer has the lease of \(name): it was stopped or did not answer for so long that another process got "
-                + "it, or the server has lost its newest commits. Saves that were not in the store yet are refused. Save again.",
-            entityName: name)
-    }
-}

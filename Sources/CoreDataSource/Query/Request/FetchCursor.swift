@@ -1,0 +1,17 @@
+internal import RowStore
+
+/// Where a page of a fetch or a list ended. It stays valid when the object is changed or deleted.
+public struct FetchCursor: Sendable {
+    let stored: StoredRow
+    let layout: EntityLayout
+
+    /// The place of an object, in the order of the request or list that uses the cursor.
+    public init(_ object: ManagedObject) {
+        self.init(stored: StoredRow(key: object.key, row: object.row), layout: object.layout)
+    }
+
+    init(stored: StoredRow, layout: EntityLayout) {
+        self.stored = stored
+        self.layout = layout
+    }
+}

@@ -1,0 +1,6 @@
+/// A string, or an optional string: the Swift types of a string attribute.
+public protocol StringAttribute: AttributeStorable {}
+
+extension String: StringAttribute {}
+
+extension Optional: StringAttribute where Wrapped == String {}

@@ -1,0 +1,42 @@
+/// A fetch request stored with the model.
+public struct FetchRequestTemplate: Sendable, Hashable {
+    /// The name of the request in the model.
+    public var name: String
+    /// The name of the entity that is fetched.
+    public var entityName: String
+    /// A format string, which may contain `$VARIABLES`; nil for all objects.
+    public var predicateFormat: String?
+    /// The result type in the model. The generated function returns objects.
+    public var resultType: ResultType
+    /// The most results; 0 for no limit.
+    public var fetchLimit: Int
+    /// Whether objects of sub-entities are found too.
+    public var includesSubentities: Bool
+
+    /// Makes a request. Arguments that are left out have the defaults of a model file.
+    public init(
+        name: String,
+        entityName: String,
+        predicateFormat: String? = nil,
+        resultType: ResultType = .objects,
+        fetchLimit: Int = 0,
+        includesSubentities: Bool = true
+    ) {
+        self.name = name
+        self.entityName = entityName
+        self.predicateFormat = predicateFormat
+        self.resultType = resultType
+        self.fetchLimit = fetchLimit
+        self.includesSubentities = includesSubentities
+    }
+
+    /// What a fetch returns. The raw value is the number in the file.
+    public enum ResultType: Int, Sendable, Hashable {
+        /// The objects.
+        case objects = 0
+        /// Their ids.
+        case objectIDs = 1
+        /// Their values, by the names of properties.
+        case dictionaries = 2
+    }
+}
