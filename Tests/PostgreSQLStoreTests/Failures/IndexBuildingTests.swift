@@ -27,7 +27,7 @@ struct IndexBuildingTests {
 
     private func found() throws -> [String] { try place.run(valid).compactMap { $0[0] } }
 
-    @Test func aMissingOneIsBuiltWhileOthersHaveTheStore() throws {
+    @Test func aMissingIndexIsBuiltWhileOthersHaveTheStore() throws {
         let other = try place.open(isDirect: true)
         defer { other.close() }
         try openNext().close()
@@ -37,7 +37,7 @@ struct IndexBuildingTests {
     }
 
     /// Somebody reads for long, and the index waits for that: nobody's save waits for the index.
-    @Test func buildingItHoldsUpNoSave() async throws {
+    @Test func buildingAnIndexHoldsUpNoSave() async throws {
         let other = try place.open(isDirect: true)
         defer { other.close() }
         let reader = try place.server.session(database: place.database)
@@ -58,7 +58,7 @@ struct IndexBuildingTests {
     }
 
     /// Somebody else builds: the store opens without it.
-    @Test func oneThatCannotBeBuiltIsLeftOut() throws {
+    @Test func anIndexThatCannotBeBuiltIsLeftOut() throws {
         let other = try place.open(isDirect: true)
         let builder = try place.server.session(database: place.database)
         try builder.run("SELECT pg_advisory_lock(hashtext('coredatasource index'), hashtext('store 1'))")
@@ -70,7 +70,7 @@ struct IndexBuildingTests {
     }
 
     /// A process that died while it built one leaves one that the server keeps up and never uses.
-    @Test(arguments: [true, false]) func anUnfinishedOneIsBuiltAgain(isAlone: Bool) throws {
+    @Test(arguments: [true, false]) func anUnfinishedIndexIsBuiltAgain(isAlone: Bool) throws {
         let other = try place.open(isDirect: true)
         try openNext().close()
         try #require(try found() == names)
