@@ -40,6 +40,34 @@ struct ArticleTests {
         }
     }
 
+    /// The types that an app meets, below `Sources`.
+    private static let types = [
+        "CoreDataSource/Container/PersistentContainer", "CoreDataSource/Container/StoreDescription",
+        "CoreDataSource/Container/StoreLocation", "CoreDataSource/Context/ManagedObjectContext",
+        "CoreDataSource/DataSource/SyncReport", "CoreDataSource/Main/MainContext",
+        "CoreDataSource/Object/ManagedObject", "CoreDataSource/Private/PrivateContext",
+        "CoreDataSource/Private/SaveLevel", "CoreDataSource/Private/SaveReport", "CoreDataSource/Private/SyncDeletion",
+        "CoreDataSource/Private/SyncOperations", "CoreDataSource/Private/SyncOptions",
+        "CoreDataSource/Query/Request/FetchAggregate", "CoreDataSource/Query/Request/FetchAssignment",
+        "CoreDataSource/Query/Request/FetchCursor", "CoreDataSource/Query/Request/FetchRequest",
+        "CoreDataSource/Query/Typed/StringMatching", "CoreDataSource/Read/ReadContext",
+        "RowStore/Store/ResetPolicy", "RowStore/Store/StatementTrace", "RowStore/Store/StoreStartup",
+    ]
+
+    @Test(arguments: types)
+    func theExamplesOfATypeAreCompiled(_ type: String) throws {
+        let file = PackageFiles.root.appending(path: "Sources/\(type).swift")
+        let blocks = try String(contentsOf: file, encoding: .utf8).components(separatedBy: "/// ```swift\n").dropFirst()
+        #expect(!blocks.isEmpty)
+        for block in blocks {
+            let code = try #require(block.components(separatedBy: "/// ```").first)
+                .replacing(/(?m)^ *\/\/\/ ?/, with: "")
+            let wanted = Self.normalized(code)
+            #expect(
+                !wanted.isEmpty && Self.sources.contains { $0.contains(wanted) }, "Not compiled by a test:\n\(code)")
+        }
+    }
+
     @Test(arguments: pages)
     func uncompiledBlocksSayWhy(_ page: URL) throws {
         let text = try String(contentsOf: page, encoding: .utf8)

@@ -17,6 +17,13 @@ package import RowStore
 /// ``close()``. Pending saves are written first.
 public final class PersistentContainer: Sendable {
     /// How a container treats its store.
+    ///
+    /// ```swift
+    /// var configuration = PersistentContainer.Configuration(synchronous: .normal, resetPolicy: .migrate)
+    /// configuration.trace = { statement in print(statement) }
+    /// let container = try await PersistentContainer(
+    ///     model: .contacts, store: .sqlite(url), configuration: configuration)
+    /// ```
     public struct Configuration: Sendable {
         /// When a commit counts as done. `.full` by default: when the disk has it.
         public var synchronous: SynchronousLevel
@@ -56,7 +63,7 @@ public final class PersistentContainer: Sendable {
         /// store in memory runs no statements.
         ///
         /// ```swift
-        /// configuration.trace = { if $0.duration > .milliseconds(50) { logger.notice("\($0)") } }
+        /// configuration.trace = { if $0.duration > .milliseconds(50) { print($0) } }
         /// ```
         ///
         /// **Isolation**: none; it is called on the thread that ran the statement, which may be the main thread, and blocks it.
@@ -194,6 +201,7 @@ public final class PersistentContainer: Sendable {
     ///
     /// - Precondition: It is not called in a hook, in `perform { }` or in `container.read { }`: a reset could wait for those while
     ///   they wait for it.
+    /// - Throws: What ``flush()`` throws.
     public func flushAndWait() throws {
         precondition(
             !QueueExecutor.isAnyCurrent,

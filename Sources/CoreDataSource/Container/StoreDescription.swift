@@ -1,4 +1,10 @@
 /// One of several stores of an app: its name, its entities, where it is, and how it is treated.
+///
+/// ```swift
+/// let description = StoreDescription(name: "contacts", location: .sqlite(url), databaseKey: userID)
+/// let stores = await PersistentContainer.open([description], model: .contacts)
+/// let container = try stores.container(named: "contacts")
+/// ```
 public struct StoreDescription: Sendable {
     /// The app's name for the store. It is not part of the file.
     public var name: String

@@ -1,6 +1,12 @@
 public import Foundation
 
 /// Where a container keeps its rows.
+///
+/// ```swift
+/// let file = StoreLocation.sqlite(url)
+/// let shared = StoreLocation.sqlite(url, sharing: .processes)
+/// let memory = StoreLocation.inMemory
+/// ```
 public struct StoreLocation: Sendable, Hashable {
     package let url: URL?
     /// A custom store.

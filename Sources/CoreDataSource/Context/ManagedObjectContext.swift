@@ -2,6 +2,12 @@ internal import RowStore
 
 /// A scratch pad for managed objects, with every way to read them.
 ///
+/// ```swift
+/// func adultNames(in context: ManagedObjectContext) throws -> [String] {
+///     try context.fetch(ContactEntity.self, where: \.age >= 18, order: [.ascending(\.name)]).map(\.name)
+/// }
+/// ```
+///
 /// There are four kinds: the ``MainContext`` that the user interface reads, the ``PrivateContext`` of a data source, in which
 /// objects are edited, the ``DraftContext`` of a ``Draft``, whose edits may be thrown away, and the ``ReadContext`` of
 /// ``PersistentContainer/read(_:)``, which sees one state of all rows.

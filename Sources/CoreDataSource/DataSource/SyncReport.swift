@@ -1,4 +1,9 @@
 /// What a sync did, or would do.
+///
+/// ```swift
+/// let sync = try await contacts.sync(serverList)
+/// print("\(sync.inserted) new, \(sync.updated) changed, \(sync.unchanged) the same, \(sync.deleted) gone")
+/// ```
 public struct SyncReport: Sendable, Hashable {
     /// The values in the list.
     public var read = 0

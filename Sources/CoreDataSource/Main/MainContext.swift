@@ -3,6 +3,12 @@ internal import RowStore
 
 /// The context for the user interface: objects on the main actor, which follow every save.
 ///
+/// ```swift
+/// let contact = try container.main.first(ContactEntity.self, where: \.uid, equals: "1")
+/// try await contacts.add(Contact(uid: "1", name: "Guan Yunchang"))
+/// print(contact?.name ?? "none")  // Guan Yunchang
+/// ```
+///
 /// It cannot write: objects are edited in the private context of the data source that owns them. A fetch reads the store at
 /// once, and includes saves that are not committed yet. Fetched objects show newer values as soon as main has merged the save
 /// that made them.

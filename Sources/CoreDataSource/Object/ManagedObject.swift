@@ -2,6 +2,15 @@ internal import RowStore
 
 /// An object of the graph, as one context sees it.
 ///
+/// ```swift
+/// let id = try await contacts.perform { context in
+///     let contact = try context.insert(ContactEntity.self)
+///     contact.uid = "4"
+///     return contact.objectID
+/// }
+/// let contact = try contacts.main.object(ContactEntity.self, id: id)
+/// ```
+///
 /// An object belongs to the context that it came from and stays there: it is not `Sendable`, and the compiler does not let it
 /// leave a hook or `perform`. Pass plain values and ``ManagedObjectID``s between contexts.
 ///

@@ -2,6 +2,13 @@ internal import RowStore
 
 /// The context of one data source, in which its objects are inserted, edited and deleted.
 ///
+/// ```swift
+/// try await contacts.perform { context in
+///     try context.delete(ContactEntity.self, where: \.age < 18)
+///     for contact in try context.fetch(ContactEntity.self) { contact.isFavorite = true }
+/// }
+/// ```
+///
 /// Hooks and `perform` get it. Everything that happens in one call of `add` or one `perform` is one save: it is shown and
 /// stored as a whole or not at all. Edits are checked against the model when the save is made, and a save that fails leaves the
 /// context unchanged. Objects of other data sources' entities can be read here, but not edited.
@@ -108,7 +115,7 @@ public final class PrivateContext: EditingContext {
     /// Gives every object that matches the same values.
     ///
     /// ```swift
-    /// try context.update(Message.self, where: !\.isRead, set: [.set(\.isRead, true)])
+    /// try context.update(ContactEntity.self, where: \.age >= 30, set: [.set(\.isFavorite, true)])
     /// ```
     ///
     /// - Parameters:

@@ -1,4 +1,9 @@
 /// How far a save must get before a call returns.
+///
+/// ```swift
+/// try await contacts.add(Contact(uid: "4", name: "Zhao Yun"), waitFor: .main)
+/// try await container.flush()
+/// ```
 public struct SaveLevel: Sendable, Hashable {
     private let rawValue: Int
 

@@ -1,6 +1,13 @@
 internal import RowStore
 
 /// What a save changed.
+///
+/// ```swift
+/// let report = try await contacts.add([
+///     Contact(uid: "3", name: "Guan Ping"), Contact(uid: "4", name: "Zhao Yun"),
+/// ])
+/// print("\(report.inserted) new, \(report.updated) changed")
+/// ```
 public struct SaveReport: Sendable, Hashable {
     /// Objects that are new.
     public var inserted: Int

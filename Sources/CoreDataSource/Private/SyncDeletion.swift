@@ -1,4 +1,9 @@
 /// Whether a sync deletes the objects that the list lacks.
+///
+/// ```swift
+/// try await contacts.sync(onePage, deleting: .none)
+/// try await contacts.sync(serverList, deleting: .atMost(0.5))
+/// ```
 public struct SyncDeletion: Sendable, Hashable {
     /// The greatest share of the objects in scope that may be deleted, from 0 to 1.
     let share: Double

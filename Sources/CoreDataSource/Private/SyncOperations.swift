@@ -1,4 +1,8 @@
 /// What a sync may do to objects.
+///
+/// ```swift
+/// try await contacts.sync(serverList, operations: [.insert, .update])
+/// ```
 public struct SyncOperations: OptionSet, Sendable, Hashable {
     public let rawValue: Int
 

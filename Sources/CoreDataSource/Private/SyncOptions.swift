@@ -1,4 +1,9 @@
 /// Exceptions to the guards of a sync, and additions to its report.
+///
+/// ```swift
+/// let sync = try await contacts.sync([], options: [.allowsEmpty, .reportsIDs])
+/// print(sync.ids?.deleted ?? [])
+/// ```
 public struct SyncOptions: OptionSet, Sendable, Hashable {
     public let rawValue: Int
 

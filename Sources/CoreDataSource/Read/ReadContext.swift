@@ -1,5 +1,11 @@
 /// The context of ``PersistentContainer/read(_:)``: one state of all rows, which no later save changes.
 ///
+/// ```swift
+/// let (count, names) = try await container.read { context in
+///     (try context.count(ContactEntity.self), try context.values(FetchRequest<ContactEntity>(), \.name))
+/// }
+/// ```
+///
 /// **Isolation**: the call that gets it.
 public final class ReadContext: ManagedObjectContext {
     deinit {

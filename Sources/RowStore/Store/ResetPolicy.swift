@@ -1,5 +1,11 @@
 /// What to do with a store that was made for another model or database key.
 ///
+/// ```swift
+/// let container = try await PersistentContainer(
+///     model: .contacts, store: .sqlite(url), databaseKey: "1",
+///     configuration: .init(resetPolicy: .migrate(otherwise: .standard)))
+/// ```
+///
 /// The key of a data source covers only its rows: with every policy except ``fail``, a change of that key alone drops only
 /// those rows.
 ///

@@ -1,4 +1,8 @@
 /// A statement that a store ran, with its duration and its number of rows.
+///
+/// ```swift
+/// configuration.trace = { if $0.duration > .milliseconds(50) { print($0) } }
+/// ```
 public struct StatementTrace: Sendable, Hashable, CustomStringConvertible {
     /// The SQL, with placeholders `?1`, `?2` ... for values. If values are traced, they are shown instead, except lists, which
     /// show as NULL.

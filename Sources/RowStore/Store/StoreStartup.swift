@@ -1,6 +1,14 @@
 public import Foundation
 
 /// The result of opening a store.
+///
+/// ```swift
+/// let startup = container.startup
+/// if startup.isReset {
+///     print(
+///         "\(startup.reason): \(startup.rowsDropped) objects dropped, backup: \(startup.backup?.path ?? "none")")
+/// }
+/// ```
 public struct StoreStartup: Sendable, Hashable {
     /// Why the store was made, kept or reset.
     public var reason: Reason

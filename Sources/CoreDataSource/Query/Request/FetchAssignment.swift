@@ -1,6 +1,10 @@
 internal import RowStore
 
 /// A value for one attribute of every object of an update.
+///
+/// ```swift
+/// try await contacts.update(ContactEntity.self, where: \.age >= 30, set: [.set(\.isFavorite, true)])
+/// ```
 public struct FetchAssignment<Object: ManagedObject>: Sendable {
     /// The column and its new value, if the key path leads to an attribute.
     let keyPath: any PartialKeyPath<Object> & Sendable

@@ -1,6 +1,12 @@
 internal import RowStore
 
 /// Where a page of a fetch or a list ended. It stays valid when the object is changed or deleted.
+///
+/// ```swift
+/// let page = try contacts.fetch(request)
+/// request.after = page.last.map { FetchCursor($0) }
+/// let next = try contacts.fetch(request)
+/// ```
 public struct FetchCursor: Sendable {
     let stored: StoredRow
     let layout: EntityLayout

@@ -28,7 +28,7 @@ public struct FetchRequest<Object: ManagedObject>: Sendable {
     /// the first object needs them.
     ///
     /// ```swift
-    /// request.prefetch = [\.thread, \.labels]
+    /// request.prefetch = [\.group]
     /// ```
     public var prefetch: [any PartialKeyPath<Object> & Sendable] = []
     /// Whether objects of sub-entities are included.

@@ -1,6 +1,10 @@
 internal import RowStore
 
 /// How strings are compared.
+///
+/// ```swift
+/// let named: FetchPredicate<ContactEntity> = .contains(\.name, "guan", [.caseInsensitive, .diacriticInsensitive])
+/// ```
 public struct StringMatching: OptionSet, Sendable, Hashable {
     public let rawValue: Int
 

@@ -1,0 +1,173 @@
+import CoreDataSource
+import Foundation
+import TestSupport
+import Testing
+
+func adultNames(in context: ManagedObjectContext) throws -> [String] {
+    try context.fetch(ContactEntity.self, where: \.age >= 18, order: [.ascending(\.name)]).map(\.name)
+}
+
+/// The examples in the doc comments of the types that an app meets.
+@MainActor
+struct CommentSnippets {
+    private let directory: TemporaryDirectory
+    private var url: URL { directory.url.appending(component: "contacts.sqlite") }
+
+    init() throws {
+        directory = try TemporaryDirectory()
+    }
+
+    @Test nonisolated func aContainerIsOpenedAnywhere() async throws {
+        let url = await url
+        let container = try await PersistentContainer(model: .contacts, store: .sqlite(url), databaseKey: "1000")
+        print(container.startup.reason)
+        let contacts = try await container.dataSource(ContactDataSource.self)
+        #expect(try await contacts.count(ContactEntity.self) == 0)
+        try await container.close()
+    }
+
+    @Test func aRequestHasPages() async throws {
+        try await withContacts { _, contacts in
+            var request = FetchRequest(ContactEntity.self, where: \.age >= 18)
+            request.order = [.ascending(\.name, [.caseInsensitive, .numeric])]
+            request.limit = 50
+            let page = try contacts.fetch(request)
+            request.after = page.last.map { FetchCursor($0) }
+            let next = try contacts.fetch(request)
+            #expect(page.count == 2 && next.isEmpty)
+            request.after = nil
+            request.prefetch = [\.group]
+            #expect(try contacts.fetch(request).count == 2)
+        }
+    }
+
+    @Test func aStoreIsInAFileOrInMemory() async throws {
+        let file = StoreLocation.sqlite(url)
+        let shared = StoreLocation.sqlite(url, sharing: .processes)
+        let memory = StoreLocation.inMemory
+        for location in [file, shared, memory] {
+            try await PersistentContainer(model: .contacts, store: location).close()
+        }
+        #expect(FileManager.default.fileExists(atPath: url.path))
+    }
+
+    @Test func aDescriptionOpensAStore() async throws {
+        let userID = "7"
+        let description = StoreDescription(name: "contacts", location: .sqlite(url), databaseKey: userID)
+        let stores = await PersistentContainer.open([description], model: .contacts)
+        let container = try stores.container(named: "contacts")
+        #expect(container.startup.reason == .firstLaunch)
+        try await stores.close()
+    }
+
+    @Test func aConfigurationTracesStatements() async throws {
+        var configuration = PersistentContainer.Configuration(synchronous: .normal, resetPolicy: .migrate)
+        configuration.trace = { statement in print(statement) }
+        let container = try await PersistentContainer(
+            model: .contacts, store: .sqlite(url), configuration: configuration)
+        #expect(container.startup.reason == .firstLaunch)
+        try await container.close()
+    }
+
+    @Test func slowStatementsAreTraced() async throws {
+        var configuration = PersistentContainer.Configuration()
+        configuration.trace = { if $0.duration > .milliseconds(50) { print($0) } }
+        #expect(configuration.trace != nil)
+    }
+
+    @Test func everyContextReads() async throws {
+        try await withContacts { container, contacts in
+            let names = ["Guan Yu", "Zhang Fei"]
+            let onMain = try adultNames(in: container.main)
+            let besideWriters = try await container.read { try adultNames(in: $0) }
+            let inBatch = try await contacts.perform { try adultNames(in: $0) }
+            #expect(onMain == names && besideWriters == names && inBatch == names)
+        }
+    }
+
+    @Test func anObjectOfMainFollowsSaves() async throws {
+        try await withContacts { container, contacts in
+            let contact = try container.main.first(ContactEntity.self, where: \.uid, equals: "1")
+            try await contacts.add(Contact(uid: "1", name: "Guan Yunchang"))
+            print(contact?.name ?? "none")  // Guan Yunchang
+            #expect(contact?.name == "Guan Yunchang")
+        }
+    }
+
+    @Test func aPrivateContextEdits() async throws {
+        try await withContacts { container, contacts in
+            try await contacts.perform { context in
+                try context.delete(ContactEntity.self, where: \.age < 18)
+                for contact in try context.fetch(ContactEntity.self) { contact.isFavorite = true }
+            }
+            #expect(try contacts.fetch(ContactEntity.self).map(\.isFavorite) == [true, true])
+            let count = try await contacts.perform { context in
+                try context.update(ContactEntity.self, where: \.age >= 30, set: [.set(\.isFavorite, true)])
+            }
+            #expect(count == 1)
+        }
+    }
+
+    @Test func aReadSeesOneState() async throws {
+        try await withContacts { container, _ in
+            let (count, names) = try await container.read { context in
+                (try context.count(ContactEntity.self), try context.values(FetchRequest<ContactEntity>(), \.name))
+            }
+            #expect(names.count == count)
+        }
+    }
+
+    @Test func anIDLeadsToTheObjectOfAnotherContext() async throws {
+        try await withContacts { _, contacts in
+            let id = try await contacts.perform { context in
+                let contact = try context.insert(ContactEntity.self)
+                contact.uid = "4"
+                return contact.objectID
+            }
+            let contact = try contacts.main.object(ContactEntity.self, id: id)
+            #expect(contact?.uid == "4")
+        }
+    }
+
+    @Test func aSaveReportsItsCounts() async throws {
+        try await withContacts { _, contacts in
+            let report = try await contacts.add([
+                Contact(uid: "3", name: "Guan Ping"), Contact(uid: "4", name: "Zhao Yun"),
+            ])
+            print("\(report.inserted) new, \(report.updated) changed")
+            #expect(report == SaveReport(inserted: 1, updated: 1))
+        }
+    }
+
+    @Test func aSyncIsRestricted() async throws {
+        try await withContacts { _, contacts in
+            let onePage = [Contact(uid: "1", name: "Guan Yu")]
+            let serverList = onePage + [Contact(uid: "2", name: "Zhang Fei")]
+            try await contacts.sync(onePage, deleting: .none)
+            try await contacts.sync(serverList, deleting: .atMost(0.5))
+            #expect(try contacts.count(ContactEntity.self) == 2)
+            try await contacts.sync(serverList, operations: [.insert, .update])
+            let sync = try await contacts.sync([], options: [.allowsEmpty, .reportsIDs])
+            print(sync.ids?.deleted ?? [])
+            #expect(sync.ids?.deleted.count == 2)
+        }
+    }
+
+    @Test func aSyncReportsItsCounts() async throws {
+        try await withContacts { _, contacts in
+            let serverList = [Contact(uid: "1", name: "Guan Yunchang")]
+            let sync = try await contacts.sync(serverList)
+            print("\(sync.inserted) new, \(sync.updated) changed, \(sync.unchanged) the same, \(sync.deleted) gone")
+            #expect(sync.updated == 1 && sync.deleted == 2)
+        }
+    }
+
+    @Test func stringsAreMatchedWithoutCaseAndMarks() async throws {
+        try await withContacts { _, contacts in
+            let named: FetchPredicate<ContactEntity> = .contains(
+                \.name, "guan", [.caseInsensitive, .diacriticInsensitive])
+            let found = try contacts.fetch(ContactEntity.self, where: named, order: [.ascending(\.name)])
+            #expect(found.map(\.name) == ["Guan Ping", "Guan Yu"])
+        }
+    }
+}
