@@ -43,6 +43,8 @@ extension PersistentContainer {
     }
 
     /// Reads in the background once, as ``read(_:)`` does.
+    ///
+    /// - Throws: What the work throws, what the store throws, and `CancellationError` if the task is cancelled.
     @discardableResult
     public func performBackgroundTask<Result: Sendable>(
         _ work: @Sendable (ReadContext) throws -> Result

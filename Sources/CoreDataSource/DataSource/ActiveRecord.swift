@@ -16,11 +16,15 @@ extension ManagedObject: ActiveRecord {}
 
 extension ActiveRecord {
     /// Inserts a new object with the default values of the model, as ``EditingContext/insert(_:)``.
+    ///
+    /// - Throws: `entityNotOwned`, `abstractEntity`, `unknownEntity`, `keysExhausted`.
     public static func create(in context: EditingContext) throws -> Self {
         try context.insert(Self.self)
     }
 
     /// The first object that matches, or nil, as ``ManagedObjectContext/first(_:where:order:)``.
+    ///
+    /// - Throws: What ``ManagedObjectContext/fetch(_:)`` throws.
     public static func first(
         in context: ManagedObjectContext, where predicate: FetchPredicate<Self>? = nil, order: [FetchOrder<Self>] = []
     ) throws -> Self? {
@@ -29,6 +33,8 @@ extension ActiveRecord {
 
     /// The objects that match, as
     /// ``ManagedObjectContext/fetch(_:where:order:limit:offset:)-(_,_,[FetchOrder<Object>],_,_)``.
+    ///
+    /// - Throws: What ``ManagedObjectContext/fetch(_:)`` throws.
     public static func all(
         in context: ManagedObjectContext, where predicate: FetchPredicate<Self>? = nil, order: [FetchOrder<Self>] = []
     ) throws -> [Self] {
@@ -36,6 +42,8 @@ extension ActiveRecord {
     }
 
     /// How many objects match, as ``ManagedObjectContext/count(_:where:)``.
+    ///
+    /// - Throws: What ``ManagedObjectContext/fetch(_:)`` throws.
     public static func count(
         in context: ManagedObjectContext, where predicate: FetchPredicate<Self>? = nil
     ) throws -> Int {
@@ -45,6 +53,7 @@ extension ActiveRecord {
     /// Deletes the objects that match, as ``PrivateContext/delete(_:where:)``.
     ///
     /// - Returns: How many objects were deleted.
+    /// - Throws: `entityNotOwned`, and what ``ManagedObjectContext/fetch(_:)`` throws.
     @discardableResult
     public static func removeAll(
         in context: PrivateContext, where predicate: FetchPredicate<Self>? = nil

@@ -9,6 +9,8 @@ internal import RowStore
 /// ```
 extension AnyDataSource {
     /// Blocks until the work has run in the private context and its rows are in the store, as ``performAndWait(_:)`` does.
+    ///
+    /// - Throws: What the work throws; nothing has happened then. Otherwise what `add` throws.
     @discardableResult
     public nonisolated func writeSync(
         _ work: @Sendable (PrivateContext) throws -> Void

@@ -18,6 +18,8 @@ extension AnyDataSource {
     /// You can call it on the main thread, because private contexts never wait for main. When it returns, fetches and objects
     /// of main show the save; lists show it when the main actor is free. Calling it inside a private context or
     /// `container.read` is a programmer error and traps.
+    ///
+    /// - Throws: What the work throws; nothing has happened then. Otherwise what `add` throws.
     @discardableResult
     public nonisolated func performAndWait<Result: Sendable>(
         _ work: @Sendable (PrivateContext) throws -> Result

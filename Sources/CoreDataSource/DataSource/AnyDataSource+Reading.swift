@@ -3,6 +3,9 @@ public import Foundation
 /// The most frequent reading verbs of ``main``, and values from any thread.
 extension AnyDataSource {
     /// The objects of a request, as ``ManagedObjectContext/fetch(_:)`` of ``main``.
+    ///
+    /// - Throws: `unknownEntity`, `unknownAttribute`, `invalidPredicate`, `invalidRequest`, `unsupportedQuery`,
+    ///   `predicateFailed`, and what the store throws.
     public func fetch<Object: ManagedObject>(_ request: FetchRequest<Object>) throws -> [Object] {
         try main.fetch(request)
     }
@@ -20,6 +23,7 @@ extension AnyDataSource {
     ///   - order: What to sort by, the most significant first. Objects that compare equal come in the order of creation.
     ///   - limit: The most objects; nil, the default, for all.
     ///   - offset: How many objects to skip; 0 by default.
+    /// - Throws: What ``ManagedObjectContext/fetch(_:)`` throws.
     public func fetch<Object: ManagedObject>(
         _ type: Object.Type, where predicate: FetchPredicate<Object>? = nil, order: [FetchOrder<Object>] = [],
         limit: Int? = nil, offset: Int = 0
@@ -35,6 +39,7 @@ extension AnyDataSource {
     ///   - order: Sort descriptors, the most significant first; see ``FetchOrder/init(_:)``.
     ///   - limit: The most objects; nil, the default, for all.
     ///   - offset: How many objects to skip; 0 by default.
+    /// - Throws: What ``ManagedObjectContext/fetch(_:)`` throws.
     @_disfavoredOverload
     public func fetch<Object: ManagedObject>(
         _ type: Object.Type, where predicate: FetchPredicate<Object>? = nil, order: [SortDescriptor<Object>],
@@ -48,6 +53,7 @@ extension AnyDataSource {
     /// - Parameters:
     ///   - type: The class of the objects.
     ///   - predicate: Which objects; nil, the default, for all.
+    /// - Throws: What ``ManagedObjectContext/fetch(_:)`` throws.
     public func count<Object: ManagedObject>(
         _ type: Object.Type, where predicate: FetchPredicate<Object>? = nil
     ) throws -> Int {

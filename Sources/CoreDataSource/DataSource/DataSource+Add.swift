@@ -27,6 +27,8 @@ extension DataSource {
     }
 
     /// Adds one value.
+    ///
+    /// - Throws: What a hook throws; `validationFailed`, `uniquenessViolated`, `entityNotOwned`; what the store throws.
     @_disfavoredOverload
     @discardableResult
     public nonisolated func add(_ value: Value, waitFor level: SaveLevel = .store) async throws -> SaveReport {
@@ -59,6 +61,8 @@ extension DataSource {
     }
 
     /// Deletes the object of one value.
+    ///
+    /// - Throws: What a hook throws; `entityNotOwned`; what the store throws.
     @_disfavoredOverload
     @discardableResult
     public nonisolated func delete(_ value: Value, waitFor level: SaveLevel = .store) async throws -> SaveReport {

@@ -10,6 +10,7 @@ extension Int64: AttributeStorable {}
 extension Int: AttributeStorable {}
 
 extension AttributeStorable where Self: FixedWidthInteger {
+    /// The value of a column of an object; zero if there is none. A stored value that the type cannot hold is reported.
     public static func read(from object: ManagedObject, at column: Int) -> Self {
         object.check(column, .integer, Self.self)
         let value = object.row.integer(column)

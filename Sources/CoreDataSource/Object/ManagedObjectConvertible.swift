@@ -18,5 +18,7 @@ public protocol ManagedObjectConvertible: Sendable {
     associatedtype Object: ManagedObject
 
     /// Copies the values that are needed.
+    ///
+    /// - Throws: Any error; the fetch throws it.
     init(_ object: Object) throws
 }

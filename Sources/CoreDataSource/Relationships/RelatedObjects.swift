@@ -46,6 +46,7 @@ public struct RelatedObjects<Object: ManagedObject> {
     /// The objects in an order; those that compare equal come in the order of their creation.
     ///
     /// - Complexity: O(n log n) in the number of objects, and one query for those that are not registered.
+    /// - Throws: `unknownAttribute`, `invalidPredicate` for an order without a column, and what the store throws.
     public func sorted(by order: [FetchOrder<Object>]) throws -> [Object] {
         let objects: [Object] = owner.relatedList(at: index)
         guard let context = owner.context, !objects.isEmpty else { return objects }

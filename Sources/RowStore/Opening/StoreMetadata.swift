@@ -113,6 +113,8 @@ extension StoreMetadata: Codable {
     }
 
     /// Writes a flat dictionary of strings and integers.
+    ///
+    /// - Throws: What the encoder throws.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: Name.self)
         for (name, value) in rows {

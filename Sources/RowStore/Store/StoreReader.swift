@@ -32,6 +32,7 @@ public protocol StoreReader {
     /// How the rows of a query would be found, to find out why it is slow. By default it says that rows are read in memory.
     ///
     /// - Parameter query: Which rows.
+    /// - Throws: What ``forEachRow(_:_:)`` throws.
     func explain(_ query: RowQuery) throws(DataSourceError) -> QueryExplanation
 
     /// The row with that key, or nil. By default the entity's rows are searched.
@@ -39,6 +40,7 @@ public protocol StoreReader {
     /// - Parameters:
     ///   - entity: The entity's place in ``ModelLayout/entities``.
     ///   - key: The row's key.
+    /// - Throws: What ``forEachRow(_:_:)`` throws.
     func row(entity: Int, key: Int64) throws(DataSourceError) -> RowSnapshot?
 
     /// The row whose columns of one uniqueness constraint have the values, or nil. A null value matches nothing, and strings
@@ -48,6 +50,7 @@ public protocol StoreReader {
     ///   - entity: The entity's place in ``ModelLayout/entities``.
     ///   - constraint: The constraint's place in ``EntityLayout/constraints``.
     ///   - values: One for each of its columns.
+    /// - Throws: What ``forEachRow(_:_:)`` throws.
     func row(entity: Int, constraint: Int, values: [RowValue]) throws(DataSourceError) -> StoredRow?
 }
 
@@ -56,6 +59,8 @@ extension StoreReader {
     public var position: Int64 { 0 }
 
     /// Reads all rows that match.
+    ///
+    /// - Throws: What `forEachRow` throws.
     public func count(_ query: RowQuery) throws(DataSourceError) -> Int {
         var query = query.unlimited
         (query.sort, query.isOrdered) = ([], false)
@@ -64,12 +69,14 @@ extension StoreReader {
         return count
     }
 
-    /// Reports that rows are read in memory.
+    /// Reports that rows are read in memory. It never throws.
     public func explain(_ query: RowQuery) throws(DataSourceError) -> QueryExplanation {
         QueryExplanation(statement: "", steps: [QueryExplanation.inMemory])
     }
 
     /// Searches the entity's rows.
+    ///
+    /// - Throws: What `forEachRow` throws.
     public func row(entity: Int, key: Int64) throws(DataSourceError) -> RowSnapshot? {
         try rows(RowQuery(entity: entity, predicate: .compareKey(.equal, key))).first?.row
     }

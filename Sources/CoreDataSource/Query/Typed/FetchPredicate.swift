@@ -113,6 +113,8 @@ public struct FetchPredicate<Object: ManagedObject>: Sendable, Hashable {
     }
 
     /// Makes a predicate from a format string, with its arguments in an array.
+    ///
+    /// - Throws: `unreadablePredicate`, with the line and the column.
     public init(format: String, arguments: [(any Sendable)?]) throws {
         tree = try PredicateTree(format: format, arguments: arguments)
     }
