@@ -143,7 +143,7 @@ import Testing
         #expect(try rowCount() == 3)
     }
 
-    @Test func whereThereIsNoStoreNoneIsMade() async throws {
+    @Test func aResetWithoutAStoreMakesNone() async throws {
         for words in [[], ["--if-needed"], ["--backup", "old"]] {
             let outcome = try await reset(words)
             #expect(outcome.status == 0)

@@ -23,7 +23,7 @@ struct HeadStartPromises {
 
     /// Rows may still be on their way when the save is made.
     @Test(arguments: TestedStore.takingHeadStarts)
-    func whatComesAfterItsEndIsNotWrittenAhead(kind: TestedStore) throws {
+    func rowsAfterTheEndOfAHeadStartAreNotWrittenAhead(kind: TestedStore) throws {
         try kind.withHeadStartStore { store in
             let (all, headStart) = (rows(1...400), HeadStart())
             #expect(store.write(items(all.prefix(300)), ahead: headStart))

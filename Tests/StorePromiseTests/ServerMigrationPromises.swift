@@ -57,7 +57,7 @@ struct ServerMigrationPromises {
     }
 
     /// A view over the tables would be gone, without a word.
-    @Test func whatOthersHaveAddedIsNotDestroyed() throws {
+    @Test func aMigrationDoesNotDestroyWhatOthersHaveAdded() throws {
         let count = AttributeDescription(name: "count", type: .integer64, isOptional: true)
         let new = ManagedObjectModel.shop(
             EntityDescription.item([count, AttributeDescription(name: "x", type: .string, isOptional: true)]))

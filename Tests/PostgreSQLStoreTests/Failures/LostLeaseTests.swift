@@ -77,7 +77,7 @@ struct LostLeaseTests {
     }
 
     /// A process that was halted in the middle of a transaction has rows in it that others wait for.
-    @Test func whatALostMemberHasOpenIsEnded() throws {
+    @Test func theTransactionOfALostMemberIsEnded() throws {
         let place = try FailurePlace()
         let (store, other) = (try place.open(isDirect: true), try place.open(isDirect: true))
         _ = try lease(store)

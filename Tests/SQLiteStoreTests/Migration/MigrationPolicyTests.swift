@@ -92,7 +92,7 @@ struct MigrationPolicyTests {
         #expect(try migrate(try folder(), MigrationPolicyTests.model, key: "2").startup.rowsDropped == 3)
     }
 
-    @Test func whereOnlyTheKeyOfADataSourceChangedItsRowsGo() throws {
+    @Test func aChangedKeyOfADataSourceDropsItsRows() throws {
         let startup = try migrate(try folder(), MigrationPolicyTests.model, keys: ["Tag": "1"]).startup
         #expect(startup.reason == .sourceKeysChanged(entities: ["Tag"]))
         #expect(startup.entitiesReset == ["Tag"] && startup.rowsDropped == 1 && startup.migration == nil)

@@ -43,7 +43,7 @@ struct DestroyTests {
         #expect(folder.names == ["test.store.lock"])
     }
 
-    @Test func whereThereIsNoStoreNoFileIsMade() throws {
+    @Test func destroyingAStoreThatIsNotThereMakesNoFile() throws {
         let folder = try TemporaryFolder()
         try SQLiteStore.destroy(folder.store, removesBackups: true)
         #expect(folder.names == [])

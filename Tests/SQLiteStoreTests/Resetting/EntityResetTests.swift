@@ -208,7 +208,7 @@ struct EntityResetTests {
             try SQLiteStore.forecast(options(folder, model, keys: ["Capital": "7"]), countsRows: true).rowsDropped == 4)
     }
 
-    @Test func whereEveryEntityChangedTheWholeStoreGoes() throws {
+    @Test func aChangeOfEveryEntityDropsTheWholeStore() throws {
         let folder = try TemporaryFolder()
         try fill(folder)
         let store = try SQLiteStore.open(

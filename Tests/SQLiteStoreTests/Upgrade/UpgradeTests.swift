@@ -31,7 +31,7 @@ struct UpgradeTests {
         #expect(try opened("UPDATE Person SET passport = NULL").contents.links == links)
     }
 
-    @Test func whereSeveralHaveTheSamePartnerTheLowestKeyHasIt() throws {
+    @Test func aPartnerOfSeveralObjectsStaysWithTheLowestKey() throws {
         let found = try opened(
             "UPDATE Person SET passport = NULL", "UPDATE Passport SET owner = 10 WHERE _key IN (9, 15)",
             "UPDATE Passport SET owner = NULL WHERE _key NOT IN (9, 15)")

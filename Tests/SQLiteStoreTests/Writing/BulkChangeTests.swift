@@ -77,7 +77,7 @@ struct BulkChangeTests {
         }
     }
 
-    @Test func whatCannotBeDoneForAllIsDoneForNone() throws {
+    @Test func aBulkChangeThatFailsForOneRowChangesNone() throws {
         try withItems { store, folder in
             let change = BulkChange([ending(in: 3)], values: [TestModel.code: .text("same")])
             #expect(code { _ = try store.make(change) } == .uniquenessViolated)
