@@ -19,7 +19,7 @@ public final class MainContext: ManagedObjectContext {
     private let prepare: @MainActor @Sendable (_ registersObjects: Bool) -> Void
     /// Brings registered objects up to the newest save.
     private let merge: @MainActor @Sendable () -> Void
-    private let tables = MainTables()
+    private let tables: MainTables
 
     @MainActor
     init(
@@ -28,6 +28,7 @@ public final class MainContext: ManagedObjectContext {
     ) {
         self.prepare = prepare
         self.merge = merge
+        tables = MainTables()
         super.init(stack, stack.root.rows)
         tables.all = bindings.map(\.objects)
     }

@@ -1,5 +1,7 @@
 import CoreDataSource
+import Foundation
 import ManagedModel
+import TestSupport
 import Testing
 
 /// Attributes that have to be unique and have a default value, which every new object has for a moment.
@@ -88,6 +90,33 @@ struct DefaultedKeyTests {
             }
         }
         #expect(error?.code == .uniquenessViolated)
+    }
+
+    /// After a fetch of all rows the store is not asked for what the index lacks.
+    @Test func anObjectIsFoundByItsKeyAfterAnEditWasTakenBack() async throws {
+        let directory = try TemporaryDirectory()
+        let store = StoreLocation.sqlite(directory.url.appending(path: "items.sqlite"))
+        let first = try await PersistentContainer(model: model, store: store)
+        try await first.dataSource(ItemSource.self).perform { context in
+            let item = try context.insert(DefaultedItem.self)
+            (item.code, item.kind, item.number) = ("stored", 1, 1)
+        }
+        try await first.close()
+        let container = try await PersistentContainer(model: model, store: store)
+        let items = try container.dataSource(ItemSource.self)
+        await #expect(throws: CancellationError.self) {
+            try await items.perform { context in
+                for item in try context.fetch(DefaultedItem.self) { item.code = "edited" }
+                #expect(try context.first(DefaultedItem.self, where: \.code, equals: "other") == nil)
+                throw CancellationError()
+            }
+        }
+        let number = try await items.perform { context in
+            try context.findOrInsert(DefaultedItem.self, where: \.code, equals: "stored").number
+        }
+        #expect(number == 1)
+        #expect(try items.count(DefaultedItem.self) == 1)
+        try await container.close()
     }
 
     private func container() async throws -> PersistentContainer {

@@ -30,6 +30,19 @@ struct ChangeEncodingTests {
         #expect(read.entities.first?.inserted.last?.row.text(TestModel.text).count == 1000)
     }
 
+    /// An edit in place would write its bytes over the head of the row, which says how long the row is.
+    @Test func bytesThatBeginInTheHeadOfARowAreRefused() throws {
+        let encoding = ChangeEncoding(TestModel.layout)
+        var words = try #require(encoding.words(save(1, 16)))
+        let entity = try #require(TestModel.layout.entities.first { $0.columns.indices.contains(TestModel.text) })
+        let slot = UInt64(RowSnapshot.headWords(entity.columns.count)) << 32 | 16
+        let place = try #require(words.firstIndex(of: slot))
+        words[place] = 1 << 32 | 16
+        #expect(words.withUnsafeBufferPointer(encoding.changes) == nil)
+        words[place] = slot
+        #expect(words.withUnsafeBufferPointer(encoding.changes) != nil)
+    }
+
     /// All rows were copied before they were found to be too large: 4 GB here.
     @Test func changesThatAreTooLargeAreNotCopied() {
         let changes = save(4096, 1 << 20)
