@@ -11,7 +11,8 @@ internal import RowStore
 public struct SaveReport: Sendable, Hashable {
     /// Objects that are new.
     public var inserted: Int
-    /// Objects that have at least one value that differs from before.
+    /// Objects that have at least one value that differs from before. An object of which only links in a join
+    /// table changed is not counted.
     public var updated: Int
     /// Objects that are gone.
     public var deleted: Int
