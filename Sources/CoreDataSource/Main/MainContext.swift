@@ -1,4 +1,3 @@
-internal import Foundation
 internal import RowStore
 
 /// The context for the user interface: objects on the main actor, which follow every save.
@@ -36,11 +35,7 @@ public final class MainContext: ManagedObjectContext {
     deinit {
         // The last reference to a container may go anywhere, while main follows a relationship of an object that it holds.
         let tables = tables
-        if Thread.isMainThread {
-            MainActor.assumeIsolated { tables.empty() }
-        } else {
-            Task { @MainActor in tables.empty() }
-        }
+        Task { @MainActor in tables.empty() }
     }
 
     override var reportsReadFailures: Bool { owner == nil }
