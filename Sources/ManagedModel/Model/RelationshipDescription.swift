@@ -59,6 +59,7 @@ public struct RelationshipDescription: Sendable, Hashable {
         renamingIdentifier: String? = nil,
         userInfo: [String: String] = [:]
     ) {
+        self.maximumCount = maximumCount ?? (isToMany ? 0 : 1)
         self.name = name
         self.destinationName = destinationName
         self.inverseName = inverseName
@@ -67,7 +68,6 @@ public struct RelationshipDescription: Sendable, Hashable {
         self.isOptional = isOptional
         self.isTransient = isTransient
         self.minimumCount = minimumCount
-        self.maximumCount = maximumCount ?? (isToMany ? 0 : 1)
         self.deleteRule = deleteRule
         self.versionHashModifier = versionHashModifier
         self.renamingIdentifier = renamingIdentifier

@@ -21,7 +21,8 @@ public struct ModelError: Error, Sendable, Hashable {
     public struct Code: Sendable, Hashable, CustomStringConvertible {
         public let description: String
 
-        private init(_ description: String) {
+        /// Makes a kind, of a name that no other kind has.
+        public init(_ description: String) {
             self.description = description
         }
 

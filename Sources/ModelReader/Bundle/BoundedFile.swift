@@ -1,3 +1,4 @@
+internal import ManagedModel
 internal import Foundation
 
 /// Reads files from outside: only regular files, and only up to a limit.

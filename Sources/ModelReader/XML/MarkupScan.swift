@@ -1,3 +1,4 @@
+internal import ManagedModel
 internal import Foundation
 
 /// Looks at the bytes of a file before the XML parser does, and refuses what no model file contains: declarations, encodings

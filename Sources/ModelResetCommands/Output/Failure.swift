@@ -1,3 +1,4 @@
+internal import ManagedModel
 internal import CommandLineWords
 internal import Foundation
 internal import ModelReader
