@@ -22,6 +22,7 @@
 @_exported public import struct RowStore.LeaseEpoch
 @_exported public import struct RowStore.LeaseTable
 @_exported public import struct RowStore.LeaseTimes
+@_exported public import struct RowStore.LeaseTrust
 @_exported public import class RowStore.ModelLayout
 @_exported public import protocol RowStore.PersistentStore
 @_exported public import struct RowStore.QueryExplanation
