@@ -24,19 +24,30 @@ public struct StoreFailure: Sendable {
         public static let writeFailed = Kind(rawValue: "writeFailed")
         /// Something is wrong in the store itself, such as a checkpoint that keeps failing or a value that cannot be read.
         public static let store = Kind(rawValue: "store")
+        /// A batch runs for long while another process waits for the lease of its data source. It is reported once per batch.
+        public static let batchHoldsLease = Kind(rawValue: "batchHoldsLease")
     }
 
     /// The kind of the failure.
     public let kind: Kind
     /// What happened, and what to do.
     public let error: DataSourceError
-    /// The class name of the data source that made the save; nil if no save is involved.
+    /// The class name of the data source that made the save or runs the batch; nil if there is none.
     public let dataSourceName: String?
 
     init(_ kind: Kind, _ error: DataSourceError, dataSourceName: String?) {
         self.kind = kind
         self.error = error
         self.dataSourceName = dataSourceName
+    }
+
+    init(_ batch: LongBatch) {
+        let seconds = (ContinuousClock.now - batch.begin) / .seconds(1)
+        let error = DataSourceError(
+            .batchHoldsLease,
+            "A batch of \(batch.source) has run for \((seconds * 10).rounded() / 10) s, and another process waits for its lease. Keep "
+                + "batches short in shared stores: a call that waits too long throws ownedElsewhere.")
+        self.init(.batchHoldsLease, error, dataSourceName: batch.source)
     }
 
     /// A failure, with the data source that made the save.

@@ -70,7 +70,9 @@ extension RootContext {
     }
 }
 
-extension RootContext: LeaseKeeperDelegate {}
+extension RootContext: LeaseKeeperDelegate {
+    func report(_ failure: StoreFailure) { failures.report(failure) }
+}
 
 extension RootContext.State {
     fileprivate mutating func take(_ event: FeedEvent, _ block: PendingBlock?) {

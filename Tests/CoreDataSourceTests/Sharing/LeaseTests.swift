@@ -88,6 +88,31 @@ struct LeaseTests {
         }
     }
 
+    /// The process that waits knows who makes it wait; the one that holds the lease learns it here.
+    @Test(arguments: SharedPlace.Kind.all)
+    func aBatchThatOthersWaitForIsReportedOnce(kind: SharedPlace.Kind) async throws {
+        var watchful = LeaseTimes()
+        watchful.answer = .zero
+        let place = try SharedPlace(kind)
+        let one = try place.open(times: watchful)
+        let other = try place.open()
+        let mine = try one.dataSource(ContactDataSource.self)
+        let theirs = try other.dataSource(ContactDataSource.self)
+        let failures = one.failures
+        let waiting = try await mine.perform { _ in
+            let waiting = Task.detached { try await theirs.add(contactList(0..<1)) }
+            let first = try waitHere { await nextLongBatch(failures) }
+            #expect(first?.dataSourceName == "ContactDataSource")
+            #expect(first?.error.code == .batchHoldsLease)
+            #expect(first?.description.contains("A batch of ContactDataSource has run for ") ?? false)
+            return waiting
+        }
+        #expect(try await waiting.value == SaveReport(inserted: 1))
+        try await one.close()
+        try await other.close()
+        #expect(await nextLongBatch(failures)?.description == nil)
+    }
+
     /// The holder of a lease does not answer for so long that another one takes it.
     @Test(arguments: SharedPlace.Kind.all)
     func savesUnderALostLeaseAreRefused(kind: SharedPlace.Kind) async throws {
@@ -183,6 +208,12 @@ struct LeaseTests {
             }
         }
     }
+}
+
+/// The next report of a batch that others wait for; nil once the container is closed.
+private nonisolated func nextLongBatch(_ failures: AsyncStream<StoreFailure>) async -> StoreFailure? {
+    for await failure in failures where failure.kind == .batchHoldsLease { return failure }
+    return nil
 }
 
 /// Blocks until the work is done. For work of another container in the middle of a batch.

@@ -37,7 +37,7 @@ package final class LeaseKeeper: Sendable {
     ///
     /// - Throws: `ownedElsewhere` if another container does not hand one over in time; what the store throws.
     func use(_ entities: LeaseSet, for source: String) throws(DataSourceError) -> LeaseUse {
-        if let use = state.withLock({ $0.use(entities.entities) }) { return use }
+        if let use = state.withLock({ $0.use(entities.entities, for: source) }) { return use }
         let end = ContinuousClock.now + sharing.leaseTimes.patience
         var isAnotherTry = false
         while true {
@@ -46,7 +46,7 @@ package final class LeaseKeeper: Sendable {
             if isAnotherTry { doubt() }
             isAnotherTry = true
             let (ticket, table) = try sharing.takeLeases(entities.entities, for: source)
-            let wait = LeaseWait(entities.entities, ticket: ticket)
+            let wait = LeaseWait(entities.entities, for: source, ticket: ticket)
             state.withLock { state in
                 state.add(wait)
                 state.take(table, own: sharing.member.number, asked: generation, at: asked)
@@ -194,6 +194,7 @@ package final class LeaseKeeper: Sendable {
     private func handOver() {
         let step = state.withLock { $0.nextStep(at: .now, sharing.leaseTimes) }
         if !step.unanswered.isEmpty { answer(step.unanswered) }
+        for batch in step.longBatches { delegate?.report(StoreFailure(batch)) }
         guard !step.leaving.isEmpty, let delegate else { return stop(step.delay) }
         delegate.flush { _ in self.queue.async { self.release(step.leaving, delegate) } }
     }

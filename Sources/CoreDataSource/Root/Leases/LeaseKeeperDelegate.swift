@@ -12,4 +12,7 @@ protocol LeaseKeeperDelegate: AnyObject, Sendable {
 
     /// Whether saves are pending that were made under the lease of one of those entities.
     func hasPendingSaves(of entities: Set<Int>) -> Bool
+
+    /// Reports what no call can throw.
+    func report(_ failure: StoreFailure)
 }

@@ -28,6 +28,8 @@ package struct LeaseState {
         let since: ContinuousClock.Instant
         /// How many batches use it.
         var users = 0
+        /// The batch that uses it, or the first of several; nil once it was reported that others wait for it.
+        var batch: LongBatch?
         /// Whether it is being handed over, so that no batch may use it.
         var isLeaving = false
         /// The ``LeaseTrust/number`` under which the saves of its earlier holders were taken in; nil if they were not.
@@ -39,16 +41,18 @@ package struct LeaseState {
     // MARK: Batches
 
     /// Lets a batch use leases, if they are all here and no other container waits for one.
-    package mutating func use(_ entities: [Int]) -> LeaseUse? {
+    package mutating func use(_ entities: [Int], for source: String = "") -> LeaseUse? {
         for entity in entities {
             guard let lease = held[entity], !lease.isLeaving, !asked.contains(entity) else { return nil }
         }
-        return begin(entities)
+        return begin(entities, for: source)
     }
 
-    private mutating func begin(_ entities: [Int]) -> LeaseUse {
+    private mutating func begin(_ entities: [Int], for source: String) -> LeaseUse {
+        let batch = LongBatch(source: source, begin: .now)
         let epochs = entities.compactMap { entity -> LeaseEpoch? in
             guard let epoch = held[entity]?.epoch else { return nil }
+            if held[entity]?.users == 0 { held[entity]?.batch = batch }
             held[entity]?.users += 1
             return LeaseEpoch(entity: entity, epoch: epoch)
         }
@@ -129,7 +133,7 @@ package struct LeaseState {
             // A lease that was given and taken away again must be requested again.
             let isLost = leases.contains { $0 == nil }
             if !isLost, leases.contains(where: { $0?.isLeaving ?? false }) { continue }
-            wait.end(isLost ? nil : begin(wait.entities))
+            wait.end(isLost ? nil : begin(wait.entities, for: wait.source))
             waits.removeAll { $0 === wait }
         }
     }
@@ -218,6 +222,8 @@ package struct LeaseState {
         var leaving: [Int] = []
         /// Tickets of others that have waited too long for a sign that they are known.
         var unanswered: [Int64] = []
+        /// The batches that these tickets wait for, each only once.
+        var longBatches: [LongBatch] = []
         /// When to check again; nil to wait for a change.
         var delay: Duration?
     }
@@ -241,9 +247,21 @@ package struct LeaseState {
             } else {
                 step.unanswered.append(ticket)
                 unanswered[ticket] = nil
+                step.longBatches += takeLongBatches(ticket)
             }
         }
         return step
+    }
+
+    private mutating func takeLongBatches(_ ticket: Int64) -> [LongBatch] {
+        let entities = table.tickets.first { $0.number == ticket }?.entities ?? []
+        var batches: [LongBatch] = []
+        for entity in entities {
+            guard let lease = held[entity], lease.users > 0, let batch = lease.batch else { continue }
+            batches.append(batch)
+            for entity in held.keys where held[entity]?.batch == batch { held[entity]?.batch = nil }
+        }
+        return batches
     }
 
     /// The part of these leases that may be given away now; the rest is kept.
