@@ -18,6 +18,8 @@ package struct PostgreSQLOptions: Sendable {
     package var migrationProgress: (@Sendable (MigrationProgress) -> Void)?
     /// How long leases are kept and waited for.
     package var leaseTimes = LeaseTimes()
+    /// Whether the server is asked for notifications; false for tests of servers that have none.
+    package var isNotified = true
     /// How long an answer of the server may take.
     package var patience = Duration.seconds(60)
     /// How long to ask for the outcome of a transaction whose answer was lost.

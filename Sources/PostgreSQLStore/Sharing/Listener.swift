@@ -7,7 +7,7 @@ internal import Synchronization
 /// Listens for the saves of others, and reports regularly that this member lives: a thread with a connection of its own.
 ///
 /// A notification only says that there may be news. Without any, the store is checked after each beat, so that a server which
-/// does not pass notifications on works as well, only slower.
+/// does not pass notifications on works as well, only slower. A server that refuses to send them is checked more often.
 final class Listener: Sendable {
     private struct State {
         var handler: (@Sendable () -> Void)?
@@ -69,19 +69,20 @@ final class Listener: Sendable {
 
     private func run() {
         var connection: Connection?
+        var isNotified = false
         var nextBeat = ContinuousClock.now
         var pause = Duration.milliseconds(100)
         while !isEnding.load(ordering: .sequentiallyConsistent) {
             do throws(DataSourceError) {
                 if let connection {
-                    try listen(on: connection, until: nextBeat)
+                    try listen(on: connection, until: nextBeat, isNotified)
                     // No matter how often it is called meanwhile.
                     if ContinuousClock.now >= nextBeat {
                         try beat(connection)
                         nextBeat = .now + .milliseconds(Members.beat)
                     }
                 } else {
-                    connection = try connected()
+                    (connection, isNotified) = try connected()
                     nextBeat = .now + .milliseconds(Members.beat)
                     pause = .milliseconds(100)
                     note(nil)
@@ -100,14 +101,17 @@ final class Listener: Sendable {
         trust.endBeats()
     }
 
-    private func connected() throws(DataSourceError) -> Connection {
+    private func connected() throws(DataSourceError) -> (Connection, isNotified: Bool) {
         let connection = try Connection(options.target)
-        // Servers that have no notifications are checked after each beat.
-        do throws(DataSourceError) { try connection.run("LISTEN \(schema.channel.quoted)") } catch {
-            if !connection.isUsable { throw error }
+        var isNotified = options.isNotified
+        if isNotified {
+            do throws(DataSourceError) { try connection.run("LISTEN \(schema.channel.quoted)") } catch {
+                if !connection.isUsable { throw error }
+                isNotified = false
+            }
         }
         try beat(connection)
-        return connection
+        return (connection, isNotified)
     }
 
     private func beat(_ connection: Connection) throws(DataSourceError) {
@@ -118,15 +122,16 @@ final class Listener: Sendable {
         trust.didBeat(at: sent)
     }
 
-    /// Waits for a notification, but at most until the next beat, after which the store is checked, too.
+    /// Waits for a notification, but at most until the next beat, after which the store is checked, too; without notifications,
+    /// only a moment.
     private func listen(
-        on connection: Connection, until nextBeat: ContinuousClock.Instant
+        on connection: Connection, until nextBeat: ContinuousClock.Instant, _ isNotified: Bool
     ) throws(DataSourceError) {
-        let remaining = max(.zero, nextBeat - .now) / .milliseconds(1)
-        wait(connection.socket, Int32(remaining.rounded(.up)))
+        let remaining = Int32((max(.zero, nextBeat - .now) / .milliseconds(1)).rounded(.up))
+        wait(connection.socket, isNotified ? remaining : min(remaining, Members.look))
         if isEnding.load(ordering: .sequentiallyConsistent) { return }
         let isCalled = try connection.takeNotifications()
-        if isCalled || ContinuousClock.now >= nextBeat { call() }
+        if isCalled || !isNotified || ContinuousClock.now >= nextBeat { call() }
     }
 
     /// Waits until there is something to read, or the end.

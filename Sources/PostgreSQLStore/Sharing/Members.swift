@@ -25,6 +25,8 @@ struct Members {
     /// How often a member reports, and how long without a report until it counts as ended, in milliseconds.
     static let beat: Int32 = 1500
     static let silence: Int64 = 6000
+    /// How often a member looks for saves on a server that sends no notifications, in milliseconds.
+    static let look: Int32 = 250
     /// How long ended members are remembered, to name who made a save, and to settle a save after a long sleep.
     private static let (memory, memoryOfSaves) = ("1 hour", "30 days")
 
