@@ -168,7 +168,7 @@ let package = Package(
         .executableTarget(
             name: "benchmarks",
             dependencies: [
-                "CoreDataSource", "SQLiteStore", "RawSQLite", "TestSupport",
+                "CoreDataSource", "RowStore", "SQLiteStore", "RawSQLite", "TestSupport",
                 .target(name: "RawPostgreSQL", condition: .when(traits: ["PostgreSQL"])),
                 .target(name: "PostgreSQLStore", condition: .when(traits: ["PostgreSQL"])),
             ],
