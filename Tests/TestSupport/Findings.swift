@@ -4,12 +4,14 @@ internal import Synchronization
 package final class Findings: Sendable {
     package enum Count: String, Sendable, CaseIterable {
         // What was tried.
-        case kills, images, faults, schedules, reads, blocked
+        case kills, stops, images, faults, schedules, reads, blocked
         // What came of it.
         case acknowledged, lost, half, stale, refused, hangs, traps
 
         /// Whether it is told even if there is none.
-        fileprivate var isOutcome: Bool { ![.kills, .images, .faults, .schedules, .reads, .blocked].contains(self) }
+        fileprivate var isOutcome: Bool {
+            ![.kills, .stops, .images, .faults, .schedules, .reads, .blocked].contains(self)
+        }
     }
 
     private struct State {

@@ -5,6 +5,10 @@ struct FeedReplay {
     private let layout: ModelLayout
     private var position: Int64
     private var rows: [Int: [Int64: RowSnapshot]] = [:]
+    /// How often each text was written to a record that one process alone writes.
+    private var attempts: [String: Int] = [:]
+    /// How many positions there were.
+    private(set) var commits: Int64 = 0
 
     init(_ layout: ModelLayout, after position: Int64) {
         self.layout = layout
@@ -24,6 +28,7 @@ struct FeedReplay {
                 }
                 for entity in changes.entities { take(entity, report) }
             }
+            commits += news.position - position
             position = news.position
             if news.foundOutsideWrites { report("a write from outside was found") }
             if !news.isMore { return }
@@ -46,12 +51,28 @@ struct FeedReplay {
         for row in changes.updated {
             expect(row.key, row.previous)
             known[row.key] = row.row
+            countAttempt(row.row, entity)
         }
         for row in changes.inserted {
             expect(row.key, nil)
             known[row.key] = row.row
+            countAttempt(row.row, entity)
         }
         rows[changes.entity] = known
+    }
+
+    private mutating func countAttempt(_ row: RowSnapshot, _ entity: EntityLayout) {
+        let columns = ["key", "text"].compactMap(entity.column(named:))
+        guard columns.count == 2, row.text(columns[0]).hasPrefix(SharingChild.ownKey("")) else { return }
+        attempts[row.text(columns[1]), default: 0] += 1
+    }
+
+    /// - Parameter report: Called with each attempt that is not there exactly once, or is there although it was refused.
+    func check(_ told: (saved: [String], refused: [String]), _ report: (String) -> Void) {
+        for text in told.saved where attempts[text] != 1 {
+            report("the feed has the acknowledged save \(text) \(attempts[text] ?? 0) times")
+        }
+        for text in told.refused where attempts[text] != nil { report("the feed has the refused save \(text)") }
     }
 
     private func values(_ row: RowSnapshot, _ entity: EntityLayout) -> [RowValue] {

@@ -17,9 +17,10 @@ final class SharingProcess {
         self.counts = counts
         child = try ChildProcess(["sharing", place.description, "\(number)"]) { line in
             guard let line else { return stream.continuation.finish() }
-            let words = line.split(separator: " ", maxSplits: 1)
+            let words = line.split(separator: " ")
             switch words.first {
-            case "saved": counts.note(Int64(words[1]) ?? 0)
+            case "saved": counts.note(Int64(words[1]) ?? 0, String(words[2]))
+            case "refused": counts.note(refused: String(words[1]))
             case "failed": findings.violation("process \(number): \(line)", .refused)
             default: stream.continuation.yield(String(line))
             }
@@ -31,6 +32,13 @@ final class SharingProcess {
     func send(_ line: String) { child.send(line: line) }
     func kill() { child.send(signal: SIGKILL) }
 
+    /// Stops it for a time, as a machine that sleeps does.
+    func stop(for time: Duration) async throws {
+        child.send(signal: SIGSTOP)
+        defer { child.send(signal: SIGCONT) }
+        try await Task.sleep(for: time)
+    }
+
     /// The next line that is an answer; nil once the process has ended.
     func answer() async -> String? {
         for await answer in answers { return answer }
@@ -40,12 +48,36 @@ final class SharingProcess {
     /// The newest of its own saves that it was told of.
     var acknowledged: Int64 { counts.newest }
     func takeAcknowledgedCount() -> Int { counts.takeCount() }
+    /// What it was told of its attempts since the last call.
+    func takeAttempts() -> (saved: [String], refused: [String]) { counts.takeAttempts() }
 }
 
 private final class SharingCounts: Sendable {
-    private let state = Mutex((newest: Int64(0), count: 0))
+    private struct State {
+        var newest: Int64 = 0
+        var count = 0
+        var attempts: (saved: [String], refused: [String]) = ([], [])
+    }
 
-    func note(_ number: Int64) { state.withLock { $0 = (max($0.newest, number), $0.count + 1) } }
+    private let state = Mutex(State())
+
+    func note(_ number: Int64, _ text: String) {
+        state.withLock { state in
+            state.newest = max(state.newest, number)
+            state.count += 1
+            state.attempts.saved.append(text)
+        }
+    }
+
+    func note(refused text: String) { state.withLock { $0.attempts.refused.append(text) } }
+
+    func takeAttempts() -> (saved: [String], refused: [String]) {
+        state.withLock { state in
+            defer { state.attempts = ([], []) }
+            return state.attempts
+        }
+    }
+
     var newest: Int64 { state.withLock { $0.newest } }
     func takeCount() -> Int {
         state.withLock { state in

@@ -13,6 +13,9 @@ final class SharingProcesses {
     private var replay: FeedReplay
     private let findings: Findings
     private let watchdog: Watchdog
+    /// What processes were told that have ended.
+    private var told: (saved: [String], refused: [String]) = ([], [])
+    private var askedSaves = 0
 
     /// - Parameter suite: The name of the suite, for the watchdog.
     init(
@@ -28,6 +31,8 @@ final class SharingProcesses {
     /// Makes each process save so often.
     func begin(_ saveCount: Int, _ random: inout SeededRandom, _ moment: String) {
         watchdog.note(suite, moment)
+        // Random ones of three tasks, and those of its own record.
+        askedSaves += children.count * (3 * saveCount + max(1, saveCount / 4))
         for child in children { child.send("go \(saveCount) \(random.next() >> 20)") }
     }
 
@@ -42,7 +47,19 @@ final class SharingProcesses {
 
     /// Starts a process in the place of one that has ended.
     func replace(_ index: Int, by number: Int) async throws {
+        let attempts = children[index].takeAttempts()
+        told = (told.saved + attempts.saved, told.refused + attempts.refused)
         children[index] = try await SharingProcess(place, number, findings)
+    }
+
+    /// Stops a process for longer than others wait for a lease that it has, in every fifth round.
+    ///
+    /// - Parameter killed: The place of a process that is killed.
+    func stopSome(_ round: Int, but killed: Int? = nil, _ random: inout SeededRandom) async throws {
+        let index = random.next(below: children.count)
+        guard round % 5 == 2, index != killed else { return }
+        try await children[index].stop(for: .seconds(8))
+        findings.count(.stops)
     }
 
     /// Compares what all processes show with the rows of the store, and these with the replayed feed.
@@ -61,7 +78,11 @@ final class SharingProcesses {
             findings.expect(answer == "same", "process \(child.number): \(answer), \(moment)", .stale)
             findings.count(.acknowledged, child.takeAcknowledgedCount())
             try expectSaves(child)
+            let attempts = child.takeAttempts()
+            told = (told.saved + attempts.saved, told.refused + attempts.refused)
         }
+        replay.check(told) { self.findings.violation("\($0), \(moment)", .lost) }
+        told = ([], [])
         let reader = try makeReader()
         for (index, table) in RecordFile.tables.enumerated() {
             let isSame = Set(try reader.records(index)) == replay.records(table)
@@ -74,6 +95,8 @@ final class SharingProcesses {
         for child in children { child.send("quit") }
         for child in children { _ = await child.answer() }
         follower.close()
+        findings.figure("saves asked for", askedSaves)
+        findings.figure("commits", replay.commits)
         findings.figure("rounds of \(children.count) processes", rounds)
         watchdog.note(suite, nil)
     }

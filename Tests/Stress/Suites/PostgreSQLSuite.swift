@@ -47,6 +47,7 @@ final class PostgreSQLSuite {
             let moment = "round \(round), seed \(seed)"
             shared.begin(saveCount, &random, moment)
             try await disturb(server, proxy, random.branch(UInt64(round)))
+            try await shared.stopSome(round, &random)
             await shared.waitUntilDone(moment)
             let reader = try place(server.port).reader()
             try await shared.check(moment, { reader }) { child in

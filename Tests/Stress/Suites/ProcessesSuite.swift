@@ -44,6 +44,7 @@ final class ProcessesSuite {
                 shared.children[killed].kill()
                 findings.count(.kills)
             }
+            try await shared.stopSome(round, but: killed, &random)
             await shared.waitUntilDone(but: killed, moment)
             if let killed {
                 let child = shared.children[killed]

@@ -9,7 +9,7 @@ import TestSupport
 ///
 /// For each line `go COUNT SEED` it makes so many saves from each of three tasks and says `done`; for `check` it says `same` once
 /// all that it shows is what the file has, or what is not; for `quit` it closes the store. Of each save of its own record it says
-/// `saved NUMBER`, of one that failed `failed ERROR`.
+/// `saved NUMBER TEXT`, of each attempt at it that was refused `refused TEXT`, of one that failed `failed ERROR`.
 @MainActor
 struct SharingChild {
     private let place: SharedPlace
@@ -24,7 +24,7 @@ struct SharingChild {
     }
 
     /// The key of the blue record that one process alone writes.
-    nonisolated static func ownKey(_ number: Int) -> String { "own/\(number)" }
+    nonisolated static func ownKey(_ number: some CustomStringConvertible) -> String { "own/\(number)" }
 
     func run() async throws {
         let container = try place.open()
@@ -65,16 +65,30 @@ struct SharingChild {
             let (number, blue) = (number, keepers[2])
             group.addTask {
                 for step in 1...Int64(max(1, count / 4)) {
-                    let own = RecordData(key: Self.ownKey(number), task: Int32(number), revision: revision + step)
-                    await Self.attempt {
-                        try await blue.put([own])
-                    } onSuccess: {
-                        say("saved \(revision + step)")
-                    }
+                    await Self.saveOwn(number, revision + step, blue)
                 }
             }
         }
         return revision + Int64(max(1, count / 4))
+    }
+
+    /// Each attempt has a text of its own, which the feed has once or not at all.
+    private nonisolated static func saveOwn(_ number: Int, _ revision: Int64, _ blue: any RecordKeeper) async {
+        var own = RecordData(key: ownKey(number), task: Int32(number), revision: revision)
+        var attempts = 0
+        await attempt {
+            attempts += 1
+            let text = "\(number)/\(revision)/\(attempts)"
+            own.text = text
+            do {
+                try await blue.put([own])
+                say("saved \(revision) \(text)")
+            } catch {
+                // It may be there after all.
+                if (error as? DataSourceError)?.code != .outcomeUnknown { say("refused \(text)") }
+                throw error
+            }
+        }
     }
 
     private nonisolated static func save(
@@ -99,15 +113,12 @@ struct SharingChild {
         }
     }
 
-    private nonisolated static func attempt(
-        _ body: () async throws -> Void, onSuccess: () -> Void = {}
-    ) async {
+    private nonisolated static func attempt(_ body: () async throws -> Void) async {
         // On a machine with much else to do, another process may keep the file longer than a save waits for it. A server
         // may be away for a while; what it did not write is tried again.
         for attempt in 1... {
             do {
-                try await body()
-                return onSuccess()
+                return try await body()
             } catch let error as DataSourceError where mayBeTriedAgain(error) && attempt < 200 {
                 try? await Task.sleep(for: .milliseconds(error.code == .storeBusy ? 0 : 20))
             } catch {
