@@ -132,8 +132,8 @@ import Testing
     private func draw() -> Drawn {
         let drawn = (0..<Int.random(in: 1...8, using: &random)).map { _ in GraphOperation(&random) }
         var next = shown
-        var deleted: [(kind: String, key: String)] = []
-        let operations = drawn.filter { $0.apply(to: &next, &deleted) }
+        var deleted: [GraphReference.Name] = []
+        let operations = drawn.filter { $0.apply(to: &next, &deleted, from: shown) }
         let refusal = next.delete(deleted)
         return Drawn(
             operations: operations, isPoisoned: Int.random(in: 0..<10, using: &random) == 0, next: next,
@@ -185,7 +185,8 @@ import Testing
             failing.withLock { $0 = 0..<0 }
             try? await container.close()
             try reopen()
-            let found = try GraphReference(container.main)
+            var found = try GraphReference(container.main)
+            found.dangling = Set(try container.lostLinks())
             shown = found.compacted.differences(from: drawn.next.compacted).isEmpty ? drawn.next : shown
         } catch let error as DataSourceError {
             let isExpected = [.deletionDenied, .validationFailed].contains(error.code) == (drawn.refusal != nil)

@@ -2,20 +2,30 @@ import CoreDataSource
 
 /// What a graph is to be, as dictionaries: the model that the random operations are compared with.
 struct GraphReference: Equatable {
-    var topics: Set<String> = []
-    var persons: Set<String> = []
-    var letters: Set<String> = []
-    var labels: Set<String> = []
-    var folders: Set<String> = []
-    var attachments: Set<String> = []
-    var passports: Set<String> = []
-    var cats: Set<String> = []
+    enum Kind: String, CaseIterable {
+        case topic, letter, person, label, folder, attachment, passport, cat, dog, station, tour
+    }
+
+    /// Which object that is.
+    struct Name: Hashable {
+        let kind: Kind
+        let key: String
+
+        init(_ kind: Kind, _ key: String) { (self.kind, self.key) = (kind, key) }
+    }
+
+    /// The keys of each kind.
+    var objects: [String: Set<String>] = [:]
 
     var topic: [String: String] = [:]
     var author: [String: String] = [:]
     var reader: [String: String] = [:]
     var holder: [String: String] = [:]
+    /// Of each animal, as "Cat 3".
     var keeper: [String: String] = [:]
+    /// The animal, as "Cat 3", that each dog chases.
+    var chased: [String: String] = [:]
+    var place: [String: String] = [:]
     var parent: [String: String] = [:]
     var spouse: [String: String] = [:]
     var friends: [String: Set<String>] = [:]
@@ -25,12 +35,57 @@ struct GraphReference: Equatable {
     /// The attachments of each letter, in their order.
     var attached: [String: [String]] = [:]
 
+    /// The stations of each tour, in their order.
+    var stops: [String: [String]] = [:]
+    /// The tours of each station, in their order.
+    var tours: [String: [String]] = [:]
+    /// The stations of each tour that nobody knows the tours of, in their order.
+    var detours: [String: [String]] = [:]
+    /// The links that No Action left to what is gone, as "Cat 3.keeper".
+    var dangling: Set<String> = []
+
     enum Refusal: Equatable {
         case denied
         case invalid
     }
 
+    func keys(_ kind: Kind) -> Set<String> { objects[kind.rawValue] ?? [] }
+
+    mutating func insert(_ name: Name) { objects[name.kind.rawValue, default: []].insert(name.key) }
+
+    /// The animals, as "Cat 3".
+    private var animals: Set<String> {
+        Set(keys(.cat).map { "Cat \($0)" }).union(keys(.dog).map { "Dog \($0)" })
+    }
+
     // MARK: Links
+
+    mutating func keep(_ animal: String, by person: String?) {
+        keeper[animal] = person
+        dangling.remove("\(animal).keeper")
+    }
+
+    mutating func put(_ letter: String, at station: String?) {
+        place[letter] = station
+        dangling.remove("Letter \(letter).place")
+    }
+
+    mutating func stop(_ tour: String, at station: String, _ isStop: Bool) {
+        stops[tour, default: []].change(station, isIn: isStop)
+        tours[station, default: []].change(tour, isIn: isStop)
+    }
+
+    mutating func setStops(_ list: [String], of tour: String) {
+        for station in tours.keys where !list.contains(station) { tours[station]?.change(tour, isIn: false) }
+        for station in list { tours[station, default: []].change(tour, isIn: true) }
+        stops[tour] = list
+    }
+
+    mutating func setTours(_ list: [String], of station: String) {
+        for tour in stops.keys where !list.contains(tour) { stops[tour]?.change(station, isIn: false) }
+        for tour in list { stops[tour, default: []].change(station, isIn: true) }
+        tours[station] = list
+    }
 
     mutating func marry(_ one: String, _ other: String?) {
         for person in [one, other].compactMap({ $0 }) {
@@ -74,61 +129,86 @@ struct GraphReference: Equatable {
     // MARK: Deleting
 
     /// Applies the delete rules to what a batch has deleted.
-    mutating func delete(_ objects: [(kind: String, key: String)]) -> Refusal? {
-        var waiting = objects
-        var gone: Set<String> = []
-        var denials: [String] = []
-        while let (kind, key) = waiting.popLast() {
-            guard gone.insert(kind + key).inserted else { continue }
-            switch kind {
-            case "topic":
-                topics.remove(key)
-                waiting += topic.filter { $0.value == key }.map { ("letter", $0.key) }
-            case "letter":
-                letters.remove(key)
-                waiting += (attached.removeValue(forKey: key) ?? []).map { ("attachment", $0) }
-            case "folder":
-                folders.remove(key)
-                waiting += parent.filter { $0.value == key }.map { ("folder", $0.key) }
-            case "person":
-                persons.remove(key)
-                denials.append(key)
-                waiting += holder.filter { $0.value == key }.map { ("passport", $0.key) }
-            case "label": labels.remove(key)
-            case "attachment": attachments.remove(key)
-            case "cat": cats.remove(key)
-            default: passports.remove(key)
-            }
+    mutating func delete(_ names: [Name]) -> Refusal? {
+        var waiting = names
+        var gone: Set<Name> = []
+        while let name = waiting.popLast() {
+            guard gone.insert(name).inserted else { continue }
+            objects[name.kind.rawValue]?.remove(name.key)
+            waiting += cascade(name)
         }
-        if denials.contains(where: { person in author.contains { $1 == person && letters.contains($0) } }) {
+        let letters = keys(.letter)
+        if author.contains(where: { letters.contains($0.key) && gone.contains(Name(.person, $0.value)) }) {
             return .denied
         }
+        leaveDangling()
         forgetLinksOfWhatIsGone()
+        forgetListsOfWhatIsGone()
         return refusal
+    }
+
+    /// What is deleted with that object.
+    private func cascade(_ name: Name) -> [Name] {
+        func ends(_ links: [String: String], _ kind: Kind) -> [Name] {
+            links.filter { $0.value == name.key }.map { Name(kind, $0.key) }
+        }
+        return switch name.kind {
+        case .topic: ends(topic, .letter)
+        case .letter: (attached[name.key] ?? []).map { Name(.attachment, $0) }
+        case .folder: ends(parent, .folder)
+        case .person: ends(holder, .passport)
+        default: []
+        }
+    }
+
+    /// No Action leaves a link that leads nowhere, as long as the object that has it is there.
+    private mutating func leaveDangling() {
+        for (animal, person) in keeper where !keys(.person).contains(person) { dangling.insert("\(animal).keeper") }
+        for (letter, station) in place where !keys(.station).contains(station) {
+            dangling.insert("Letter \(letter).place")
+        }
+        let sources = Set(animals.map { "\($0).keeper" }).union(keys(.letter).map { "Letter \($0).place" })
+        dangling.formIntersection(sources)
     }
 
     private mutating func forgetLinksOfWhatIsGone() {
         func kept(_ links: [String: String], _ sources: Set<String>, _ ends: Set<String>) -> [String: String] {
             links.filter { sources.contains($0.key) && ends.contains($0.value) }
         }
-        topic = kept(topic, letters, topics)
+        let (letters, persons, folders) = (keys(.letter), keys(.person), keys(.folder))
+        topic = kept(topic, letters, keys(.topic))
         author = kept(author, letters, persons)
         reader = kept(reader, letters, persons)
-        holder = kept(holder, passports, persons)
-        // No Action leaves a link that leads nowhere.
-        keeper = kept(keeper, cats, persons)
+        holder = kept(holder, keys(.passport), persons)
+        keeper = kept(keeper, animals, persons)
+        chased = kept(chased, keys(.dog), animals)
+        place = kept(place, letters, keys(.station))
         parent = kept(parent, folders, folders)
         spouse = kept(spouse, persons, persons)
-        friends = friends.filter { persons.contains($0.key) }.mapValues { $0.intersection(persons) }
-        filed = filed.filter { folders.contains($0.key) }.mapValues { $0.intersection(letters) }
-        labelled = labelled.filter { labels.contains($0.key) }.mapValues { $0.filter(letters.contains) }
-        attached = attached.filter { letters.contains($0.key) }.mapValues { $0.filter(attachments.contains) }
+    }
+
+    private mutating func forgetListsOfWhatIsGone() {
+        func kept(_ lists: [String: [String]], _ source: Kind, _ end: Kind) -> [String: [String]] {
+            let (sources, ends) = (keys(source), keys(end))
+            return lists.filter { sources.contains($0.key) }.mapValues { $0.filter(ends.contains) }
+        }
+        func kept(_ sets: [String: Set<String>], _ source: Kind, _ end: Kind) -> [String: Set<String>] {
+            let (sources, ends) = (keys(source), keys(end))
+            return sets.filter { sources.contains($0.key) }.mapValues { $0.intersection(ends) }
+        }
+        friends = kept(friends, .person, .person)
+        filed = kept(filed, .folder, .letter)
+        labelled = kept(labelled, .label, .letter)
+        attached = kept(attached, .letter, .attachment)
+        stops = kept(stops, .tour, .station)
+        tours = kept(tours, .station, .tour)
+        detours = kept(detours, .tour, .station)
     }
 
     /// Why a save of this must be refused.
     private var refusal: Refusal? {
         let crowded = Dictionary(grouping: keeper.values) { $0 }.contains { $1.count > 3 }
-        return crowded || passports.contains { holder[$0] == nil } ? .invalid : nil
+        return crowded || keys(.passport).contains { holder[$0] == nil } ? .invalid : nil
     }
 
     /// What differs, each part with what it is and what it is to be.
@@ -155,76 +235,10 @@ struct GraphReference: Equatable {
         copy.filed = filed.filter { !$0.value.isEmpty }
         copy.labelled = labelled.filter { !$0.value.isEmpty }
         copy.attached = attached.filter { !$0.value.isEmpty }
+        copy.stops = stops.filter { !$0.value.isEmpty }
+        copy.tours = tours.filter { !$0.value.isEmpty }
+        copy.detours = detours.filter { !$0.value.isEmpty }
+        copy.objects = objects.filter { !$0.value.isEmpty }
         return copy
-    }
-}
-
-extension GraphReference {
-    /// The graph as a context shows it, each link from the side that stores it; throws what the other side says otherwise.
-    init(_ context: ManagedObjectContext) throws {
-        for topic in try context.fetch(Topic.self) { topics.insert(topic.key) }
-        for person in try context.fetch(Person.self) {
-            persons.insert(person.key)
-            spouse[person.key] = person.spouse?.key
-            friends[person.key] = Set(person.friends.map(\.key))
-        }
-        for letter in try context.fetch(Letter.self) {
-            letters.insert(letter.key)
-            topic[letter.key] = letter.topic?.key
-            author[letter.key] = letter.author?.key
-            reader[letter.key] = letter.readBy?.key
-            attached[letter.key] = letter.attachments.map(\.key)
-        }
-        for label in try context.fetch(Label.self) {
-            labels.insert(label.key)
-            labelled[label.key] = label.letters.map(\.key)
-        }
-        for folder in try context.fetch(Folder.self) {
-            folders.insert(folder.key)
-            parent[folder.key] = folder.parent?.key
-            filed[folder.key] = Set(folder.letters.map(\.key))
-        }
-        for attachment in try context.fetch(Attachment.self) { attachments.insert(attachment.key) }
-        for passport in try context.fetch(Passport.self) {
-            passports.insert(passport.key)
-            holder[passport.key] = passport.holder?.key
-        }
-        for cat in try context.fetch(Cat.self) {
-            cats.insert(cat.key)
-            keeper[cat.key] = cat.keeper?.key
-        }
-    }
-
-    /// The same links, seen from the other side.
-    static func inverses(_ context: ManagedObjectContext) throws -> [[String: Set<String>]] {
-        let persons = try context.fetch(Person.self)
-        let letters = try context.fetch(Letter.self)
-        func sets<Object: ManagedObject>(
-            _ objects: [Object], _ key: (Object) -> String, _ keys: (Object) -> [String]
-        ) -> [String: Set<String>] {
-            Dictionary(uniqueKeysWithValues: objects.map { (key($0), Set(keys($0))) }).filter { !$0.value.isEmpty }
-        }
-        return [
-            sets(try context.fetch(Topic.self), \.key) { $0.letters.map(\.key) },
-            sets(persons, \.key) { $0.letters.map(\.key) },
-            sets(persons, \.key) { $0.passport.map { [$0.key] } ?? [] },
-            sets(persons, \.key) { $0.animals.map(\.key) },
-            sets(letters, \.key) { $0.labels.map(\.key) },
-            sets(try context.fetch(Folder.self), \.key) { $0.children.map(\.key) },
-            sets(try context.fetch(Attachment.self), \.key) { $0.letter.map { [$0.key] } ?? [] },
-        ]
-    }
-
-    var inverses: [[String: Set<String>]] {
-        func reversed(_ links: [String: String]) -> [String: Set<String>] {
-            links.reduce(into: [:]) { $0[$1.value, default: []].insert($1.key) }
-        }
-        func reversed(_ links: [String: [String]]) -> [String: Set<String>] {
-            links.reduce(into: [:]) { sets, link in for end in link.value { sets[end, default: []].insert(link.key) } }
-        }
-        return [
-            reversed(topic), reversed(author), reversed(holder), reversed(keeper), reversed(labelled), reversed(parent),
-            reversed(attached),
-        ]
     }
 }

@@ -7,8 +7,7 @@ final class GraphDataSource: DataSource<String> {
     override class var entities: [ManagedObject.Type] {
         [
             Animal.self, Attachment.self, Folder.self, Label.self, Letter.self, Passport.self, Person.self,
-            Station.self,
-            Topic.self,
+            Station.self, Topic.self, Tour.self,
         ]
     }
 }
@@ -52,6 +51,9 @@ extension PrivateContext {
     }
 
     func cat(_ key: String) throws -> Cat { try findOrInsert(Cat.self, where: \.key, equals: key) }
+    func dog(_ key: String) throws -> Dog { try findOrInsert(Dog.self, where: \.key, equals: key) }
+    func station(_ key: String) throws -> Station { try findOrInsert(Station.self, where: \.key, equals: key) }
+    func tour(_ key: String) throws -> Tour { try findOrInsert(Tour.self, where: \.key, equals: key) }
     func attachment(_ key: String) throws -> Attachment {
         try findOrInsert(Attachment.self, where: \.key, equals: key)
     }
