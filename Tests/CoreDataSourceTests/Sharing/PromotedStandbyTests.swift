@@ -31,9 +31,11 @@ struct PromotedStandbyTests {
         return PersistentContainer(layout, store, store.startup, .init())
     }
 
-    private func failOver() throws {
+    /// - Parameter first: What others do on the new server before the members of the test find it.
+    private func failOver(_ first: () throws -> Void = {}) throws {
         primary.kill()
         try standby.promote()
+        try first()
         proxy.lead(to: standby.port)
     }
 
@@ -54,6 +56,35 @@ struct PromotedStandbyTests {
                 guard isExpected, refusals.count < 10 else { throw error }
             }
         }
+    }
+
+    /// The standby has never heard of the key that the draft's object has, and gives it to somebody else.
+    @Test func aDraftWhoseKeysWereLostIsMadeAnew() async throws {
+        let container = try open()
+        let contacts = try container.dataSource(ContactDataSource.self)
+        try await contacts.add(contactList(0..<3))
+        try standby.stopFollowing(primary)
+        // More keys than were reserved at first.
+        for _ in 0..<6000 { try contacts.draft(inserting: ContactEntity.self).discard() }
+        let draft = try contacts.draft(inserting: ContactEntity.self)
+        (draft.object.uid, draft.object.name) = ("draft", "drafted")
+        // Another process gets keys first.
+        try failOver { _ = try rows("UPDATE _keys SET next = next + 100000") }
+        #expect(try await add(contactList(3..<4), to: contacts).inserted == 1)
+        for _ in 0..<2 {
+            let error = await #expect(throws: DataSourceError.self) { try await draft.save() }
+            #expect(error?.code == .leaseLost)
+            #expect(error?.message.contains("make them in a new draft") ?? false)
+        }
+        #expect(draft.object.name == "drafted")
+        let another = try contacts.draft(inserting: ContactEntity.self)
+        (another.object.uid, another.object.name) = (draft.object.uid, draft.object.name)
+        draft.discard()
+        try await another.save()
+        #expect(try contacts.main.count(ContactEntity.self) == 5)
+        let uids = try rows("SELECT uid FROM \"ContactEntity\" ORDER BY uid")
+        #expect(uids.compactMap { $0[0] } == ["draft"] + contactList(0..<4).map(\.uid))
+        try await container.close()
     }
 
     @Test func allMembersReloadAndNoKeyIsGivenTwice() async throws {
