@@ -24,6 +24,7 @@ import Testing
             try context.first(Letter.self, where: \.key, equals: keys[2])?.place = station
             // A link that the rule No Action has left leads nowhere, and a graph says so.
             for animal in try context.fetch(Animal.self) where animal.keeper == nil { animal.keeper = nil }
+            for letter in try context.fetch(Letter.self) where letter.place == nil { letter.place = nil }
         }
     }
 
