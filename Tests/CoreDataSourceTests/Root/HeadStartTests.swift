@@ -104,6 +104,7 @@ struct HeadStartTests {
                 pausing(5_000) {
                     waitForRows(1, container, store)
                     #expect(store.rowsAhead > 0)
+                    container.stack.root.waitForQueue()
                     // The first time it finds that rows have come since it was set.
                     for _ in 0..<3 where store.rowsAhead > 0 { timers.fire() }
                     #expect(store.rowsAhead == 0)
@@ -122,11 +123,11 @@ struct HeadStartTests {
             var values = pausing(12_000) { #expect(store.rowsAhead == 0) }
             for index in stride(from: 2_000, to: 11_500, by: 300) {
                 values[index].pause = {
-                    // Each time more rows have come.
-                    let before = pauses.withLock { $0.last ?? 0 }
-                    if pauses.withLock({ $0.count }) < 20 { waitForRows(before + 1, container, store) }
+                    // Each time more rows have come since the timer fired. The first time it may not be set yet.
+                    let (count, before) = pauses.withLock { ($0.count, $0.last ?? 0) }
+                    if count < 20 { waitForRows(before + 1, container, store) }
+                    if count > 0 { timers.fire() }
                     pauses.withLock { $0.append(store.rowsAhead) }
-                    timers.fire()
                 }
             }
             try await contacts.add(values)
