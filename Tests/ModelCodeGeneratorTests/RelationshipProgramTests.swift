@@ -9,6 +9,14 @@ import Testing
 ///
 /// `COREDATASOURCE_COMPILED_MODELS` says how many bundles of real apps are tried.
 @Suite(.enabled(if: Compiler.isAvailable)) struct RelationshipProgramTests {
+    /// What cannot be exercised, by the bundle.
+    private let skipped = [
+        // Its inverse leads to a sub-entity only. The inverse is exercised.
+        "TestModel.xcdatamodel": ["AbstractRelatedEntity.mainTestEntity"],
+        // Transient on both sides, so no link could be kept anywhere: they have no properties.
+        "zmessaging2.99.0.xcdatamodel": ["Message.missingRecipients", "UserClient.messagesMissingRecipient"],
+    ]
+
     @Test(arguments: ["Graph", "Mail"])
     func relationshipsOfOurModelsAreWhatBothSidesSay(_ name: String) async throws {
         try await exercise(PackageFiles.tests.appending(components: "Fixtures", "\(name).xcdatamodeld"))
@@ -22,7 +30,7 @@ import Testing
     private func exercise(_ url: URL) async throws {
         let model = try ModelReader.read(url).model
         let program = try RelationshipProgram(model)
-        let all = model.entities.reduce(0) { $0 + $1.relationships.count }
+        #expect(program.skipped == skipped[url.lastPathComponent] ?? [])
         guard program.relationshipCount > 0 else { return }
         let directory = try TemporaryDirectory()
         let files = ["Generated.swift": program.generated, "Program.swift": program.source]
@@ -33,8 +41,5 @@ import Testing
         let run = try await RealLibrary.shared.value.run(
             files.keys.sorted().map { directory.url.appending(component: $0).path } + [library], in: directory.url)
         #expect(run.status == 0 && run.output == "" && run.errors == "", "\(run.output) \(run.errors)")
-        if program.relationshipCount < all {
-            print("\(url.lastPathComponent): \(program.relationshipCount) of \(all) relationships were exercised.")
-        }
     }
 }

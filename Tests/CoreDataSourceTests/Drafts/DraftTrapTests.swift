@@ -12,7 +12,7 @@ struct DraftTrapTests {
             }
         }
         #expect(
-            try #require(result).standardErrorText.contains(
+            try #require(result).standardErrorString.contains(
                 "An object of Letter was edited after its draft had ended. Keep a reference to the draft while its objects are edited, and make a new draft after discard()."
             ))
     }
@@ -24,7 +24,7 @@ struct DraftTrapTests {
             }
         }
         #expect(
-            try #require(result).standardErrorText.contains(
+            try #require(result).standardErrorString.contains(
                 "An object of another context was linked to Letter.topic. Look the object up in this context by its objectID first."
             ))
     }
@@ -37,7 +37,7 @@ struct DraftTrapTests {
             }
         }
         #expect(
-            try #require(result).standardErrorText.contains("An object of another context was passed to delete(_:)."))
+            try #require(result).standardErrorString.contains("An object of another context was passed to delete(_:)."))
     }
 
     @Test func aDraftOfAnObjectOfADraftTraps() async throws {
@@ -47,12 +47,8 @@ struct DraftTrapTests {
             }
         }
         #expect(
-            try #require(result).standardErrorText.contains("An object of another context was passed to draft(of:)."))
+            try #require(result).standardErrorString.contains("An object of another context was passed to draft(of:)."))
     }
-}
-
-extension ExitTest.Result {
-    fileprivate var standardErrorText: String { String(decoding: standardErrorContent, as: UTF8.self) }
 }
 
 /// Gives the body a draft of a letter to do something wrong with.

@@ -13,7 +13,7 @@ struct TrapTests {
             }
         }
         #expect(
-            try #require(result).standardErrorText.contains(
+            try #require(result).standardErrorString.contains(
                 "ContactEntity.name was set on an object of the main context, which is read-only. Edit the object in a hook or in perform { } of its data source."
             ))
     }
@@ -34,7 +34,7 @@ struct TrapTests {
             try await contacts.perform { _ in try contacts.performAndWait { _ in } }
         }
         #expect(
-            try #require(result).standardErrorText.contains(
+            try #require(result).standardErrorString.contains(
                 "performAndWait of ContactDataSource was called inside a private context or container.read, where it could wait for itself. In a hook or perform { }, use the context that is passed in, and write to other data sources afterwards."
             ))
     }
@@ -45,7 +45,7 @@ struct TrapTests {
             try await container.dataSource(WaitingDataSource.self).add(1)
         }
         #expect(
-            try #require(result).standardErrorText.contains(
+            try #require(result).standardErrorString.contains(
                 "performAndWait of WaitingDataSource was called inside a private context"))
     }
 
@@ -57,7 +57,7 @@ struct TrapTests {
             try await container.read { _ in try contacts.performAndWait { _ in } }
         }
         #expect(
-            try #require(result).standardErrorText.contains(
+            try #require(result).standardErrorString.contains(
                 "performAndWait of ContactDataSource was called inside a private context or container.read"))
     }
 
@@ -68,7 +68,7 @@ struct TrapTests {
             try await container.read { _ in try container.flushAndWait() }
         }
         #expect(
-            try #require(result).standardErrorText.contains(
+            try #require(result).standardErrorString.contains(
                 "flushAndWait was called inside a private context or container.read, where it could wait for itself. Call flush() or flushAndWait() after the hook, perform { } or read { } has returned."
             ))
     }
@@ -82,7 +82,7 @@ struct TrapTests {
             try await contacts.perform { _ in try groups.performAndWait { _ in } }
         }
         #expect(
-            try #require(result).standardErrorText.contains(
+            try #require(result).standardErrorString.contains(
                 "performAndWait of GroupDataSource was called inside a private context"))
     }
 
@@ -92,7 +92,7 @@ struct TrapTests {
             try await insertByHand(contacts.tier)
         }
         #expect(
-            try #require(result).standardErrorText.contains(
+            try #require(result).standardErrorString.contains(
                 "An object of ContactDataSource was inserted, edited or deleted outside of a batch."))
     }
 
@@ -103,7 +103,7 @@ struct TrapTests {
             try await renameByHand(contacts.tier)
         }
         #expect(
-            try #require(result).standardErrorText.contains(
+            try #require(result).standardErrorString.contains(
                 "An object of ContactDataSource was inserted, edited or deleted outside of a batch."))
     }
 
@@ -111,7 +111,7 @@ struct TrapTests {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             try await editAnOrphan()
         }
-        #expect(try #require(result).standardErrorText.contains("which is read-only"))
+        #expect(try #require(result).standardErrorString.contains("which is read-only"))
     }
 
     /// Nothing can be read instead of nil: no default value, no case of 0, no list of cases.
@@ -127,7 +127,7 @@ struct TrapTests {
             }
         }
         #expect(
-            try #require(result).standardErrorText.contains(
+            try #require(result).standardErrorString.contains(
                 "Mood.mood has a stored value that is not a case of Mood, and no default. In the model, give the attribute a default value that is the raw value of a case or make it optional, or make Mood CaseIterable."
             ))
     }
@@ -164,10 +164,6 @@ private final class WaitingDataSource: DataSource<any Sendable> {
         try performAndWait { _ in }
         return nil
     }
-}
-
-extension ExitTest.Result {
-    fileprivate var standardErrorText: String { String(decoding: standardErrorContent, as: UTF8.self) }
 }
 
 private enum Mood: String, AttributeStorable {

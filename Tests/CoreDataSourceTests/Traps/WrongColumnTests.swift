@@ -11,7 +11,7 @@ struct WrongColumnTests {
             try await editPlant { $0.heightAsText = "1" }
         }
         #expect(
-            text(try #require(result)).contains(
+            try #require(result).standardErrorString.contains(
                 "A property of PlantEntity of the type String uses column 1 of Plant, height (Integer 32), which stores other values. Use the index of the attribute in ManagedObjectModel.columns(of:)."
             ))
     }
@@ -21,7 +21,7 @@ struct WrongColumnTests {
             try await editPlant { _ = $0.nameAsNumber }
         }
         #expect(
-            text(try #require(result)).contains(
+            try #require(result).standardErrorString.contains(
                 "A property of PlantEntity of the type Int32 uses column 0 of Plant, name (String)"))
     }
 
@@ -29,14 +29,15 @@ struct WrongColumnTests {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             try await editPlant { _ = $0.missing }
         }
-        #expect(text(try #require(result)).contains("PlantEntity uses column 9 of Plant, which has 3."))
+        #expect(try #require(result).standardErrorString.contains("PlantEntity uses column 9 of Plant, which has 3."))
     }
 
     @Test func aMissingRelationshipTraps() async throws {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             try await editPlant { _ = $0.nobody }
         }
-        #expect(text(try #require(result)).contains("PlantEntity uses relationship 2 of Plant, which has 2."))
+        #expect(
+            try #require(result).standardErrorString.contains("PlantEntity uses relationship 2 of Plant, which has 2."))
     }
 
     @Test func aRelationshipToManyObjectsReadAsOneTraps() async throws {
@@ -44,7 +45,7 @@ struct WrongColumnTests {
             try await editPlant { _ = $0.seedsAsOne }
         }
         #expect(
-            text(try #require(result)).contains(
+            try #require(result).standardErrorString.contains(
                 "PlantEntity uses relationship 1 of Plant, seeds, which leads to many objects: use relatedObjects(at:) or relatedList(at:)."
             ))
     }
@@ -57,8 +58,6 @@ struct WrongColumnTests {
         }
     }
 }
-
-private func text(_ result: ExitTest.Result) -> String { String(decoding: result.standardErrorContent, as: UTF8.self) }
 
 private func editPlant(_ body: @Sendable (PlantEntity) -> Void) async throws {
     let model = ManagedObjectModel(

@@ -10,6 +10,8 @@ struct RelationshipProgram {
     let source: String
     /// How many relationships it exercises, some of them with several entities.
     let relationshipCount: Int
+    /// The relationships that it cannot exercise: `Entity.relationship`.
+    let skipped: [String]
 
     private struct Names {
         var className = ""
@@ -24,14 +26,17 @@ struct RelationshipProgram {
         }
         var exercises: [String] = []
         var count = 0
+        var skipped: [String] = []
         for entity in model.entities {
             for relationship in entity.relationships {
                 let found = RelationshipProgram.exercises(relationship, of: entity, model, names)
                 exercises += found
                 count += found.isEmpty ? 0 : 1
+                if found.isEmpty { skipped.append("\(entity.name).\(relationship.name)") }
             }
         }
         relationshipCount = count
+        self.skipped = skipped
         let classes = names.values.map { "\($0.className).self" }.sorted().joined(separator: ", ")
         let parts = stride(from: 0, to: exercises.count, by: 40).map { start in
             "    static func part\(start / 40)() -> [Exercise] {\n        var all: [Exercise] = []\n"
