@@ -6,8 +6,8 @@ internal import RowStore
 /// **Isolation**: that of the context.
 final class ObjectHome {
     let layout: EntityLayout
-    /// How each column is stored. The memory is that of the layout.
-    let storages: UnsafeBufferPointer<ColumnStorage>
+    /// How each column is stored.
+    let storages: ContiguousArray<ColumnStorage>
     /// Nil once the container is gone, and for objects that belong to no context.
     weak let context: (any ObjectContext)?
     /// How objects may be edited.

@@ -16,8 +16,8 @@ public final class EntityLayout: Sendable {
     public let columns: [ColumnLayout]
     /// The order of each column's values; kept separately because it is used very often.
     package let orders: ContiguousArray<ColumnOrder>
-    /// How each column is stored; kept separately, as long as the layout is there, because every access of an attribute compares it.
-    package nonisolated(unsafe) let storages: UnsafeBufferPointer<ColumnStorage>
+    /// How each column is stored; kept separately, because every access of an attribute compares it.
+    package let storages: ContiguousArray<ColumnStorage>
     /// Indexes of the columns that the store keeps: all but transient ones.
     package let storedColumns: [Int]
     /// Groups of columns that must be unique together among the rows of the entity, inherited ones first. Rows with a null in
@@ -60,9 +60,7 @@ public final class EntityLayout: Sendable {
         self.isAbstract = entity.isAbstract
         self.columns = columns
         orders = ContiguousArray(columns.lazy.map { ColumnOrder($0) })
-        let storages = UnsafeMutableBufferPointer<ColumnStorage>.allocate(capacity: columns.count)
-        _ = storages.initialize(from: columns.lazy.map(\.storage))
-        self.storages = UnsafeBufferPointer(storages)
+        storages = ContiguousArray(columns.lazy.map(\.storage))
         self.storedColumns = columns.indices.filter { columns[$0].isStored }
         self.constraints = constraints
         self.constraintOwners = constraintOwners
@@ -80,8 +78,6 @@ public final class EntityLayout: Sendable {
         constraintsByColumn = columns.indices.map { constraints.firstIndex(of: [$0]) ?? -1 }
         self.indexesByName = Dictionary(columns.enumerated().map { ($1.name, $0) }) { first, _ in first }
     }
-
-    deinit { storages.deallocate() }
 
     /// Traps if a row has other columns than the entity, as one of a store of somebody's own may have.
     @inline(__always)

@@ -238,6 +238,28 @@ struct ListScheduleTests {
         #expect(next?.work.reason.kind == .initial)
     }
 
+    @Test func aReadAfterAResetThatFailsKeepsItsReasonWhateverIsNotedMeanwhile() {
+        var schedule = ListSchedule(Self.query, state(1...2))
+        schedule.note(.reload(.reset))
+        _ = schedule.turn()
+        schedule.note(.reload(.backlog))
+        _ = schedule.end(.failed(Self.failure))
+        let next = schedule.turn()
+        #expect(next?.work.reason.kind == .reset)
+    }
+
+    @Test func aFailureIsOverOnceAReadFindsTheSameRows() {
+        var schedule = ListSchedule(Self.query, state(1...2))
+        schedule.note(.reload(.outsideWrites))
+        _ = schedule.turn()
+        _ = schedule.end(.failed(Self.failure))
+        schedule.note(.reload(.outsideWrites))
+        _ = schedule.turn()
+        _ = schedule.end(.unchanged(state(1...2)))
+        #expect(schedule.lastUpdateReason.kind == .outsideWrites)
+        #expect(schedule.lastUpdateReason.failure == nil)
+    }
+
     @Test func aClosedStoreIsNotReportedAsAFailure() {
         var schedule = ListSchedule(Self.query, nil)
         _ = schedule.turn()

@@ -21,7 +21,10 @@ public final class LiveList<Object: ManagedObject> {
     /// The changes from the previous snapshot to this one; empty at first.
     public private(set) var difference = ListDifference()
     /// Why the list last changed.
-    public var lastUpdateReason: ListReason { main.explained(reason, engine.query) }
+    public var lastUpdateReason: ListReason {
+        // A read that succeeds after one that failed, and finds the same rows, is no update.
+        main.explained(reason.kind == .failure ? engine.lastUpdateReason : reason, engine.query)
+    }
 
     private var reason: ListReason
     @ObservationIgnored private let main: MainTier

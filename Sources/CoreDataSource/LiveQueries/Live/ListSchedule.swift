@@ -202,7 +202,10 @@ extension ListSchedule {
         case .read, .readOn, .join: break
         }
         switch outcome {
-        case .unchanged(let state): show(state)
+        case .unchanged(let state):
+            show(state)
+            // What failed has succeeded now, though nothing of it is to be seen.
+            if lastUpdateReason.kind == .failure { lastUpdateReason = ended.reason }
         case .changed(let report):
             show(report.new)
             lastUpdateReason = report.reason
@@ -233,8 +236,9 @@ extension ListSchedule {
     }
 
     private mutating func fail(_ error: DataSourceError, _ reason: ListReason) -> Action {
-        // Saves that were noted meanwhile may have repaired it. Keep them, and keep in mind that these are the first rows.
-        if reading == nil || reason.kind == .initial { reading = reason }
+        // Saves that were noted meanwhile may have repaired it. Keep them, and keep in mind that these are the first rows, or
+        // those after a reset.
+        if reading == nil || reason.kind == .initial || reason.kind == .reset { reading = reason }
         isRefused = !hasNews
         // A container that is closed notifies its lists.
         if error.code == .storeClosed { return .none }

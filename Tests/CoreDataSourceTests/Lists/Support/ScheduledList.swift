@@ -108,8 +108,6 @@ struct ScheduledList {
     private mutating func endWork() throws {
         guard let running, let outcome = running.outcome else { return }
         if running.work.mayBeAhead(outcome) { notify() }
-        // A later notice may have taken the place of the reset.
-        if case .failed = outcome, running.work.reason.kind == .reset { owesReset = false }
         let isBeforeReset = self.running?.isBeforeReset ?? false
         self.running = nil
         try perform(schedule.take(.workEnded(outcome)), isBeforeReset: isBeforeReset)
