@@ -50,6 +50,34 @@ struct LastReferenceTests {
         #expect(try await opened(directory).main.count(ContactEntity.self) == 1)
     }
 
+    /// Main follows a relationship without its context, through tables of objects that only main may free.
+    @Test func aContainerThatIsReleasedElsewhereIsEmptiedOnMain() async throws {
+        for _ in 0..<30 {
+            var container: PersistentContainer? = try await PersistentContainer(model: .graph, store: .inMemory)
+            var source = try container?.dataSource(GraphDataSource.self)
+            try await source?.perform { try $0.letter("letter").topic = try $0.topic("topic") }
+            let letter = try #require(try source?.main.first(Letter.self))
+            weak let topic = letter.topic
+            #expect(topic?.key == "topic")
+            let held = Shared<(PersistentContainer?, GraphDataSource?)>((container, source))
+            (container, source) = (nil, nil)
+            let release = Task.detached { held.value = (nil, nil) }
+            // It is there, or not any more; but it is never half freed.
+            for _ in 0..<2_000 {
+                let key = letter.topic?.key
+                #expect(key == nil || key == "topic")
+            }
+            await release.value
+            var turns = 0
+            while topic != nil, turns < 100_000 {
+                await Task.yield()
+                turns += 1
+            }
+            #expect(topic == nil)
+            #expect(letter.topic == nil)
+        }
+    }
+
     @Test func aContainerIsReleasedInTheBodyOfARead() async throws {
         let directory = try TemporaryDirectory()
         var container: PersistentContainer? = try await open(directory)
