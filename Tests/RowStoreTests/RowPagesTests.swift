@@ -46,6 +46,21 @@ struct RowPagesTests {
         }
     }
 
+    @Test func aRowThatIsEditedKeepsNoMemoryOfOthers() {
+        var pages = RowPages()
+        var rows = (0..<10).map { row($0, "text", &pages) }
+        #expect(rows[9].sharesMemory)
+        rows[9].setInteger(1, 0)
+        #expect(!rows[9].sharesMemory)
+    }
+
+    @Test func rowsThatDoNotShareMemoryAreTheirOwnValues() {
+        var pages = RowPages(isShared: false)
+        let rows = (0..<100).map { row($0, "\($0)", &pages) }
+        #expect(rows.allSatisfy { !$0.sharesMemory })
+        #expect(rows.map { $0.text(1) } == (0..<100).map { "\($0)" })
+    }
+
     /// One that is larger than a page has its own.
     @Test func aLargeRowBetweenSmallOnes() {
         var pages = RowPages()

@@ -32,7 +32,11 @@ package struct RowPages: ~Copyable {
 
     private static let largestPage = 256
 
-    package init() {}
+    private let isShared: Bool
+
+    /// - Parameter isShared: Whether rows share memory. If most rows are read only to be refused, each of the few that are kept
+    ///   would keep the memory of others.
+    package init(isShared: Bool = true) { self.isShared = isShared }
 
     /// A row.
     ///
@@ -53,7 +57,7 @@ package struct RowPages: ~Copyable {
     ) -> RowSnapshot {
         let wanted = nextCapacity
         nextCapacity = min(RowPages.largestPage, max(64, nextCapacity * 2))
-        if count * 2 > wanted { return RowSnapshot(RowBuffer.make(count), 0, count, body) }
+        if !isShared || count * 2 > wanted { return RowSnapshot(RowBuffer.make(count), 0, count, body) }
         let page = RowBuffer.make(wanted, isPage: true)
         self.page = page
         unmanagedPage = Unmanaged.passUnretained(page)

@@ -151,6 +151,9 @@ extension RowSnapshot {
         withBytes(column) { DecimalText($0) != nil } ? Decimal(rowText: text(column)) : nil
     }
 
+    /// Whether the row may keep the memory of others that were read with it.
+    package var sharesMemory: Bool { buffer.header.isPage }
+
     /// The bytes that the row takes in memory.
     package var byteCount: Int { wordCount * 8 }
 }

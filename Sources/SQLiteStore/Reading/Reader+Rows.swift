@@ -15,7 +15,7 @@ extension Reader: StoreReader {
             runs.initialize(repeating: ByteRun(), count: table.byteColumnCount)
             defer { runs.deallocate() }
             var filter = sql.filter
-            var pages = RowPages()
+            var pages = RowPages(isShared: filter == nil)
             var code = first
             while code == SQLITE_ROW {
                 var stored = StoredRow(
