@@ -9,6 +9,8 @@ struct DeleteRules {
     /// The entities for which the batch has leases; nil in a store that is not shared.
     private let leased: Set<Int>?
     private var denials: [Denial] = []
+    /// The entities whose rows are deleted without making objects of them.
+    private var entitiesDeletedAsRows: Set<Int> = []
 
     private struct Denial {
         let object: ManagedObject
@@ -28,7 +30,12 @@ struct DeleteRules {
     }
 
     mutating func apply() throws {
-        guard contexts.contains(where: { !$0.deletions.isEmpty }) else { return }
+        guard let graph = contexts.first(where: { !$0.deletions.isEmpty })?.stack.graph else { return }
+        // Rows that do not become objects are only looked for in the store, so the batch must not have changed anything else.
+        if contexts.allSatisfy({ $0.noted.isEmpty && $0.changed.allSatisfy(\.isDeleted) }) {
+            let deleted = Set(contexts.lazy.flatMap(\.changed).map(\.layout.index))
+            entitiesDeletedAsRows = graph.entitiesDeletedAsRows(byDeleting: deleted)
+        }
         while true {
             var wave: [(context: PrivateContext, objects: [ManagedObject])] = []
             for context in contexts {
@@ -81,7 +88,9 @@ struct DeleteRules {
         let keys = ValueList(objects.map { .integer($0.key) }, .natural)
         if rule == .cascade, case .inverseColumn(let column) = relationship.storage {
             for entity in relationship.destinationFamily {
-                let rows = try self.objects(entity, .isMember(.column(column.key), keys), context)
+                let predicate = RowPredicate.isMember(.column(column.key), keys)
+                if entitiesDeletedAsRows.contains(entity), try deleteRows(entity, predicate, context) { continue }
+                let rows = try self.objects(entity, predicate, context)
                 for row in rows { try delete(row, for: relationship.path.entity) }
             }
         } else if rule == .cascade || rule == .deny {
@@ -168,6 +177,15 @@ struct DeleteRules {
     private func delete(_ object: ManagedObject, for entity: String) throws {
         guard !object.isDeleted, let context = try editor(of: object, for: entity) else { return }
         try context.delete(owned: object)
+    }
+
+    /// - Returns: Whether the rows are deleted; false if they have to become objects.
+    private func deleteRows(_ entity: Int, _ predicate: RowPredicate, _ context: PrivateContext) throws -> Bool {
+        guard let editor = context.editor(ofEntity: entity) as? PrivateContext, editor.bindings[entity].isOwned,
+            !editor.bindings[entity].hasEdits
+        else { return false }
+        try editor.deleteRows(ofEntity: entity, predicate)
+        return true
     }
 
     private func unlink(_ object: ManagedObject, _ column: LinkColumn, for entity: String) throws {

@@ -39,6 +39,20 @@ extension PrivateContext {
         return .rows
     }
 
+    /// Lets the next save delete the rows of an entity that match, of which it deletes none yet.
+    func deleteRows(ofEntity entity: Int, _ predicate: RowPredicate) throws {
+        var query = RowQuery(entity: entity, predicate: predicate)
+        query.isOrdered = false
+        let rows = try rows(FetchPlan(query), ofEntity: entity, false).rows
+        if let place = noted.firstIndex(where: { $0.entity == entity }) {
+            noted[place].deleted += rows
+        } else {
+            var changes = EntityChanges(entity: entity)
+            changes.deleted = rows
+            note(changes)
+        }
+    }
+
     /// Lets the next save give all rows that match the same values; rows that already have them are left out.
     ///
     /// - Parameter assign: Applied to one object, to find out what it does to all of them.

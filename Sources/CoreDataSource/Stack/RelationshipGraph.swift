@@ -42,6 +42,8 @@ final class RelationshipGraph: Sendable {
     let hasEffects: [Bool]
     /// By entity: the layouts whose rows may change, or affect the result, when an object is deleted.
     private let reach: [Set<Int>]
+    /// By layout.
+    private let relationships: [[RelationshipLayout]]
 
     init(_ layout: ModelLayout) {
         let incoming = RelationshipGraph.incoming(layout)
@@ -67,6 +69,7 @@ final class RelationshipGraph: Sendable {
             !incoming[entity.index].isEmpty || entity.relationships.contains(where: \.hasEffects)
         }
         reach = layout.entities.map { RelationshipGraph.reach(of: $0, layout, incoming) }
+        relationships = layout.entities.map(\.relationships)
     }
 
     /// The entities whose rows may change, or affect the result, when objects of those entities are deleted; for links, both
@@ -78,6 +81,26 @@ final class RelationshipGraph: Sendable {
 
     /// Whether objects of an entity must be deleted one by one, because of delete rules or count rules.
     func needsObjects(toDelete entity: Int) -> Bool { hasEffects[entity] || !countedColumns[entity].isEmpty }
+
+    /// The entities whose rows a cascade can delete without making objects of them, if objects of those entities are deleted:
+    /// nothing follows from the deletion of such a row, and no two rules reach it.
+    func entitiesDeletedAsRows(byDeleting entities: Set<Int>) -> Set<Int> {
+        var (deleted, waiting) = (entities, Array(entities))
+        var unlinked: Set<Int> = []
+        var rules: [Int: Set<String>] = [:]
+        while let next = waiting.popLast() {
+            unlinked.formUnion(incoming[next].map(\.layout))
+            for relationship in relationships[next] where relationship.hasEffects {
+                let path = "\(relationship.path.entity).\(relationship.name)"
+                for end in relationship.destinationFamily { rules[end, default: []].insert(path) }
+                guard relationship.description.deleteRule == .cascade else { continue }
+                for end in relationship.destinationFamily where deleted.insert(end).inserted { waiting.append(end) }
+            }
+        }
+        return deleted.filter {
+            !entities.contains($0) && !needsObjects(toDelete: $0) && rules[$0]?.count == 1 && !unlinked.contains($0)
+        }
+    }
 
     /// Whether a change of rows changes links.
     func changesLinks(_ changes: EntityChanges) -> Bool {
