@@ -42,8 +42,9 @@ let package = Package(
         .plugin(
             name: "ModelPlugin", capability: .buildTool(), dependencies: ["model-codegen"], path: "Sources/ModelPlugin"),
 
-        // The stores: rows and change sets, SQLite and PostgreSQL, and the tiers above them.
+        // Rows and change sets, the query language, the stores, and the tiers above them.
         .target(name: "RowStore", dependencies: ["ManagedModel"]),
+        .target(name: "QueryLanguage", dependencies: ["RowStore", "ManagedModel"]),
         .target(name: "MigrationSQL", dependencies: ["RowStore", "ManagedModel"]),
         .target(name: "SQLiteStore", dependencies: ["MigrationSQL", "RowStore", "ManagedModel", "CSQLite"]),
         .target(
@@ -55,7 +56,7 @@ let package = Package(
         .target(
             name: "CoreDataSource",
             dependencies: [
-                "SQLiteStore", "RowStore", "ManagedModel",
+                "QueryLanguage", "SQLiteStore", "RowStore", "ManagedModel",
                 .target(name: "PostgreSQLStore", condition: .when(traits: ["PostgreSQL"])),
             ],
             exclude: ["CoreDataSource.docc"]),
@@ -87,6 +88,7 @@ let package = Package(
             dependencies: ["ModelCodeGenerator", "ModelReader", "ManagedModel", "TestSupport"],
             exclude: ["Golden", "Library", "Plugin", "Programs"]),
         .testTarget(name: "RowStoreTests", dependencies: ["RowStore", "ManagedModel", "TestSupport"]),
+        .testTarget(name: "QueryLanguageTests", dependencies: ["QueryLanguage", "TestSupport"]),
         .target(name: "CFaultyVFS", dependencies: ["CSQLite"], path: "Tests/CFaultyVFS"),
         .target(name: "StoreTestModel", dependencies: ["RowStore", "ManagedModel"], path: "Tests/StoreTestModel"),
         .target(
@@ -118,8 +120,8 @@ let package = Package(
         .testTarget(
             name: "CoreDataSourceTests",
             dependencies: [
-                "CoreDataSource", "DataSourceTesting", "ModelReader", "RowStore", "SQLiteStore", "ManagedModel",
-                "CSQLite", "StoreFaults", "TestSupport", "JSONFolderStore",
+                "CoreDataSource", "DataSourceTesting", "ModelReader", "QueryLanguage", "RowStore", "SQLiteStore",
+                "ManagedModel", "CSQLite", "StoreFaults", "TestSupport", "JSONFolderStore",
                 .target(name: "PostgreSQLStore", condition: .when(traits: ["PostgreSQL"])),
             ],
             plugins: ["ModelPlugin"]),

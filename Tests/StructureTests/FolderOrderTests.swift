@@ -16,6 +16,7 @@ struct FolderOrderTests {
             "Rows", "Errors", "Locking", "Changes", "Layout", "Queries", "Sharing", "Store", "InMemory", "Opening",
         ],
         "RowStore/Queries": ["Budget", "Text", "Values", ".", "Joins"],
+        "QueryLanguage": ["Values", "KeyPaths", "Tree", "Format", "Macro", "Resolve"],
         "SQLiteStore": [
             "Schema", "Connection", "Queries", "Files", "Probe", "Sharing", "Migration", "Reading", "Opening",
             "Writing",
@@ -29,7 +30,7 @@ struct FolderOrderTests {
             "Transfer",
         ],
         "CoreDataSource/Root": ["Feed", "Pending", "Leases"],
-        "CoreDataSource/Query": ["KeyPaths", "Tree", "Format", "Macro", "Resolve", "Typed", "Request"],
+        "CoreDataSource/Query": ["Typed", "Request"],
         "CoreDataSource/LiveQueries": ["Engine", "Live"],
         "CoreDataSource/Drafts": ["Context", "Merge"],
         "CoreDataSource/DataSource": ["Lists"],

@@ -1,3 +1,4 @@
+internal import QueryLanguage
 internal import RowStore
 
 /// Fetching many objects.

@@ -1,4 +1,5 @@
 public import Foundation
+internal import QueryLanguage
 internal import RowStore
 
 /// Reading objects.

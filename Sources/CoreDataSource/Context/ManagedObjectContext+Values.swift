@@ -1,3 +1,4 @@
+internal import QueryLanguage
 internal import RowStore
 
 /// Values of rows, without objects.

@@ -1,3 +1,5 @@
+internal import QueryLanguage
+
 /// Looking up objects that may have to be loaded first.
 extension DataSource {
     /// The value of the object with that key. If there is no such object, the value that the loader returns is added first.

@@ -1,3 +1,4 @@
+internal import QueryLanguage
 internal import RowStore
 
 /// A context in which objects are inserted, edited and deleted: that of a data source's batch, or that of a draft.

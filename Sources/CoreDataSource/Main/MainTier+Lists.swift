@@ -1,4 +1,5 @@
 internal import Foundation
+internal import QueryLanguage
 internal import RowStore
 
 /// The parts of main that lists use.

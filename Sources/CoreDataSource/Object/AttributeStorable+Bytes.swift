@@ -1,4 +1,5 @@
 public import Foundation
+internal import QueryLanguage
 internal import RowStore
 
 // Strings, decimals and URLs are text in the store; data and UUIDs are blobs.
@@ -14,8 +15,6 @@ extension String: AttributeStorable {
         var value = value
         value.withUTF8 { object.setBytes(UnsafeRawBufferPointer($0), column) }
     }
-
-    public var storedValue: StoredValue { StoredValue(.text(self)) }
 }
 
 extension Decimal: AttributeStorable {
@@ -27,11 +26,6 @@ extension Decimal: AttributeStorable {
     public static func write(_ value: Decimal, to object: ManagedObject, at column: Int) {
         String.write(value.canonicalText, to: object, at: column)
     }
-
-    public var storedValue: StoredValue { StoredValue(.text(canonicalText)) }
-
-    /// The same text for equal numbers, on every machine.
-    private var canonicalText: String { description }
 }
 
 extension URL: AttributeStorable {
@@ -43,8 +37,6 @@ extension URL: AttributeStorable {
     public static func write(_ value: URL, to object: ManagedObject, at column: Int) {
         String.write(value.absoluteString, to: object, at: column)
     }
-
-    public var storedValue: StoredValue { StoredValue(.text(absoluteString)) }
 }
 
 private let blank = URL(string: "about:blank") ?? URL(fileURLWithPath: "/")
@@ -59,8 +51,6 @@ extension Data: AttributeStorable {
         object.check(column, .blob, Data.self)
         value.withUnsafeBytes { object.setBytes($0, column) }
     }
-
-    public var storedValue: StoredValue { StoredValue(.blob(Array(self))) }
 }
 
 extension UUID: AttributeStorable {
@@ -76,8 +66,6 @@ extension UUID: AttributeStorable {
         object.check(column, .blob, UUID.self)
         withUnsafeBytes(of: value.uuid) { object.setBytes($0, column) }
     }
-
-    public var storedValue: StoredValue { StoredValue(.blob(withUnsafeBytes(of: uuid) { Array($0) })) }
 }
 
 private let zero: uuid_t = (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)

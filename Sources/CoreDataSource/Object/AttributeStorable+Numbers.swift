@@ -1,4 +1,5 @@
 public import Foundation
+internal import QueryLanguage
 internal import RowStore
 
 // Integers and booleans are integers in the store; dates, floats and doubles are reals. Negative zero is stored as zero,
@@ -21,8 +22,6 @@ extension AttributeStorable where Self: FixedWidthInteger {
         object.check(column, .integer, Self.self)
         object.setWord(UInt64(bitPattern: Int64(value)), column)
     }
-
-    public var storedValue: StoredValue { StoredValue(.integer(Int64(self))) }
 }
 
 extension Bool: AttributeStorable {
@@ -35,8 +34,6 @@ extension Bool: AttributeStorable {
         object.check(column, .integer, Bool.self)
         object.setWord(value ? 1 : 0, column)
     }
-
-    public var storedValue: StoredValue { StoredValue(.integer(self ? 1 : 0)) }
 }
 
 extension Double: AttributeStorable {
@@ -49,8 +46,6 @@ extension Double: AttributeStorable {
         object.check(column, .real, Double.self)
         object.setReal(value, column)
     }
-
-    public var storedValue: StoredValue { StoredValue(.real(self)) }
 }
 
 extension Float: AttributeStorable {
@@ -63,8 +58,6 @@ extension Float: AttributeStorable {
         object.check(column, .real, Float.self)
         object.setReal(Double(value), column)
     }
-
-    public var storedValue: StoredValue { StoredValue(.real(Double(self))) }
 }
 
 extension Date: AttributeStorable {
@@ -77,6 +70,4 @@ extension Date: AttributeStorable {
         object.check(column, .real, Date.self)
         object.setReal(value.timeIntervalSinceReferenceDate, column)
     }
-
-    public var storedValue: StoredValue { StoredValue(.real(timeIntervalSinceReferenceDate)) }
 }

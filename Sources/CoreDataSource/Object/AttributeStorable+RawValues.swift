@@ -1,3 +1,4 @@
+internal import QueryLanguage
 internal import RowStore
 
 // Enums, and other types with raw values, are stored as their raw values.
@@ -20,8 +21,6 @@ extension AttributeStorable where Self: RawRepresentable, RawValue: AttributeSto
     public static func write(_ value: Self, to object: ManagedObject, at column: Int) {
         RawValue.write(value.rawValue, to: object, at: column)
     }
-
-    public var storedValue: StoredValue { rawValue.storedValue }
 
     private static func standIn(_ layout: EntityLayout, _ column: Int) -> Self {
         let raw = layout.columns[column].attribute.flatMap(RowValue.init(defaultOf:)).flatMap(rawValue)

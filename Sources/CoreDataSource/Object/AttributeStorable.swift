@@ -1,4 +1,5 @@
-package import RowStore
+public import QueryLanguage
+internal import RowStore
 
 /// A Swift type that an attribute can have.
 ///
@@ -17,7 +18,7 @@ package import RowStore
 /// It is stored, compared and sorted as its raw value. A stored value without a case is reported as damaged. It reads as nil if
 /// the property is optional, otherwise as the attribute's default value in the model. `swiftType` = `Int` makes the property of
 /// an Integer 64 an `Int`. User info never changes the model's hash.
-public protocol AttributeStorable: Sendable {
+public protocol AttributeStorable: StoredValueConvertible {
     /// The value of a column of an object. A column without a value reads as the type's zero, or as nil if the type is
     /// optional.
     static func read(from object: ManagedObject, at column: Int) -> Self
@@ -26,17 +27,6 @@ public protocol AttributeStorable: Sendable {
     static func readIfPresent(from object: ManagedObject, at column: Int) -> Self?
     /// Sets a column of an object that can be edited.
     static func write(_ value: Self, to object: ManagedObject, at column: Int)
-    /// The value in the form in which the store compares it.
-    var storedValue: StoredValue { get }
-}
-
-/// A value in the form in which the store keeps it.
-public struct StoredValue: Sendable, Hashable {
-    package let value: RowValue
-
-    package init(_ value: RowValue) {
-        self.value = value
-    }
 }
 
 extension ManagedObject {
@@ -77,10 +67,6 @@ extension Optional: AttributeStorable where Wrapped: AttributeStorable {
     @inlinable
     public static func write(_ value: Wrapped?, to object: ManagedObject, at column: Int) {
         if let value { Wrapped.write(value, to: object, at: column) } else { object.setNil(at: column) }
-    }
-
-    public var storedValue: StoredValue {
-        self?.storedValue ?? StoredValue(.null)
     }
 }
 

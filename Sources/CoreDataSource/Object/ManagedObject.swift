@@ -51,7 +51,7 @@ open class ManagedObject: CustomStringConvertible {
         asOf = seed.asOf
     }
 
-    final var layout: EntityLayout { home.layout }
+    package final var layout: EntityLayout { home.layout }
 
     /// How the object may be edited in its context.
     final var editing: ObjectEditing { home.editing }

@@ -1,3 +1,4 @@
+internal import QueryLanguage
 internal import RowStore
 
 /// Loads that are under way: one for each key, no matter how many callers wait for it.

@@ -1,3 +1,4 @@
+internal import QueryLanguage
 internal import RowStore
 
 /// Relationships in predicates of key paths.

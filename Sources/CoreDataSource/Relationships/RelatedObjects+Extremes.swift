@@ -1,4 +1,5 @@
 internal import Foundation
+internal import QueryLanguage
 internal import RowStore
 
 /// The least and the greatest value of the objects, in code and along key paths: `\ThreadEntity.messages[max: \.date]`.
@@ -65,7 +66,7 @@ extension Optional: OptionalAttribute where Wrapped: AttributeStorable {
 
 extension RelatedObjects {
     /// The key paths to values that are calculated from the objects, with their names.
-    static var aggregates: [(keyPath: AnyKeyPath, names: [String])] {
+    package static var aggregates: [(keyPath: AnyKeyPath, names: [String])] {
         var found: [(keyPath: AnyKeyPath, names: [String])] = [(\Self.count, ["@count"])]
         for (keyPath, name) in AttributeNames.of(Object.self) {
             for (extreme, function) in extremes(keyPath) {

@@ -1,3 +1,4 @@
+package import QueryLanguage
 internal import RowStore
 
 /// The objects of a to-many relationship: a set, which is read when it is first used.
@@ -96,7 +97,7 @@ extension RelatedObjects: CustomStringConvertible {
 }
 
 extension RelatedObjects: RelatedCollection {
-    static var object: ManagedObject.Type { Object.self }
-    static var counting: AnyKeyPath { \Self.count }
-    static var emptiness: AnyKeyPath { \Self.isEmpty }
+    package static var object: any QueriedObject.Type { Object.self }
+    package static var counting: AnyKeyPath { \Self.count }
+    package static var emptiness: AnyKeyPath { \Self.isEmpty }
 }

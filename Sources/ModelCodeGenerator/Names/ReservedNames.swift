@@ -41,8 +41,9 @@ enum ReservedNames {
         "RelatedObjects", "RelationshipDescription", "ResetPolicy", "RowQuery", "RowSnapshot", "RowValue", "SaveLevel",
         "SaveReport", "SharedNews", "StartupPlan", "StatementTrace", "StoreDescription", "StoreFailure", "StoreLease",
         "StoreLocation", "StoreMember", "StoreMetadata", "StoreOptions", "StoreReader", "StoreSharing",
-        "StoreSharingMode", "StoreStartup", "StoredRow", "StoredValue", "StringAttribute", "StringMatching",
-        "StringSorting", "SummableAttribute", "SyncDeletion", "SyncOperations", "SyncOptions", "SyncReport",
+        "StoreSharingMode", "StoreStartup", "StoredRow", "StoredValue", "StoredValueConvertible", "StringAttribute",
+        "StringMatching", "StringSorting", "SummableAttribute", "SyncDeletion", "SyncOperations", "SyncOptions",
+        "SyncReport",
         "SynchronousLevel", "UpdatedRow",
     ]
 

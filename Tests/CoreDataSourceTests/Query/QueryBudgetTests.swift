@@ -1,5 +1,6 @@
 import CoreDataSource
 import Foundation
+import QueryLanguage
 import RowStore
 import Testing
 

@@ -10,11 +10,14 @@ struct RealLibrary: Sendable {
 
     #if PostgreSQL
     private static let modules = [
-        "ManagedModel", "RowStore", "MigrationSQL", "SQLiteStore", "PostgreSQLStore", "CoreDataSource",
+        "ManagedModel", "RowStore", "QueryLanguage", "MigrationSQL", "SQLiteStore", "PostgreSQLStore",
+        "CoreDataSource",
     ]
     private static let systemLibraries = ["-lsqlite3", "-lxxhash", "-lpq"]
     #else
-    private static let modules = ["ManagedModel", "RowStore", "MigrationSQL", "SQLiteStore", "CoreDataSource"]
+    private static let modules = [
+        "ManagedModel", "RowStore", "QueryLanguage", "MigrationSQL", "SQLiteStore", "CoreDataSource",
+    ]
     private static let systemLibraries = ["-lsqlite3", "-lxxhash"]
     #endif
     private static let name = "BuiltCoreDataSource"

@@ -1,3 +1,4 @@
+internal import QueryLanguage
 internal import RowStore
 
 /// The engines of all lists of a container: one for each query that is shown.

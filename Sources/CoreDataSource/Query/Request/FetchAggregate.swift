@@ -1,4 +1,5 @@
 public import Foundation
+internal import QueryLanguage
 internal import RowStore
 
 /// A number type that can be summed.

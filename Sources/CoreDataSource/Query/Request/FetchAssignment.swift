@@ -1,3 +1,4 @@
+internal import QueryLanguage
 internal import RowStore
 
 /// A value for one attribute of every object of an update.

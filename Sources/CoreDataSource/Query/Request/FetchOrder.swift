@@ -1,5 +1,6 @@
 public import Foundation
 internal import ManagedModel
+internal import QueryLanguage
 internal import RowStore
 
 /// An attribute to sort by. Nil comes first when ascending.

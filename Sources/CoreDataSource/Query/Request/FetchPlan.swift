@@ -1,3 +1,4 @@
+internal import QueryLanguage
 internal import RowStore
 
 /// A request over the columns of a model: checked, and ready to run.

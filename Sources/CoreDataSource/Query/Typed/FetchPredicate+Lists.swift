@@ -1,3 +1,5 @@
+internal import QueryLanguage
+
 /// Tests whether a list or a range contains the attribute.
 extension FetchPredicate {
     /// The attribute is one of the values.

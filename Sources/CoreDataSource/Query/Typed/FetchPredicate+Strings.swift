@@ -1,3 +1,4 @@
+internal import QueryLanguage
 internal import RowStore
 
 /// Tests of strings. Each is false if the attribute is nil.

@@ -1,4 +1,5 @@
 public import Foundation
+package import QueryLanguage
 internal import RowStore
 
 /// A condition for the objects of one class that a fetch, a list or an update uses.

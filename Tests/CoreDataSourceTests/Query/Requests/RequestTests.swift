@@ -1,5 +1,6 @@
 import CoreDataSource
 import Foundation
+import QueryLanguage
 import Testing
 
 /// What a request can ask for beyond objects that match.

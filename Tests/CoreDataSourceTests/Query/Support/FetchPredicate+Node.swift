@@ -1,4 +1,5 @@
 import CoreDataSource
+import QueryLanguage
 import RowStore
 
 extension FetchPredicate {

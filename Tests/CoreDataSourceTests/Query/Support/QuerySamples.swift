@@ -1,6 +1,7 @@
 import CoreDataSource
 import Foundation
 import ManagedModel
+import QueryLanguage
 import RowStore
 import TestSupport
 

@@ -2,8 +2,8 @@ internal import RowStore
 
 /// The attributes that the key paths of each class lead to. A class builds the whole table each time it is called; here each
 /// table is built once.
-enum AttributeNames {
-    static func of(_ type: ManagedObject.Type) -> [AnyKeyPath: String] {
+package enum AttributeNames {
+    package static func of(_ type: any QueriedObject.Type) -> [AnyKeyPath: String] {
         tables.withLock { tables in
             if let table = tables[ObjectIdentifier(type)] { return table }
             let table = type.attributeKeyPaths

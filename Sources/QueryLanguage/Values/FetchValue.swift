@@ -21,7 +21,7 @@ package enum FetchValue: Sendable, Hashable {
 
 extension FetchValue {
     /// The constant for a value that an attribute can have.
-    package init<Value: AttributeStorable>(_ value: Value) {
+    package init<Value: StoredValueConvertible>(_ value: Value) {
         switch value as Any {
         case let value as String: self = .text(value)
         case let value as Bool: self = .boolean(value)

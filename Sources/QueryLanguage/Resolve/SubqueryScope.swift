@@ -1,9 +1,9 @@
 internal import ManagedModel
-internal import RowStore
+package import RowStore
 
 /// The joined columns of the rows of an entity, for one predicate or request. Equal columns are stored once.
-final class JoinCollector {
-    private(set) var columns: [JoinedColumn] = []
+package final class JoinCollector {
+    package private(set) var columns: [JoinedColumn] = []
     private var places: [JoinedColumn: Int] = [:]
 
     init(_ columns: [JoinedColumn] = []) {

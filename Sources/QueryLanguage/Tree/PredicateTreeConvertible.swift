@@ -1,8 +1,8 @@
 /// A predicate of any class, as an argument of a format.
-protocol PredicateTreeConvertible {
+package protocol PredicateTreeConvertible {
     var tree: PredicateTree { get }
 }
 
 extension PredicateTree: PredicateTreeConvertible {
-    var tree: PredicateTree { self }
+    package var tree: PredicateTree { self }
 }

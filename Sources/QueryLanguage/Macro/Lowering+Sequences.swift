@@ -55,7 +55,7 @@ extension PredicateExpressions.Filter: QueryableExpression {
 /// The objects of a to-many relationship that pass a test.
 private struct LoweredSubquery {
     let objects: FetchExpression
-    let type: ManagedObject.Type
+    let type: any QueriedObject.Type
 
     var isNotEmpty: PredicateTree.Node {
         .compare(.path(objects, ["@count"]), .greater, .constant(.integer(0)), [])

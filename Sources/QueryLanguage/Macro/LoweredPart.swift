@@ -16,9 +16,9 @@ indirect enum LoweredPart {
     ///   - isMissing: Whether there is no such object, so that the value is nil.
     case reached(FetchExpression, zero: FetchValue, isMissing: PredicateTree.Node)
     /// The destination of a to-one relationship, or one of a list of related objects.
-    case related(FetchExpression, ManagedObject.Type)
+    case related(FetchExpression, any QueriedObject.Type)
     /// The destinations of a to-many relationship, or some of them; and whether the expression is a subquery.
-    case objects(FetchExpression, ManagedObject.Type)
+    case objects(FetchExpression, any QueriedObject.Type)
     /// A calculated number with fewer bits than the store calculates with.
     case narrow(NarrowNumber)
     case condition(PredicateTree.Node)

@@ -1,6 +1,6 @@
 internal import Foundation
 internal import ManagedModel
-internal import RowStore
+package import RowStore
 
 /// Comparisons, strings and lists.
 extension PredicateResolver {
@@ -206,7 +206,7 @@ extension PredicateResolver {
 }
 
 extension ValueKind {
-    var isText: Bool { self == .text || self == .uri }
+    package var isText: Bool { self == .text || self == .uri }
 }
 
 extension ComparisonOperator {

@@ -1,12 +1,13 @@
+internal import ManagedModel
 internal import RowStore
 
 /// Resolves the key paths of a class: attributes, relationships, and properties beyond to-one relationships.
 ///
 /// A key path cannot be taken apart. So all key paths along relationships are built and compared with it, one relationship
 /// further with each look-up that finds nothing. The types at its ends and its hash identify it.
-enum RelatedKeyPaths {
+package enum RelatedKeyPaths {
     /// The names of the properties along a key path; nil if one of them is not in the model.
-    static func names(_ keyPath: AnyKeyPath, of type: ManagedObject.Type) -> [String]? {
+    package static func names(_ keyPath: AnyKeyPath, of type: any QueriedObject.Type) -> [String]? {
         if let name = AttributeNames.of(type)[keyPath] { return name.parts(separatedBy: ".", omittingEmpty: true) }
         let name = Name(keyPath)
         return tables.withLock { tables in
@@ -44,7 +45,7 @@ enum RelatedKeyPaths {
         /// The most relationships along which key paths are built, and the most key paths.
         private static let (mostRelationships, mostNames) = (4, 10_000)
 
-        init(_ type: ManagedObject.Type) {
+        init(_ type: any QueriedObject.Type) {
             for (keyPath, name) in type.relationshipKeyPaths { add(keyPath, [name]) }
         }
 
@@ -95,27 +96,27 @@ enum RelatedKeyPaths {
 
 /// The value of a to-one relationship.
 protocol OptionalObject {
-    static var object: ManagedObject.Type { get }
+    static var object: any QueriedObject.Type { get }
     static var unwrapping: AnyKeyPath { get }
 }
 
-extension Optional: OptionalObject where Wrapped: ManagedObject {
-    static var object: ManagedObject.Type { Wrapped.self }
+extension Optional: OptionalObject where Wrapped: QueriedObject {
+    static var object: any QueriedObject.Type { Wrapped.self }
     static var unwrapping: AnyKeyPath { \Self.! }
 }
 
 /// The value of a to-many relationship.
-protocol RelatedCollection {
-    static var object: ManagedObject.Type { get }
+package protocol RelatedCollection {
+    static var object: any QueriedObject.Type { get }
     static var counting: AnyKeyPath { get }
     static var emptiness: AnyKeyPath { get }
     /// A value that is calculated from the objects.
     static var aggregates: [(keyPath: AnyKeyPath, names: [String])] { get }
 }
 
-extension Array: RelatedCollection where Element: ManagedObject {
-    static var aggregates: [(keyPath: AnyKeyPath, names: [String])] { [(counting, ["@count"])] }
-    static var object: ManagedObject.Type { Element.self }
-    static var counting: AnyKeyPath { \Self.count }
-    static var emptiness: AnyKeyPath { \Self.isEmpty }
+extension Array: RelatedCollection where Element: QueriedObject {
+    package static var aggregates: [(keyPath: AnyKeyPath, names: [String])] { [(counting, ["@count"])] }
+    package static var object: any QueriedObject.Type { Element.self }
+    package static var counting: AnyKeyPath { \Self.count }
+    package static var emptiness: AnyKeyPath { \Self.isEmpty }
 }

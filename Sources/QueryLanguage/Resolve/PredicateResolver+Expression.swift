@@ -1,19 +1,19 @@
 internal import Foundation
 internal import ManagedModel
-internal import RowStore
+package import RowStore
 
 /// An expression over the columns of an entity, and the kind of its values.
-struct TypedExpression {
-    var expression: RowExpression
+package struct TypedExpression {
+    package var expression: RowExpression
     /// Nil for null, which fits any kind.
-    let kind: ValueKind?
+    package let kind: ValueKind?
     /// The attribute, if it is one.
-    var attribute: String?
+    package var attribute: String?
     /// Whether it is a stored value, which fits every kind with that storage.
-    var isRaw = false
+    package var isRaw = false
 
     /// Its name in a message.
-    var description: String {
+    package var description: String {
         let kind = kind?.name ?? "nil"
         return attribute.map { "\"\($0)\" (\(kind))" } ?? kind
     }
@@ -21,7 +21,7 @@ struct TypedExpression {
 
 extension PredicateResolver {
     /// Constant expressions are calculated here, so that an index can find the other side.
-    func expression(_ expression: FetchExpression) throws(DataSourceError) -> TypedExpression {
+    package func expression(_ expression: FetchExpression) throws(DataSourceError) -> TypedExpression {
         var typed = try typed(expression)
         typed.expression = try typed.expression.folded(layout)
         return typed

@@ -1,13 +1,13 @@
-internal import Foundation
+package import Foundation
 internal import ManagedModel
-internal import RowStore
+package import RowStore
 
 /// Turns a predicate by names into one by columns, and checks that it is valid.
-struct PredicateResolver {
-    let layout: EntityLayout
+package struct PredicateResolver {
+    package let layout: EntityLayout
     let model: ModelLayout
     /// The joined columns that the predicate needs.
-    let joins: JoinCollector
+    package let joins: JoinCollector
     /// The object of the predicate, if it is inside a subquery.
     let scope: SubqueryScope?
     /// The value of `now()`, in seconds since the reference date.
@@ -16,7 +16,7 @@ struct PredicateResolver {
     let withGoneObjects: Set<Int>
 
     /// - Parameter joined: The joined columns that the rows already have.
-    init(
+    package init(
         _ layout: EntityLayout, in model: ModelLayout, joined: [JoinedColumn] = [], withGoneObjects: Set<Int> = [],
         now: Date = Date()
     ) {

@@ -33,9 +33,9 @@ extension PredicateTree {
 package final class ObjectMatcher: Sendable, Hashable {
     /// What it tests, for messages: why the rows alone are not enough.
     package let reason: String
-    package let evaluate: @Sendable (ManagedObject) throws -> Bool
+    package let evaluate: @Sendable (any QueriedObject) throws -> Bool
 
-    package init(_ reason: String, _ evaluate: @escaping @Sendable (ManagedObject) throws -> Bool) {
+    package init(_ reason: String, _ evaluate: @escaping @Sendable (any QueriedObject) throws -> Bool) {
         self.reason = reason
         self.evaluate = evaluate
     }
@@ -77,12 +77,12 @@ extension PredicateTree.Node {
     }
 
     /// A place in the tree.
-    enum Part {
+    package enum Part {
         case node(PredicateTree.Node)
         case expression(FetchExpression)
 
         /// The places right below it.
-        var parts: [Part] {
+        package var parts: [Part] {
             switch self {
             case .node(let node):
                 switch node {

@@ -1,6 +1,8 @@
+internal import RowStore
+
 extension PredicateTree.Node {
     /// All of them, in one node with as few parts as possible.
-    static func all(_ nodes: [Self]) -> Self {
+    package static func all(_ nodes: [Self]) -> Self {
         var operands: [Self] = []
         for node in nodes {
             switch node {
@@ -14,7 +16,7 @@ extension PredicateTree.Node {
     }
 
     /// Any of them, in one node with as few parts as possible.
-    static func any(_ nodes: [Self]) -> Self {
+    package static func any(_ nodes: [Self]) -> Self {
         var operands: [Self] = []
         for node in nodes {
             switch node {
@@ -28,7 +30,7 @@ extension PredicateTree.Node {
     }
 
     /// The negation.
-    static func negation(_ node: Self) -> Self {
+    package static func negation(_ node: Self) -> Self {
         switch node {
         case .constant(let answer): .constant(!answer)
         case .not(let inner): inner
@@ -41,7 +43,7 @@ extension PredicateTree.Node {
     }
 
     /// The terms of one connective, however deeply they are nested: thousands of terms are not thousands of recursive calls.
-    func operands(isAnd: Bool) -> [Self] {
+    package func operands(isAnd: Bool) -> [Self] {
         var operands: [Self] = []
         var rest = [self]
         while let node = rest.popLast() {

@@ -1,10 +1,10 @@
 internal import ManagedModel
-internal import RowStore
+package import RowStore
 
 /// Resolving relationships.
 extension PredicateResolver {
     /// The value of keys, starting from the object of this scope.
-    func ownPath(_ path: [String]) throws(DataSourceError) -> TypedExpression {
+    package func ownPath(_ path: [String]) throws(DataSourceError) -> TypedExpression {
         guard let (relationship, rest) = try leading(path) else { return try attribute(path) }
         if relationship.isToMany { return try aggregate(relationship, rest) }
         return try destination(relationship, rest)

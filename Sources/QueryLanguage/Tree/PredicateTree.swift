@@ -1,5 +1,5 @@
 internal import ManagedModel
-internal import RowStore
+package import RowStore
 
 /// A predicate by the names of attributes, for objects of any class.
 ///
@@ -56,8 +56,8 @@ package struct PredicateTree: Sendable, Hashable {
     }
 
     /// A predicate for the attribute that a key path leads to. If there is none, using the predicate throws an error.
-    static func named(
-        _ keyPath: AnyKeyPath, _ type: ManagedObject.Type, _ node: (FetchExpression) -> Node
+    package static func named(
+        _ keyPath: AnyKeyPath, _ type: any QueriedObject.Type, _ node: (FetchExpression) -> Node
     ) -> PredicateTree {
         switch FetchExpression.attribute(keyPath, of: type) {
         case .success(let attribute): PredicateTree(node(attribute))
@@ -73,8 +73,8 @@ package struct PredicateTree: Sendable, Hashable {
 
 extension FetchExpression {
     /// The attribute that a key path of a class leads to.
-    static func attribute(
-        _ keyPath: AnyKeyPath, of type: ManagedObject.Type
+    package static func attribute(
+        _ keyPath: AnyKeyPath, of type: any QueriedObject.Type
     ) -> Result<FetchExpression, DataSourceError> {
         guard let path = RelatedKeyPaths.names(keyPath, of: type) else {
             return .failure(

@@ -1,14 +1,19 @@
 package import RowStore
 
 /// A predicate over columns, divided into a part for the store and a part that needs the objects that it finds.
-struct ResolvedPredicate {
-    var rows: RowPredicate
+package struct ResolvedPredicate {
+    package var rows: RowPredicate
     /// Nil if the rows are enough.
-    var objects: ObjectPredicate?
+    package var objects: ObjectPredicate?
+
+    package init(rows: RowPredicate, objects: ObjectPredicate? = nil) {
+        self.rows = rows
+        self.objects = objects
+    }
 }
 
 /// A test of one managed object, partly by its row.
-indirect enum ObjectPredicate: Sendable {
+package indirect enum ObjectPredicate: Sendable {
     case row(RowPredicate)
     case custom(ObjectMatcher)
     case not(ObjectPredicate)
@@ -18,8 +23,8 @@ indirect enum ObjectPredicate: Sendable {
     /// - Throws: What a test throws; an error that is not this library's is the cause of a `predicateFailed`.
     ///
     /// - Parameter stored: The object's row, with the joined columns of the query.
-    func accepts(
-        _ object: ManagedObject, _ stored: StoredRow, _ budget: QueryBudget
+    package func accepts(
+        _ object: any QueriedObject, _ stored: StoredRow, _ budget: QueryBudget
     ) throws(DataSourceError) -> Bool {
         switch self {
         case .row(let predicate): return try predicate.evaluate(stored, object.layout, budget)
@@ -69,7 +74,7 @@ extension PredicateTree {
     }
 
     /// The predicate over the columns of an entity, and what is left to test on its objects.
-    func split(_ resolver: PredicateResolver) throws(DataSourceError) -> ResolvedPredicate {
+    package func split(_ resolver: PredicateResolver) throws(DataSourceError) -> ResolvedPredicate {
         if needsObjects == nil { return ResolvedPredicate(rows: try resolver.resolve(node)) }
         var rows: [Node] = []
         var objects: [ObjectPredicate] = []

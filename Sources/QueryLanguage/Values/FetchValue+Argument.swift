@@ -20,10 +20,10 @@ extension FetchValue {
         case let data as Data: self = .data(data)
         case let uuid as UUID: self = .uuid(uuid)
         case let url as URL: self = .url(url.absoluteURL)
-        case let id as ManagedObjectID: self = .objectID(entityName: id.entityName, key: id.key)
+        case let id as any ObjectReference: self = .objectID(entityName: id.entityName, key: id.key)
         case let text as Substring: self = .text(String(text))
         case let character as Character: self = .text(String(character))
-        case let value as any AttributeStorable & RawRepresentable: self.init(value)
+        case let value as any StoredValueConvertible & RawRepresentable: self.init(value)
         case let raw as any RawRepresentable:
             guard let value = FetchValue(argument: raw.rawValue) else { return nil }
             self = value

@@ -152,7 +152,7 @@ extension PredicateTree.Quantifier {
 
 extension PredicateTree.Node {
     /// Whether any of the objects passes the test.
-    static func someOf(_ objects: FetchExpression, _ variable: String, _ test: Self) -> Self {
+    package static func someOf(_ objects: FetchExpression, _ variable: String, _ test: Self) -> Self {
         .compare(
             .path(.subquery(objects, variable: variable, test), ["@count"]), .greater, .constant(.integer(0)), [])
     }

@@ -33,7 +33,7 @@ extension FetchExpression {
     /// The keys of an argument for `%K`: a string with dots, or a key path to an attribute.
     static func keys(_ argument: Any) -> [String]? {
         if let keyPath = argument as? AnyKeyPath {
-            guard let type = type(of: keyPath).rootType as? ManagedObject.Type else { return nil }
+            guard let type = type(of: keyPath).rootType as? any QueriedObject.Type else { return nil }
             return type.attributeKeyPaths[keyPath].map { $0.parts(separatedBy: ".", omittingEmpty: true) }
         }
         guard let text = argument as? String, !text.isEmpty else { return nil }

@@ -11,16 +11,20 @@ enum PlainType {
     /// Whether values of the type are equal if their stored values are: a plain type, a type with raw values, or the id of an
     /// object.
     static func isEquatable(_ type: Any.Type) -> Bool {
-        includes(type) || hasRawValue(type) || type == ManagedObjectID.self || type == ManagedObjectID?.self
+        includes(type) || hasRawValue(type) || wrapped(type) is any ObjectReference.Type
     }
 
     /// Whether it is an enum, or another type that is stored as its raw value, or an optional one. Its order need not be that
     /// of the raw values.
     private static func hasRawValue(_ type: Any.Type) -> Bool {
-        let wrapped = (type as? any OptionalType.Type)?.wrapped ?? type
-        guard let raw = (wrapped as? any (RawRepresentable & AttributeStorable).Type)?.rawType else { return false }
+        guard let raw = (wrapped(type) as? any (RawRepresentable & StoredValueConvertible).Type)?.rawType else {
+            return false
+        }
         return zeros[ObjectIdentifier(raw)] != nil
     }
+
+    /// The type of the value, if it is an optional one.
+    private static func wrapped(_ type: Any.Type) -> Any.Type { (type as? any OptionalType.Type)?.wrapped ?? type }
 
     /// Whether it is a string, or an optional one.
     static func isText(_ type: Any.Type) -> Bool { type == String.self || type == String?.self }
@@ -30,7 +34,7 @@ enum PlainType {
 
     /// The name in a message for an attribute of any other type.
     static func attributeName(_ name: String, _ type: Any.Type) -> String {
-        if type is any AttributeStorable.Type { return "the attribute \(name) of the type \(type)" }
+        if type is any StoredValueConvertible.Type { return "the attribute \(name) of the type \(type)" }
         // Transformables are Codable; a composite is a struct of its own.
         return type is any Codable.Type ? "the transformable attribute \(name)" : "the composite attribute \(name)"
     }

@@ -18,14 +18,14 @@ struct NotQueryable: Error {
 /// The meaning of the variables of a predicate.
 struct LoweringScope {
     /// The class of the objects.
-    let type: ManagedObject.Type
+    let type: any QueriedObject.Type
     let object: PredicateExpressions.VariableID
     /// The meaning of the variables of closures.
     private var bound: [PredicateExpressions.VariableID: LoweredPart] = [:]
     /// A name for the variable of a subquery inside this scope.
     var nextVariable: String { "object\(bound.count)" }
 
-    init(_ type: ManagedObject.Type, _ object: PredicateExpressions.VariableID) {
+    init(_ type: any QueriedObject.Type, _ object: PredicateExpressions.VariableID) {
         self.type = type
         self.object = object
     }
@@ -88,7 +88,9 @@ extension PredicateExpressions.KeyPath: QueryableExpression {
         throw NotQueryable(construct: propertyName)
     }
 
-    private func property(of object: FetchExpression, _ type: ManagedObject.Type) throws(NotQueryable) -> LoweredPart {
+    private func property(of object: FetchExpression, _ type: any QueriedObject.Type) throws(NotQueryable)
+        -> LoweredPart
+    {
         if let name = AttributeNames.of(type)[keyPath] {
             guard PlainType.isEquatable(Output.self) else {
                 throw NotQueryable(construct: PlainType.attributeName(name, Output.self))
@@ -96,7 +98,7 @@ extension PredicateExpressions.KeyPath: QueryableExpression {
             return .value(object.appending([name]), zero: PlainType.zero(of: Output.self))
         }
         // An object is compared by its id.
-        if (Root.Output.self as? any Identified.Type)?.identification == keyPath {
+        if (Root.Output.self as? any QueriedObject.Type)?.identification == keyPath {
             return object == .object ? .object : .related(object, type)
         }
         guard let name = type.relationshipKeyPaths[keyPath] else { throw NotQueryable(construct: propertyName) }
@@ -110,7 +112,7 @@ extension PredicateExpressions.KeyPath: QueryableExpression {
     }
 
     private func property(
-        ofMany objects: FetchExpression, _ type: ManagedObject.Type
+        ofMany objects: FetchExpression, _ type: any QueriedObject.Type
     ) throws(NotQueryable) -> LoweredPart {
         let count = objects.appending(["@count"])
         if kind == .collectionCount || (Root.Output.self as? any RelatedCollection.Type)?.counting == keyPath {
@@ -135,14 +137,3 @@ extension PredicateExpressions.KeyPath: QueryableExpression {
         }
     }
 }
-
-/// What has an id.
-private protocol Identified {
-    static var identification: AnyKeyPath { get }
-}
-
-extension Identified where Self: ManagedObject {
-    fileprivate static var identification: AnyKeyPath { \Self.objectID }
-}
-
-extension ManagedObject: Identified {}

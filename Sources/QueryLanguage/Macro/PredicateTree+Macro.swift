@@ -1,9 +1,9 @@
-internal import Foundation
+package import Foundation
 internal import RowStore
 
 extension PredicateTree {
     /// The same condition as a predicate of Foundation.
-    init<Object: ManagedObject>(_ predicate: Predicate<Object>) {
+    package init<Object: QueriedObject>(_ predicate: Predicate<Object>) {
         let variable: PredicateExpressions.Variable<Object> = predicate.variable
         let scope = LoweringScope(Object.self, variable.key)
         var nodes: [Node] = []
@@ -19,7 +19,7 @@ extension PredicateTree {
         self.init(.all(nodes))
     }
 
-    private static func node<Object: ManagedObject>(
+    private static func node<Object: QueriedObject>(
         _ expression: any StandardPredicateExpression<Bool>, _ variable: PredicateExpressions.Variable<Object>,
         _ scope: LoweringScope
     ) -> Node {
@@ -49,7 +49,7 @@ extension ObjectMatcher {
     /// A part of a predicate that Foundation evaluates.
     ///
     /// - Parameter construct: The construct that the store cannot evaluate.
-    convenience init<Object: ManagedObject>(
+    convenience init<Object: QueriedObject>(
         _ construct: String, _ expression: any StandardPredicateExpression<Bool>,
         _ variable: PredicateExpressions.Variable<Object>
     ) {
