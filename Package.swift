@@ -89,24 +89,25 @@ let package = Package(
             exclude: ["Golden", "Library", "Plugin", "Programs"]),
         .testTarget(name: "RowStoreTests", dependencies: ["RowStore", "ManagedModel", "TestSupport"]),
         .testTarget(name: "QueryLanguageTests", dependencies: ["QueryLanguage", "TestSupport"]),
-        .target(name: "CFaultyVFS", dependencies: ["CSQLite"], path: "Tests/CFaultyVFS"),
-        .target(name: "StoreTestModel", dependencies: ["RowStore", "ManagedModel"], path: "Tests/StoreTestModel"),
+        .target(name: "CFaultyVFS", dependencies: ["CSQLite"], path: "Tests/Support/CFaultyVFS"),
+        .target(
+            name: "StoreTestModel", dependencies: ["RowStore", "ManagedModel"], path: "Tests/Support/StoreTestModel"),
         .target(
             name: "StoreFaults",
             dependencies: [
                 "SQLiteStore", "RowStore", "ManagedModel", "CSQLite", "CFaultyVFS", "StoreTestModel", "TestSupport",
-            ], path: "Tests/StoreFaults"),
+            ], path: "Tests/Support/StoreFaults"),
         .executableTarget(
             name: "store-program",
             dependencies: ["SQLiteStore", "StoreTestModel", "RowStore", "ManagedModel", "ModelReader", "CSQLite"],
-            path: "Tests/StoreProgram"),
+            path: "Tests/Programs/StoreProgram"),
         .testTarget(
             name: "SQLiteStoreTests",
             dependencies: [
                 "SQLiteStore", "RowStore", "ManagedModel", "ModelReader", "CSQLite", "StoreFaults", "StoreTestModel",
                 "TestSupport",
             ]),
-        .target(name: "JSONFolderStore", dependencies: ["CoreDataSource"], path: "Tests/JSONFolderStore"),
+        .target(name: "JSONFolderStore", dependencies: ["CoreDataSource"], path: "Tests/Support/JSONFolderStore"),
         .testTarget(
             name: "StorePromiseTests",
             dependencies: [
@@ -125,23 +126,24 @@ let package = Package(
                 .target(name: "PostgreSQLStore", condition: .when(traits: ["PostgreSQL"])),
             ],
             plugins: ["ModelPlugin"]),
-        .target(name: "TestSupport", path: "Tests/TestSupport"),
+        .target(name: "TestSupport", path: "Tests/Support/TestSupport"),
         .testTarget(name: "TestSupportTests", dependencies: ["TestSupport"]),
-        .target(name: "CTaskHooks", path: "Tests/CTaskHooks"),
+        .target(name: "CTaskHooks", path: "Tests/Support/CTaskHooks"),
         .executableTarget(
             name: "stress",
             dependencies: [
                 "CoreDataSource", "SQLiteStore", "RowStore", "ManagedModel", "CSQLite", "CTaskHooks", "StoreFaults",
                 "StoreTestModel", "TestSupport",
                 .target(name: "PostgreSQLStore", condition: .when(traits: ["PostgreSQL"])),
-            ], path: "Tests/Stress", plugins: ["ModelPlugin"]),
+            ], path: "Tests/Programs/Stress", plugins: ["ModelPlugin"]),
         .testTarget(name: "StressTests", dependencies: ["TestSupport"]),
-        .testTarget(name: "MisuseTests", dependencies: ["CoreDataSource", "TestSupport"]),
+        .testTarget(
+            name: "MisuseTests", dependencies: ["CoreDataSource", "TestSupport"], path: "Tests/Misuse/Tests"),
         .executableTarget(
-            name: "readme-example", dependencies: ["CoreDataSource"], path: "Tests/ReadmeExample",
+            name: "readme-example", dependencies: ["CoreDataSource"], path: "Tests/Programs/ReadmeExample",
             plugins: ["ModelPlugin"]),
         .executableTarget(
-            name: "follow-example", dependencies: ["CoreDataSource"], path: "Tests/FollowExample",
+            name: "follow-example", dependencies: ["CoreDataSource"], path: "Tests/Programs/FollowExample",
             plugins: ["ModelPlugin"]),
         .testTarget(name: "ReadmeTests", dependencies: ["TestSupport"]),
         .testTarget(
@@ -160,12 +162,12 @@ let package = Package(
         .testTarget(name: "PackageCatalogTests", dependencies: ["TestSupport", "CSQLite"]),
 
         // The benchmark, and what it compares with.
-        .target(name: "RawSQLite", dependencies: ["CSQLite"], path: "Tests/Benchmarks/RawSQLite"),
+        .target(name: "RawSQLite", dependencies: ["CSQLite"], path: "Tests/Programs/Benchmarks/RawSQLite"),
         .target(
             name: "RawPostgreSQL",
             dependencies: [
                 "RawSQLite", .target(name: "CPostgreSQL", condition: .when(traits: ["PostgreSQL"])),
-            ], path: "Tests/Benchmarks/RawPostgreSQL",
+            ], path: "Tests/Programs/Benchmarks/RawPostgreSQL",
             cSettings: [.define("RAW_POSTGRESQL", .when(traits: ["PostgreSQL"]))]),
         .executableTarget(
             name: "benchmarks",
@@ -174,7 +176,7 @@ let package = Package(
                 .target(name: "RawPostgreSQL", condition: .when(traits: ["PostgreSQL"])),
                 .target(name: "PostgreSQLStore", condition: .when(traits: ["PostgreSQL"])),
             ],
-            path: "Tests/Benchmarks/Benchmarks", plugins: ["ModelPlugin"]),
+            path: "Tests/Programs/Benchmarks/Benchmarks", plugins: ["ModelPlugin"]),
     ],
     swiftLanguageModes: [.v6]
 )

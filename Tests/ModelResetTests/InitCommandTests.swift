@@ -64,7 +64,7 @@ import Testing
         #expect(try await program.run("init", "Contacts", "--entity", "ContactEntity").status == 0)
         for file in ["Contacts.xcdatamodel/contents", ".xccurrentversion"] {
             let written = try Data(contentsOf: program.file("Contacts.xcdatamodeld/\(file)"))
-            let example = PackageFiles.tests.appending(path: "ReadmeExample/Contacts.xcdatamodeld/\(file)")
+            let example = PackageFiles.tests.appending(path: "Programs/ReadmeExample/Contacts.xcdatamodeld/\(file)")
             #expect(try Data(contentsOf: example) == written, "\(file)")
         }
     }

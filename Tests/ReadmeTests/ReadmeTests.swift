@@ -5,7 +5,7 @@ import Testing
 /// What the README shows is what is built and run here.
 struct ReadmeTests {
     @Test func theProgramOfTheReadmeIsTheOneThatIsTested() throws {
-        let example = PackageFiles.tests.appending(components: "ReadmeExample", "main.swift")
+        let example = PackageFiles.tests.appending(path: "Programs/ReadmeExample/main.swift")
         let program = try String(contentsOf: example, encoding: .utf8)
         #expect(
             try readme.components(separatedBy: "```swift\n").dropFirst().contains { $0.hasPrefix(program + "```\n") })

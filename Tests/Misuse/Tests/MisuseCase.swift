@@ -6,13 +6,13 @@ import Testing
 struct MisuseCase: CustomTestStringConvertible, Sendable {
     var file: URL
 
-    static let folder = PackageFiles.tests.appending(component: "Misuse")
+    static let folder = PackageFiles.tests.appending(path: "Misuse/Cases")
 
     /// The sources in the folders of the rules; beside the folders are those that are right.
     static let all: [MisuseCase] = {
         let sources = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil)?.allObjects ?? []
         return sources.compactMap { $0 as? URL }
-            .filter { $0.pathExtension == "swift" && $0.deletingLastPathComponent().lastPathComponent != "Misuse" }
+            .filter { $0.pathExtension == "swift" && $0.deletingLastPathComponent().lastPathComponent != "Cases" }
             .map(MisuseCase.init).sorted { $0.testDescription < $1.testDescription }
     }()
 

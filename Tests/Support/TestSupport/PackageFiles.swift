@@ -3,7 +3,7 @@ package import Foundation
 /// Where the files of this package are while its tests run.
 package enum PackageFiles {
     package static let root = URL(filePath: #filePath)
-        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
     /// Where models of real apps are: beside the package, or where COREDATASOURCE_MODELS says. They are no part of it.
     package static let models =

@@ -4,7 +4,7 @@ import Testing
 
 /// The rules that no comment has to ask for, because what breaks them is no program.
 ///
-/// Each source under `Tests/Misuse` breaks one rule, and says in its first lines what the compiler answers.
+/// Each source under `Tests/Misuse/Cases` breaks one rule, and says in its first lines what the compiler answers.
 @Suite(.serialized, .enabled(if: Compiler.isAvailable)) struct MisuseTests {
     @Test(arguments: MisuseCase.all)
     func codeThatBreaksARuleDoesNotCompile(_ misuse: MisuseCase) async throws {

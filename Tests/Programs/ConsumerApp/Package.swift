@@ -15,7 +15,7 @@ let package = Package(
     products: [
         .executable(name: "consumer-app", targets: ["consumer-app"]), .executable(name: "costs", targets: ["costs"]),
     ],
-    dependencies: [.package(name: "CoreDataSource", path: "../..")],
+    dependencies: [.package(name: "CoreDataSource", path: "../../..")],
     targets: [
         .executableTarget(
             name: "consumer-app",
