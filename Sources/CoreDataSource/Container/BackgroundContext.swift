@@ -29,7 +29,7 @@ public struct BackgroundContext<Contexts>: Sendable {
     /// **Isolation**: the queues of the contexts. The contexts are valid only in the work.
     ///
     /// - Throws: What the work throws; nothing has happened then. Otherwise what
-    ///   ``PersistentContainer/perform(in:_:waitFor:_:)`` or ``PersistentContainer/read(_:)`` throws.
+    ///   ``PersistentContainer/perform(in:waitFor:_:)`` or ``PersistentContainer/read(_:)`` throws.
     @discardableResult
     public func perform<Result: Sendable>(_ work: @Sendable (Contexts) throws -> Result) async throws -> Result {
         let outcome = Guarded<Result?>(nil)

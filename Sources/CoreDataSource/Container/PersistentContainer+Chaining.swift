@@ -7,7 +7,7 @@
 /// ```
 ///
 /// Three things differ from Skopelos. A write names the data source whose entities it changes, because no other code may change
-/// them; ``perform(in:_:waitFor:_:)`` writes over several. A completion is also called when a write fails. Objects stay in the
+/// them; ``perform(in:waitFor:_:)`` writes over several. A completion is also called when a write fails. Objects stay in the
 /// block that got them: the next block looks them up again, by a key. ``AnyDataSource/performAndWait(_:)`` returns values to
 /// its caller, such as a ``ManagedObjectID``.
 extension PersistentContainer {
@@ -23,7 +23,7 @@ extension PersistentContainer {
     public func writeSync(
         in source: AnyDataSource, _ work: @Sendable (PrivateContext) throws -> Void
     ) throws -> Self {
-        requireOwn([source], "writeSync(in:)")
+        _ = tiers(of: source, for: "writeSync(in:)")
         try source.writeSync(work)
         return self
     }
@@ -39,7 +39,7 @@ extension PersistentContainer {
         in source: AnyDataSource, _ work: @escaping @Sendable (PrivateContext) throws -> Void,
         callback: (@MainActor @Sendable (Result<Void, any Error>) -> Void)? = nil
     ) -> Self {
-        requireOwn([source], "writeAsync(in:)")
+        _ = tiers(of: source, for: "writeAsync(in:)")
         source.writeAsync(work, callback: callback)
         return self
     }

@@ -1,7 +1,7 @@
 /// One save over several data sources.
 extension PersistentContainer {
-    /// Runs the work with the private contexts of two data sources, saves its edits as one save, and returns the result once
-    /// the rows are in the store.
+    /// Runs the work with the private contexts of the data sources, saves its edits as one save, and returns the result once the
+    /// rows are in the store.
     ///
     /// ```swift
     /// try await container.perform(in: contacts, messages) { contacts, messages in
@@ -11,50 +11,75 @@ extension PersistentContainer {
     /// ```
     ///
     /// Each context edits the entities of its own data source and reads the rows of all: its fetches show its own edits, not
-    /// those of the other context. Objects of both contexts can be linked. Batches of these data sources wait until the call
-    /// ends. After such a save, the data sources depend on each other: if a save of one is taken back, later
-    /// saves of both are taken back too.
+    /// those of the other contexts. Objects of all contexts can be linked. Batches of these data sources wait until the call
+    /// ends. After such a save, the data sources depend on each other: if a save of one is taken back, later saves of all are
+    /// taken back too.
     ///
-    /// **Isolation**: the queues of both private contexts. They are always taken in the same order, so calls cannot deadlock.
+    /// **Isolation**: the queues of the private contexts. They are always taken in the same order, so calls cannot deadlock.
     ///
     /// - Parameters:
-    ///   - first: A data source of this container.
-    ///   - second: Another one.
+    ///   - sources: Data sources of this container, at least one.
     ///   - level: How far the save must get before the call returns; `.store` by default.
     ///   - work: It gets the contexts in the order of the data sources, and runs once.
     /// - Throws: What the work throws; nothing has happened then. Otherwise what ``DataSource/add(_:waitFor:)-([Value],_)``
     ///   throws.
     @discardableResult
-    public func perform<Result: Sendable>(
-        in first: AnyDataSource, _ second: AnyDataSource, waitFor level: SaveLevel = .store,
-        _ work: @Sendable (PrivateContext, PrivateContext) throws -> Result
+    public func perform<each Source: DataSourceProtocol, Result: Sendable>(
+        in sources: repeat each Source, waitFor level: SaveLevel = .store,
+        _ work: @Sendable (repeat (each Source).Context) throws -> Result
     ) async throws -> Result {
-        try await perform(in: [first, second], waitFor: level) { try work($0[0], $0[1]) }
+        let tiers = tiers(of: repeat each sources, for: "perform(in:)")
+        return try await perform(in: tiers, waitFor: level) { contexts in
+            let contexts = ContextIterator(contexts)
+            return try work(repeat contexts.next((each Source).Context.self))
+        }
     }
 
-    /// The same for any number of data sources. The contexts come in the order of the data sources.
-    ///
-    /// - Parameters:
-    ///   - sources: Data sources of this container.
-    ///   - level: How far the save must get before the call returns; `.store` by default.
-    ///   - work: It gets the contexts in the order of the data sources, and runs once.
-    /// - Throws: What ``perform(in:_:waitFor:_:)`` throws.
-    @discardableResult
-    public func perform<Result: Sendable>(
-        in sources: [AnyDataSource], waitFor level: SaveLevel = .store,
-        _ work: @Sendable ([PrivateContext]) throws -> Result
+    /// Runs the work with the contexts of the tiers.
+    func perform<Result: Sendable>(
+        in tiers: [PrivateTier], waitFor level: SaveLevel, _ work: @Sendable ([PrivateContext]) throws -> Result
     ) async throws -> Result {
-        requireOwn(sources, "perform(in:)")
-        return try await PrivateTier.perform(in: sources.map(\.tier), waitFor: level, work).result
+        try await PrivateTier.perform(in: tiers, waitFor: level, work).result
     }
 
-    /// Traps if a data source belongs to another container.
-    func requireOwn(_ sources: [AnyDataSource], _ call: StaticString) {
-        for source in sources {
+    /// The tiers of the data sources, in the same order. Traps if there is none, or if one belongs to another container.
+    func tiers<each Source: DataSourceProtocol>(
+        of sources: repeat each Source, for call: StaticString
+    ) -> [PrivateTier] {
+        var tiers: [PrivateTier] = []
+        for source in repeat each sources {
+            guard let source = source as? AnyDataSource else {
+                preconditionFailure(
+                    "A \(type(of: source)) was passed to \(call), but it is not a data source. Subclass DataSource instead of conforming to DataSourceProtocol."
+                )
+            }
             precondition(
                 source.tier.stack === stack,
                 "A \(source.tier.owner) of another container was passed to \(call). Use the data sources of this container."
             )
+            tiers.append(source.tier)
         }
+        precondition(!tiers.isEmpty, "\(call) was called without a data source. Pass at least one.")
+        return tiers
+    }
+}
+
+/// The contexts of a call one after the other, each with the type that its data source gives it.
+///
+/// They are passed on as one pack: in a tuple of a value and a pack, Swift 6.3 releases the type of the value too often.
+final class ContextIterator {
+    private let contexts: [PrivateContext]
+    private var index = 0
+
+    init(_ contexts: [PrivateContext]) {
+        self.contexts = contexts
+    }
+
+    func next<Context: PrivateContext>(_ type: Context.Type) -> Context {
+        defer { index += 1 }
+        guard let context = contexts[index] as? Context else {
+            preconditionFailure("The context of a data source is a PrivateContext, not a \(type).")
+        }
+        return context
     }
 }

@@ -12,7 +12,7 @@ internal import RowStore
 /// which also looks up, inserts and deletes objects.
 ///
 /// Saving a draft is one save of the data sources that own the edited objects, as by
-/// ``PersistentContainer/perform(in:_:waitFor:_:)``. Values that others have saved meanwhile are merged by attribute, by to-one
+/// ``PersistentContainer/perform(in:waitFor:_:)``. Values that others have saved meanwhile are merged by attribute, by to-one
 /// relationship, by element of a to-many relationship, and by order.
 ///
 /// Keep the draft while its objects are edited: it ends when it is released, with ``discard()``, and with the container, which

@@ -24,14 +24,14 @@ extension PrivateTier {
         }
     }
 
-    /// Runs the work with the contexts of several data sources and saves their edits as one save.
+    /// Runs the work with the contexts of data sources and saves their edits as one save.
+    ///
+    /// - Parameter tiers: At least one.
     static func perform<Result: Sendable>(
         in tiers: [PrivateTier], waitFor level: SaveLevel, _ work: @Sendable ([PrivateContext]) throws -> Result
     ) async throws -> SavedWork<Result> {
         let held = held(tiers)
-        guard let first = held.first else {
-            preconditionFailure("perform(in:) was called without a data source. Pass at least one.")
-        }
+        let first = held[0]
         return try await first.enter(waitFor: level, values: 1) { isAwaited in
             await first.save(in: tiers, holding: held.dropFirst(), isAwaited: isAwaited, .reach, work)
         }

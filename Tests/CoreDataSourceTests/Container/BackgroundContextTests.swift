@@ -17,12 +17,9 @@ struct BackgroundContextTests {
                 try Sender.removeAll(in: senders)
                 try Room.create(in: rooms).key = "r"
             }
-            let any = container.newBackgroundContext(for: [rooms, senders])
-            let count = try await any.perform { contexts in
-                try Sender.create(in: contexts[1]).key = "t"
-                return contexts.count
-            }
-            #expect(count == 2)
+            let messages = try container.dataSource(MessageDataSource.self)
+            let three = container.newBackgroundContext(for: messages, rooms, senders)
+            try await three.perform { _, _, senders in try Sender.create(in: senders).key = "t" }
             #expect(try senders.count(Sender.self) == 1 && rooms.count(Room.self) == 1)
         }
     }
@@ -108,6 +105,29 @@ struct BackgroundContextTests {
         }
     }
 
+    @Test func aBackgroundContextKeepsItsContainer() async throws {
+        let background: BackgroundContext<PrivateContext>
+        weak var released: PersistentContainer?
+        do {
+            let container = try await PersistentContainer(model: .chat, store: .inMemory)
+            background = container.newBackgroundContext(for: try container.dataSource(SenderDataSource.self))
+            released = container
+        }
+        try await background.perform { try Sender.create(in: $0).key = "s" }
+        #expect(try released?.main.count(Sender.self) == 1)
+    }
+
+    @Test func aTypeThatOnlyConformsTraps() async throws {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let container = try await PersistentContainer(model: .chat, store: .inMemory)
+            _ = container.newBackgroundContext(for: NoDataSource())
+        }
+        #expect(
+            String(decoding: try #require(result).standardErrorContent, as: UTF8.self).contains(
+                "A NoDataSource was passed to newBackgroundContext(for:), but it is not a data source. Subclass DataSource instead of conforming to DataSourceProtocol."
+            ))
+    }
+
     @Test func aDataSourceOfAnotherContainerTraps() async throws {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let one = try await PersistentContainer(model: .chat, store: .inMemory)
@@ -121,3 +141,6 @@ struct BackgroundContextTests {
             ))
     }
 }
+
+/// Conforms to the protocol, which apps should not do.
+private final class NoDataSource: DataSourceProtocol {}

@@ -26,13 +26,38 @@ import Testing
     @Test func theContextsComeInTheOrderOfTheDataSources() async throws {
         try await withChat { container, senders, rooms in
             let messages = try container.dataSource(MessageDataSource.self)
-            let names = try await container.perform(in: [rooms, messages, senders]) { $0.map { "\($0)" } }
+            let names = try await container.perform(in: rooms, messages, senders) { rooms, messages, senders in
+                ["\(rooms)", "\(messages)", "\(senders)"]
+            }
             #expect(
                 names.map { $0.split(separator: " ")[2] } == [
                     "RoomDataSource", "MessageDataSource", "SenderDataSource",
                 ])
-            let twice = try await container.perform(in: [rooms, rooms]) { contexts in contexts[0] === contexts[1] }
+            let twice = try await container.perform(in: rooms, rooms) { $0 === $1 }
             #expect(twice)
+        }
+    }
+
+    @Test func aCallWithoutADataSourceTraps() async throws {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let container = try await PersistentContainer(model: .chat, store: .inMemory)
+            try await container.perform {}
+        }
+        #expect(
+            String(decoding: try #require(result).standardErrorContent, as: UTF8.self).contains(
+                "perform(in:) was called without a data source. Pass at least one."))
+    }
+
+    @Test func oneDataSourceAloneIsSaved() async throws {
+        try await withChat { container, senders, _ in
+            let source: AnyDataSource = senders
+            let key = try await container.perform(in: source, waitFor: .main) { senders in
+                let sender = try senders.insert(Sender.self)
+                sender.key = "s"
+                return sender.key
+            }
+            #expect(key == "s")
+            #expect(try senders.count(Sender.self) == 1)
         }
     }
 
@@ -129,12 +154,23 @@ import Testing
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for number in 0..<60 {
                     group.addTask {
-                        let order: [AnyDataSource] =
-                            [[senders, rooms], [rooms, senders], [messages, senders], [rooms, messages, senders]][
-                                number % 4]
-                        try await container.perform(in: order) { contexts in
-                            for context in contexts where "\(context)".contains("Sender") {
-                                try context.insert(Sender.self).key = "s\(number)"
+                        let key = "s\(number)"
+                        switch number % 4 {
+                        case 0:
+                            try await container.perform(in: senders, rooms) { senders, _ in
+                                try senders.insert(Sender.self).key = key
+                            }
+                        case 1:
+                            try await container.perform(in: rooms, senders) { _, senders in
+                                try senders.insert(Sender.self).key = key
+                            }
+                        case 2:
+                            try await container.perform(in: messages, senders) { _, senders in
+                                try senders.insert(Sender.self).key = key
+                            }
+                        default:
+                            try await container.perform(in: rooms, messages, senders) { _, _, senders in
+                                try senders.insert(Sender.self).key = key
                             }
                         }
                         try await rooms.add(ItemData(key: "r\(number)", number: 1))

@@ -43,14 +43,14 @@ struct PairClient: Sendable {
     private mutating func save(_ revision: Int64, _ opened: ScheduleWorld.Opened) async {
         world.note(name, "saves \(revision)")
         let keepers = tables.map { opened.keepers[$0] }
-        let sources: [AnyDataSource] = keepers.map { $0 }
+        let (first, second): (AnyDataSource, AnyDataSource) = (keepers[0], keepers[1])
         let values = tables.indices.map { record($0, revision) }
         let changesItsMind = random.next(below: 5) == 0
         do {
-            try await opened.container.perform(in: sources) { contexts in
-                try keepers[0].put(values[0], in: contexts[0])
+            try await opened.container.perform(in: first, second) { first, second in
+                try keepers[0].put(values[0], in: first)
                 Simulation.interleave()
-                try keepers[1].put(values[1], in: contexts[1])
+                try keepers[1].put(values[1], in: second)
                 if changesItsMind { throw ChangeOfMind() }
             }
             world.findings.count(.acknowledged)
