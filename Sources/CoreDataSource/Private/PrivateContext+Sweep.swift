@@ -22,7 +22,7 @@ extension PrivateContext {
     /// added to these; and its `.atMost` counts all swept children together.
     ///
     /// - Parameters:
-    ///   - relationship: A to-many relationship whose inverse is to-one, to objects that this data source owns.
+    ///   - relationship: A to-many relationship, ordered or not, whose inverse is to-one, to objects that this data source owns.
     ///   - parent: An object of this context, new or not, and of any data source.
     ///   - kept: The objects of the list. Nil stands for an ignored value; nothing is deleted then, unless
     ///     ``SyncOptions/allowsIgnoredValues`` is given.
@@ -30,27 +30,10 @@ extension PrivateContext {
     ///   - options: ``SyncOptions/allowsEmpty`` for a list that may be empty.
     /// - Throws: `unknownAttribute`, `entityNotOwned`, `invalidRequest`. At the end of the batch: `emptySync` for an empty list
     ///   if children are stored, and `syncDeletesTooMuch`.
-    public func sweep<Parent: ManagedObject, Child: ManagedObject>(
-        _ relationship: KeyPath<Parent, RelatedObjects<Child>>, of parent: Parent, keeping kept: [Child?],
+    public func sweep<Parent: ManagedObject, Children: Sequence>(
+        _ relationship: KeyPath<Parent, Children>, of parent: Parent, keeping kept: [Children.Element?],
         deleting: SyncDeletion = .all, options: SyncOptions = []
-    ) throws {
-        let rules = SyncRules(deletion: deleting, operations: .all, options: options)
-        try note(relationship, parent, kept, rules)
-    }
-
-    /// Deletes the children of one parent that a list lacks, for an ordered relationship.
-    ///
-    /// - Parameters:
-    ///   - relationship: An ordered relationship whose inverse is to-one, to objects that this data source owns.
-    ///   - parent: As in the form for relationships without an order.
-    ///   - kept: As in the form for relationships without an order.
-    ///   - deleting: As in the form for relationships without an order.
-    ///   - options: As in the form for relationships without an order.
-    /// - Throws: The same as that form.
-    public func sweep<Parent: ManagedObject, Child: ManagedObject>(
-        _ relationship: KeyPath<Parent, [Child]>, of parent: Parent, keeping kept: [Child?],
-        deleting: SyncDeletion = .all, options: SyncOptions = []
-    ) throws {
+    ) throws where Children.Element: ManagedObject {
         let rules = SyncRules(deletion: deleting, operations: .all, options: options)
         try note(relationship, parent, kept, rules)
     }
