@@ -95,13 +95,19 @@ extension AnyDataSource {
     /// The names of the lists that have a delegate, in alphabetical order.
     public var dataKeys: [String] { boundLists.dataKeys }
 
-    /// Stops reporting until ``resume(dataKey:)``, for a list that is off the screen. The list keeps showing its present state.
-    public func pause(dataKey: String) {
-        boundLists[dataKey]?.pause()
-    }
-
-    /// Reports at once, as one group, everything that changed since ``pause(dataKey:)``, and then every change again.
-    public func resume(dataKey: String) {
-        boundLists[dataKey]?.resume()
+    /// The data keys of the lists that are paused, for lists that are off the screen. A paused list reports nothing, and keeps
+    /// showing its present state.
+    ///
+    /// ```swift
+    /// contacts.pausedDataKeys.insert("list")
+    /// contacts.pausedDataKeys.remove("list")
+    /// ```
+    ///
+    /// A list whose data key is removed reports at once, as one group, everything that changed during the pause, and then every
+    /// change again. Data keys that are not registered are dropped. A list is no longer paused when it is unregistered, moved or
+    /// registered again.
+    public var pausedDataKeys: Set<String> {
+        get { boundLists.pausedDataKeys }
+        set { boundLists.pausedDataKeys = newValue }
     }
 }

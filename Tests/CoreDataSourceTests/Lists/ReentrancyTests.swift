@@ -104,13 +104,31 @@ struct ReentrancyTests {
             let delegate = RecordingDelegate()
             try register(delegate, "list", contacts)
             delegate.follow(contacts, "list")
-            delegate.onDidChange = { contacts.pause(dataKey: "list") }
+            delegate.onDidChange = { contacts.pausedDataKeys = ["list"] }
             try await contacts.add(contactList(3..<4), waitFor: .main)
             try await contacts.add(contactList(4..<5), waitFor: .main)
             #expect(delegate.takeCalls() == ["will", "insert - [0, 3]", "did"])
-            contacts.resume(dataKey: "list")
+            contacts.pausedDataKeys = []
             #expect(delegate.takeCalls() == ["will", "insert - [0, 4]", "did"])
             #expect(delegate.complaints == [])
+        }
+    }
+
+    @Test func aDelegateMayPauseAListThatIsAboutToCatchUp() async throws {
+        try await withContacts { contacts in
+            let (first, second) = (RecordingDelegate(), RecordingDelegate())
+            try register(first, "a", contacts)
+            try register(second, "b", contacts)
+            contacts.pausedDataKeys = ["a", "b"]
+            try await contacts.add(contactList(3..<4), waitFor: .main)
+            first.onDidChange = { contacts.pausedDataKeys.insert("b") }
+            contacts.pausedDataKeys = []
+            #expect(first.takeCalls() == ["will", "insert - [0, 3]", "did"])
+            #expect(second.takeCalls() == [])
+            #expect(contacts.pausedDataKeys == ["b"])
+            first.onDidChange = {}
+            contacts.pausedDataKeys = []
+            #expect(second.takeCalls() == ["will", "insert - [0, 3]", "did"])
         }
     }
 }

@@ -307,18 +307,49 @@ struct RegisterTests {
 
     @Test func aPausedListCatchesUpWithOneReport() async throws {
         try await withList(["Al", "Bob"]) { contacts, delegate, _ in
-            contacts.pause(dataKey: "list")
+            contacts.pausedDataKeys.insert("list")
             try await contacts.add(contact(2, "Cem"), waitFor: .main)
             try await contacts.add([contact(3, "Ann"), contact(2, "Bea")], waitFor: .main)
             try await contacts.delete(contact(0, ""), waitFor: .main)
             #expect(delegate.takeCalls() == [])
             #expect(names(contacts) == ["Al", "Bob"])
-            contacts.resume(dataKey: "list")
+            contacts.pausedDataKeys.remove("list")
             #expect(
                 delegate.takeCalls() == ["will", "delete [0, 0] -", "insert - [0, 0]", "insert - [1, 0]", "did"])
             #expect(names(contacts) == ["Ann", "Bea", "Bob"])
             try await contacts.delete(contact(1, ""), waitFor: .main)
             #expect(delegate.takeCalls() == ["will", "delete [1, 1] -", "did"])
+        }
+    }
+
+    @Test func onlyRegisteredListsArePaused() async throws {
+        try await withList(["Al"]) { contacts, delegate, _ in
+            contacts.pausedDataKeys = ["list", "other"]
+            #expect(contacts.pausedDataKeys == ["list"])
+            try contacts.register(delegate, dataKey: "other", FetchRequest(ContactEntity.self))
+            #expect(contacts.pausedDataKeys == ["list"])
+            try contacts.register(delegate, dataKey: "list", FetchRequest(ContactEntity.self))
+            #expect(contacts.pausedDataKeys == [])
+            contacts.pausedDataKeys.insert("list")
+            try contacts.moveWindow(dataKey: "list", after: nil)
+            #expect(contacts.pausedDataKeys == [])
+            contacts.pausedDataKeys.insert("list")
+            contacts.unregister(dataKey: "list")
+            #expect(contacts.pausedDataKeys == [])
+        }
+    }
+
+    @Test func aListThatStaysPausedReportsNothing() async throws {
+        try await withList(["Al"]) { contacts, delegate, _ in
+            let other = RecordingDelegate()
+            try contacts.register(other, dataKey: "other", FetchRequest(ContactEntity.self))
+            contacts.pausedDataKeys = ["list", "other"]
+            try await contacts.add(contact(1, "Ann"), waitFor: .main)
+            contacts.pausedDataKeys = ["other"]
+            #expect(delegate.takeCalls() == ["will", "insert - [0, 1]", "did"])
+            #expect(other.takeCalls() == [])
+            contacts.pausedDataKeys = []
+            #expect(other.takeCalls() == ["will", "insert - [0, 1]", "did"])
         }
     }
 

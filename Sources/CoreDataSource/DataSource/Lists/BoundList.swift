@@ -58,9 +58,14 @@ final class BoundList: ListSubscriber {
 
     // MARK: Reporting
 
-    func pause() { shownState.pause() }
+    /// Whether it reports nothing. ``catchUp()`` must follow once it is false again.
+    var isPaused = false {
+        didSet { if isPaused { shownState.pause() } }
+    }
 
-    func resume() {
+    /// Reports what changed during a pause, unless it is paused again.
+    func catchUp() {
+        if isPaused || !isRegistered { return }
         if let report = shownState.resume(at: engine.state, engine.lastUpdateReason) { callDelegate(report) }
     }
 

@@ -29,6 +29,23 @@ final class BoundLists {
         return lists.keys.sorted()
     }
 
+    /// The names of the lists that are paused. The lists that are no longer paused report in alphabetical order. A delegate may
+    /// change this in its call, so no list reports before all of them are set.
+    var pausedDataKeys: Set<String> {
+        get {
+            removeListsWithoutDelegate()
+            return Set(lists.lazy.filter(\.value.isPaused).map(\.key))
+        }
+        set {
+            var resumed: [BoundList] = []
+            for (dataKey, list) in lists where list.isPaused != newValue.contains(dataKey) {
+                list.isPaused.toggle()
+                if !list.isPaused { resumed.append(list) }
+            }
+            for list in resumed.sorted(by: { $0.dataKey < $1.dataKey }) { list.catchUp() }
+        }
+    }
+
     func bind(_ engine: ListEngine, _ page: ListPage, _ dataKey: String, _ delegate: any DataSourceDelegate) {
         remove(dataKey)
         lists[dataKey] = BoundList(engine, page, self, dataKey, delegate)
