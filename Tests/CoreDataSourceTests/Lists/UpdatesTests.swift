@@ -131,7 +131,7 @@ struct UpdatesTests {
             var updates = contacts.updates(FetchRequest(ContactEntity.self)).makeAsyncIterator()
             let row = try #require(await updates.next()?.snapshot.first)
             #expect(row.shout == "NAME 0")
-            #expect(row.read { "\($0.uid)/\($0.name)" } == "uid-0/name 0")
+            #expect(row.map { "\($0.uid)/\($0.name)" } == "uid-0/name 0")
             #expect(row.id.entityName == "ContactEntity")
         }
     }

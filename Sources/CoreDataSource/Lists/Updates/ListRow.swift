@@ -17,11 +17,11 @@ public struct ListRow<Object: ManagedObject>: Sendable, Identifiable {
 
     /// The value of an attribute, or of a property that is computed from attributes.
     public subscript<Value: Sendable>(dynamicMember keyPath: KeyPath<Object, Value>) -> Value {
-        read { $0[keyPath: keyPath] }
+        map { $0[keyPath: keyPath] }
     }
 
     /// Converts the row. The closure gets an object that can be read during the call.
-    public func read<Value: Sendable>(_ body: (Object) throws -> Value) rethrows -> Value {
+    public func map<Value: Sendable>(_ body: (Object) throws -> Value) rethrows -> Value {
         guard let object = reader.object(row) as? Object else {
             preconditionFailure(
                 "A list of \(Object.self) contains a row of \(reader.layout.entities[row.entity].name).")

@@ -110,7 +110,7 @@ extension RecordDataSource: RecordKeeper {
 
     nonisolated func follow(_ body: @Sendable ([RecordData]) -> Void) async {
         for await update in updates(FetchRequest(Object.self, order: [.ascending(\.key)])) {
-            body(update.snapshot.map { row in row.read { $0.data } })
+            body(update.snapshot.map { row in row.map { $0.data } })
         }
     }
 
