@@ -44,7 +44,8 @@ struct ArticleTests {
     private static let types = [
         "CoreDataSource/Container/PersistentContainer", "CoreDataSource/Container/StoreDescription",
         "CoreDataSource/Container/StoreLocation", "CoreDataSource/Context/ManagedObjectContext",
-        "CoreDataSource/DataSource/SyncReport", "CoreDataSource/Main/MainContext",
+        "CoreDataSource/DataSource/Lists/DataSourceDelegate", "CoreDataSource/DataSource/SyncReport",
+        "CoreDataSource/Main/MainContext",
         "CoreDataSource/Object/ManagedObject", "CoreDataSource/Private/PrivateContext",
         "CoreDataSource/Private/SaveLevel", "CoreDataSource/Private/SaveReport", "CoreDataSource/Private/SyncDeletion",
         "CoreDataSource/Private/SyncOperations", "CoreDataSource/Private/SyncOptions",

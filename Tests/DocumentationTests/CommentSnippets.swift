@@ -162,6 +162,21 @@ struct CommentSnippets {
         }
     }
 
+    @Test func aTableViewFollowsAList() async throws {
+        try await withContacts { _, contacts in
+            let table = ContactTable()
+            let request = FetchRequest(ContactEntity.self, where: \.age >= 18, order: [.ascending(\.name)])
+            try contacts.register(table, dataKey: "list", request, sectionBy: \.isFavorite)
+            try await contacts.add(Contact(uid: "3", name: "Guan Ping", age: 18))
+            try await contacts.update(ContactEntity.self, where: \.uid == "2", set: [.set(\.isFavorite, true)])
+            #expect(
+                table.tableView.calls == [
+                    "begin", "insert [0, 0]", "end",
+                    "begin", "insert section 1", "delete [0, 2]", "insert [1, 0]", "end",
+                ])
+        }
+    }
+
     @Test func stringsAreMatchedWithoutCaseAndMarks() async throws {
         try await withContacts { _, contacts in
             let named: FetchPredicate<ContactEntity> = .contains(
@@ -170,4 +185,65 @@ struct CommentSnippets {
             #expect(found.map(\.name) == ["Guan Ping", "Guan Yu"])
         }
     }
+}
+
+/// What a table view of UIKit is told, in its words.
+@MainActor
+final class TableView {
+    enum RowAnimation { case automatic }
+
+    private(set) var calls: [String] = []
+
+    func beginUpdates() { calls.append("begin") }
+
+    func endUpdates() { calls.append("end") }
+
+    func insertSections(_ sections: IndexSet, with animation: RowAnimation) {
+        for section in sections { calls.append("insert section \(section)") }
+    }
+
+    func deleteSections(_ sections: IndexSet, with animation: RowAnimation) {
+        for section in sections { calls.append("delete section \(section)") }
+    }
+
+    func insertRows(at indexPaths: [IndexPath], with animation: RowAnimation) {
+        for path in indexPaths { calls.append("insert \(path)") }
+    }
+
+    func deleteRows(at indexPaths: [IndexPath], with animation: RowAnimation) {
+        for path in indexPaths { calls.append("delete \(path)") }
+    }
+
+    func reloadRows(at indexPaths: [IndexPath], with animation: RowAnimation) {
+        for path in indexPaths { calls.append("reload \(path)") }
+    }
+}
+
+@MainActor
+final class ContactTable {
+    let tableView = TableView()
+}
+
+extension ContactTable: DataSourceDelegate {
+    func willChangeContent(dataKey: String) { tableView.beginUpdates() }
+
+    func didChangeSection(_ section: ListSection, at index: Int, for type: ListChangeType, dataKey: String) {
+        if type == .insert {
+            tableView.insertSections([index], with: .automatic)
+        } else {
+            tableView.deleteSections([index], with: .automatic)
+        }
+    }
+
+    func didChangeObject(
+        _ object: ManagedObject, at indexPath: IndexPath?, for type: ListChangeType, newIndexPath: IndexPath?,
+        dataKey: String
+    ) {
+        if type == .update, let indexPath { return tableView.reloadRows(at: [indexPath], with: .automatic) }
+        // The values of an object that moved may have changed too, so its row is not moved but replaced.
+        if let indexPath { tableView.deleteRows(at: [indexPath], with: .automatic) }
+        if let newIndexPath { tableView.insertRows(at: [newIndexPath], with: .automatic) }
+    }
+
+    func didChangeContent(dataKey: String) { tableView.endUpdates() }
 }

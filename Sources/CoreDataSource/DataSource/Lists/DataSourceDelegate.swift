@@ -4,7 +4,33 @@ public import Foundation
 ///
 /// For each save that changes a list, or for several that main merges at once, the calls come as one group: will change, all
 /// sections, all objects, did change. During all of them the data source already returns the new sections and objects. A table
-/// view can apply each change as it comes, between `beginUpdates` and `endUpdates`.
+/// view can apply each change as it comes, between `beginUpdates` and `endUpdates`:
+///
+/// ```swift
+/// extension ContactTable: DataSourceDelegate {
+///     func willChangeContent(dataKey: String) { tableView.beginUpdates() }
+///
+///     func didChangeSection(_ section: ListSection, at index: Int, for type: ListChangeType, dataKey: String) {
+///         if type == .insert {
+///             tableView.insertSections([index], with: .automatic)
+///         } else {
+///             tableView.deleteSections([index], with: .automatic)
+///         }
+///     }
+///
+///     func didChangeObject(
+///         _ object: ManagedObject, at indexPath: IndexPath?, for type: ListChangeType, newIndexPath: IndexPath?,
+///         dataKey: String
+///     ) {
+///         if type == .update, let indexPath { return tableView.reloadRows(at: [indexPath], with: .automatic) }
+///         // The values of an object that moved may have changed too, so its row is not moved but replaced.
+///         if let indexPath { tableView.deleteRows(at: [indexPath], with: .automatic) }
+///         if let newIndexPath { tableView.insertRows(at: [newIndexPath], with: .automatic) }
+///     }
+///
+///     func didChangeContent(dataKey: String) { tableView.endUpdates() }
+/// }
+/// ```
 ///
 /// During a call you may read the data source, and register and unregister lists, including this one. Saves that are made
 /// during the group are reported after it.
@@ -71,34 +97,4 @@ extension DataSourceDelegate {
     }
 
     public func didFail(_ error: DataSourceError, dataKey: String) {}
-}
-
-/// What happened to a row or a section of a list.
-public struct ListChangeType: RawRepresentable, Sendable, Hashable {
-    public let rawValue: Int
-
-    public init(rawValue: Int) {
-        self.rawValue = rawValue
-    }
-
-    /// A row or section is new.
-    public static let insert = ListChangeType(rawValue: 1)
-    /// A row or section is gone.
-    public static let delete = ListChangeType(rawValue: 2)
-    /// The object moved among those that stayed, or to another section. Its other values may have changed too.
-    public static let move = ListChangeType(rawValue: 3)
-    /// Values changed, but the place did not.
-    public static let update = ListChangeType(rawValue: 4)
-}
-
-extension ListChangeType: CustomStringConvertible {
-    public var description: String {
-        switch self {
-        case .insert: "insert"
-        case .delete: "delete"
-        case .move: "move"
-        case .update: "update"
-        default: "ListChangeType(\(rawValue))"
-        }
-    }
 }
