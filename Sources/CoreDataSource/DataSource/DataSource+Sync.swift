@@ -13,6 +13,8 @@ extension DataSource {
     /// If the hook ignores a value (returns nil), the sync deletes nothing, because it cannot know which object the value
     /// stands for, unless ``SyncOptions/allowsIgnoredValues`` is given. The report counts the objects as ``SyncReport/kept``.
     ///
+    /// To go on at once, call it in a `Task`.
+    ///
     /// - Parameters:
     ///   - values: The whole list, in the order in which the hooks get it.
     ///   - entity: The entity to make equal to the list. The data source must own it.
@@ -34,30 +36,6 @@ extension DataSource {
         return try await tier.perform(waitFor: level, values: max(1, values.count)) { context in
             try self.reconcile(values, entity, scope, rules, in: context)
         }.result
-    }
-
-    /// Syncs in the background.
-    ///
-    /// - Parameters:
-    ///   - values: The whole list.
-    ///   - entity: As for ``sync(_:entity:scope:deleting:operations:options:waitFor:)``.
-    ///   - scope: As for ``sync(_:entity:scope:deleting:operations:options:waitFor:)``.
-    ///   - deleting: As for ``sync(_:entity:scope:deleting:operations:options:waitFor:)``.
-    ///   - operations: As for ``sync(_:entity:scope:deleting:operations:options:waitFor:)``.
-    ///   - options: As for ``sync(_:entity:scope:deleting:operations:options:waitFor:)``.
-    ///   - callback: Called on the main actor, in the order of the calls: when the rows are in the store and the objects and
-    ///     lists of main show them, or when the save has failed. It is not called while the main thread is blocked.
-    public nonisolated func sync<Object: ManagedObject>(
-        _ values: [Value], entity: Object.Type, scope: FetchPredicate<Object>? = nil, deleting: SyncDeletion = .all,
-        operations: SyncOperations = .all, options: SyncOptions = [],
-        callback: @escaping @MainActor @Sendable (Result<SyncReport, any Error>) -> Void
-    ) {
-        let rules = SyncRules(deletion: deleting, operations: operations, options: options)
-        tier.performLater(values: max(1, values.count)) { context in
-            try self.reconcile(values, entity, scope, rules, in: context)
-        } callback: {
-            callback($0.map(\.result))
-        }
     }
 
     /// What ``sync(_:entity:scope:deleting:operations:options:waitFor:)`` would do with the same arguments. Nothing is saved.
