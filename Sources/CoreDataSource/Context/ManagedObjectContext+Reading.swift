@@ -62,7 +62,8 @@ extension ManagedObjectContext {
     /// - Parameters:
     ///   - type: The class of the object.
     ///   - predicate: Which objects; nil, the default, for all.
-    ///   - order: What to sort by, the most significant first. Objects that compare equal come in the order of creation.
+    ///   - order: What to sort by, the most significant first. Objects that compare equal come in the order of creation. A sort
+    ///     descriptor of Foundation becomes an order by ``FetchOrder/init(_:)``: `[FetchOrder(SortDescriptor(\.name))]`.
     /// - Throws: What ``fetch(_:)`` throws.
     public func first<Object: ManagedObject>(
         _ type: Object.Type, where predicate: FetchPredicate<Object>? = nil, order: [FetchOrder<Object>] = []

@@ -87,8 +87,14 @@ public struct FetchOrder<Object: ManagedObject>: Sendable, Hashable {
         FetchOrder(keyPath, isAscending, .collation(collation.collation))
     }
 
-    /// Sorts by a sort descriptor. If it compares strings in a localized way, the nearest order is used that is the same on
-    /// every machine: without case and marks, and numbers by their value.
+    /// Sorts by a sort descriptor of Foundation.
+    ///
+    /// ```swift
+    /// request.order = [FetchOrder(SortDescriptor(\.name)), .descending(\.age)]
+    /// ```
+    ///
+    /// If the descriptor compares strings in a localized way, the nearest order is used that is the same on every machine:
+    /// without case and marks, and numbers by their value.
     public init(_ descriptor: SortDescriptor<Object>) {
         var comparator = descriptor.stringComparator ?? .lexical
         comparator.order = .forward
