@@ -17,7 +17,7 @@ nonisolated final class ListMailbox: ListSubscriber, Sendable {
     }
 
     private struct State {
-        var letters: [PendingUpdate] = []
+        var pending: [PendingUpdate] = []
         /// The reader that waits for the next report.
         var waiter: CheckedContinuation<Void, Never>?
         var isEnded = false
@@ -76,10 +76,10 @@ nonisolated final class ListMailbox: ListSubscriber, Sendable {
     private func put(_ pending: PendingUpdate) {
         let waiter = state.withLock { state -> CheckedContinuation<Void, Never>? in
             if state.isEnded { return nil }
-            if state.letters.count < capacity {
-                state.letters.append(pending)
+            if state.pending.count < capacity {
+                state.pending.append(pending)
             } else {
-                state.letters[state.letters.count - 1].join(pending)
+                state.pending[state.pending.count - 1].join(pending)
             }
             defer { state.waiter = nil }
             return state.waiter
@@ -105,14 +105,14 @@ nonisolated final class ListMailbox: ListSubscriber, Sendable {
         await withTaskCancellationHandler {
             while true {
                 let (pending, isEnded) = state.withLock { state -> (PendingUpdate?, Bool) in
-                    if state.letters.isEmpty { return (nil, state.isEnded) }
-                    return (state.letters.removeFirst(), false)
+                    if state.pending.isEmpty { return (nil, state.isEnded) }
+                    return (state.pending.removeFirst(), false)
                 }
                 if let pending { return pending }
                 if isEnded || Task.isCancelled { return nil }
                 await withCheckedContinuation { continuation in
                     let isNow = state.withLock { state in
-                        if !state.letters.isEmpty || state.isEnded { return true }
+                        if !state.pending.isEmpty || state.isEnded { return true }
                         state.waiter = continuation
                         return false
                     }

@@ -1,7 +1,7 @@
 import CoreDataSource
 import Foundation
 
-/// A delegate that writes down what it hears, and keeps a table as a table view would.
+/// A delegate that records its calls, and keeps a table as a table view would.
 @MainActor
 final class RecordingDelegate: DataSourceDelegate {
     private(set) var calls: [String] = []
