@@ -8,29 +8,30 @@ extension PersistentContainer {
     /// Opens the store of that name, or makes it: `<directory>/<name>.sqlite`.
     ///
     /// ```swift
-    /// let container = try await PersistentContainer(name: "Contacts", model: .contacts)
+    /// let container = try await PersistentContainer(name: "Contacts")
     /// ```
     ///
-    /// Models are not registered anywhere, so you pass the model. If it is not compiled into the app, the product `ModelReader`
-    /// finds it by its name: `try ModelReader.read(named: "Contacts").model`.
+    /// The model is the one with that name that `ModelPlugin` compiled into the module of the call. For a model of another
+    /// module, pass the model. If it is not compiled into the app at all, the product `ModelReader` finds it by its name:
+    /// `try ModelReader.read(named: "Contacts").model`.
     ///
     /// Missing directories on the path are made with the permissions `0o700`, unless the store is read-only.
     ///
     /// **Isolation**: as ``init(model:store:databaseKey:configuration:)``.
     ///
     /// - Parameters:
-    ///   - name: A file name without an extension; most often that of the model.
-    ///   - model: The model; most often the value that `ModelPlugin` generates, such as `.contacts`.
-    ///   - directory: Where the store is; nil for ``Configuration/defaultDirectory``.
+    ///   - name: A file name without an extension, which most often is the name of the model.
+    ///   - model: The model; nil, the default, for the one with that name.
     ///   - databaseKey: The app's own label for the contents, in clear text. If it is not the one that the store has, the store is
     ///     reset. Nil, the default, is whatever the store has.
-    ///   - configuration: How the container treats the store; each setting has its own default.
-    /// - Throws: `notAFile` if the name cannot be a file name; otherwise what ``init(model:store:databaseKey:configuration:)``
-    ///   throws. No file has changed then.
+    ///   - configuration: How the container treats the store, and in which directory it is; each setting has its own default.
+    ///   - fileID: Names the module that has the model. Leave it out.
+    /// - Throws: `notAFile` if the name cannot be a file name; `unreadableModel` if the module has no model with that name;
+    ///   otherwise what ``init(model:store:databaseKey:configuration:)`` throws. No file has changed then.
     @concurrent
     public convenience init(
-        name: String, model: ManagedObjectModel, directory: URL? = nil, databaseKey: String? = nil,
-        configuration: Configuration = Configuration()
+        name: String, model: ManagedObjectModel? = nil, databaseKey: String? = nil,
+        configuration: Configuration = Configuration(), fileID: String = #fileID
     ) async throws {
         guard !name.isEmpty, !name.hasPrefix("."), !name.unicodeScalars.contains(where: { $0 == "/" || $0 == "\0" })
         else {
@@ -39,11 +40,31 @@ extension PersistentContainer {
                 "\"\(name)\" cannot be the name of a container, because it is not a valid file name. Choose a name that is not empty, does not begin with a dot, and contains no slash."
             )
         }
-        let directory = directory ?? Configuration.defaultDirectory
+        let model = try model ?? ManagedObjectModel.compiled(named: name, intoModuleOf: fileID)
+        let directory = configuration.directory ?? Configuration.defaultDirectory
         if !configuration.isReadOnly { try StoreFolder.make(directory) }
         try await self.init(
             model: model, store: .sqlite(directory.appending(component: "\(name).sqlite")), databaseKey: databaseKey,
             configuration: configuration)
+    }
+}
+
+extension ManagedObjectModel {
+    /// The model with that name that was generated for a module.
+    ///
+    /// - Parameter fileID: `Module/File.swift`.
+    fileprivate static func compiled(
+        named name: String, intoModuleOf fileID: String
+    ) throws(DataSourceError) -> ManagedObjectModel {
+        let module = fileID.prefix { $0 != "/" }
+        let type: AnyClass? = NSClassFromString("\(module).\(generatedClassName(forModelNamed: name))")
+        guard let type = type as? any GeneratedModel.Type, type.model.name == name else {
+            throw DataSourceError(
+                .unreadableModel,
+                "The module \(module) has no model \(name). Use ModelPlugin for its target, or pass the model: PersistentContainer(name:model:)."
+            )
+        }
+        return type.model
     }
 }
 

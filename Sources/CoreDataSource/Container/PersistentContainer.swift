@@ -1,3 +1,4 @@
+public import Foundation
 public import ManagedModel
 package import RowStore
 
@@ -72,6 +73,8 @@ public final class PersistentContainer: Sendable {
         public var trace: (@Sendable (StatementTrace) -> Void)?
         /// Whether ``StatementTrace/sql`` shows the values of objects. False by default, because values do not belong in logs.
         public var tracesValues: Bool
+        /// Where the stores are that are opened by name; nil, the default, for ``defaultDirectory``.
+        public var directory: URL?
 
         /// Makes a configuration. Each argument that is left out has its default; a limit that is too low is raised to the
         /// lowest possible value.
@@ -81,7 +84,7 @@ public final class PersistentContainer: Sendable {
             pendingByteLimit: Int = 64 << 20, queuedValueLimit: Int = 1_000_000, mainBacklogByteLimit: Int = 32 << 20,
             fileMode: Int = 0o600, isReadOnly: Bool = false,
             migrationProgress: (@Sendable (MigrationProgress) -> Void)? = nil,
-            trace: (@Sendable (StatementTrace) -> Void)? = nil, tracesValues: Bool = false
+            trace: (@Sendable (StatementTrace) -> Void)? = nil, tracesValues: Bool = false, directory: URL? = nil
         ) {
             self.synchronous = synchronous
             self.resetPolicy = resetPolicy
@@ -95,6 +98,7 @@ public final class PersistentContainer: Sendable {
             self.migrationProgress = migrationProgress
             self.trace = trace
             self.tracesValues = tracesValues
+            self.directory = directory
         }
 
         fileprivate var limits: RootLimits {

@@ -12,13 +12,16 @@ struct ModelLiteral {
     func write(to text: inout SourceText) {
         let functions = functionNames
         let namespace = namespaceName
+        let member = memberName
         text.block("nonisolated extension ManagedObjectModel {") { text in
-            var scope = NameScope(taken: plan.names.all)
-            let name = scope.claim(ReservedNames.member(Identifier.lowerCamelCase(model.name)))
-            let member = Identifier.escaped(name)
             let start = "\(access.prefix)static let \(member) = "
             text.documentation(["The model `\(model.name)` in its version `\(model.version)`."])
             text.line(start + call(functions: functions.map { "\(namespace).\($0)()" }).rendered(depth: 0, used: 1000))
+        }
+        text.line()
+        text.line("/// Leads from the name `\(SourceText.comment(model.name))` to the model.")
+        text.block("nonisolated final class \(generatedClassName): GeneratedModel {") { text in
+            text.line("static var model: ManagedObjectModel { .\(member) }")
         }
         if let classes {
             text.line()
@@ -73,6 +76,15 @@ struct ModelLiteral {
         let wanted = model.entities.map { ReservedNames.member(Identifier.lowerCamelCase($0.name)) }
         var scope = NameScope()
         return wanted.map { Identifier.escaped(scope.claim($0)) }
+    }
+
+    private var memberName: String {
+        var scope = NameScope(taken: plan.names.all)
+        return Identifier.escaped(scope.claim(ReservedNames.member(Identifier.lowerCamelCase(model.name))))
+    }
+
+    private var generatedClassName: String {
+        claimed(ManagedObjectModel.generatedClassName(forModelNamed: model.name))
     }
 
     private var namespaceName: String { claimed(Identifier.upperCamelCase(model.name) + "Entities") }

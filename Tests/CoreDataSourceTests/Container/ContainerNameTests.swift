@@ -14,7 +14,7 @@ struct ContainerNameTests {
     @Test func theStoreIsInTheDirectoryUnderItsName() async throws {
         let directory = try TemporaryDirectory()
         let folder = directory.url.appending(components: "data", "app")
-        let container = try await PersistentContainer(name: "Contacts", model: .contacts, directory: folder)
+        let container = try await PersistentContainer(name: "Contacts", configuration: .init(directory: folder))
         try await container.dataSource(ContactDataSource.self).add(contactList(0..<2))
         try await container.close()
         let file = folder.appending(component: "Contacts.sqlite")
@@ -27,7 +27,7 @@ struct ContainerNameTests {
         let directory = try TemporaryDirectory()
         try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: directory.url.path)
         let folder = directory.url.appending(components: "data", "app")
-        let container = try await PersistentContainer(name: "Contacts", model: .contacts, directory: folder)
+        let container = try await PersistentContainer(name: "Contacts", configuration: .init(directory: folder))
         try await container.close()
         #expect(try mode(folder) == 0o700 && mode(folder.deletingLastPathComponent()) == 0o700)
         #expect(try mode(directory.url) == 0o755)
@@ -39,7 +39,7 @@ struct ContainerNameTests {
         try Data().write(to: file)
         for folder in [file, file.appending(component: "folder")] {
             let error = await #expect(throws: DataSourceError.self) {
-                try await PersistentContainer(name: "Contacts", model: .contacts, directory: folder)
+                try await PersistentContainer(name: "Contacts", configuration: .init(directory: folder))
             }
             #expect(error?.code == .notAFile)
         }
@@ -50,7 +50,7 @@ struct ContainerNameTests {
         let directory = try TemporaryDirectory()
         let url = directory.url
         let error = await #expect(throws: DataSourceError.self) {
-            try await PersistentContainer(name: name, model: .contacts, directory: url)
+            try await PersistentContainer(name: name, model: .contacts, configuration: .init(directory: url))
         }
         #expect(error?.code == .notAFile)
         #expect(try FileManager.default.contentsOfDirectory(atPath: directory.url.path) == [])
@@ -59,10 +59,9 @@ struct ContainerNameTests {
     @Test func aStoreThatIsOnlyReadMakesNoFolder() async throws {
         let directory = try TemporaryDirectory()
         let folder = directory.url.appending(component: "app")
-        let configuration = PersistentContainer.Configuration(isReadOnly: true)
+        let configuration = PersistentContainer.Configuration(isReadOnly: true, directory: folder)
         await #expect(throws: DataSourceError.self) {
-            try await PersistentContainer(
-                name: "Contacts", model: .contacts, directory: folder, configuration: configuration)
+            try await PersistentContainer(name: "Contacts", configuration: configuration)
         }
         #expect(!FileManager.default.fileExists(atPath: folder.path))
     }
@@ -84,7 +83,7 @@ struct ContainerNameTests {
         let path = directory.url.path
         await #expect(processExitsWith: .success) { [path = path as String] in
             setenv("XDG_DATA_HOME", path, 1)
-            let container = try await PersistentContainer(name: "Contacts", model: .contacts)
+            let container = try await PersistentContainer(name: "Contacts")
             try await container.close()
             let folder = PersistentContainer.Configuration.defaultDirectory
             let isThere = FileManager.default.fileExists(
@@ -95,11 +94,46 @@ struct ContainerNameTests {
     }
     #endif
 
+    @Test(arguments: ["Contacts", "Graph", "AllTypes"])
+    func theModelWithTheNameIsThatOfTheModule(_ name: String) async throws {
+        let directory = try TemporaryDirectory()
+        let container = try await PersistentContainer(name: name, configuration: .init(directory: directory.url))
+        #expect(container.main.model.name == name)
+        try await container.close()
+        let other: ManagedObjectModel = name == "Graph" ? .contacts : .graph
+        let reset = try await PersistentContainer(
+            name: name, model: other, configuration: .init(directory: directory.url))
+        #expect(reset.startup.reason.isModelChanged)
+        try await reset.close()
+    }
+
+    @Test(arguments: ["Contact", "contacts", "Contacts ", "Ä"])
+    func aNameWithoutAModelIsAnError(_ name: String) async throws {
+        let directory = try TemporaryDirectory()
+        let configuration = PersistentContainer.Configuration(directory: directory.url)
+        let error = await #expect(throws: DataSourceError.self) {
+            try await PersistentContainer(name: name, configuration: configuration)
+        }
+        #expect(error?.code == .unreadableModel)
+        #expect(error?.message.hasPrefix("The module CoreDataSourceTests has no model \(name).") == true)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: directory.url.path) == [])
+    }
+
+    @Test func anotherModuleHasOtherModels() async throws {
+        let directory = try TemporaryDirectory()
+        let configuration = PersistentContainer.Configuration(directory: directory.url)
+        let error = await #expect(throws: DataSourceError.self) {
+            try await PersistentContainer(name: "Contacts", configuration: configuration, fileID: "Other/File.swift")
+        }
+        #expect(error?.code == .unreadableModel)
+    }
+
     @Test func aModelThatIsReadByItsNameOpensAContainer() async throws {
         let directory = try TemporaryDirectory()
         let models = PackageModels.directory
         let model = try ModelReader.read(named: "Contacts", in: [models]).model
-        let container = try await PersistentContainer(name: model.name, model: model, directory: directory.url)
+        let container = try await PersistentContainer(
+            name: model.name, model: model, configuration: .init(directory: directory.url))
         #expect(container.startup.reason == .firstLaunch)
         try await container.close()
     }

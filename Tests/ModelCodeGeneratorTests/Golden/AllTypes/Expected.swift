@@ -740,6 +740,11 @@ nonisolated extension ManagedObjectModel {
         classes: allTypesClasses())
 }
 
+/// Leads from the name `AllTypes` to the model.
+nonisolated final class GeneratedModel_AllTypes: GeneratedModel {
+    static var model: ManagedObjectModel { .allTypes }
+}
+
 /// The class of each entity of `AllTypes`.
 nonisolated private func allTypesClasses() -> [String: any AnyObject.Type] {
     [

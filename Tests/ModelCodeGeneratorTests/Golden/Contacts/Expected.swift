@@ -151,6 +151,11 @@ nonisolated extension ManagedObjectModel {
         classes: contactsClasses())
 }
 
+/// Leads from the name `Contacts` to the model.
+nonisolated final class GeneratedModel_Contacts: GeneratedModel {
+    static var model: ManagedObjectModel { .contacts }
+}
+
 /// The class of each entity of `Contacts`.
 nonisolated private func contactsClasses() -> [String: any AnyObject.Type] {
     ["BaseEntity": BaseEntity.self, "ContactEntity": ContactEntity.self, "GroupEntity": GroupEntity.self]

@@ -16,6 +16,11 @@ nonisolated extension ManagedObjectModel {
         entities: [ContactsEntities.baseEntity(), ContactsEntities.contactEntity(), ContactsEntities.groupEntity()])
 }
 
+/// Leads from the name `Contacts` to the model.
+nonisolated final class GeneratedModel_Contacts: GeneratedModel {
+    static var model: ManagedObjectModel { .contacts }
+}
+
 /// The entities of `Contacts`, a function for each.
 nonisolated private enum ContactsEntities {
     static func baseEntity() -> EntityDescription {

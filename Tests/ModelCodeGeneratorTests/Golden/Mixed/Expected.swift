@@ -189,6 +189,11 @@ nonisolated extension ManagedObjectModel {
         classes: townLibraryClasses())
 }
 
+/// Leads from the name `Town Library` to the model.
+nonisolated final class GeneratedModel_Town_20_Library: GeneratedModel {
+    static var model: ManagedObjectModel { .townLibrary }
+}
+
 /// The class of each entity of `Town Library`.
 nonisolated private func townLibraryClasses() -> [String: any AnyObject.Type] {
     ["Atlas": Atlas.self, "Book": Book.self, "Hub": Hub.self, "Record": Disc.self, "Reissue": Disc_Reissue.self]

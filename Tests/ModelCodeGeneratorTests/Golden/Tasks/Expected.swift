@@ -138,6 +138,11 @@ nonisolated extension ManagedObjectModel {
         classes: tasksClasses())
 }
 
+/// Leads from the name `Tasks` to the model.
+nonisolated final class GeneratedModel_Tasks: GeneratedModel {
+    static var model: ManagedObjectModel { .tasks }
+}
+
 /// The class of each entity of `Tasks`.
 nonisolated private func tasksClasses() -> [String: any AnyObject.Type] {
     ["TaskEntity": TaskEntity.self]

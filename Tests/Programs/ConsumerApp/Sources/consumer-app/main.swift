@@ -51,9 +51,9 @@ func run() async throws {
     let folder = FileManager.default.temporaryDirectory.appending(component: "ConsumerApp-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
-    let store = StoreLocation.sqlite(folder.appending(component: "notes.sqlite"))
+    let store = StoreLocation.sqlite(folder.appending(component: "Notes.sqlite"))
 
-    let first = try await PersistentContainer(model: .notes, store: store, databaseKey: "1")
+    let first = try await PersistentContainer(name: "Notes", databaseKey: "1", configuration: .init(directory: folder))
     let expected = try await fill(first)
     try await first.close()
 
