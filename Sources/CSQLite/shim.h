@@ -8,7 +8,7 @@ static inline int csqlite_set_switch(sqlite3 *connection, int name, int isOn) {
 #ifdef __linux__
 #include <sys/vfs.h>
 
-// The kind of file system that a folder is on, as linux/magic.h numbers them; 0 if that cannot be told.
+// The kind of file system that a folder is on, as linux/magic.h numbers them; 0 if unknown.
 static inline unsigned int csqlite_file_system(const char *path) {
     struct statfs system;
     return statfs(path, &system) == 0 ? (unsigned int)system.f_type : 0;

@@ -187,7 +187,7 @@ struct CommentSnippets {
     }
 }
 
-/// What a table view of UIKit is told, in its words.
+/// A stand-in for a table view of UIKit, which records its calls.
 @MainActor
 final class TableView {
     enum RowAnimation { case automatic }

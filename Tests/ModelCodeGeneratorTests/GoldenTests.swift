@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The tool's output for whole models. With `RECORD_GOLDEN=1` in the environment the expected files are written anew;
+/// The tool's output for whole models. With `RECORD_GOLDEN=1` in the environment the expected files are written again;
 /// read the difference before committing it.
 @Suite struct GoldenTests {
     @Test(arguments: GoldenCase.all)
@@ -20,7 +20,7 @@ import Testing
         #expect(firstDifference(written, expected) == nil)
     }
 
-    /// The first line that differs, which tells more than two files that are not equal.
+    /// The first line that differs, which says more than that two files differ.
     private func firstDifference(_ written: String, _ expected: String) -> String? {
         if written == expected { return nil }
         let lines = [written, expected].map { $0.split(separator: "\n", omittingEmptySubsequences: false) }

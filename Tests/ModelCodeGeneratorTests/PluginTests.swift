@@ -18,7 +18,7 @@ import Testing
     @Test func theSentenceForAMissingModelNamesEveryPlaceThatIsSearched() async throws {
         let answer = try await answer()
         #expect(answer.hasPrefix("ModelPlugin found no model for the target App: put its .xcdatamodeld into "))
-        // Whoever follows it is heard.
+        // A model in any of these places is found.
         let places = answer.matches(of: /into ([^,\n]*),/).map { String($0.1) }
         #expect(places == [target.path, package.appending(component: "Models").path])
         for place in places.reversed() {

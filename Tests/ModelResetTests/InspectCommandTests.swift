@@ -133,14 +133,14 @@ import Testing
         let live = try open()
         try Store.add([1: "pen"], to: live)
         let following = try program.converse("inspect", "shop.sqlite", "--follow")
-        _ = await following.hear { $0 == #"    + Item 1: name "pen""# }
+        _ = await following.next { $0 == #"    + Item 1: name "pen""# }
         try Store.rename(1, from: "pen", to: "ink", in: live)
-        #expect(await following.hear()?.hasSuffix(" \(live.member)") == true)
-        #expect(await following.hear() == #"  * Item 1: name "pen" -> "ink""#)
+        #expect(await following.next()?.hasSuffix(" \(live.member)") == true)
+        #expect(await following.next() == #"  * Item 1: name "pen" -> "ink""#)
         _ = try live.reset {}
-        #expect(await following.hear { $0 == "the store was reset" }.last == "the store was reset")
+        #expect(await following.next { $0 == "the store was reset" }.last == "the store was reset")
         try Store.add([2: "cap"], to: live)
-        #expect(await following.hear { $0 == #"  + Item 2: name "cap""# }.count == 2)
+        #expect(await following.next { $0 == #"  + Item 2: name "cap""# }.count == 2)
         await following.terminate()
         live.close()
         let names = try program.files("shop.sqlite").keys

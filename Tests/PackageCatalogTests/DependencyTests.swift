@@ -124,18 +124,18 @@ import Testing
         let watching = try program.converse([
             "watch", "--input", program.input.path, "--store", program.store.path, "--rdepends", "postfix",
         ])
-        let start = await watching.hear { $0.hasPrefix("watching: ") }
+        let start = await watching.next { $0.hasPrefix("watching: ") }
         #expect(start.last == "watching: 3 dependants, 1 sections")
         try watching.say("delete sender")
         #expect(
-            await watching.hear { $0.hasPrefix("packages: ") } == [
+            await watching.next { $0.hasPrefix("packages: ") } == [
                 "- sender 1.0 [smtp (>= 3)]", "- sender 1.0 [smtp (>= 4)]", "packages: deleted=1 rows=9",
             ])
         var changed = packages
         changed[0].depends = "mail-agent (>= 9)"
         changed[5].preDepends = "postfix"
         try program.replaceInput(changed)
-        let replaced = await watching.hear { $0.hasPrefix("packages: ") }
+        let replaced = await watching.next { $0.hasPrefix("packages: ") }
         #expect(
             Set(replaced.dropLast()) == [
                 "- desktop 1.0 [mail-agent]", "+ desktop 1.0 [mail-agent (>= 9)]", "+ libx 1.0 [postfix]",

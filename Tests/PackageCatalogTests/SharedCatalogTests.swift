@@ -42,12 +42,12 @@ import Testing
     func aWatchFollowsWhatOtherProcessesDo(place: Place) async throws {
         let options = try options(place)
         let watching = try program.converse(["watch", "--input", program.input.path] + options)
-        #expect(await watching.hear { $0.hasPrefix("watching: ") }.last == "watching: 3 packages, 2 sections")
+        #expect(await watching.next { $0.hasPrefix("watching: ") }.last == "watching: 3 packages, 2 sections")
 
         let other = try CatalogProgram()
         let deleted = try await other.run(["delete", "libzip"] + options)
         #expect(deleted.lines == ["packages: deleted=1 rows=2"], "\(deleted.errors)")
-        #expect(await watching.hear() == "- libzip 1.0 [libs]")
+        #expect(await watching.next() == "- libzip 1.0 [libs]")
 
         let changed = [
             ControlPackage(name: "zip"),
@@ -57,13 +57,13 @@ import Testing
         let updated = try await other.run(["--input", other.input.path] + options)
         #expect(updated.status == 0, "\(updated.errors)")
         var seen: Set<String> = []
-        while seen.count < 3, let line = await watching.hear() { seen.insert(line) }
+        while seen.count < 3, let line = await watching.next() { seen.insert(line) }
         #expect(seen == ["* bash 5.2 [shells]", "+ zip 1.0 [utils]", "- zsh 1.0 [shells]"])
 
         // The one that watches writes, too.
         try watching.say("delete zip")
         #expect(
-            await watching.hear { $0.hasPrefix("packages: ") } == ["- zip 1.0 [utils]", "packages: deleted=1 rows=1"])
+            await watching.next { $0.hasPrefix("packages: ") } == ["- zip 1.0 [utils]", "packages: deleted=1 rows=1"])
         #expect(try await watching.end() == 0)
         let listed = try await other.run(["list"] + options)
         #expect(listed.output.contains("bash") && !listed.output.contains("zip"))

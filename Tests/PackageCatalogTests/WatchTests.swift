@@ -63,11 +63,11 @@ import Testing
         try [ControlPackage(name: "awk")].text.write(to: more, atomically: true, encoding: .utf8)
         let watching = try program.converse(watch)
         func isAnswer(_ line: String) -> Bool { line.hasPrefix("packages: ") }
-        let start = await watching.hear { $0.hasPrefix("watching: ") }
+        let start = await watching.next { $0.hasPrefix("watching: ") }
         #expect(start.last == "watching: 3 packages, 2 sections")
 
         try program.replaceInput(changed)
-        let replaced = await watching.hear(until: isAnswer)
+        let replaced = await watching.next(until: isAnswer)
         #expect(
             replaced.dropLast() == [
                 "- libzip 1.0 [libs]", "* bash 5.2 [shells]", "+ zip 1.0 [utils]", "> zsh 1.0 [utils]",
@@ -75,15 +75,15 @@ import Testing
         #expect(replaced.last?.hasPrefix("packages: read=3 inserted=1 updated=2 unchanged=0 deleted=1") == true)
 
         try watching.say("delete zip")
-        #expect(await watching.hear(until: isAnswer) == ["- zip 1.0 [utils]", "packages: deleted=1 rows=2"])
+        #expect(await watching.next(until: isAnswer) == ["- zip 1.0 [utils]", "packages: deleted=1 rows=2"])
         try watching.say("add \(more.path)")
-        #expect(await watching.hear(until: isAnswer) == ["+ awk 1.0 [utils]", "packages: inserted=1 updated=0"])
+        #expect(await watching.next(until: isAnswer) == ["+ awk 1.0 [utils]", "packages: inserted=1 updated=0"])
 
         // Written in its place, and after that replaced again.
         try Data(packages.text.utf8).write(to: program.input)
-        #expect(await watching.hear(until: isAnswer).contains("+ libzip 1.0 [libs]"))
+        #expect(await watching.next(until: isAnswer).contains("+ libzip 1.0 [libs]"))
         try program.replaceInput(changed)
-        #expect(await watching.hear(until: isAnswer).contains("- libzip 1.0 [libs]"))
+        #expect(await watching.next(until: isAnswer).contains("- libzip 1.0 [libs]"))
         #expect(try await watching.end() == 0)
         #expect(try StoreFile(url: program.store).count("Package") == 3)
     }
@@ -91,14 +91,14 @@ import Testing
     #if os(Linux)
     @Test func aTerminalIsPaintedWithMarksAtWhatChanged() async throws {
         let watching = try program.converseAtTerminal(watch, rows: 24, columns: 60)
-        let start = await watching.hear { screen($0).contains("  bash 5.2 [shells]") }
+        let start = await watching.next { screen($0).contains("  bash 5.2 [shells]") }
         #expect(
             start.last.map(screen)?.dropLast(2) == [
                 "libs (1)", "  libzip 1.0 [libs]", "shells (2)", "  bash 5.2 [shells]", "  zsh 1.0 [shells]",
             ])
 
         try program.replaceInput(changed)
-        let replaced = await watching.hear { screen($0).contains { $0.hasPrefix("packages: read=3") } }
+        let replaced = await watching.next { screen($0).contains { $0.hasPrefix("packages: read=3") } }
         #expect(
             replaced.last.map(screen)?.dropLast(2) == [
                 "shells (1)", "* bash 5.2 [shells]", "utils (2)", "+ zip 1.0 [utils]", "> zsh 1.0 [utils]",
@@ -107,13 +107,13 @@ import Testing
         #expect(replaced.last.map(screen)?.last == "delete NAME, add FILE, quit")
 
         try watching.say("delete zip")
-        let deleted = await watching.hear { screen($0).contains("packages: deleted=1 rows=2") }
+        let deleted = await watching.next { screen($0).contains("packages: deleted=1 rows=2") }
         #expect(
             deleted.last.map(screen)?.dropLast(2) == [
                 "shells (1)", "  bash 5.2 [shells]", "utils (1)", "  zsh 1.0 [utils]", "- zip 1.0 [utils]",
             ])
         try watching.say("quit")
-        _ = await watching.hear { _ in false }
+        _ = await watching.next { _ in false }
         #expect(await watching.status() == 0)
     }
     #endif

@@ -123,7 +123,7 @@ struct FeedPromises {
             let news = try members[1].news(after: start)
             #expect(news.position == start + 2 && news.events.count == 2)
             guard case .unknown([TestModel.item]) = news.events.first else {
-                Issue.record("5000 rows are told one by one")
+                Issue.record("5000 rows are reported one by one")
                 return
             }
             #expect(keys(Array(news.events.dropFirst())) == [6000])

@@ -78,7 +78,7 @@ struct MigrationPromises {
             #expect(startup.migration?.rowsCarried == 3 && startup.rowsDropped == 0 && !startup.isReset)
             #expect(reports.withLock { $0.last } == MigrationProgress(completedRowCount: 3, totalRowCount: 3))
             store.close()
-            // Once more, nothing is to be done.
+            // The second time, there is nothing to do.
             let again = try place.open(new)
             #expect(again.startup.reason == .current)
             #expect(try again.store.contents(ModelLayout(new))["Item"] == items)

@@ -5,7 +5,7 @@ import StoreTestModel
 import TestSupport
 import Testing
 
-/// What else is in the database of a store that is migrated, and what becomes of it.
+/// What else is in the database of a store that is migrated, and what the migration does to it.
 @Suite(.enabled(if: PostgreSQLServer.isInstalled, "\(PostgreSQLServer.comment)"))
 struct ServerMigrationPromises {
     /// Its rows would be copied while they change.

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A process that is killed in the middle of its work loses nothing that it was told is saved, and no save is half there.
+/// A process that is killed in the middle of its work loses nothing that was reported as saved, and no save is half there.
 struct KillTests {
     /// Sixty processes; `Scripts/stress kill --size full` kills a thousand.
     @Test func everyAcknowledgedSaveIsThereAsAWhole() async throws {

@@ -142,7 +142,7 @@ extension ManagedObjectContext {
             if isRegistered(query) {
                 total += try countOfRegistered(query)
             } else if editing == .inDraft, bindings[entity].hasEdits {
-                // Others may have changed the rows since they were edited here, so only the rows themselves can tell.
+                // Others may have changed the rows since they were edited here, so only the rows themselves show it.
                 total += try readRows(query.keysOnly).rows.count
             } else {
                 // The store counts saved rows, as the edited ones were before.

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// The source of a derived attribute, as far as one row can tell.
+/// The source of a derived attribute, as far as it depends on one row.
 package enum DerivationExpression: Sendable, Hashable {
     /// The moment of the save.
     case now

@@ -80,7 +80,7 @@ extension DataSourceError {
         }
     }
 
-    /// What becomes of a call without a server, and of everything else.
+    /// The error of a call without a server, and of every other failure.
     static let afterLossMessage =
         "Nothing of this call was saved: call again once the server answers. Saves that no call waits for are kept and tried again."
 

@@ -1,8 +1,8 @@
 #if PostgreSQL
 internal import RowStore
 
-/// A container that has the store open, and a token that tells it from others: a server that has lost its newest commits may
-/// give the member's number again.
+/// A container that has the store open, and a token that no other has: a server that has lost its newest commits may give the
+/// member's number again.
 struct Membership: Sendable {
     let member: StoreMember
     let token: Int64

@@ -64,7 +64,7 @@ extension Writer {
             committedNumber = number
             counters.count(rows: saves.reduce(0) { $0 + $1.rowCount })
         } catch {
-            // The answer that the server is shutting down does not tell the outcome of a commit that waited for another server.
+            // The answer that the server is shutting down does not show the outcome of a commit that waited for another server.
             if isCommitting, error.isLoss {
                 unsettled = Unsettled(number: number, saves: Set(saves.map(\.number)))
                 giveUpConnection()

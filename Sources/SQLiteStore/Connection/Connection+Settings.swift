@@ -48,7 +48,7 @@ extension Connection {
             )
         }
         try set(pragma: "synchronous", to: level == .full ? 2 : 1)
-        // Otherwise a disk on Apple platforms may keep in its cache what it was told to write. Other platforms ignore this.
+        // Otherwise a disk on Apple platforms may keep in its cache what it should write. Other platforms ignore this.
         try set(pragma: "fullfsync", to: 1)
         try set(pragma: "checkpoint_fullfsync", to: 1)
         try set(closingCopiesLog: true)

@@ -61,7 +61,7 @@ extension Connection {
             },
             { context in
                 let sum = takeState(context, AggregatedSum.self)?.sum ?? ExactSum()
-                // Infinities of both signs have no sum. The caller is told that when it adds the rows.
+                // Infinities of both signs have no sum. The caller gets that error when it adds the rows.
                 if let sum = sum.value { sqlite3_result_double(context, sum) } else { sqlite3_result_int(context, 0) }
             }, nil)
     }

@@ -201,7 +201,7 @@ struct OutsideWritesTests {
             try await contacts.perform { context in
                 try context.first(ContactEntity.self, where: \.uid == "uid-1")?.name = "ours"
                 try RawConnection(url).execute("UPDATE \"ContactEntity\" SET \"phone\" = '1' WHERE \"uid\" = 'uid-1'")
-                // Everybody reads the row anew now, and the save comes after that.
+                // Everybody reads the row again now, and the save comes after that.
                 root.noticeOutsideWrites()
             }
             #expect(

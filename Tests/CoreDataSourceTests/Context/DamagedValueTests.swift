@@ -42,7 +42,7 @@ struct DamagedValueTests {
         #expect(reported == [attribute, "uuidOptional"], "\(sql) is reported once")
     }
 
-    /// Who listens to the container is told of what is wrong in the store.
+    /// The failures of the container report what is wrong in the store.
     @Test func theContainerReportsADamagedValue() async throws {
         let directory = try TemporaryDirectory()
         let container = try await PersistentContainer(model: .allTypes, store: .sqlite(directory.store))

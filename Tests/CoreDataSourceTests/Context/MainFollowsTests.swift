@@ -3,7 +3,7 @@ import Testing
 
 @MainActor
 struct MainFollowsTests {
-    /// Main forgot everything at the start of a fetch, stopped listening, and never heard of what it fetched then.
+    /// Main forgot everything at the start of a fetch, stopped following, and missed changes of what it fetched then.
     @Test func objectsFetchedAfterEverythingWasForgottenAreFollowed() async throws {
         try await withContainer { container, _ in
             let contacts = try container.dataSource(ContactDataSource.self)
@@ -15,7 +15,7 @@ struct MainFollowsTests {
         }
     }
 
-    /// What main holds had to be read anew while the disk failed, and nothing has been saved since.
+    /// What main holds had to be reloaded while the disk failed, and nothing has been saved since.
     @Test func rowsThatCouldNotBeReloadedAreReadByTheNextFetch() async throws {
         let (container, store) = PersistentContainer.faulty(configuration: .init(mainBacklogByteLimit: 1))
         let senders = try container.dataSource(SenderDataSource.self)

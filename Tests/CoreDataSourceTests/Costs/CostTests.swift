@@ -5,7 +5,7 @@ import Testing
 /// What operations cost, counted and not timed: the same on every machine.
 ///
 /// The expected counts are in `Tests/Fixtures/Costs/costs.tsv`. A change that costs more has to change that file too, and so
-/// says so: `RECORD_COSTS=1 Scripts/test --filter CostTests` writes it anew.
+/// says so: `RECORD_COSTS=1 Scripts/test --filter CostTests` writes it again.
 struct CostTests {
     @Test func noOperationCostsMoreThanIsWrittenDown() async throws {
         let found = try await measuredCosts()

@@ -41,8 +41,8 @@ struct ChainingTests {
             let failure = try #require(await failures.next())
             #expect(failure.kind == .writeFailed && failure.dataSourceName == "ToldContactDataSource")
             #expect(failure.error.code == .writeFailed && failure.error.cause == "Poison()")
-            var told = contacts.told.stream.makeAsyncIterator()
-            #expect(await told.next() == .writeFailed)
+            var reported = contacts.reported.stream.makeAsyncIterator()
+            #expect(await reported.next() == .writeFailed)
         }
     }
 
@@ -88,11 +88,11 @@ private final class AllItemsDataSource: DataSource<ItemData> {
     override class var entities: [ManagedObject.Type] { [Item.self] }
 }
 
-/// Passes on what it is told.
+/// Passes on its failures.
 private final class ToldContactDataSource: DataSource<ContactData> {
-    nonisolated let told = AsyncStream.makeStream(of: StoreFailure.Kind.self)
+    nonisolated let reported = AsyncStream.makeStream(of: StoreFailure.Kind.self)
 
     override class var entities: [ManagedObject.Type] { [ContactEntity.self] }
 
-    override nonisolated func handleError(_ failure: StoreFailure) { told.continuation.yield(failure.kind) }
+    override nonisolated func handleError(_ failure: StoreFailure) { reported.continuation.yield(failure.kind) }
 }

@@ -1,7 +1,7 @@
 import CoreDataSource
 import Testing
 
-/// The data source of the README that is told its keys.
+/// The keyed data source of the README.
 @MainActor struct ReadmeKeyTests {
     struct Contact: Sendable {
         var uid: String

@@ -2,7 +2,7 @@ import CoreDataSource
 import Foundation
 import Testing
 
-/// Misuse of drafts that no compiler sees ends the process with a sentence that says what to do instead.
+/// Misuse of drafts that the compiler cannot see traps with a message that says what to do instead.
 struct DraftTrapTests {
     @Test func editingAnObjectOfADiscardedDraftTraps() async throws {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {

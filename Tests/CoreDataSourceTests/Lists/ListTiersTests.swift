@@ -38,7 +38,7 @@ struct ListTiersTests: ItemListSuite {
                     if sender.number > 900 { context.delete(sender) }
                 }
             }
-            // Merges the objects; the list is at work then, and main is not given back before the checks.
+            // Merges the objects; the list is working then, and main is not given back before the checks.
             #expect(try senders.fetch(Sender.self).count == 900)
             #expect(senders.numberOfItems("list", inSection: 0) == 1_000)
             let first = senders.object(at: IndexPath(item: 0, section: 0), dataKey: "list", as: Sender.self)
@@ -137,7 +137,7 @@ struct ListTiersTests: ItemListSuite {
         let read = store.holdNextRead()
         container.mainTier.reloadLists()
         for await _ in read.arrived {}
-        try senders.performAndWait { try $0.insert(Sender.self).key = "heard" }
+        try senders.performAndWait { try $0.insert(Sender.self).key = "followed" }
         container.mainTier.merge()
         store.failReads(with: noRoom)
         read.release()

@@ -72,7 +72,7 @@ struct RegisterOffMainTests: ItemListSuite {
         #expect(listed(senders, "list") == (try fetched(senders)))
     }
 
-    /// Gives the body a call whose read goes on when it is told to.
+    /// Gives the body a call whose read waits until it is released.
     private func withHeldCall(
         _ body:
             @MainActor (PersistentContainer, SenderDataSource, Task<Void, any Error>, () -> Void) async throws -> Void

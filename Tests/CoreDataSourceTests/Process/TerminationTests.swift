@@ -17,7 +17,7 @@ struct TerminationTests {
         #expect(count.value == 1)
     }
 
-    /// Another program has the store locked, so a save stays pending; then the process is told to end.
+    /// Another program has the store locked, so a save stays pending; then the process is asked to end.
     @Test(arguments: [SIGTERM, SIGINT, SIGHUP])
     @MainActor
     func pendingSavesAreWrittenWhenASignalEndsTheProcess(signal: Int32) async throws {

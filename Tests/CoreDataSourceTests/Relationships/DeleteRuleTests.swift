@@ -181,7 +181,7 @@ import Testing
             let report = try await topics.delete("t")
             #expect(report.deleted == 4)
             #expect(try container.main.count(Letter.self) == 0)
-            // The other data source has heard of it.
+            // The other data source has followed it.
             try await letters.perform { context in
                 #expect(try context.count(Letter.self) == 0)
                 #expect(try context.first(Letter.self, where: \.key, equals: "a") == nil)

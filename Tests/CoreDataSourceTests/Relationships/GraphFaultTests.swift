@@ -181,7 +181,7 @@ import Testing
         } catch is Poison {
             #expect(drawn.isPoisoned, label)
         } catch let error as DataSourceError where error.code == .outcomeUnknown {
-            // The next start tells.
+            // The next start decides.
             failing.withLock { $0 = 0..<0 }
             try? await container.close()
             try reopen()

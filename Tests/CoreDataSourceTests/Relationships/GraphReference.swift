@@ -1,6 +1,6 @@
 import CoreDataSource
 
-/// What a graph is to be, as dictionaries: the model that the random operations are compared with.
+/// The expected graph, as dictionaries: the model that the random operations are compared with.
 struct GraphReference: Equatable {
     enum Kind: String, CaseIterable {
         case topic, letter, person, label, folder, attachment, passport, cat, dog, station, tour
@@ -211,7 +211,7 @@ struct GraphReference: Equatable {
         return crowded || keys(.passport).contains { holder[$0] == nil } ? .invalid : nil
     }
 
-    /// What differs, each part with what it is and what it is to be.
+    /// What differs, each part with its value and the expected one.
     func differences(from expected: GraphReference) -> [String] {
         zip(Mirror(reflecting: self).children, Mirror(reflecting: expected).children).compactMap { own, other in
             let (found, wanted) = (GraphReference.text(own.value), GraphReference.text(other.value))

@@ -4,7 +4,7 @@ import Testing
 
 /// Links of every shape, seen from both sides, in the batch, on main, in a read, and at the next start.
 @MainActor @Suite struct RelationshipTests {
-    /// Does the edits, then checks in the batch, on main, in a read and in a container that opens the store anew.
+    /// Does the edits, then checks in the batch, on main, in a read and in a container that opens the store again.
     private func check(
         edits: @escaping @Sendable (PrivateContext) throws -> Void,
         claims: @escaping @Sendable (ManagedObjectContext) throws -> Void

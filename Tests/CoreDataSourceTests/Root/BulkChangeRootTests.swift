@@ -77,7 +77,7 @@ struct BulkChangeRootTests {
 
 }
 
-/// A store in memory that counts the bulk changes it is told to make.
+/// A store in memory that counts its bulk changes.
 private final class BulkFaultyStore: BulkStore {
     let base: FaultyStore
     private let state = Guarded((changes: 0, result: 0))

@@ -2,7 +2,7 @@ import CoreDataSource
 import RowStore
 import Testing
 
-/// Whoever waits for a save hears what became of it, even if that is: nothing.
+/// A caller that waits for a save gets its outcome, even if the save is discarded.
 @MainActor
 struct DiscardTests {
     private func pending(_ count: Int = 1) throws -> RootContext {
@@ -11,16 +11,16 @@ struct DiscardTests {
         return root
     }
 
-    /// The caller hung until some later save, and then heard of success.
+    /// The caller hung until some later save, and then got a success.
     @Test func waitersForADiscardedSaveAreNotified() async throws {
         let root = try pending()
-        let heard = Shared<DataSourceError.Code?>(nil)
-        root.whenCommitted(1) { if case .failure(let error) = $0 { heard.value = error.code } }
+        let outcome = Shared<DataSourceError.Code?>(nil)
+        root.whenCommitted(1) { if case .failure(let error) = $0 { outcome.value = error.code } }
         #expect(await root.discardPending() == 1)
-        #expect(heard.value == .pendingDiscarded)
+        #expect(outcome.value == .pendingDiscarded)
     }
 
-    /// The caller heard of success.
+    /// The caller got a success.
     @Test func aLaterWaiterForADiscardedSaveIsNotified() async throws {
         let root = try pending(2)
         #expect(await root.discardPending() == 2)
@@ -43,7 +43,7 @@ struct DiscardTests {
         await #expect(throws: DataSourceError.self) { try await root.committed(second) }
     }
 
-    /// It may be in the store, so nobody may be told that nothing is left of it.
+    /// It may be in the store, so no error may say that nothing is left of it.
     @Test func aSaveThatIsBeingCommittedIsNotDiscarded() async throws {
         let store = FaultyStore(ModelLayout(.chat))
         let root = RootContext(ModelLayout(.chat), store: store) {}

@@ -61,7 +61,7 @@ struct FaultSequenceTests {
         }
     }
 
-    /// A save that waits for a disk that fails is told so, and no other is.
+    /// A save that waits for a failing disk gets the error, and no other does.
     ///
     /// - Returns: Whether it was saved; if not, nothing of it is left.
     private func save(_ isFailing: Bool, _ level: SaveLevel, _ work: () async throws -> SaveReport) async -> Bool {

@@ -92,9 +92,9 @@ struct GroupCommitTests {
                 if number == 49 { continuation.finish() }
             }
         }
-        var heard: [Int64] = []
-        for await number in order { heard.append(number) }
-        #expect(heard == Array(0..<50))
+        var called: [Int64] = []
+        for await number in order { called.append(number) }
+        #expect(called == Array(0..<50))
         #expect(try senders.fetch(Sender.self).map(\.number) == [49])
     }
 }

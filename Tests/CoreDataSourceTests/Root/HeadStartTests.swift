@@ -238,7 +238,7 @@ private func withTimedContainer(
 
 /// Inserts, edits and deletes thousands of contacts, and goes back now and then, or throws.
 ///
-/// - Returns: The names that are to be stored, by uid.
+/// - Returns: The names that should be stored, by uid.
 private func editAtRandom(
     _ context: PrivateContext, _ before: [String: String], _ round: Int, _ random: inout SeededRandom
 ) throws -> [String: String] {

@@ -2,7 +2,7 @@ import CoreDataSource
 import RowStore
 import Testing
 
-/// What becomes of saves that were promised to main only.
+/// Saves that were promised to main only.
 @MainActor
 struct RetryTests {
     private let item = ItemData(key: "a", number: 1)
@@ -78,7 +78,7 @@ struct RetryTests {
     }
 }
 
-/// A data source that keeps what it is told.
+/// A data source that keeps its failures.
 final class ListeningDataSource: ItemDataSource<Sender> {
     let failures = Shared<[StoreFailure]>([])
 

@@ -44,7 +44,7 @@ struct TakeBackTests {
             if Int.random(in: 0..<4, using: &random) == 0 { timers.fire() }
             let found = ["s": try values(Sender.self, container), "r": try values(Room.self, container)]
             #expect(found == shown, "seed \(seed), step \(step)")
-            // Who waits for the store here would be told why an earlier save of main could not be written.
+            // A caller that waits for the store here would get the reason why an earlier save of main could not be written.
             let inContext = try await senders.perform(waitFor: .main) { context in
                 Dictionary(try context.fetch(Sender.self).map { ($0.key, $0.number) }) { $1 }
             }

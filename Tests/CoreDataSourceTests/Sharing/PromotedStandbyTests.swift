@@ -58,7 +58,7 @@ struct PromotedStandbyTests {
         }
     }
 
-    /// The standby has never heard of the key that the draft's object has, and gives it to somebody else.
+    /// The standby never got the key of the draft's object, and gives it to another object.
     @Test func aDraftWhoseKeysWereLostIsMadeAnew() async throws {
         let container = try open()
         let contacts = try container.dataSource(ContactDataSource.self)
@@ -100,7 +100,7 @@ struct PromotedStandbyTests {
         // More than were reserved at first, so that reservations are lost too.
         try await contacts.add(contactList(3..<6000))
         try await groups.add((3..<6000).map { GroupData(gid: "\($0)", name: "") })
-        // The right to write contacts is handed over, of which the standby never hears.
+        // The right to write contacts is handed over, and the standby never gets that.
         try await followed.add(contactList(6000..<6001))
         while let update = await updates.next(), update.snapshot.count < 6001 {}
 

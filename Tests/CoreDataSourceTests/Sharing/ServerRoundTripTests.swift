@@ -52,7 +52,7 @@ struct ServerRoundTripTests {
         try await container.close()
     }
 
-    /// A hook that looks for one value at a time is told so, and what to do.
+    /// A hook that looks for one value at a time gets a diagnostic, with what to do.
     @Test func lookingUpOneByOneIsReported() async throws {
         let place = try SharedPlace(.postgreSQL)
         let container = try place.open(configuration: .uncached)

@@ -58,7 +58,7 @@ struct ServerTrustTests {
     @Test func aBatchThatChangesNothingAsksNobodyWhileItCanBeTrusted() async throws {
         let (container, store, contacts) = try open(isDirect: true)
         try await contacts.add(contact("b"))
-        // Not while connections are made anew.
+        // Not while connections are made again.
         for _ in 0..<2_000 where store.trust == nil { try await Task.sleep(for: .milliseconds(5)) }
         try await contacts.add(contact("b"))
         let before = store.counters.roundTrips

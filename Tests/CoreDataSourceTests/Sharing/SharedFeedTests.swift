@@ -39,7 +39,7 @@ struct SharedFeedTests {
             try await groups.add(GroupData(gid: "g", name: "pending"), waitFor: .main)
             try await theirs.add(contactList(0..<1) { _ in "few" })
             #expect(try mine.main.first(ContactEntity.self, where: \.uid == "uid-0")?.name == "few")
-            // So many that they are not told one by one.
+            // So many that they are not reported one by one.
             try await theirs.add(contactList(0..<5000) { _ in "many" })
             #expect(try mine.fetch(ContactEntity.self).filter { $0.name != "many" }.count == 0)
             #expect(try await mine.perform { try $0.count(ContactEntity.self, where: \.name == "few") } == 0)

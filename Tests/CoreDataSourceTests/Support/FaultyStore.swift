@@ -43,13 +43,13 @@ final class FaultyStore: PersistentStore {
     /// The numbers of the saves of each group that was committed.
     var committedGroups: [[Int64]] { groups.withLock { $0 } }
 
-    /// Makes every commit fail until it is told otherwise.
+    /// Makes every commit fail until that is switched off.
     func fail(with error: DataSourceError?) { failure.withLock { $0 = error } }
 
     /// Makes the next commit fail.
     func failOnce(with error: DataSourceError) { nextFailure.withLock { $0 = error } }
 
-    /// Makes every look at what others have saved fail until it is told otherwise.
+    /// Makes every look at what others have saved fail until that is switched off.
     func failNews(with error: DataSourceError?) { newsFailure.withLock { $0 = error } }
 
     /// What there is for a store that others have open too. It calls nobody when others have written.
@@ -61,7 +61,7 @@ final class FaultyStore: PersistentStore {
 
     func noticeOutsideWrites() -> Bool { base.noticeOutsideWrites() }
 
-    /// Makes every read fail until it is told otherwise, after so many that do not.
+    /// Makes every read fail until that is switched off, after so many that do not.
     func failReads(with error: DataSourceError?, after reads: Int = 0) {
         readFailure.withLock { $0 = error.map { ($0, reads) } }
     }
@@ -180,7 +180,7 @@ final class FaultyStore: PersistentStore {
     /// Calls the body once, after the next read has ended and before its result is used.
     func afterNextRead(_ body: @escaping @Sendable () -> Void) { afterRead.withLock { $0 = body } }
 
-    /// Calls the body after every reset, before the root hears that it is done.
+    /// Calls the body after every reset, before the root gets its result.
     func afterReset(_ body: @escaping @Sendable () -> Void) { wasReset.withLock { $0 = body } }
 
     func reset(didEmpty: () -> Void) throws(DataSourceError) -> StoreStartup {

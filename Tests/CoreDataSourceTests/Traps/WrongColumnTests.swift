@@ -3,7 +3,7 @@ import Foundation
 import ManagedModel
 import Testing
 
-/// A class that is written by hand and names a wrong column or relationship ends the process with a sentence that says which,
+/// A class that is written by hand and names a wrong column or relationship traps with a message that says which,
 /// and neither reads nor stores anything.
 struct WrongColumnTests {
     @Test func aColumnOfAnotherTypeTraps() async throws {

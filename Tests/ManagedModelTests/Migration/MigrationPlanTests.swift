@@ -124,10 +124,10 @@ import Testing
             $0.attributes[2].isOptional = true
         },
         Case(
-            "derived from what a row does not tell", in: "Contact",
+            "derived from what is not in the row", in: "Contact",
             obstacles: ["Contact.nick: the derivation home.name"]
         ) { $0.attributes[2].derivationExpression = "home.name" },
-        Case("a new one that a row does not tell", in: "Contact") {
+        Case("a new one that is not in the row", in: "Contact") {
             $0.attributes.append(attribute("town"))
             $0.attributes[3].derivationExpression = "home.name"
         },

@@ -61,7 +61,7 @@ final class Markup {
 }
 
 extension Markup {
-    /// The file, with everything that XML leaves open drawn anew: the order of attributes, quotes, indentation, line ends,
+    /// The file, with everything that XML leaves open drawn again: the order of attributes, quotes, indentation, line ends,
     /// comments, and how an empty element ends.
     func write(using random: inout SplitMix) -> Data {
         let style = Style(

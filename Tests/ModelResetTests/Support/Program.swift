@@ -20,7 +20,7 @@ final class Program {
             PackageFiles.products.appending(component: "model-reset").path, words, in: folder)
     }
 
-    /// Starts the program, which goes on until it is terminated; it is heard line by line.
+    /// Starts the program, which goes on until it is terminated; its output is read line by line.
     func converse(_ words: String...) throws -> Conversation {
         let (input, output) = (Pipe(), Pipe())
         let process = Process()

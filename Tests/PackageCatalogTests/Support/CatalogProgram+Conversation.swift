@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 
 extension CatalogProgram {
-    /// Starts the program with pipes; it is heard line by line.
+    /// Starts the program with pipes; its output is read line by line.
     func converse(_ arguments: [String]) throws -> Conversation {
         let (input, output) = (Pipe(), Pipe())
         let process = try start(arguments, standardInput: input.fileHandleForReading, standardOutput: output)

@@ -35,11 +35,11 @@ struct PseudoTerminal {
 }
 
 extension CatalogProgram {
-    /// Starts the program at a terminal; it is heard screen by screen.
+    /// Starts the program at a terminal; its output is read screen by screen.
     func converseAtTerminal(_ arguments: [String], rows: UInt16, columns: UInt16) throws -> Conversation {
         let terminal = try PseudoTerminal(rows: rows, columns: columns)
         let process = try start(arguments, standardInput: terminal.program, standardOutput: terminal.program)
-        // The program's is to be the last.
+        // The program's must be the last.
         try terminal.program.close()
         return Conversation(
             process, input: terminal.master, output: terminal.master, separator: "\u{1B}[J")

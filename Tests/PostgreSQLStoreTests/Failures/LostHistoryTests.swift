@@ -37,7 +37,7 @@ struct LostHistoryTests {
         let (store, other) = (try place.open(isDirect: true), try place.open(isDirect: true))
         for key in Int64(1)...3 { try other.write([FailurePlace.save(key)]) }
         let start = try store.news(after: store.firstPosition)
-        // As a standby is that had not heard of the last save.
+        // Like a standby that did not get the last save.
         try place.run(
             """
             SET coredatasource.member = 'on'; DELETE FROM "Item" WHERE _key = 3; \
@@ -85,7 +85,7 @@ struct LostHistoryTests {
         let place = try FailurePlace()
         let store = try place.open()
         let keys = try store.reserveKeys(100)
-        // As a server is that has not heard of it, and has given some of the keys to others since.
+        // Like a server that did not get it, and has given some of the keys to other objects since.
         try place.run("UPDATE _saves SET keys = 0; UPDATE _keys SET next = \(keys.lowerBound + 50)")
         _ = place.proxy.cutReply(to: "COMMIT")
         let key = keys.lowerBound + 10

@@ -37,7 +37,7 @@ struct LostReplyTests {
         store.close()
     }
 
-    /// The message is on its way while the store already asks what became of it.
+    /// The message is on its way while the store already asks for its outcome.
     @Test func aCommitThatArrivesAfterItWasAskedForIsRefused() async throws {
         let place = try FailurePlace()
         let store = try place.open()

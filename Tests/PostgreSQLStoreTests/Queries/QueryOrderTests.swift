@@ -55,7 +55,7 @@ struct QueryOrderTests {
     @Test func foldedOrdersAreNoOrdersOfTheServer() throws {
         let folded = SortKey(column: TestModel.text, order: .folded(.caseInsensitive))
         #expect(try !QueryFixture.statement(query([folded])).isSorted)
-        // It means nothing for numbers.
+        // It does not apply to numbers.
         let number = SortKey(column: TestModel.integer, order: .folded(.caseInsensitive))
         #expect(try QueryFixture.statement(query([number])).isSorted)
     }

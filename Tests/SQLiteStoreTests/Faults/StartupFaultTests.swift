@@ -42,7 +42,7 @@ struct StartupFaultTests {
         }
     }
 
-    /// The store is to be reset: until the first file is removed, whatever fails leaves it as it was.
+    /// The store has to be reset: until the first file is removed, whatever fails leaves it as it was.
     @Test(arguments: Fault.all)
     func aResetThatCannotBeginTouchesNothing(fault: Fault) throws {
         let folder = try TemporaryFolder()

@@ -186,7 +186,7 @@ struct CorpusMigrationTests {
                 guard case .destinationKey(let oldOne) = sides.oldColumns[oldName]?.role, let oldValue = row[oldName],
                     let key = Int64(oldValue)
                 else { continue }
-                // The filled store's keys tell of which entity a row is.
+                // The keys of the filled store show of which entity a row is.
                 let entity = sides.old.entities[Int((key - 1) / 10)].name
                 let family = sides.new.family(ofEntityNamed: relationship.destinationName).filter { !$0.isAbstract }
                 let number = family.contains { ($0.renamingIdentifier ?? $0.name) == entity || $0.name == entity }

@@ -15,7 +15,7 @@ struct MigrationPolicyTests {
             EntityDescription(name: "Tag"),
         ])
 
-    /// The text of notes is required, which those without one are in the way of.
+    /// The text of notes is required, so notes without one prevent the migration.
     private static let strict = model.changed { $0.edit("Note") { $0.attributes[0].isOptional = false } }
     private static let other = model.changed { $0.edit("Note") { $0.attributes[0].type = .date } }
 

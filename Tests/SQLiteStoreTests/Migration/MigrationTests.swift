@@ -205,7 +205,7 @@ struct MigrationTests {
         #expect(startup.rowsDropped == 2 && startup.isReset)
     }
 
-    /// All names are quoted, and none of ours can be in the way of a model's.
+    /// All names are quoted, and none of ours can clash with a model's.
     @Test func hostileNamesAreCarriedOver() throws {
         let folder = try TemporaryFolder()
         let names = [

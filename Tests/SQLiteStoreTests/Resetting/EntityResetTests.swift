@@ -4,7 +4,7 @@ import RowStore
 import SQLiteStore
 import Testing
 
-/// Only what changed is made anew.
+/// Only what changed is reset.
 struct EntityResetTests {
     /// People live in a town, towns have twins, people have friends; a shape is a circle or a square.
     private static let model = ManagedObjectModel(

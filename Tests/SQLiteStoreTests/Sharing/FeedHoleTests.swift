@@ -15,7 +15,7 @@ struct FeedHoleTests {
         .of(insert: [StoredRow(key: key, row: TestModel.row(code: "\(key)"))])
     }
 
-    /// A member has saved after the other program, so that nothing but the hole tells of it.
+    /// A member has saved after the other program, so that nothing but the hole shows it.
     @Test func aMissingSaveMeansThatNothingIsKnown() throws {
         let folder = try TemporaryFolder()
         let store = try SQLiteStore.open(options(folder))

@@ -4,7 +4,7 @@ import SQLiteStore
 import StoreTestModel
 import Testing
 
-/// An old store, and a start that replaces it, makes a part of it anew or migrates it.
+/// An old store, and a start that replaces it, resets a part of it or migrates it.
 ///
 /// The old one has seven items, one of them in a log that a killed process left, and two sub-items.
 enum ResetScenario: String, CaseIterable, Sendable {
@@ -82,7 +82,7 @@ enum ResetScenario: String, CaseIterable, Sendable {
         return options
     }
 
-    /// Whether the start makes a part of the store anew.
+    /// Whether the start resets a part of the store.
     var isPartial: Bool { [.changedEntities, .sourceKey, .standardKey].contains(self) }
     private var isMigration: Bool { self == .migration || self == .refusedMigration }
     private var hasOldStore: Bool { self != .creation && self != .finishing }

@@ -29,7 +29,7 @@ struct JSONFolderStoreTests {
         try store.rows(RowQuery(entity: TestModel.item)).map { "\($0.key) \($0.row.text(TestModel.code))" }
     }
 
-    /// What is in each copy of the folder that was made while the body ran, opened anew.
+    /// What is in each copy of the folder that was made while the body ran, opened again.
     private func contentsAfterKills(
         _ synchronous: SynchronousLevel, _ body: (JSONFolderStore) throws -> Void
     ) throws -> [[String]] {

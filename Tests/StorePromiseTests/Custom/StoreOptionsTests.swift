@@ -3,7 +3,7 @@ import RowStore
 import StoreTestModel
 import Testing
 
-/// What becomes of the rows of a store of one's own when it is opened.
+/// What opening a custom store does to its rows.
 struct StoreOptionsTests {
     private func options(
         _ identity: StoreIdentity = TestModel.identity(), _ policy: ResetPolicy = .standard, isReadOnly: Bool = false

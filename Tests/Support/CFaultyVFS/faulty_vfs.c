@@ -29,16 +29,16 @@ static sqlite3_file *base(sqlite3_file *file) { return (sqlite3_file *)((File *)
 #define ASK_FILE(call) ASK(((File *)file)->way, call)
 #define METHODS (base(file)->pMethods)
 
-static int tell(
+static int log_call(
     Way *way, int code, const char *call, const char *path, const void *bytes, sqlite3_int64 count,
     sqlite3_int64 offset) {
     if (code == SQLITE_OK && way->log && path) way->log(way->context, call, path, bytes, count, offset);
     return code;
 }
 
-static int tell_file(
+static int log_file(
     sqlite3_file *file, int code, const char *call, const void *bytes, sqlite3_int64 count, sqlite3_int64 offset) {
-    return tell(((File *)file)->way, code, call, ((File *)file)->path, bytes, count, offset);
+    return log_call(((File *)file)->way, code, call, ((File *)file)->path, bytes, count, offset);
 }
 
 // MARK: Files
@@ -52,22 +52,22 @@ static int file_read(sqlite3_file *file, void *bytes, int count, sqlite3_int64 o
 
 static int file_write(sqlite3_file *file, const void *bytes, int count, sqlite3_int64 offset) {
     ASK_FILE("write");
-    return tell_file(file, METHODS->xWrite(base(file), bytes, count, offset), "write", bytes, count, offset);
+    return log_file(file, METHODS->xWrite(base(file), bytes, count, offset), "write", bytes, count, offset);
 }
 
 static int file_truncate(sqlite3_file *file, sqlite3_int64 size) {
     ASK_FILE("truncate");
-    return tell_file(file, METHODS->xTruncate(base(file), size), "truncate", NULL, 0, size);
+    return log_file(file, METHODS->xTruncate(base(file), size), "truncate", NULL, 0, size);
 }
 
 static int file_sync(sqlite3_file *file, int flags) {
     Way *way = ((File *)file)->way;
     int code = way->hook(way->context, "sync");
     if (code != SQLITE_OK) {
-        tell_file(file, SQLITE_OK, "failedSync", NULL, 0, 0);
+        log_file(file, SQLITE_OK, "failedSync", NULL, 0, 0);
         return code;
     }
-    return tell_file(file, METHODS->xSync(base(file), flags), "sync", NULL, 0, 0);
+    return log_file(file, METHODS->xSync(base(file), flags), "sync", NULL, 0, 0);
 }
 
 static int file_size(sqlite3_file *file, sqlite3_int64 *size) {
@@ -140,13 +140,13 @@ static int way_open(sqlite3_vfs *vfs, const char *path, sqlite3_file *file, int 
     memset(base(file), 0, way->base->szOsFile);
     int code = way->base->xOpen(way->base, path, base(file), flags, opened);
     if (code == SQLITE_OK) file->pMethods = &methods;
-    return exists ? code : tell(way, code, "create", path, NULL, 0, 0);
+    return exists ? code : log_call(way, code, "create", path, NULL, 0, 0);
 }
 
 static int way_delete(sqlite3_vfs *vfs, const char *path, int syncs) {
     Way *way = vfs->pAppData;
     ASK(way, "delete");
-    return tell(way, way->base->xDelete(way->base, path, syncs), "delete", path, NULL, 0, 0);
+    return log_call(way, way->base->xDelete(way->base, path, syncs), "delete", path, NULL, 0, 0);
 }
 
 static int way_access(sqlite3_vfs *vfs, const char *path, int flags, int *result) {

@@ -4,8 +4,7 @@ package import Foundation
 internal import RowStore
 package import SQLiteStore
 
-/// Writes down everything that SQLite does to a store's files, to tell afterwards what a disk may hold after a power cut
-/// at any moment.
+/// Records everything that SQLite does to a store's files, which shows what a disk may hold after a power cut at any moment.
 package final class WriteLog: Sendable {
     package enum Event: Sendable {
         case write(file: String, Data, offset: Int)

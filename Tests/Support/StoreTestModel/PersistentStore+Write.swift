@@ -1,7 +1,7 @@
 package import RowStore
 
 extension PersistentStore {
-    /// Commits change sets of which none is to be refused.
+    /// Commits change sets, none of which may be refused.
     ///
     /// - Throws: What the commit throws, or why the first one was refused.
     package func write(_ group: [ChangeSet]) throws(DataSourceError) {

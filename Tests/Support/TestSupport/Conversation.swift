@@ -18,16 +18,16 @@ package final class Conversation {
     package func say(_ line: String) throws { try input.write(contentsOf: Data((line + "\n").utf8)) }
 
     /// The next piece of output, without its separator; nil after the last.
-    package func hear() async -> String? { await pieces.next(isolation: #isolation) }
+    package func next() async -> String? { await pieces.next(isolation: #isolation) }
 
     /// The pieces up to the first for which the test holds; all if there is none.
-    package func hear(until isLast: (String) -> Bool) async -> [String] {
-        var heard: [String] = []
+    package func next(until isLast: (String) -> Bool) async -> [String] {
+        var output: [String] = []
         while let piece = await pieces.next(isolation: #isolation) {
-            heard.append(piece)
+            output.append(piece)
             if isLast(piece) { break }
         }
-        return heard
+        return output
     }
 
     /// Ends the program's standard input, and returns its status.
@@ -36,7 +36,7 @@ package final class Conversation {
         return await status()
     }
 
-    /// Ends a program that goes on until it is told.
+    /// Ends a program that runs until it is stopped.
     package func terminate() async {
         // A program that a test starts may have all other signals blocked.
         kill(process.processIdentifier, SIGKILL)

@@ -8,7 +8,7 @@ package final class Findings: Sendable {
         // What came of it.
         case acknowledged, lost, half, stale, refused, hangs, traps
 
-        /// Whether it is told even if there is none.
+        /// Whether it is printed even if there is none.
         fileprivate var isOutcome: Bool {
             ![.kills, .stops, .images, .faults, .schedules, .reads, .blocked].contains(self)
         }

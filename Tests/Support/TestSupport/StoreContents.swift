@@ -45,7 +45,7 @@ extension StoreContents {
     package static func bytes(_ value: some Sequence<UInt8>) -> String {
         "bytes " + value.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
-    /// In ASCII, so that strings that Swift takes for equal are told apart.
+    /// In ASCII, so that strings that are equal in Swift differ here.
     package static func text(_ value: String) -> String {
         "text "
             + value.unicodeScalars.map { scalar in

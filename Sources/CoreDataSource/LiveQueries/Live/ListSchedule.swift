@@ -204,7 +204,7 @@ extension ListSchedule {
         switch outcome {
         case .unchanged(let state):
             show(state)
-            // What failed has succeeded now, though nothing of it is to be seen.
+            // What failed has succeeded now, though the list shows no change.
             if lastUpdateReason.kind == .failure { lastUpdateReason = ended.reason }
         case .changed(let report):
             show(report.new)

@@ -1,6 +1,6 @@
 import RowStore
 
-/// A list as a table view has it on the screen: what it was told, and nothing else.
+/// A list as a table view has it on the screen: what was reported, and nothing else.
 struct ShownList: Equatable {
     struct Section: Equatable {
         var name: String
@@ -13,7 +13,7 @@ struct ShownList: Equatable {
         var content: String
     }
 
-    /// What is told of one row.
+    /// What is reported of one row.
     struct Change {
         var old: (section: Int, item: Int)?
         var new: (section: Int, item: Int)?

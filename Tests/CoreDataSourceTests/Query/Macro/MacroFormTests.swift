@@ -2,7 +2,7 @@ import CoreDataSource
 import Foundation
 import Testing
 
-/// What becomes of Foundation's predicates: a form that the store can answer, and in angle brackets what is asked of objects.
+/// What Foundation's predicates are converted to: a form that the store can answer, with tests of objects in angle brackets.
 @Suite struct MacroFormTests {
     private let names = ["a", "b"]
     private let none: [String] = []

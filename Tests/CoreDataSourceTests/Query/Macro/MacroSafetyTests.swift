@@ -199,7 +199,7 @@ import Testing
     }
 }
 
-/// A node that no one has heard of.
+/// A node of an unknown type.
 private struct Unheard: StandardPredicateExpression {
     func evaluate(_ bindings: PredicateBindings) throws -> Bool { true }
 }

@@ -116,7 +116,7 @@ struct RelatedListTests {
         }
     }
 
-    /// A save changed rows to which those of the list lead. What became of these was read in the new store, where they are not.
+    /// A save changed rows to which those of the list lead. These were read in the new store, where they are not.
     @Test func aResetWhileAffectedRowsAreReadIsOneReport() async throws {
         let layout = ModelLayout(.mail)
         let store = FaultyStore(layout)

@@ -1,6 +1,6 @@
 import RowStore
 
-/// The rows of a store as its feed tells them.
+/// The rows of a store as its feed reports them.
 struct FeedReplay {
     private let layout: ModelLayout
     private var position: Int64
@@ -23,7 +23,7 @@ struct FeedReplay {
             let news = try store.news(after: position)
             for event in news.events {
                 guard case .changes(let changes) = event else {
-                    report("the feed does not tell what happened after \(position)")
+                    report("the feed does not say what happened after \(position)")
                     continue
                 }
                 for entity in changes.entities { take(entity, report) }
@@ -68,11 +68,11 @@ struct FeedReplay {
     }
 
     /// - Parameter report: Called with each attempt that is not there exactly once, or is there although it was refused.
-    func check(_ told: (saved: [String], refused: [String]), _ report: (String) -> Void) {
-        for text in told.saved where attempts[text] != 1 {
+    func check(_ reported: (saved: [String], refused: [String]), _ report: (String) -> Void) {
+        for text in reported.saved where attempts[text] != 1 {
             report("the feed has the acknowledged save \(text) \(attempts[text] ?? 0) times")
         }
-        for text in told.refused where attempts[text] != nil { report("the feed has the refused save \(text)") }
+        for text in reported.refused where attempts[text] != nil { report("the feed has the refused save \(text)") }
     }
 
     private func values(_ row: RowSnapshot, _ entity: EntityLayout) -> [RowValue] {

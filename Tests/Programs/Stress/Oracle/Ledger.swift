@@ -4,7 +4,7 @@ import TestSupport
 /// What one task does to its records, all of which follows from the seed: whoever knows how many operations there were knows
 /// every record.
 ///
-/// Record 0 of each task counts its operations. It is part of every save, so that it tells which save a store holds.
+/// Record 0 of each task counts its operations. It is part of every save, so that it shows which save a store holds.
 struct Ledger: Sendable {
     let seed: UInt64
     let task: Int

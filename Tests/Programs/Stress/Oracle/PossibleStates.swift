@@ -1,6 +1,6 @@
 import TestSupport
 
-/// What the records of one task may be, as far as is known of what became of its saves.
+/// What the records of one task may be, as far as the outcomes of its saves are known.
 ///
 /// A save that was acknowledged as stored is there; one that threw is not, unless its outcome is unknown. A save that was promised to main only is there
 /// until something may have taken it back: then it and those after it may be gone. A reset may have come before or after.

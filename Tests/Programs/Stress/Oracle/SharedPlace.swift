@@ -9,7 +9,7 @@ import TestSupport
 import PostgreSQLStore
 #endif
 
-/// Where a store of the stress model is that several processes share; as a string, what a child process is told.
+/// Where a store of the stress model is that several processes share; as a string, an argument of a child process.
 enum SharedPlace: LosslessStringConvertible, Sendable {
     case file(URL)
     #if PostgreSQL

@@ -71,7 +71,7 @@ struct WriteHistory {
         events["\(event.table) \(event.key)", default: []].append(event)
     }
 
-    /// Forgets what tells nothing more: what was written before the last put of the same record had begun.
+    /// Forgets what is no longer needed: what was written before the last put of the same record had begun.
     ///
     /// Without it each round would take longer than the one before. A write from outside is kept as long as a save that begins
     /// later can be refused for it.

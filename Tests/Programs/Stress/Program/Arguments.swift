@@ -19,7 +19,7 @@ struct Arguments {
     var count: Int?
     /// Whether this process runs the one suite itself; otherwise it starts one process for each.
     var isInside = false
-    /// What a suite's child is told.
+    /// The arguments of a suite's child.
     var child: [String] = []
 
     static let usage = """

@@ -45,10 +45,10 @@ final class SharingProcess {
         return nil
     }
 
-    /// The newest of its own saves that it was told of.
+    /// The newest of its own saves that was reported to it.
     var acknowledged: Int64 { counts.newest }
     func takeAcknowledgedCount() -> Int { counts.takeCount() }
-    /// What it was told of its attempts since the last call.
+    /// What was reported of its attempts since the last call.
     func takeAttempts() -> (saved: [String], refused: [String]) { counts.takeAttempts() }
 }
 

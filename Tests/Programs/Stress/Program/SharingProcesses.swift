@@ -13,8 +13,8 @@ final class SharingProcesses {
     private var replay: FeedReplay
     private let findings: Findings
     private let watchdog: Watchdog
-    /// What processes were told that have ended.
-    private var told: (saved: [String], refused: [String]) = ([], [])
+    /// What was reported to processes that have ended.
+    private var reported: (saved: [String], refused: [String]) = ([], [])
     private var askedSaves = 0
 
     /// - Parameter suite: The name of the suite, for the watchdog.
@@ -48,7 +48,7 @@ final class SharingProcesses {
     /// Starts a process in the place of one that has ended.
     func replace(_ index: Int, by number: Int) async throws {
         let attempts = children[index].takeAttempts()
-        told = (told.saved + attempts.saved, told.refused + attempts.refused)
+        reported = (reported.saved + attempts.saved, reported.refused + attempts.refused)
         children[index] = try await SharingProcess(place, number, findings)
     }
 
@@ -66,7 +66,7 @@ final class SharingProcesses {
     ///
     /// - Parameters:
     ///   - makeReader: Called once the processes have answered.
-    ///   - expectSaves: Checks the saves that a process was told of.
+    ///   - expectSaves: Checks the saves that were reported to a process.
     func check(
         _ moment: String, _ makeReader: () throws -> any RecordReader, _ expectSaves: (SharingProcess) throws -> Void
     ) async throws {
@@ -79,10 +79,10 @@ final class SharingProcesses {
             findings.count(.acknowledged, child.takeAcknowledgedCount())
             try expectSaves(child)
             let attempts = child.takeAttempts()
-            told = (told.saved + attempts.saved, told.refused + attempts.refused)
+            reported = (reported.saved + attempts.saved, reported.refused + attempts.refused)
         }
-        replay.check(told) { self.findings.violation("\($0), \(moment)", .lost) }
-        told = ([], [])
+        replay.check(reported) { self.findings.violation("\($0), \(moment)", .lost) }
+        reported = ([], [])
         let reader = try makeReader()
         for (index, table) in RecordFile.tables.enumerated() {
             let isSame = Set(try reader.records(index)) == replay.records(table)

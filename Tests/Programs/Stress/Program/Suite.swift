@@ -41,7 +41,7 @@ enum Suite: String, CaseIterable {
         }
     }
 
-    /// What this program is told when a suite starts it once more.
+    /// The arguments when a suite starts this program once more.
     @MainActor
     static func runChild(_ arguments: [String]) async throws {
         switch arguments.first {

@@ -25,7 +25,7 @@ struct Schedule {
     }
 
     enum Outcome: Sendable {
-        /// The number tells whether two runs were the same.
+        /// The number shows whether two runs were the same.
         case ended(trace: UInt64, steps: Int)
         /// Parts of it may still be about, so that no other can be run in this process.
         case hung
@@ -120,7 +120,7 @@ struct Schedule {
         guard let opened = world.current else { return }
         do {
             if world.simulation.random(below: 4) == 0 { await waitForRetries(opened.container, world) }
-            // The first one may be told of an attempt that failed before.
+            // The first one may get the error of an attempt that failed before.
             do { try await opened.container.flush() } catch { try await opened.container.flush() }
             var states: [Int: PossibleStates] = [:]
             var pairs: [PairClient] = []

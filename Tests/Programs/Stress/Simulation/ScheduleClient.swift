@@ -138,7 +138,7 @@ struct ScheduleClient: Sendable {
         world.note(name, "saw \(own.first { $0.key == ledger.key(0) }?.revision ?? 0) in \(place)")
         let before = states.states
         guard !states.see(own, ledger, between: moment, and: world.disk.moment) else { return }
-        // The first record tells which save is there.
+        // The first record shows which save is there.
         let last = own.first { $0.key == ledger.key(0) }?.revision
         let isHalf = before.contains { $0[0]?.revision == last }
         let found = own.map { "\($0.key)=\($0.revision)" }.sorted().joined(separator: " ")

@@ -116,7 +116,7 @@ final class ScheduleWorld: Sendable {
         return false
     }
 
-    /// What is wrong when everybody has ended: lists that were not told of the end, a store that was not closed, or too early.
+    /// What is wrong when everybody has ended: lists that were not notified of it, a store that was not closed, or too early.
     var leftovers: String? {
         if disk.wasClosedWhileWriting { return "a store was closed during a commit" }
         let followers = followers.withLock { $0 }

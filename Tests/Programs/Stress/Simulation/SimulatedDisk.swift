@@ -118,7 +118,7 @@ final class SimulatedDisk: Sendable {
             (state.isUnknown, state.unnoticed) = (true, number == 0 ? group : [])
             return true
         }
-        if isUnknown { simulation.note("nobody knows what became of the commit") }
+        if isUnknown { simulation.note("the outcome of the commit is unknown") }
         return isUnknown
     }
 

@@ -147,7 +147,7 @@ final class Simulation: Sendable {
     /// The executor of code that has none.
     private static let genericExecutor = unsafeBitCast((0, 0) as (Int, Int), to: UnownedSerialExecutor.self)
 
-    // MARK: What is to be run
+    // MARK: What runs
 
     private static let hook: @Sendable @convention(c) (UnsafeMutableRawPointer?) -> Void = { take($0) }
 

@@ -156,7 +156,7 @@ private struct FaultRun {
         do {
             try await container.flush()
         } catch {
-            // It may have been told of an attempt that began before the fault was gone.
+            // It may have got the error of an attempt that began before the fault was gone.
             do {
                 try await container.flush()
             } catch let error as DataSourceError where error.code == .outcomeUnknown {

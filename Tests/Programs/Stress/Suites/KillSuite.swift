@@ -91,7 +91,7 @@ struct KillSuite {
 
     /// Runs a child until it is ended.
     ///
-    /// - Returns: What it acknowledged; if it was asked to end, all that it did before was to be stored.
+    /// - Returns: What it acknowledged; if it was asked to end, everything that it did before must be stored.
     private func end(_ world: World, _ ending: Ending, _ moment: String) async throws -> Acknowledgements.Known {
         var plan = KillPlan(
             folder: world.store.folder, seed: world.ledger(0).seed, key: world.key, lastCall: 0, done: world.done)

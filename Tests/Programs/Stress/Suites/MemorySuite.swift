@@ -46,7 +46,7 @@ struct MemorySuite {
         let keepers = try container.keepers
         let lists = keepers.map { FollowedList($0) }
         let writers = keepers.indices.map { SizedWriter(table: $0, size: size, seed: seed) }
-        // Each has objects, so that main is told of every save from now on.
+        // Each has objects, so that main follows every save from now on.
         for (keeper, writer) in zip(keepers, writers) { try await keeper.put([writer.first]) }
         let held = try keepers.map { try $0.objects() }
         let count = size.choose(2_000, 150_000)

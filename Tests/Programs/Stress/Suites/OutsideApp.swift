@@ -31,7 +31,7 @@ struct OutsideApp: Sendable {
         self.random = random
     }
 
-    /// Saves until it is told to stop.
+    /// Saves until it is stopped.
     func run(while isRunning: @Sendable () -> Bool) async -> [Outcome] {
         var app = self
         var outcomes: [Outcome] = []

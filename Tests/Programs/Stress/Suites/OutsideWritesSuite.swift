@@ -117,15 +117,15 @@ final class OutsideWritesSuite {
         _ store: StressStore, _ keepers: [any RecordKeeper], _ lists: [FollowedList], _ held: [[Record]],
         _ moment: String
     ) async throws {
-        watchdog.note("outside writes", "nothing is to be stale, \(moment)")
+        watchdog.note("outside writes", "nothing may be stale, \(moment)")
         let file = try RecordFile(store.url)
         let (start, wall) = (RunningClock.shared.now, ContinuousClock.now)
         var late: [String] = []
         while true {
             let wait = RunningClock.shared.now - start
             let stale = try await stale(file, keepers, lists, held)
-            // A look that begins after the second is the last one in time, however long the others took. What comes of it
-            // tells what is slow from what never comes.
+            // A look that begins after the second is the last one in time, however long the others took. Its
+            // result separates what is slow from what never comes.
             if wait > .seconds(1), late.isEmpty { late = stale }
             if stale.isEmpty || wait > .seconds(11) {
                 noteWait(RunningClock.shared.now - start)
@@ -140,7 +140,7 @@ final class OutsideWritesSuite {
 
     /// Who does not show what the file has.
     ///
-    /// Fetches and private contexts look at the file, and then all are told. So lists and objects come first, which nobody
+    /// Fetches and private contexts look at the file, and then all are notified. So lists and objects come first, which nobody
     /// asks anything, and the others when those are current.
     private func stale(
         _ file: RecordFile, _ keepers: [any RecordKeeper], _ lists: [FollowedList], _ held: [[Record]]

@@ -7,7 +7,7 @@ import TestSupport
 /// Several processes share a store on a server, which is killed while they save, and whose connections are cut.
 ///
 /// At the end of each round, every list of every process shows what the server has, and the feed, in which each change begins
-/// where the one before it ended, comes to the same. What a process was told is saved is there.
+/// where the one before it ended, comes to the same. What was reported as saved is there.
 @MainActor
 final class PostgreSQLSuite {
     private let rounds: Int

@@ -10,7 +10,7 @@ import TestSupport
 ///
 /// At the end of each round, every list of every process shows what a fetch finds, what its private contexts have, what the
 /// file has, and what the feed comes to when it is replayed; in the feed, each change begins where the one before it ended.
-/// What a process was told is saved is there, and the file is whole.
+/// What was reported as saved is there, and the file is whole.
 @MainActor
 final class ProcessesSuite {
     private let rounds: Int

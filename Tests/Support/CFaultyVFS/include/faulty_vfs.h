@@ -10,7 +10,7 @@ typedef int (*faulty_vfs_hook)(void *context, const char *call);
 typedef void (*faulty_vfs_log)(
     void *context, const char *call, const char *path, const void *bytes, long long count, long long offset);
 
-// Registers a way to the files that asks the hook, does what SQLite's usual one does, and tells the log, if there is one.
+// Registers a way to the files that asks the hook, does what SQLite's usual one does, and writes to the log, if there is one.
 int faulty_vfs_register(const char *name, faulty_vfs_hook hook, faulty_vfs_log log, void *context);
 
 // Takes it back, once nothing uses it any more.

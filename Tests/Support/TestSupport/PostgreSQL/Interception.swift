@@ -61,7 +61,7 @@ package final class Interception: Sendable {
     /// its code; nil if it is gone.
     package var answer: String? { state.value.answer }
 
-    // MARK: What the proxy tells
+    // MARK: What the proxy reports
 
     func matches(_ query: String) -> Bool { query.contains(statement) }
 

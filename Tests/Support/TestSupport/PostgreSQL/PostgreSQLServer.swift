@@ -103,10 +103,10 @@ package final class PostgreSQLServer: Sendable {
     package func start() throws {
         try process.withLock { process in
             guard process == nil else { return }
-            let told = guardian.log.utf8.count
+            let length = guardian.log.utf8.count
             process = guardian.start()
             while (try? session()) == nil {
-                let log = String(decoding: guardian.log.utf8.dropFirst(told), as: UTF8.self)
+                let log = String(decoding: guardian.log.utf8.dropFirst(length), as: UTF8.self)
                 if process == nil || log.contains("database system is shut down") {
                     guardian.end("KILL")
                     process = nil

@@ -58,7 +58,7 @@ package final class PostgreSQLSession {
         _ = try reply()
     }
 
-    /// Waits until the server has done all it was told.
+    /// Waits until the server has done everything that was sent.
     package func reply() throws -> [[String?]] {
         var rows: [[String?]] = []
         var failure: Failure?

@@ -13,7 +13,7 @@ final class ServerGuardian: Sendable {
     ///
     /// - Parameters:
     ///   - arguments: Those of `postgres`, besides the folder.
-    ///   - primaryPort: Where the server is of which this one is to be a standby; nil for one of its own.
+    ///   - primaryPort: Where the primary server is, if this one is a standby; nil for one of its own.
     init(_ programs: PostgreSQLPrograms, _ arguments: [String], standbyOf primaryPort: Int? = nil) throws {
         // The path of a socket has at most 107 bytes, so that the folder for temporary files may be too deep.
         var template = Array("/tmp/postgresql-XXXXXX".utf8CString)
@@ -83,12 +83,12 @@ final class ServerGuardian: Sendable {
         """
 
     /// - Returns: The server's process.
-    func start() -> Int32? { Int32(tell("start") ?? "") }
+    func start() -> Int32? { Int32(send("start") ?? "") }
 
     /// Ends the server with a signal and waits until all its processes are gone.
-    func end(_ signal: String) { _ = tell(signal) }
+    func end(_ signal: String) { _ = send(signal) }
 
-    private func tell(_ command: String) -> String? {
+    private func send(_ command: String) -> String? {
         try? input.write(contentsOf: Data((command + "\n").utf8))
         return answer()
     }

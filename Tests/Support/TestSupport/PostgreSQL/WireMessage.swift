@@ -56,7 +56,7 @@ struct WireMessages {
     init(isFromClient: Bool) { isFirst = isFromClient }
 
     mutating func append(_ bytes: [UInt8]) {
-        // Starting anew keeps what was read from piling up in front.
+        // A new buffer keeps what was read from piling up in front.
         pending = pending.isEmpty ? bytes[...] : Array(pending + bytes)[...]
     }
 

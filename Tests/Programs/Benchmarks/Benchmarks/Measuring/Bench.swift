@@ -74,7 +74,7 @@ struct Bench: Sendable {
     }
 }
 
-/// A side that did something else than it should have: its time means nothing.
+/// A side that did something else than it should have: its time is invalid.
 struct WrongResult: Error, CustomStringConvertible {
     let description: String
 

@@ -50,7 +50,7 @@ extension Outcome: Encodable {
         try container.encode(Double(rawNanoseconds) / 1e6, forKey: .raw)
         try container.encode(ratio, forKey: .ratio)
         let latencies = sample.latencies
-        // Null where single operations cannot be told apart.
+        // Null where single operations cannot be measured.
         let half = latencies.isEmpty ? nil : Double(latencies.median) / 1e3
         let most = latencies.isEmpty ? nil : Double(latencies.quantile(0.99)) / 1e3
         try container.encode(half, forKey: .half)

@@ -59,7 +59,7 @@ extension Bench {
         return Outcome("W1-linked", n: values.count, aim: "1.3 W1", ours: results.ours, raw: results.raw)
     }
 
-    /// W1-others: one-object saves of another data source while W1 is at work, again and again; raw: the same saves of ours when
+    /// W1-others: one-object saves of another data source while W1 runs, again and again; raw: the same saves of ours when
     /// nothing else is.
     func savingBeside() async throws -> Outcome {
         let values = ContactList(0..<options.n).values

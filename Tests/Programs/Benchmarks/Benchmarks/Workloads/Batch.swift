@@ -3,8 +3,8 @@ internal import Foundation
 internal import RawSQLite
 
 extension Bench {
-    /// W16: one attribute of a part of all contacts set in one save, which main, lists and other contexts hear of; raw: one
-    /// UPDATE, of which nobody hears.
+    /// W16: one attribute of a part of all contacts set in one save, which main, lists and other contexts follow; raw: one
+    /// UPDATE, which nobody follows.
     func updatingMany() async throws -> Outcome {
         let list = ContactList(0..<options.n)
         let (url, rawURL) = (newFile(), newFile())
@@ -77,7 +77,7 @@ extension Bench {
         return [time, bytes]
     }
 
-    /// How much memory is in use, from where its peak is counted anew.
+    /// How much memory is in use, from where its peak is counted again.
     private func memory() -> Int {
         raw_reset_peak()
         return raw_peak()

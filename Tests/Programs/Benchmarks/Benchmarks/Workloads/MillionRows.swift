@@ -47,7 +47,7 @@ extension Bench {
         process.arguments = ["--make-log", killed.path]
         try process.run()
         process.waitUntilExit()
-        try expect(process.terminationReason == .uncaughtSignal, "the process that was to be killed ended by itself")
+        try expect(process.terminationReason == .uncaughtSignal, "the process that should be killed ended by itself")
         let results = try await compare {
             let url = try copy(killed, withLog: true)
             let sample = Sample(nanoseconds: try await start(url))

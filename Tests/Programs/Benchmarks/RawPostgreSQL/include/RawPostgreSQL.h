@@ -1,6 +1,6 @@
 // The contact workloads on a PostgreSQL server, in plain libpq calls: what an app would write by hand if it did without the
 // library. The tables are those of a store that the library has made. Each transaction also notes what it has changed in the
-// feed, as the library's do: others have to hear of it.
+// feed, as the library's do: others have to follow it.
 #ifndef RAW_POSTGRESQL_H
 #define RAW_POSTGRESQL_H
 

@@ -86,14 +86,14 @@ void raw_mail_delete(raw_store *store, size_t threads);
 int64_t raw_value(raw_store *store, const char *sql);
 // The version of the SQLite that both sides use.
 const char *raw_version(void);
-// Reads the metadata row that tells which model a store was made for.
+// Reads the metadata row that says which model a store was made for.
 int raw_read_metadata(raw_store *store);
 
 // The monotonic clock, in nanoseconds.
 uint64_t raw_now(void);
 // Bytes that malloc has given out, in all arenas.
 size_t raw_allocated(void);
-// Gives free memory back to the system, and lets the process's peak begin anew.
+// Gives free memory back to the system, and resets the process's peak.
 void raw_reset_peak(void);
 // The most memory that the process had since then, in bytes.
 size_t raw_peak(void);
