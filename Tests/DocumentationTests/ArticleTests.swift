@@ -42,15 +42,17 @@ struct ArticleTests {
 
     /// The types that an app meets, below `Sources`.
     private static let types = [
-        "CoreDataSource/Container/PersistentContainer", "CoreDataSource/Container/StoreDescription",
-        "CoreDataSource/Container/StoreLocation", "CoreDataSource/Context/ManagedObjectContext",
+        "CoreDataSource/Container/PersistentContainer", "CoreDataSource/Container/PersistentContainer+Name",
+        "CoreDataSource/Container/StoreDescription", "CoreDataSource/Container/StoreLocation",
+        "CoreDataSource/Context/ManagedObjectContext",
         "CoreDataSource/DataSource/Lists/DataSourceDelegate", "CoreDataSource/DataSource/SyncReport",
         "CoreDataSource/Main/MainContext",
         "CoreDataSource/Object/ManagedObject", "CoreDataSource/Private/PrivateContext",
         "CoreDataSource/Private/SaveLevel", "CoreDataSource/Private/SaveReport", "CoreDataSource/Private/SyncDeletion",
         "CoreDataSource/Private/SyncOperations", "CoreDataSource/Private/SyncOptions",
         "CoreDataSource/Query/Request/FetchAggregate", "CoreDataSource/Query/Request/FetchAssignment",
-        "CoreDataSource/Query/Request/FetchCursor", "CoreDataSource/Query/Request/FetchRequest",
+        "CoreDataSource/Query/Request/FetchCursor", "CoreDataSource/Query/Request/FetchOrder",
+        "CoreDataSource/Query/Request/FetchRequest",
         "CoreDataSource/Query/Typed/StringMatching", "CoreDataSource/Read/ReadContext",
         "RowStore/Store/ResetPolicy", "RowStore/Store/StatementTrace", "RowStore/Store/StoreStartup",
     ]

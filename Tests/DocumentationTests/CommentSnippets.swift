@@ -41,6 +41,17 @@ struct CommentSnippets {
         }
     }
 
+    @Test func aRequestIsOrdered() async throws {
+        try await withContacts { _, contacts in
+            var request = FetchRequest(ContactEntity.self)
+            request.order = [.ascending(\.name, [.caseInsensitive, .numeric]), .descending(\.age)]
+            let byName = try contacts.fetch(request)
+            request.order = [FetchOrder(SortDescriptor(\.name)), .descending(\.age)]
+            let byDescriptor = try contacts.fetch(request)
+            #expect(byName.map(\.uid) == ["3", "1", "2"] && byDescriptor == byName)
+        }
+    }
+
     @Test func aStoreIsInAFileOrInMemory() async throws {
         let file = StoreLocation.sqlite(url)
         let shared = StoreLocation.sqlite(url, sharing: .processes)

@@ -45,6 +45,21 @@ import Testing
         #expect(source.contains("    [\"Thing\": \(generated).self]\n"))
     }
 
+    @Test func modelsOfDifferentNamesHaveDifferentClasses() {
+        let names = ["Contacts", "contacts", "My Model", "My_Model", "MyModel", "2nd", "", "ä", "ö", "a20b", "a b"]
+        let classes = names.map(ManagedObjectModel.generatedClassName(forModelNamed:))
+        #expect(Set(classes).count == names.count)
+        #expect(
+            classes.prefix(3) == ["GeneratedModel_Contacts", "GeneratedModel_contacts", "GeneratedModel_My_20_Model"])
+    }
+
+    @Test func anEntityKeepsItsClassWhenTheModelWantsTheSame() {
+        let entity = EntityDescription(name: "GeneratedModel_Model", codeGeneration: .class)
+        let source = source(of: entity)
+        #expect(source.contains("class GeneratedModel_Model: ManagedObject {"))
+        #expect(source.contains("class GeneratedModel_Model2: GeneratedModel {"))
+    }
+
     private static func entity(_ name: String, _ className: String, _ kind: CodeGeneration = .class)
         -> EntityDescription
     {
