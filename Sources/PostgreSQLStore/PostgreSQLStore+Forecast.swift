@@ -1,5 +1,6 @@
 #if PostgreSQL
 internal import ManagedModel
+internal import MigrationSQL
 package import RowStore
 
 extension PostgreSQLStore {
@@ -11,20 +12,28 @@ extension PostgreSQLStore {
     package static func forecast(
         _ options: Options, countsRows: Bool = false
     ) throws(DataSourceError) -> (startup: StoreStartup, occupants: StoreOccupants) {
-        let connection = try Connection(options.target)
-        defer { connection.close() }
-        // Large tables may be counted.
-        connection.patience = .seconds(3600)
-        return try connection.look { () throws(DataSourceError) in
-            guard let entry = try Registry(connection: connection).existingEntry(options.name) else {
-                return (StoreStartup(reason: .firstLaunch), StoreOccupants(isOpen: false, members: []))
-            }
+        try look(options) {
+            (connection, entry) throws(DataSourceError) -> (startup: StoreStartup, occupants: StoreOccupants) in
             let schema = try PostgreSQLSchema(named: entry.schema)
             let members = try Members(connection, schema).alive()
             return (
                 try forecast(options, entry, connection, countsRows: countsRows),
                 StoreOccupants(isOpen: !members.isEmpty, members: members)
             )
+        } ?? (startup: StoreStartup(reason: .firstLaunch), occupants: StoreOccupants(isOpen: false, members: []))
+    }
+
+    /// Runs the body in a transaction that only reads one state of the database; nil if there is no store.
+    private static func look<R>(
+        _ options: Options, _ body: (Connection, Registry.Entry) throws(DataSourceError) -> R
+    ) throws(DataSourceError) -> R? {
+        let connection = try Connection(options.target)
+        defer { connection.close() }
+        // Large tables may be counted.
+        connection.patience = .seconds(3600)
+        return try connection.look { () throws(DataSourceError) in
+            guard let entry = try Registry(connection: connection).existingEntry(options.name) else { return nil }
+            return try body(connection, entry)
         }
     }
 
@@ -51,14 +60,8 @@ extension PostgreSQLStore {
     ///
     /// - Throws: What opening would throw, except `modelChanged` and `storeInUse`.
     package static func migrationForecast(_ options: Options) throws(DataSourceError) -> MigrationForecast? {
-        let connection = try Connection(options.target)
-        defer { connection.close() }
-        // Large tables may be counted.
-        connection.patience = .seconds(3600)
-        return try connection.look { () throws(DataSourceError) in
-            guard let entry = try Registry(connection: connection).existingEntry(options.name) else { return nil }
-            let rows = try PostgreSQLSchema(named: entry.schema).metadataRows(connection)
-            switch try StartupDecision(.metadata(rows), options.identity, .migrate) {
+        try look(options) { (connection, entry) throws(DataSourceError) -> MigrationForecast? in
+            switch try decision(options, entry, connection, .migrate) {
             case .migrate(_, let found):
                 return try migrationForecast(options, found, entry, connection)
             case .reset(let reason, _) where reason.isModelChanged:
@@ -66,7 +69,30 @@ extension PostgreSQLStore {
             case .create, .proceed, .reset, .resetEntities:
                 return nil
             }
-        }
+        } ?? nil
+    }
+
+    /// The outlook of a store that would be kept; nil if it does not exist, or was made for another model or key. Nothing is
+    /// changed.
+    ///
+    /// - Throws: What opening would throw, except `modelChanged` and `storeInUse`.
+    package static func outlook(_ options: Options) throws(DataSourceError) -> StoreOutlook? {
+        try look(options) { (connection, entry) throws(DataSourceError) -> StoreOutlook? in
+            guard case .proceed = try decision(options, entry, connection, .discard) else { return nil }
+            let schema = try PostgreSQLSchema(options.layout, name: entry.schema)
+            try schema.checkTables(connection, entry.schema)
+            let links = try schema.storedModel.danglingLinks { (sql) throws(DataSourceError) in
+                Int(try connection.rows(sql).integer(0, 0))
+            }
+            return StoreOutlook(danglingLinks: links)
+        } ?? nil
+    }
+
+    private static func decision(
+        _ options: Options, _ entry: Registry.Entry, _ connection: Connection, _ policy: ResetPolicy
+    ) throws(DataSourceError) -> StartupDecision {
+        let rows = try PostgreSQLSchema(named: entry.schema).metadataRows(connection)
+        return try StartupDecision(.metadata(rows), options.identity, policy)
     }
 
     /// Only the app knows the keys of data sources, so they are ignored here.

@@ -59,6 +59,26 @@ import Testing
                 """)
     }
 
+    @Test func linksThatLeadToObjectsThatAreGoneAreCounted() async throws {
+        try program.write(Shop.linked)
+        let store = try open()
+        try Shop.addItemsWithLostShelves(to: store, ModelReader.read(program.file(model)).model)
+        store.close()
+        let outcome = try await run("status")
+        #expect(outcome.status == 0, "\(outcome.errors)")
+        #expect(
+            outcome.output == """
+                open: the store was made for this model and this database key
+                2 links of Item.shelf lead to objects that are gone, and read as nil
+
+                """)
+        let json = try await program.json(
+            "status", model, "--store", connection, "--name", "shop", "--database-key", "1")
+        #expect(json["danglingLinks"] as? [String: Int] == ["Item.shelf": 2])
+        try program.write(Shop.first)
+        #expect(try await run("status").output.contains("links") == false)
+    }
+
     @Test func aServerStoreIsResetOnceNobodyHasItOpen() async throws {
         let store = try open()
         try Store.add([1: "pen", 2: "ink"], to: store)

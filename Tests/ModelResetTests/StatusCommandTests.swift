@@ -222,20 +222,8 @@ import Testing
     /// As the delete rule No Action leaves them, or another program.
     @Test func linksThatLeadToObjectsThatAreGoneAreCounted() async throws {
         let model = try program.write(Shop.linked)
-        let entities = ModelLayout(try ModelReader.read(program.file(model)).model)
         let store = try Store.open(program.file("shop.sqlite"), model: program.file(model))
-        let layout = try #require(entities.entity(named: "Item"))
-        let column = try #require(layout.column(named: "shelf"))
-        let shelf = try #require(entities.entity(named: "Shelf"))
-        var items = EntityChanges(entity: layout.index)
-        for (key, end) in [(1, 10), (2, 11), (3, 12), (4, 0)] as [(Int64, Int64)] {
-            var row = RowSnapshot(columnCount: layout.columns.count)
-            if end > 0 { row.setInteger(end, column) }
-            items.inserted.append(StoredRow(key: key, row: row))
-        }
-        var shelves = EntityChanges(entity: shelf.index)
-        shelves.inserted = [StoredRow(key: 10, row: RowSnapshot(columnCount: shelf.columns.count))]
-        _ = try store.commit([ChangeSet(entities: [items, shelves])])
+        try Shop.addItemsWithLostShelves(to: store, ModelReader.read(program.file(model)).model)
         store.close()
         let outcome = try await status()
         #expect(outcome.status == 0)

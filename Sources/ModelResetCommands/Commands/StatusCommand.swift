@@ -1,7 +1,6 @@
 internal import CommandLineWords
 internal import Foundation
 internal import RowStore
-internal import SQLiteStore
 
 /// Reports what the next start of an app would do with a store, and changes nothing.
 struct StatusCommand: Command {

@@ -2,7 +2,6 @@
 internal import Foundation
 internal import PostgreSQLStore
 internal import RowStore
-internal import SQLiteStore
 
 /// A store in a database on a server.
 struct ServerStore: TargetStore {
@@ -17,7 +16,7 @@ struct ServerStore: TargetStore {
     }
 
     func migrationForecast() throws -> MigrationForecast? { try PostgreSQLStore.migrationForecast(options) }
-    func outlook() -> StoreOutlook? { nil }
+    func outlook() throws -> StoreOutlook? { try PostgreSQLStore.outlook(options) }
     func occupants() throws -> StoreOccupants { try PostgreSQLStore.forecast(options).occupants }
 
     /// Only if necessary, the old store is set aside as the store in a file would be.

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import MigrationSQL
 internal import RowStore
 
 /// Inspects a store, whether or not it is open elsewhere.
@@ -52,6 +53,21 @@ struct StoreForecast {
             case .create, .proceed, .reset, .resetEntities:
                 return nil
             }
+        } ?? nil
+    }
+
+    /// Nil if there is no store, or if it would be reset.
+    func outlook() throws(DataSourceError) -> StoreOutlook? {
+        try look { (probe) throws(DataSourceError) in
+            guard case .proceed(let found) = try StartupDecision(probe.found(), options.identity, .discard) else {
+                return nil
+            }
+            guard found.format == schema.format else { return StoreOutlook(olderFormat: found.format) }
+            let links = try schema.storedModel.danglingLinks { (sql) throws(DataSourceError) in
+                guard case .integer(let count)? = try probe.connection.values(sql).first?.first else { return 0 }
+                return Int(count)
+            }
+            return StoreOutlook(danglingLinks: links)
         } ?? nil
     }
 

@@ -80,3 +80,23 @@ struct Store {
         }
     }
 }
+
+extension Shop {
+    /// Adds four items of ``linked``: one on a shelf, one on none, and two on shelves that are gone, as the delete rule No
+    /// Action leaves them, or another program.
+    static func addItemsWithLostShelves(to store: some PersistentStore, _ model: ManagedObjectModel) throws {
+        let entities = ModelLayout(model)
+        guard let layout = entities.entity(named: "Item"), let column = layout.column(named: "shelf"),
+            let shelf = entities.entity(named: "Shelf")
+        else { return }
+        var items = EntityChanges(entity: layout.index)
+        for (key, end) in [(1, 10), (2, 11), (3, 12), (4, 0)] as [(Int64, Int64)] {
+            var row = RowSnapshot(columnCount: layout.columns.count)
+            if end > 0 { row.setInteger(end, column) }
+            items.inserted.append(StoredRow(key: key, row: row))
+        }
+        var shelves = EntityChanges(entity: shelf.index)
+        shelves.inserted = [StoredRow(key: 10, row: RowSnapshot(columnCount: shelf.columns.count))]
+        _ = try store.commit([ChangeSet(entities: [items, shelves])])
+    }
+}
