@@ -17,6 +17,14 @@ import Testing
         #expect(outcome.errors == "")
     }
 
+    /// They are not in the store.
+    @Test func helpSaysWhereTheReasonsOfListsAre() async throws {
+        let output = try await program.run(["--help"]).output
+        #expect(
+            output.contains("Why a list changed is known only in the process that shows it: print its lastUpdateReason")
+        )
+    }
+
     @Test(arguments: [
         (
             [],

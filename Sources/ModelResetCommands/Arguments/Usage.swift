@@ -23,7 +23,8 @@ enum Usage {
           diff      lists what differs between two models, and what a migration would keep and lose
           status    says what the next start of an app would do with a store, and why, and who has it open; changes nothing
           inspect   shows a store that may be open elsewhere, and changes nothing: its entities and objects, who shares it, who
-                    may write which entities and who waits, and the newest saves, with each changed value before and after
+                    may write which entities and who waits, and the newest saves, with each changed value before and after.
+                    Why a list changed is known only in the process that shows it: print its lastUpdateReason there
           reset     replaces a store with an empty one; no process may have it open
           restore   replaces a store with a copy of a backup
           check     compares models with the committed lock file, and explains changes as diff does
