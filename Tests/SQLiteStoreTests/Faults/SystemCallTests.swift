@@ -7,71 +7,50 @@ import TestSupport
 /// A real process that opens a store, killed or failed by the system at its calls for the store's files.
 ///
 /// Every call is tried with `COREDATASOURCE_THOROUGH`, and some, beginning at a random one, without.
-@Suite(
-    .serialized, .enabled(if: Subprocess.isInPath("strace"), "strace, which kills at a system call, is not installed."))
+@Suite(.serialized, .enabled(if: TracedProgram.isAvailable, "\(TracedProgram.comment)"))
 struct SystemCallTests {
     /// Calls that change no file are left out, for they lead to no other state than the one before them.
     @Test(arguments: ResetScenario.allCases)
     func whereverTheProcessIsKilledTheNextStartFindsAWholeStore(scenario: ResetScenario) async throws {
-        let step = isThorough ? 1 : 5
-        let calls = isThorough ? "all" : "!fcntl,close,newfstatat,pread64,fchown,readlink,getdents64"
-        var number = Int.random(in: 1...step)
-        var kills = 0
-        while true {
+        let program = TracedProgram(
+            arguments: scenario.programArguments,
+            calls: isThorough ? "all" : "!fcntl,close,newfstatat,pread64,fchown,readlink,getdents64")
+        guard let calls = try await calls(program, scenario, atLeast: 10) else { return }
+        for call in calls.some(12) {
             let folder = try TemporaryFolder()
             try scenario.prepare(folder)
-            let child = try await trace(folder, scenario.programArguments, calls, "signal=KILL:when=\(number)")
-            guard let child else { return }
-            try scenario.expectWhole(folder, "killed at system call \(number)")
-            if child.status == 0 { break }
-            try #require(child.status == SIGKILL, "\(child.output) \(child.errors)")
-            kills += 1
-            number += step
+            guard let child = try await program.run(folder, "signal=KILL", at: call) else { return }
+            try #require(child.status == SIGKILL, "\(call): \(child.output) \(child.errors)")
+            try scenario.expectWhole(folder, "killed at \(call)")
         }
-        #expect(kills > 1)
     }
 
     /// Neither a store that is current nor one that would have to be reset is touched, whatever fails while it is read.
     @Test(arguments: ["EACCES", "EBUSY", "EIO", "EMFILE", "ENOSPC"], [("hash", "discard"), ("other", "fail")])
     func whateverTheSystemRefusesTheStoreStaysAsItIs(fault: String, start: (String, String)) async throws {
-        let step = isThorough ? 1 : 41
-        var number = Int.random(in: 1...step)
-        while true {
+        let program = TracedProgram(arguments: [start.0, "", start.1], calls: "all")
+        guard let calls = try await calls(program, .reset, atLeast: 10) else { return }
+        for call in calls.some(8) {
             let folder = try TemporaryFolder()
             try ResetScenario.reset.prepare(folder)
             let before = folder.contents()
-            let child = try await trace(folder, [start.0, "", start.1], "all", "error=\(fault):when=\(number)")
-            guard let child else { return }
-            let moment = "\(fault) at system call \(number): \(child.output)"
+            guard let child = try await program.run(folder, "error=\(fault)", at: call) else { return }
+            let moment = "\(fault) at \(call): \(child.output)"
+            #expect(child.errors.contains("INJECTED"), "\(moment)")
             #expect(child.status == 0 ? child.output == "current\n" : child.status == 1, "\(moment)\(child.errors)")
             #expect(folder.contents() == before, "\(moment)")
-            if child.errors.contains("INJECTED") == false { break }
-            number += step
         }
     }
 
-    /// Runs the program under strace, which tampers with one of its calls for the store's files.
-    ///
-    /// - Returns: Nil if this system does not let a process trace another.
-    private func trace(
-        _ folder: TemporaryFolder, _ arguments: [String], _ calls: String, _ tampering: String
-    ) async throws -> Subprocess? {
-        // As the program sees it, without symbolic links.
-        let folderPath = folder.url.resolvingSymlinksInPath().path
-        let paths = [
-            "", "/test.store", "/test.store-wal", "/test.store-shm", "/test.store-journal", "/test.store.lock",
-        ]
-        let program = PackageFiles.products.appending(component: "store-program").path
-        let child = try await Subprocess(
-            "strace",
-            ["-f", "-qq"] + paths.flatMap { ["-P", folderPath + $0] } + [
-                "-e", "trace=\(calls)", "-e", "inject=all:\(tampering)", program, folderPath + "/test.store",
-            ] + arguments)
-        guard !child.errors.contains("PTRACE") && !child.errors.contains("ptrace") else {
-            print("Skipped: this system does not let a process trace another.")
-            return nil
-        }
-        return child
+    /// The calls of a run without a fault.
+    private func calls(
+        _ program: TracedProgram, _ scenario: ResetScenario, atLeast count: Int
+    ) async throws -> [TracedProgram.Call]? {
+        let folder = try TemporaryFolder()
+        try scenario.prepare(folder)
+        guard let calls = try await program.list(folder)?.calls else { return nil }
+        try #require(calls.count >= count, "\(calls)")
+        return calls
     }
 }
 
