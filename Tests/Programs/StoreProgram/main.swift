@@ -19,6 +19,10 @@ import StoreTestModel
 // store-program FILE index
 //
 // Opens a store for a model that has an index more, and prints the most memory that SQLite used, in bytes.
+//
+// store-program FILE save MARK
+//
+// Makes one save in a store that others share: see SharedSave.swift.
 
 let arguments = CommandLine.arguments.dropFirst().map { String($0) }
 if arguments.count == 2 && arguments[1] == "index" {
@@ -35,9 +39,19 @@ if arguments.count == 2 && arguments[1] == "index" {
         exit(1)
     }
 }
+if arguments.count == 3 && arguments[1] == "save" {
+    do throws(DataSourceError) {
+        try saveShared(URL(filePath: arguments[0]), mark: arguments[2])
+        exit(0)
+    } catch {
+        print("\(error)")
+        exit(1)
+    }
+}
 guard arguments.count == 4 else {
     print("usage: store-program FILE HASH ITEM-KEY standard|discard|fail|backup|changedEntities|migrate|strict")
     print("       store-program FILE index")
+    print("       store-program FILE save MARK")
     exit(2)
 }
 let policies: [String: ResetPolicy] = [
