@@ -7,6 +7,7 @@ package final class StoreCounters: Sendable {
     private let rows = Atomic(0)
     private let frames = Atomic(0)
     private let uncopied = Atomic(0)
+    private let checkpoints = Atomic(0)
     private let freeKey: Atomic<Int64>
 
     init(firstFreeKey: Int64) {
@@ -22,6 +23,11 @@ package final class StoreCounters: Sendable {
         let frames = frames.load(ordering: .relaxed)
         return frames == 0 ? 0 : 32 + frames * (24 + 4096)
     }
+
+    /// How often this container has copied the write-ahead log, or a part of it, into the main file.
+    package var checkpointCount: Int { checkpoints.load(ordering: .relaxed) }
+
+    func countCheckpoint() { checkpoints.wrappingAdd(1, ordering: .relaxed) }
 
     var firstFreeKey: Int64 {
         get { freeKey.load(ordering: .acquiring) }

@@ -124,6 +124,7 @@ final class WALCheckpointer {
             // Others may have copied it, and started it again.
             if turn != nil { frames = Int(total) }
             copied = min(Int(done), frames)
+            counters.countCheckpoint()
         }
         return code & 0xFF == SQLITE_BUSY ? SQLITE_BUSY : code
     }

@@ -15,7 +15,8 @@ struct Arguments {
     var suites: [Suite] = []
     var size = Size.small
     var seed = UInt64.random(in: 0..<1 << 32)
-    /// How many cases are run in place of those of the size; one, to have a schedule again.
+    /// How many schedules, or rounds of commits and checkpoints, are run in place of those of the size; one, to have a schedule
+    /// again.
     var count: Int?
     /// Whether this process runs the one suite itself; otherwise it starts one process for each.
     var isInside = false
@@ -25,7 +26,8 @@ struct Arguments {
     static let usage = """
         usage: stress SUITE... [--size small|full] [--seed N] [--count N]
         SUITE is all, or one of: \(Suite.allCases.map(\.rawValue).joined(separator: ", "))
-        --count is how many schedules are run; others take no notice of it
+        --count is how many schedules are run; with processes, only so many rounds of commits and checkpoints are; others take no
+        notice of it
         """
 
     /// Nil if they are not understood.

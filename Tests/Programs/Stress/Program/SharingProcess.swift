@@ -20,6 +20,7 @@ final class SharingProcess {
             let words = line.split(separator: " ")
             switch words.first {
             case "saved": counts.note(Int64(words[1]) ?? 0, String(words[2]))
+            case "copied": counts.note(checkpoints: Int(words[1]) ?? 0)
             case "refused": counts.note(refused: String(words[1]))
             case "failed": findings.violation("process \(number): \(line)", .refused)
             default: stream.continuation.yield(String(line))
@@ -47,6 +48,8 @@ final class SharingProcess {
 
     /// The newest of its own saves that was reported to it.
     var acknowledged: Int64 { counts.newest }
+    /// How often it has copied the log of a file.
+    var checkpointCount: Int { counts.checkpoints }
     func takeAcknowledgedCount() -> Int { counts.takeCount() }
     /// What was reported of its attempts since the last call.
     func takeAttempts() -> (saved: [String], refused: [String]) { counts.takeAttempts() }
@@ -56,6 +59,7 @@ private final class SharingCounts: Sendable {
     private struct State {
         var newest: Int64 = 0
         var count = 0
+        var checkpoints = 0
         var attempts: (saved: [String], refused: [String]) = ([], [])
     }
 
@@ -69,6 +73,7 @@ private final class SharingCounts: Sendable {
         }
     }
 
+    func note(checkpoints: Int) { state.withLock { $0.checkpoints = checkpoints } }
     func note(refused text: String) { state.withLock { $0.attempts.refused.append(text) } }
 
     func takeAttempts() -> (saved: [String], refused: [String]) {
@@ -79,6 +84,7 @@ private final class SharingCounts: Sendable {
     }
 
     var newest: Int64 { state.withLock { $0.newest } }
+    var checkpoints: Int { state.withLock { $0.checkpoints } }
     func takeCount() -> Int {
         state.withLock { state in
             defer { state.count = 0 }

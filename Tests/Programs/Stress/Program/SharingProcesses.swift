@@ -16,6 +16,8 @@ final class SharingProcesses {
     /// What was reported to processes that have ended.
     private var reported: (saved: [String], refused: [String]) = ([], [])
     private var askedSaves = 0
+    /// Of processes that have ended.
+    private var endedCheckpoints = 0
 
     /// - Parameter suite: The name of the suite, for the watchdog.
     init(
@@ -49,6 +51,7 @@ final class SharingProcesses {
     func replace(_ index: Int, by number: Int) async throws {
         let attempts = children[index].takeAttempts()
         reported = (reported.saved + attempts.saved, reported.refused + attempts.refused)
+        endedCheckpoints += children[index].checkpointCount
         children[index] = try await SharingProcess(place, number, findings)
     }
 
@@ -97,6 +100,8 @@ final class SharingProcesses {
         follower.close()
         findings.figure("saves asked for", askedSaves)
         findings.figure("commits", replay.commits)
+        let checkpoints = children.reduce(endedCheckpoints) { $0 + $1.checkpointCount }
+        if checkpoints > 0 { findings.figure("checkpoints", checkpoints) }
         findings.figure("rounds of \(children.count) processes", rounds)
         watchdog.note(suite, nil)
     }

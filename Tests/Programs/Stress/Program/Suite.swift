@@ -29,7 +29,9 @@ enum Suite: String, CaseIterable {
         case .powerCut: PowerCutSuite(size, seed, findings).run()
         case .faults: try await FaultSuite(size, seed, findings).run()
         case .outsideWrites: try await OutsideWritesSuite(size, seed, findings).run()
-        case .processes: try await ProcessesSuite(size, seed, findings).run()
+        case .processes:
+            if arguments.count == nil { try await ProcessesSuite(size, seed, findings).run() }
+            try await CheckpointRounds(arguments, findings).run()
         case .postgreSQL:
             #if PostgreSQL
             try await PostgreSQLSuite(size, seed, findings).run()
@@ -46,6 +48,7 @@ enum Suite: String, CaseIterable {
     static func runChild(_ arguments: [String]) async throws {
         switch arguments.first {
         case "kill": try await KillChild(Array(arguments.dropFirst())).run()
+        case "rounds": try RoundsChild(Array(arguments.dropFirst())).run()
         case "sharing": try await SharingChild(Array(arguments.dropFirst())).run()
         case "outside": try OutsideChild(Array(arguments.dropFirst())).run()
         default: throw Misunderstood(arguments: arguments)

@@ -7,8 +7,9 @@ import TestSupport
 
 /// A process that shares a store with others.
 ///
-/// For each line `go COUNT SEED` it makes so many saves from each of three tasks and says `done`; for `check` it says `same` once
-/// all that it shows is what the file has, or what is not; for `quit` it closes the store. Of each save of its own record it says
+/// For each line `go COUNT SEED` it makes so many saves from each of three tasks, says `copied COUNT`, how often it has copied
+/// the log of a file so far, and `done`; for `check` it says `same` once all that it shows is what the file has, or what is not;
+/// for `quit` it closes the store. Of each save of its own record it says
 /// `saved NUMBER TEXT`, of each attempt at it that was refused `refused TEXT`, of one that failed `failed ERROR`.
 @MainActor
 struct SharingChild {
@@ -44,6 +45,9 @@ struct SharingChild {
             case "go":
                 let (count, seed) = (Int(words[1]) ?? 0, UInt64(words[2]) ?? 0)
                 revision = await save(count, seed, keepers, revision)
+                if let store = container.stack.root.store as? SQLiteStore {
+                    say("copied \(store.counters.checkpointCount)")
+                }
                 say("done")
             case "check": say(try await difference(keepers, lists, file))
             default:
