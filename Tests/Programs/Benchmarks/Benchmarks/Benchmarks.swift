@@ -13,6 +13,7 @@ enum Benchmarks {
         }
         do {
             if let path = options.logToMake { return try await LogMaker.run(path) }
+            if let path = options.storeToSaveInto { return try await FollowedProcess.run(path) }
             try await run(options)
         } catch {
             end("\(error)", code: 1)

@@ -17,6 +17,8 @@ struct Options: Sendable {
     var plot: String?
     /// For the process that is killed in the middle: the store it leaves a long log in.
     var logToMake: String?
+    /// For the process whose saves another one follows: the shared store that it saves into.
+    var storeToSaveInto: String?
 
     static let usage = """
         usage: benchmarks [--quick] [--filter W1,W3] [--n 100000 | --scale 1000,10000,100000,1000000] [--json FILE] [--plot FILE]
@@ -49,6 +51,9 @@ struct Options: Sendable {
             case "--make-log":
                 guard let file = arguments.popFirst() else { return nil }
                 logToMake = file
+            case "--save-into":
+                guard let file = arguments.popFirst() else { return nil }
+                storeToSaveInto = file
             default: return nil
             }
         }

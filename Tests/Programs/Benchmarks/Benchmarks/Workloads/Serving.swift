@@ -174,7 +174,16 @@ extension Bench {
             ? ServerStore(database.connection, .normal) : ServerStore(unnotified: database.connection, .normal)
         try await ours.source.add(ContactList(0..<1000).values)
         let (reports, saves) = (Latencies(), Latencies())
-        var sample = try await ours.measure { try await reportTimes(ours, other, reports, saves) }
+        var sample = try await ours.measure {
+            try await reportTimes(of: other.source, reports, saves) { save in
+                let adding = Task.detached {
+                    let start = raw_now()
+                    try await ours.source.add(ContactValue(moved: save))
+                    return (start, raw_now())
+                }
+                return { try await adding.value }
+            }
+        }
         try await other.container.close()
         try await ours.container.close()
         (sample.nanoseconds, sample.latencies) = (reports.all.median, reports.all)
@@ -212,30 +221,6 @@ extension Bench {
         var outcome = Outcome("W25-followers", n: values.count, aim: "", ours: results.ours, raw: results.raw)
         outcome.sample.server?.nanoseconds = used > alone ? used - alone : 0
         return outcome
-    }
-
-    @MainActor
-    private func reportTimes(
-        _ ours: ServerStore, _ other: ServerStore, _ reports: Latencies, _ saves: Latencies
-    ) async throws {
-        let request = FetchRequest(ContactEntity.self, order: [SortDescriptor(\.name)])
-        var updates = other.source.updates(request).makeAsyncIterator()
-        _ = await updates.next()
-        for save in 0..<200 {
-            var value = ContactValue(save)
-            value.name = "Contact name \(save * 104_729)"
-            let adding = Task.detached { [value] in
-                let start = raw_now()
-                try await ours.source.add(value)
-                return (start, raw_now())
-            }
-            guard await updates.next() != nil else { throw WrongResult("the list has ended") }
-            let shown = raw_now()
-            let (start, end) = try await adding.value
-            saves.add(end - start)
-            // The first ones prepare their statements.
-            if save >= 20 { reports.add(shown > end ? shown - end : 0) }
-        }
     }
 
     /// Runs the work both ways, each in a database of its own.
