@@ -13,6 +13,7 @@
 
 // The types that a custom store needs.
 @_exported public import struct RowStore.ChangeSet
+@_exported public import struct RowStore.CodableRow
 @_exported public import struct RowStore.ColumnLayout
 @_exported public import struct RowStore.ColumnSet
 @_exported public import enum RowStore.ColumnStorage

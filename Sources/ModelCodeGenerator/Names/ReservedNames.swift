@@ -23,8 +23,9 @@ enum ReservedNames {
     /// Every public type that `import CoreDataSource` brings, and the modules. A test compares them with the sources.
     private static let libraryTypes: Set<String> = [
         "ActiveRecord", "AnyDataSource", "AttributeBounds", "AttributeDescription", "AttributeRange",
-        "AttributeStorable", "AttributeType", "AttributeValue", "BackgroundContext", "ChangeSet", "CodeGeneration",
-        "ColumnDescription", "ColumnLayout", "ColumnSet", "ColumnStorage", "CommitOutcome", "CompositeDescription",
+        "AttributeStorable", "AttributeType", "AttributeValue", "BackgroundContext", "ChangeSet", "CodableRow",
+        "CodeGeneration", "ColumnDescription", "ColumnLayout", "ColumnSet", "ColumnStorage", "CommitOutcome",
+        "CompositeDescription",
         "CoreDataSource", "DataSource", "DataSourceBinding", "DataSourceDelegate", "DataSourceDiagnostic",
         "DataSourceError", "DataSourceKeys", "DataSourceProtocol", "DeleteRule",
         "DiffableListSnapshot", "Draft", "DraftChange", "DraftContext", "DraftReport", "DraftResolution",

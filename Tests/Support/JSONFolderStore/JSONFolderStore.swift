@@ -33,47 +33,30 @@ public final class JSONFolderStore: PersistentStore {
             throw DataSourceError(.invalidRequest, "A folder of JSON files cannot be opened for reading only.")
         }
         folder = try JournaledFolder(url, options, didStep)
-        do throws(DataSourceError) {
-            let metadata: StoreMetadata
-            (rows, metadata, startup) = try Self.open(folder, options)
-            state = Mutex(State(metadata: metadata))
-        } catch {
-            folder.unlock()
-            throw error
-        }
-    }
-
-    private static func open(
-        _ folder: JournaledFolder, _ options: StoreOptions
-    ) throws(DataSourceError) -> (InMemoryRows, StoreMetadata, StoreStartup) {
         try folder.finish()
+        let found = try folder.decoded(StoreMetadata.self, "store.json")
         let files = try folder.files()
-        var found: StoreMetadata?
-        if let contents = try folder.contents("store.json") {
-            found = try decoded(StoreMetadata.self, contents, "store.json")
-        } else if !files.isEmpty {
+        guard found != nil || files.isEmpty else {
             throw DataSourceError(
                 .foreignDatabase, "The folder contains files of other programs. Choose another folder.")
         }
         let plan = try options.plan(for: found)
-        let rows = InMemoryRows(options.layout, firstFreeKey: plan.metadata.firstFreeKey)
-        var changes: [String: String?] = [:]
+        rows = InMemoryRows(options.layout, firstFreeKey: plan.metadata.firstFreeKey)
+        state = Mutex(State(metadata: plan.metadata))
         // The folders of links begin with an underscore.
         var rowsDropped = files.count { !$0.hasPrefix("_") }
+        var changes = Dictionary(uniqueKeysWithValues: files.map { ($0, String?.none) })
         if plan.keepsRows {
-            for file in files { try load(file, folder, rows) }
+            for file in files { try JSONFolderStore.load(file, folder, rows) }
             rowsDropped = rows.objectCount(of: plan.droppedEntities)
             let dropped = try rows.changes(droppingEntities: plan.droppedEntities)
-            changes = try Self.changes([dropped], options.layout)
+            changes = try JSONFolderStore.files(of: [dropped], options.layout)
             _ = try rows.commit([dropped])
-        } else {
-            for file in files { changes[file] = .some(nil) }
         }
-        if plan.metadata != found {
-            changes["store.json"] = try encoded(plan.metadata)
-            try folder.change(changes)
-        }
-        return (rows, plan.metadata, plan.startup(rowsDropped: rowsDropped))
+        startup = plan.startup(rowsDropped: rowsDropped)
+        guard plan.metadata != found else { return }
+        changes["store.json"] = try encoded(plan.metadata)
+        try folder.change(changes)
     }
 
     private static func load(
@@ -82,10 +65,9 @@ public final class JSONFolderStore: PersistentStore {
         let parts = file.dropLast(".json".count).split(separator: "/")
         guard parts.count == 2, let key = Int64(parts[1]),
             let layout = rows.layout.entities.first(where: { $0.name == parts[0] }),
-            let contents = try folder.contents(file)
+            let coded = try folder.decoded(CodableRow.self, file)
         else { throw DataSourceError(damagedFile: file, "It is not the file of an object.") }
-        let row = try layout.row(fields: decoded([String: JSONField].self, contents, file), file)
-        try rows.load([StoredRow(key: key, row: row)], entity: layout.index)
+        try rows.load([StoredRow(key: key, row: layout.row(coded))], entity: layout.index)
     }
 
     public var firstFreeKey: Int64 { rows.firstFreeKey }
@@ -98,33 +80,30 @@ public final class JSONFolderStore: PersistentStore {
 
     public func commit(_ group: [ChangeSet]) throws(DataSourceError) -> CommitOutcome {
         try rows.commit(group) { (accepted, firstFreeKey) throws(DataSourceError) in
-            try self.write(Self.changes(accepted, self.rows.layout), firstFreeKey)
+            try self.write(Self.files(of: accepted, self.rows.layout), firstFreeKey)
         }
     }
 
     public func reset(didEmpty: () -> Void) throws(DataSourceError) -> StoreStartup {
         // What a save has left to be put in place goes too.
         try folder.finish()
-        var changes: [String: String?] = [:]
-        for file in try folder.files() { changes[file] = .some(nil) }
-        try write(changes, firstFreeKey)
+        try write(Dictionary(uniqueKeysWithValues: folder.files().map { ($0, nil) }), firstFreeKey)
         return StoreStartup(reason: .requested, rowsDropped: try rows.removeAll(didEmpty: didEmpty))
     }
 
     public func close() {
-        state.withLock { state in
-            if state.end?.code != .storeClosed { folder.unlock() }
-            state.end = DataSourceError(.storeClosed, "The store was closed. Open it again before using it.")
+        state.withLock {
+            $0.end = DataSourceError(.storeClosed, "The store was closed. Open it again before using it.")
         }
         rows.close()
+        folder.unlock()
     }
 
     /// Changes files, and says from where on keys are free.
     private func write(_ changes: [String: String?], _ firstFreeKey: Int64) throws(DataSourceError) {
         try state.withLock { (state) throws(DataSourceError) in
             if let end = state.end { throw end }
-            var changes = changes
-            var metadata = state.metadata
+            var (changes, metadata) = (changes, state.metadata)
             metadata.firstFreeKey = firstFreeKey
             if metadata != state.metadata { changes["store.json"] = try encoded(metadata) }
             do throws(DataSourceError) { try folder.change(changes) } catch {
@@ -135,19 +114,16 @@ public final class JSONFolderStore: PersistentStore {
         }
     }
 
-    /// The files that change sets write, and those that they remove.
-    private static func changes(
-        _ sets: [ChangeSet], _ layout: ModelLayout
+    /// What the files of changed objects have to contain; nil for those that go.
+    private static func files(
+        of sets: [ChangeSet], _ layout: ModelLayout
     ) throws(DataSourceError) -> [String: String?] {
         var files: [String: String?] = [:]
         for changes in sets.lazy.flatMap(\.entities) {
             let layout = layout.entities[changes.entity]
             for row in changes.deleted { files["\(layout.name)/\(row.key).json"] = .some(nil) }
-            for row in changes.updated {
-                files["\(layout.name)/\(row.key).json"] = try encoded(layout.fields(of: row.row))
-            }
-            for row in changes.inserted {
-                files["\(layout.name)/\(row.key).json"] = try encoded(layout.fields(of: row.row))
+            for (key, row) in changes.updated.map({ ($0.key, $0.row) }) + changes.inserted.map({ ($0.key, $0.row) }) {
+                files["\(layout.name)/\(key).json"] = try encoded(CodableRow(row, layout))
             }
         }
         return files

@@ -1,17 +1,11 @@
 import CoreDataSource
 import Foundation
 
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
-
-/// Files of a folder that change together: all of them or none, whatever ends the process.
+/// JSON files of a folder that change together: all of them or none, whatever ends the process.
 ///
 /// What is to change is written to a journal first. Once that has its name it counts, and is carried out; if the process
 /// ends before that is done, whoever opens the folder next does it again.
-struct JournaledFolder: Sendable {
+final class JournaledFolder: Sendable {
     private let url: URL
     private let mode: mode_t
     /// Whether a power cut must not lose anything either.
@@ -29,27 +23,31 @@ struct JournaledFolder: Sendable {
         lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, mode)
         guard lock >= 0 else { throw DataSourceError(systemCallOn: path) }
         guard flock(lock, LOCK_EX | LOCK_NB) == 0 else {
-            _ = close(lock)
             throw DataSourceError(.storeInUse, "Another container or process has \(url.path) open. Close it first.")
         }
     }
 
-    /// A process that is just being started may still have a copy of the descriptor, so closing it is not enough.
-    func unlock() {
-        _ = flock(lock, LOCK_UN)
+    deinit {
+        unlock()
         _ = close(lock)
     }
 
+    /// A process that is just being started may still have a copy of the descriptor, so closing it is not enough.
+    func unlock() { _ = flock(lock, LOCK_UN) }
+
     /// The files in the folders of this one, such as `ContactEntity/12.json`.
     func files() throws(DataSourceError) -> [String] {
-        let paths = try readable(url) { try FileManager.default.subpathsOfDirectory(atPath: url.path) }
+        let paths = try readable("") { try FileManager.default.subpathsOfDirectory(atPath: url.path) }
         return paths.filter { $0.contains("/") && $0.hasSuffix(".json") }.sorted()
     }
 
     /// What is in a file; nil if there is none.
-    func contents(_ file: String) throws(DataSourceError) -> Data? {
-        let url = url.appending(path: file)
-        return FileManager.default.fileExists(atPath: url.path) ? try readable(url) { try Data(contentsOf: url) } : nil
+    func decoded<Value: Decodable>(_ type: Value.Type, _ file: String) throws(DataSourceError) -> Value? {
+        guard FileManager.default.fileExists(atPath: path(file)) else { return nil }
+        let data = try readable(file) { try Data(contentsOf: url.appending(path: file)) }
+        do { return try JSONDecoder().decode(type, from: data) } catch {
+            throw (error as? DataSourceError) ?? DataSourceError(damagedFile: file, "\(error)")
+        }
     }
 
     /// Writes files, and removes those without contents. When it throws, every file is as it was.
@@ -71,14 +69,12 @@ struct JournaledFolder: Sendable {
 
     /// Carries out the journal, if there is one.
     func finish() throws(DataSourceError) {
-        guard let journal = try contents(Self.journal) else { return }
-        let files = try decoded([String: String?].self, journal, Self.journal)
-        var folders: Set = [""]
+        guard let files = try decoded([String: String?].self, Self.journal) else { return }
+        let folders = Set(files.keys.map { String($0.split(separator: "/").dropLast().first ?? "") }).union([""])
+        for folder in folders where mkdir(path(folder), 0o700) != 0 && errno != EEXIST {
+            throw DataSourceError(systemCallOn: path(folder))
+        }
         for (file, contents) in files {
-            let folder = file.contains("/") ? String(file.prefix { $0 != "/" }) : ""
-            if folders.insert(folder).inserted, mkdir(path(folder), 0o700) != 0, errno != EEXIST {
-                throw DataSourceError(systemCallOn: path(folder))
-            }
             if let contents { try put(contents, file) } else { try remove(file) }
         }
         for folder in folders { try sync(folder) }
@@ -90,13 +86,14 @@ struct JournaledFolder: Sendable {
         let descriptor = open(path(file), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode)
         try check(descriptor, file)
         defer { _ = close(descriptor) }
+        didStep()
         var rest = Array(contents.utf8)[...]
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
             try check(count < 0 ? -1 : 0, file)
             rest = rest.dropFirst(count)
-            didStep()
         }
+        didStep()
         if isSynchronous { try check(fsync(descriptor), file) }
     }
 
@@ -121,14 +118,26 @@ struct JournaledFolder: Sendable {
         if result < 0 { throw DataSourceError(systemCallOn: path(file)) }
     }
 
-    private func readable<R>(_ url: URL, _ body: () throws -> R) throws(DataSourceError) -> R {
+    private func readable<R>(_ file: String, _ body: () throws -> R) throws(DataSourceError) -> R {
         do { return try body() } catch {
-            throw DataSourceError(.storeUnreadable, "\(url.path) cannot be read.", cause: "\(error)")
+            throw DataSourceError(.storeUnreadable, "\(path(file)) cannot be read.", cause: "\(error)")
         }
     }
 }
 
+func encoded(_ value: some Encodable) throws(DataSourceError) -> String {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+    do { return String(decoding: try encoder.encode(value), as: UTF8.self) } catch {
+        throw DataSourceError(.storeUnreadable, "A save cannot be written as JSON.", cause: "\(error)")
+    }
+}
+
 extension DataSourceError {
+    init(damagedFile file: String, _ cause: String) {
+        self.init(.storeCorrupt, "\(file) cannot be read. Correct it, or restore it from a copy.", cause: cause)
+    }
+
     /// For a system call that has just failed.
     fileprivate init(systemCallOn path: String) {
         let codes: [Int32: Code] = [
