@@ -37,7 +37,7 @@ public final class InMemoryRows: Sendable {
     /// Adds stored rows, before the object is used.
     ///
     /// - Parameters:
-    ///   - rows: Rows of one entity, as ``EntityLayout/row(_:)`` makes them.
+    ///   - rows: Rows of one entity, as ``EntityLayout/row(_:)-([RowValue])`` makes them.
     ///   - entity: The entity's place in ``ModelLayout/entities``.
     /// - Throws: `uniquenessViolated` if two rows have the same key or unique values, `abstractEntity`, `storeCorrupt`,
     ///   `storeClosed`. The store cannot be opened then.

@@ -3,7 +3,7 @@ package import Foundation
 /// The values of one row, packed into one buffer that all tiers share.
 ///
 /// A snapshot is a value: it can be read as long as it is held, and changing a copy does not change the others. A store reads
-/// it with ``EntityLayout/values(of:)`` and makes it with ``EntityLayout/row(_:)``.
+/// it with ``EntityLayout/values(of:)`` and makes it with ``EntityLayout/row(_:)-([RowValue])``.
 public struct RowSnapshot: @unchecked Sendable {
     // A buffer that two rows refer to is never changed.
     // The first word is the number of columns in its lower half, and the number of words in its upper half. Then comes one bit
