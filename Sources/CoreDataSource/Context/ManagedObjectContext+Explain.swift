@@ -23,7 +23,7 @@ extension ManagedObjectContext {
     func explainRelationships<Object: ManagedObject>(
         _ request: FetchRequest<Object>, _ family: [Int], _ explanation: inout FetchExplanation
     ) {
-        explanation.prefetched = request.prefetch.compactMap { Object.relationshipKeyPaths[$0] }
+        explanation.prefetched = request.prefetched
         for entity in family {
             let layout = bindings[entity].layout
             for (index, relationship) in layout.relationships.enumerated() {
@@ -37,4 +37,9 @@ extension ManagedObjectContext {
             }
         }
     }
+}
+
+extension FetchRequest {
+    /// The names of the relationships that it prefetches.
+    var prefetched: [String] { prefetch.compactMap { Object.relationshipKeyPaths[$0] } }
 }

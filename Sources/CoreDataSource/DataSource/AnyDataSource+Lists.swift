@@ -78,6 +78,6 @@ extension AnyDataSource {
     /// Why a list last changed: which saves of which data sources, what they changed, and what the update cost; and whether the
     /// list queries the store after each save.
     public func lastUpdateReason(dataKey: String) -> ListReason? {
-        boundLists[dataKey].map { mainTier.explained($0.engine.lastUpdateReason, $0.engine.query) }
+        boundLists[dataKey].map { mainTier.explained($0.engine.lastUpdateReason, $0.engine.query, $0.page) }
     }
 }

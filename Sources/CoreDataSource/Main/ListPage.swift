@@ -7,7 +7,9 @@ final class ListPage {
     static let size = 64
 
     private let main: MainTier
-    /// Follows the relationships that the request names.
+    /// The names of the relationships that the request prefetches.
+    let prefetched: [String]
+    /// Follows them.
     private let prefetch: ([ManagedObject]) -> Void
     /// What the list showed.
     private weak var state: ListState?
@@ -16,6 +18,7 @@ final class ListPage {
 
     init<Object: ManagedObject>(_ request: FetchRequest<Object>, _ main: MainTier) {
         self.main = main
+        prefetched = request.prefetched
         // What cannot be read now is read when it is touched.
         prefetch = request.prefetch.isEmpty ? { _ in } : { try? main.context.prefetch(request, $0) }
     }

@@ -66,9 +66,10 @@ extension MainTier {
             })
     }
 
-    /// Why a list last changed, and which relationships of its objects are read one by one.
-    func explained(_ reason: ListReason, _ query: ListQuery) -> ListReason {
+    /// Why a list last changed, and which relationships of its objects are prefetched or read one by one.
+    func explained(_ reason: ListReason, _ query: ListQuery, _ page: ListPage) -> ListReason {
         var reason = reason
+        reason.prefetched = page.prefetched
         reason.readOneByOne = context.relationshipsReadOneByOne(query.family)
         return reason
     }

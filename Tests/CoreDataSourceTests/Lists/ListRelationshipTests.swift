@@ -74,6 +74,16 @@ import Testing
             let before = container.statementCount
             for index in 0..<64 { #expect(list.object(index)?.topic?.key == "\(index)") }
             #expect(container.statementCount - before == 0)
+            #expect(list.lastUpdateReason.prefetched == ["topic"])
+            let delegate = Silent()
+            try source.register(delegate, dataKey: "letters", request)
+            try source.register(delegate, dataKey: "plain", FetchRequest(Letter.self))
+            let reason = try #require(source.lastUpdateReason(dataKey: "letters"))
+            #expect(reason.prefetched == ["topic"] && "\(reason)".contains(", prefetched: topic"))
+            // The lists share their work, but not what is prefetched.
+            #expect(container.mainTier.followedQueryCount == 1)
+            #expect(source.lastUpdateReason(dataKey: "plain")?.prefetched == [])
+            withExtendedLifetime(delegate) {}
             request.prefetch = [\Letter.key]
             let error = #expect(throws: DataSourceError.self) { try source.list(request) }
             #expect(error?.code == .unknownAttribute)

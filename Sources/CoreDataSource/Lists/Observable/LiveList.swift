@@ -23,7 +23,7 @@ public final class LiveList<Object: ManagedObject> {
     /// Why the list last changed.
     public var lastUpdateReason: ListReason {
         // A read that succeeds after one that failed, and finds the same rows, is no update.
-        main.explained(reason.kind == .failure ? engine.lastUpdateReason : reason, engine.query)
+        main.explained(reason.kind == .failure ? engine.lastUpdateReason : reason, engine.query, page)
     }
 
     private var reason: ListReason

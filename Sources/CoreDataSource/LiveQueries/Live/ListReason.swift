@@ -20,6 +20,9 @@ public struct ListReason: Sendable {
     public var microseconds = 0.0
     /// Whether the update was computed off the main actor, because it was large.
     public var ranOffMain = false
+    /// The relationships that are read with the list's objects, because its request names them (``FetchRequest/prefetch``), in
+    /// the request's order. Like ``readOneByOne``, it is empty for ``ListUpdate/reason``: snapshots have rows, and no objects.
+    public internal(set) var prefetched: [String] = []
     /// The relationships of the list's objects that main has read for one object at a time so far, and how often: each time is
     /// a statement. Relationships of objects that ``AnyDataSource/allObjects(dataKey:as:)`` or a fetch returned together are
     /// read together. It is empty for ``ListUpdate/reason``, which can be read on any thread.
@@ -127,6 +130,7 @@ extension ListReason: CustomStringConvertible {
         if ranOffMain { text += " off the main actor" }
         if didReadStore { text += ", read from the store" }
         if requeriesStore { text += ", queries the store after each save" }
+        if !prefetched.isEmpty { text += ", prefetched: \(prefetched.joined(separator: ", "))" }
         if !readOneByOne.isEmpty {
             let names = readOneByOne.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value) times" }
             text += ", read one by one: \(names.joined(separator: ", "))"
