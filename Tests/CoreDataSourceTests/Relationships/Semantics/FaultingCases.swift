@@ -2,7 +2,9 @@ import CoreDataSource
 import Testing
 
 extension SemanticsCase {
-    static let faulting: [SemanticsCase] = [
+    static let faulting: [SemanticsCase] = objects + reading
+
+    private static let objects: [SemanticsCase] = [
         SemanticsCase(227, "a context has one object of an id, whichever way leads to it") { container, source in
             try await source.perform { try $0.letter("a").topic = $0.topic("t") }
             let letter = try #require(try container.main.first(Letter.self))
@@ -94,6 +96,60 @@ extension SemanticsCase {
                 #expect(topic.letters.count == 1)
             }
             #expect(container.stack.root.newestSave == newest)
+        },
+    ]
+
+    private static let reading: [SemanticsCase] = [
+        SemanticsCase(229, "what is read after a bulk change is new, without a refresh") { container, source in
+            try await source.perform { try $0.letter("a").topic = $0.topic("t") }
+            let topic = try #require(try container.main.first(Letter.self)?.topic)
+            try await source.update(Topic.self, set: [.set(\.title, "new")])
+            #expect(topic.title == "new")
+            // The private context had the object, too.
+            #expect(try await source.perform { try $0.topic("t").title } == "new")
+        },
+        SemanticsCase(231, "reading an object again keeps its unsaved values and links, and a rollback drops them") {
+            _, source in
+            try await source.perform { try $0.letter("a").topic = $0.topic("t") }
+            try await source.perform { context in
+                let letter = try context.letter("a")
+                (letter.subject, letter.topic) = ("edited", try context.topic("other"))
+                #expect(try context.fetch(Letter.self).first === letter)
+                #expect(letter.subject == "edited" && letter.topic?.key == "other")
+                context.rollback()
+                #expect(letter.subject.isEmpty && letter.topic?.key == "t")
+            }
+        },
+        SemanticsCase(248, "a fetch reads values and includes sub-entities; links are read for all objects together") {
+            container, source in
+            try await source.perform { context in
+                for number in 0..<20 {
+                    try context.cat("c\(number)").keeper = context.person("\(number)")
+                    try context.dog("d\(number)").keeper = context.person("\(number)")
+                }
+            }
+            let start = container.statementCount
+            let animals = try container.main.fetch(Animal.self)
+            let fetched = container.statementCount
+            #expect(animals.count == 40 && Set(animals.map(\.key)).count == 40)
+            #expect(container.statementCount == fetched && fetched - start <= 2)
+            #expect(animals.allSatisfy { $0.keeper?.key == String($0.key.dropFirst()) })
+            // One for each entity at the most.
+            #expect(container.statementCount - fetched <= 2)
+        },
+        SemanticsCase(306, "a bulk deletion applies all delete rules, and objects that are held show it") {
+            container, source in
+            try await source.perform { context in
+                try context.letter("a").topic = context.topic("t")
+                try context.letter("b").topic = context.topic("other")
+                try context.letter("b").author = context.person("p")
+            }
+            let letter = try #require(try container.main.first(Letter.self, where: \.key, equals: "a"))
+            try await source.delete(Topic.self, where: \.key == "t")
+            #expect(letter.isDeleted)
+            #expect(try container.main.fetch(Letter.self).map(\.key) == ["b"])
+            let error = await #expect(throws: DataSourceError.self) { try await source.delete(Person.self, where: nil) }
+            #expect(error?.code == .deletionDenied)
         },
     ]
 }

@@ -24,7 +24,7 @@ struct SemanticsCase: CustomTestStringConvertible, Sendable {
 
     var testDescription: String { "line \(line): \(claim)" }
 
-    static let all = deleteRules + inverses + faulting
+    static let all = deleteRules + inverses + faulting + storage
 }
 
 /// Each fact is true of both stores.
