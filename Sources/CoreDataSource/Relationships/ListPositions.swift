@@ -5,8 +5,9 @@
 package enum ListPositions {
     /// The gap between objects that are added at an end.
     private static let gap: Int128 = 1 << 32
-    /// The smallest gap that is left where objects had to be moved, so that later ones need not be.
-    private static let room: Int128 = 1 << 12
+    /// The smallest gap for each object that is left where objects had to be moved, so that later ones need not be. The more
+    /// objects are moved, the wider the gaps: the next move of as many is as many inserts away, wherever they come.
+    private static let room: Int128 = 1 << 10
 
     /// The place of an object that is added at the end.
     static func next(after last: Int64?) -> Int64 {
@@ -44,7 +45,8 @@ package enum ListPositions {
         while true {
             let low = window.lowerBound == 0 ? nil : positions[window.lowerBound - 1]
             let high = window.upperBound == positions.count ? nil : positions[window.upperBound]
-            if let places = spread(window.count, low, high, smallestGap: window == missing ? 1 : room) {
+            let smallestGap = window == missing ? 1 : min(gap, room * Int128(window.count))
+            if let places = spread(window.count, low, high, smallestGap: smallestGap) {
                 for (index, place) in zip(window, places) { positions[index] = place }
                 return
             }
