@@ -13,12 +13,16 @@ public struct StatementTrace: Sendable, Hashable, CustomStringConvertible {
     public let rowCount: Int
     /// Whether it may write.
     public let isWriting: Bool
+    /// How many instructions SQLite ran for it, which is what a statement costs that reads many rows to return few; 0 for a
+    /// statement of another store.
+    package let stepCount: Int
 
-    package init(sql: String, duration: Duration, rowCount: Int, isWriting: Bool) {
+    package init(sql: String, duration: Duration, rowCount: Int, isWriting: Bool, stepCount: Int = 0) {
         self.sql = sql
         self.duration = duration
         self.rowCount = rowCount
         self.isWriting = isWriting
+        self.stepCount = stepCount
     }
 
     /// `0.120 ms, 3 rows: SELECT ...`

@@ -47,9 +47,12 @@ final class StatementTracer {
     private func report(_ statement: OpaquePointer, _ run: Run) {
         let isWriting = sqlite3_stmt_readonly(statement) == 0
         let rows = isWriting ? Int(sqlite3_total_changes64(connection) - run.changes) : run.rows
+        // Reading the counter sets it back to 0 for the next run.
+        let steps = Int(sqlite3_stmt_status(statement, SQLITE_STMTSTATUS_VM_STEP, 1))
         tracing.report(
             StatementTrace(
-                sql: text(statement), duration: ContinuousClock.now - run.start, rowCount: rows, isWriting: isWriting))
+                sql: text(statement), duration: ContinuousClock.now - run.start, rowCount: rows, isWriting: isWriting,
+                stepCount: steps))
     }
 
     private func text(_ statement: OpaquePointer) -> String {
