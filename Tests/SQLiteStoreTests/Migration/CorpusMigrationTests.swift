@@ -6,66 +6,20 @@ import SQLiteStore
 import TestSupport
 import Testing
 
-/// The versions of a real model.
-struct Chain: Sendable, CustomTestStringConvertible {
-    let testDescription: String
-    /// The versions, oldest first.
-    let versions: [URL]
-    /// The versions that the one before cannot be migrated to, with the beginning of the reason.
-    let refused: [String: String]
-
-    static let all: [Chain] = [
-        chain(
-            "wireapp__wire-ios-data-model__zmessaging",
-            ["zmessaging2.54.0": "Conversation.mutedStatus: Boolean -> Integer 32 cannot be carried over"]),
-        chain(
-            "artsy__energy__ArtsyPartner",
-            [
-                "ArtsyFolio v1.7": "Album.cover: destination Artwork -> Image cannot be carried over",
-                "ArtsyFolio v2.1":
-                    "Show.installationImages: destination Image -> InstallShotImage cannot be carried over",
-                "ArtsyFolio v2.2": "Artwork.locations: destination Artwork -> Location cannot be carried over",
-            ]),
-        chain("inaturalist__INaturalistIOS__INaturalist", [:]),
-        chain(
-            "rileytestut__AltStore__AltStore",
-            [
-                "AltStore 2": "StoreApp.iconURL: it is new and required, and has no default value",
-                "AltStore 3": "InstalledApp.installedDate: it is new and required, and has no default value",
-            ]),
-    ].compactMap(\.self)
-
-    private static func chain(_ name: String, _ refused: [String: String]) -> Chain? {
-        let folder = PackageFiles.models.appending(component: name)
-        let bundles = try? FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
-        guard let bundle = bundles?.first(where: { $0.pathExtension == "xcdatamodeld" }),
-            let files = try? FileManager.default.contentsOfDirectory(at: bundle, includingPropertiesForKeys: nil)
-        else { return nil }
-        let versions = files.filter { $0.pathExtension == "xcdatamodel" }.sorted {
-            orderedName($0).compare(orderedName($1), options: .numeric) == .orderedAscending
-        }
-        return Chain(testDescription: bundle.lastPathComponent, versions: versions, refused: refused)
-    }
-
-    /// What to sort a version by. One app was called ArtsyPartner before it was called ArtsyFolio.
-    private static func orderedName(_ version: URL) -> String {
-        version.deletingPathExtension().lastPathComponent.replacingOccurrences(of: "ArtsyPartner", with: "Arts")
-    }
-}
-
 /// The histories of real apps' models, version by version and over several at once.
 @Suite(
-    .enabled(if: !Chain.all.isEmpty, "no models found: set COREDATASOURCE_MODELS to their directory"))
+    .enabled(if: !ModelHistory.all.isEmpty, "no models found: set COREDATASOURCE_MODELS to their directory"))
 struct CorpusMigrationTests {
     /// All steps with `COREDATASOURCE_MIGRATIONS` in the environment; otherwise those that are refused and some others,
     /// beginning at a random one.
     private static let interval = ProcessInfo.processInfo.environment["COREDATASOURCE_MIGRATIONS"] == nil ? 10 : 1
 
-    @Test(arguments: Chain.all) func everyVersionIsMigratedToTheNextOrSaysWhyNot(_ chain: Chain) throws {
+    @Test(arguments: ModelHistory.all) func everyVersionIsMigratedToTheNextOrSaysWhyNot(_ history: ModelHistory) throws
+    {
         let first = Int.random(in: 0..<Self.interval)
-        for (number, (old, new)) in zip(chain.versions, chain.versions.dropFirst()).enumerated() {
+        for (number, (old, new)) in history.steps.enumerated() {
             let name = new.deletingPathExtension().lastPathComponent
-            let beginning = chain.refused[name]
+            let beginning = history.refused[name]
             guard beginning != nil || number % Self.interval == first else { continue }
             let reason = try step(from: old, to: new)
             #expect((reason != nil) == (beginning != nil), "\(name): \(reason ?? "migrated")")
@@ -74,19 +28,19 @@ struct CorpusMigrationTests {
     }
 
     /// Versions are skipped, as by a user who did not start the app for a year.
-    @Test(arguments: Chain.all) func versionsCanBeSkipped(_ chain: Chain) throws {
-        for jump in [2, 5, 12, chain.versions.count - 1] {
-            for index in stride(from: 0, to: chain.versions.count - jump, by: jump * Self.interval) {
-                _ = try step(from: chain.versions[index], to: chain.versions[index + jump])
+    @Test(arguments: ModelHistory.all) func versionsCanBeSkipped(_ history: ModelHistory) throws {
+        for jump in [2, 5, 12, history.versions.count - 1] {
+            for index in stride(from: 0, to: history.versions.count - jump, by: jump * Self.interval) {
+                _ = try step(from: history.versions[index], to: history.versions[index + jump])
             }
         }
     }
 
     /// One store lives through the versions, as long as each can be migrated to.
-    @Test(arguments: Chain.all) func oneStoreLivesThroughAllVersions(_ chain: Chain) throws {
-        var store = try FilledStore(read(chain.versions[0]))
-        for index in stride(from: 1, to: chain.versions.count, by: Self.interval) {
-            let model = try read(chain.versions[index])
+    @Test(arguments: ModelHistory.all) func oneStoreLivesThroughAllVersions(_ history: ModelHistory) throws {
+        var store = try FilledStore(read(history.versions[0]))
+        for index in stride(from: 1, to: history.versions.count, by: Self.interval) {
+            let model = try read(history.versions[index])
             let startup = try migrate(store.folder, model).startup
             if startup.fallback != nil { store = try FilledStore(model) }
         }
