@@ -30,11 +30,11 @@ extension Bench {
         try process.run()
         let followed = Conversation(
             process, input: input.fileHandleForWriting, output: output.fileHandleForReading, separator: "\n")
-        try expect(await followed.hear() == "open", "the other process did not open the store")
+        try expect(await followed.next() == "open", "the other process did not open the store")
         try await reportTimes(of: ours.source, reports, saves) { save in
             try followed.say("\(save)")
             return {
-                let times = (await followed.hear() ?? "").split(separator: " ").compactMap { UInt64($0) }
+                let times = (await followed.next() ?? "").split(separator: " ").compactMap { UInt64($0) }
                 guard times.count == 2 else { throw WrongResult("the other process has ended") }
                 return (times[0], times[1])
             }
