@@ -82,6 +82,24 @@ import Testing
         #expect(line(for: attribute) == nil)
         #expect(source(of: attribute).contains("// `x` has no property: its swiftType "))
         #expect(source(of: attribute).contains(reason))
+        let warnings = warnings(of: attribute)
+        #expect(warnings.count == 1)
+        #expect(warnings.first?.hasPrefix("Thing.x has no property: its swiftType ") == true)
+        #expect(warnings.first?.contains(reason) == true)
+    }
+
+    @Test func aTypeOfACompositeThatDoesNotGoWithItsAttributeIsAWarning() {
+        let outer = AttributeDescription(name: "x", type: .composite, compositeName: "Pair")
+        let first = AttributeDescription(name: "a", type: .string)
+        let second = AttributeDescription(name: "b", type: .date, userInfo: ["swiftType": "Kind"])
+        let model = ManagedObjectModel(
+            name: "Model",
+            entities: [EntityDescription(name: "Thing", attributes: [outer], codeGeneration: .class)],
+            composites: [CompositeDescription(name: "Pair", attributes: [first, second])])
+        #expect(
+            ModelCodeGenerator().warnings(for: model) == [
+                "Pair.b has no property: its swiftType needs a string or an integer, but its type is Date."
+            ])
     }
 
     @Test func aRequiredTypeWithRawValuesNeedsADefaultValue() {
@@ -141,6 +159,11 @@ import Testing
 
     private func transformable(_ customClassName: String?) -> AttributeDescription {
         AttributeDescription(name: "x", type: .transformable, customClassName: customClassName)
+    }
+
+    private func warnings(of attribute: AttributeDescription) -> [String] {
+        let entity = EntityDescription(name: "Thing", attributes: [attribute], codeGeneration: .class)
+        return ModelCodeGenerator().warnings(for: ManagedObjectModel(name: "Model", entities: [entity]))
     }
 
     private func source(of attribute: AttributeDescription, access: AccessLevel = .public) -> String {

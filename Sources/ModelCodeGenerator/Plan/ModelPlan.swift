@@ -20,6 +20,15 @@ struct ModelPlan {
         composites = compositePlans(for: entities)
         fetchRequests = fetchRequestPlans()
         omitRepeatedExtensions()
+        warnings += refusedTypes
+    }
+
+    /// The types that the author chose for attributes that cannot have them, so that the missing properties are explained.
+    private var refusedTypes: [String] {
+        let lists = entities.map { ($0.entity.name, $0.list) } + composites.map { ($0.composite.name, $0.list) }
+        return lists.flatMap { name, list in
+            list.omissions.filter(\.isOfChosenType).map { "\(name).\($0.attributeName) has no property: \($0.reason)." }
+        }
     }
 
     /// The properties of some attributes; `column` returns the index of the attribute at a position in the list.
@@ -31,7 +40,11 @@ struct ModelPlan {
         for (index, attribute) in attributes.enumerated() {
             switch types.type(of: attribute) {
             case .property(let type): typed.append((index, type))
-            case .none(let reason): list.omissions.append(.init(attributeName: attribute.name, reason: reason))
+            case .none(let reason):
+                list.omissions.append(
+                    .init(
+                        attributeName: attribute.name, reason: reason,
+                        isOfChosenType: attribute.userInfo[PropertyTypes.key] != nil))
             }
         }
         let wanted = typed.map { ReservedNames.member(Identifier.sanitised(attributes[$0.index].name)) }

@@ -23,6 +23,8 @@ struct PropertyList {
     struct Omission {
         var attributeName: String
         var reason: String
+        /// Whether the author of the model chose a type for the attribute.
+        var isOfChosenType = false
     }
 
     static func + (one: PropertyList, other: PropertyList) -> PropertyList {

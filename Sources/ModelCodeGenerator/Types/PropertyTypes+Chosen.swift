@@ -2,7 +2,8 @@ internal import ManagedModel
 
 /// Types that the author of a model chooses, with the user info `swiftType` of an attribute.
 extension PropertyTypes {
-    private static let key = "swiftType"
+    /// The key of the user info in which the author names a type.
+    static let key = "swiftType"
 
     /// `Int` for Integer 64, or a type of the app with raw values; nil if the author does not choose a type.
     func chosen(for attribute: AttributeDescription, insteadOf plain: PropertyType) -> Decision? {
