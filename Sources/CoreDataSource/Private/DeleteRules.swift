@@ -166,9 +166,11 @@ struct DeleteRules {
         let left = denial.ends.compactMap { context.known($0) ?? nil }
         guard let first = left.first else { return }
         let (name, relationship) = (denial.object.layout.name, denial.relationship.name)
+        let linked = left.count == 1 ? "\(first.objectID) is" : "\(left.count) objects are"
+        let example = left.count == 1 ? "" : ", such as \(first.objectID)"
         throw DataSourceError(
             .deletionDenied,
-            "\(denial.object.objectID) cannot be deleted, because the delete rule of \(name).\(relationship) is Deny and \(left.count) objects are linked, such as \(first.objectID). Delete them or move them to another object first.",
+            "\(denial.object.objectID) cannot be deleted, because the delete rule of \(name).\(relationship) is Deny and \(linked) linked\(example). Delete what is linked or move it to another object first.",
             entityName: name, attributeName: relationship)
     }
 

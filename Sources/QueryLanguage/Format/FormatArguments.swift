@@ -22,10 +22,11 @@ struct FormatArguments {
 
     func checkAllTaken() throws(DataSourceError) {
         if taken == arguments.count { return }
+        let placeholders = taken == 1 ? "1 placeholder" : "\(taken) placeholders"
+        let given = arguments.count == 1 ? "1 argument was" : "\(arguments.count) arguments were"
         throw DataSourceError(
             .unreadablePredicate,
-            "The predicate format has \(taken) placeholders, but \(arguments.count) arguments were given. Placeholders in quotes do not count."
-        )
+            "The predicate format has \(placeholders), but \(given) given. Placeholders in quotes do not count.")
     }
 }
 

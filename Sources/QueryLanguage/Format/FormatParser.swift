@@ -64,7 +64,8 @@ struct FormatParser {
     mutating func argument(_ kind: FormatArgument) throws(DataSourceError) -> (any Sendable)? {
         let range = token.range
         guard let argument = arguments.next() else {
-            throw error("There is no argument for this placeholder: only \(arguments.count) were given.", at: range)
+            let given = arguments.count == 1 ? "1 was" : "\(arguments.count) were"
+            throw error("There is no argument for this placeholder: only \(given) given.", at: range)
         }
         try advance()
         return argument

@@ -63,9 +63,10 @@ extension PredicateResolver {
         }
         if let owner = owner(of: path) { throw noSuchKey(path, of: owner) }
         try checkComposite(path)
+        let hint = path.count == 1 ? "; strings in a format need quotes" : ""
         throw DataSourceError(
             .unknownAttribute,
-            "\(layout.name) has no stored attribute \"\(name)\". Fetch by an attribute of the model.",
+            "\(layout.name) has no stored attribute \"\(name)\". Fetch by an attribute of the model\(hint).",
             entityName: layout.name, attributeName: name)
     }
 }

@@ -123,7 +123,7 @@ extension ListReason: CustomStringConvertible {
         }
         if !sources.isEmpty { text += " of \(sources.joined(separator: ", "))" }
         if !makers.isEmpty { text += " in \(processes.joined(separator: ", "))" }
-        text += ": \(rowCount) rows"
+        text += rowCount == 1 ? ": 1 row" : ": \(rowCount) rows"
         if !entities.isEmpty { text += " of \(entities.joined(separator: ", "))" }
         if !attributes.isEmpty { text += " (\(attributes.joined(separator: ", ")))" }
         text += ", \((microseconds * 10).rounded() / 10) us"

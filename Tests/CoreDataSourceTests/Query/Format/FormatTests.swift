@@ -152,6 +152,19 @@ import Testing
         #expect(error.code == .unreadablePredicate)
     }
 
+    @Test(arguments: [
+        ("a == %@", [1, 2], "has 1 placeholder, but 2 arguments were given"),
+        ("a == %@ AND b == %@", [1, 2, 3], "has 2 placeholders, but 3 arguments were given"),
+        ("a == 1", [1], "has 0 placeholders, but 1 argument was given"),
+        ("a == %@ AND b == %@", [1], "only 1 was given"), ("a == %@", [], "only 0 were given"),
+    ])
+    func aWrongNumberOfArgumentsIsCounted(_ format: String, _ arguments: [Int], _ words: String) throws {
+        let error = try #require(throws: DataSourceError.self) {
+            try FetchPredicate<ManagedObject>(format: format, arguments: arguments)
+        }
+        #expect(error.message.contains(words), "\(error.message)")
+    }
+
     @Test func variablesGetTheirValues() throws {
         let template = try FetchPredicate<ManagedObject>(
             format: "name BEGINSWITH $START AND (age > $AGE OR age IN {$AGE, 1}) AND $LEFT == 1")
