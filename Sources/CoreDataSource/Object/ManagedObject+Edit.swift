@@ -41,7 +41,7 @@ extension ManagedObject {
     private func mayEdit(_ column: Int) -> Bool {
         precondition(
             editing != .not,
-            "\(layout.name).\(layout.columns[column].name) was set on an object of the main context, which is read-only. Edit the object in a hook or in perform { } of its data source."
+            "\(layout.name).\(layout.columns[column].name) was set on an object of the main context or of container.read, which is read-only. Edit the object in a hook or in perform { } of its data source, or a copy of it in a draft."
         )
         switch state {
         case .inserted, .edited, .saved: break
