@@ -19,6 +19,18 @@ struct RelationshipSnippets {
         }
     }
 
+    @Test func theObjectsOfAToManyRelationshipAreASet() async throws {
+        try await withOath { contacts, groups in
+            try await contacts.perform { context in
+                guard let oath = try context.first(GroupEntity.self, where: \.gid, equals: "1") else { return }
+                oath.members.insert(contentsOf: try context.fetch(ContactEntity.self, where: \.age < 18))
+                for member in oath.members where member.name == "Zhang Fei" { oath.members.remove(member) }
+            }
+            let oath = try #require(try groups.main.first(GroupEntity.self, where: \.gid, equals: "1"))
+            #expect(oath.members.map(\.name) == ["Guan Yu", "Guan Ping"])
+        }
+    }
+
     @Test func listsFollowWhatTheirObjectsLeadTo() async throws {
         try await withOath { contacts, groups in
             let table = Table()

@@ -64,10 +64,7 @@ struct SyncSnippets {
             }
             let members = [Contact(uid: "1", name: "Guan Yunchang")]
 
-            if let oath = try groups.main.first(GroupEntity.self, where: \.gid, equals: "1") {
-                let scope = try FetchPredicate<ContactEntity>(format: "group == %@", oath.objectID)
-                try await contacts.sync(members, scope: scope)
-            }
+            try await contacts.sync(members, scope: \.group?.gid == "1")
 
             #expect(try contacts.fetch(ContactEntity.self, order: [.ascending(\.uid)]).map(\.uid) == ["1", "3"])
         }
