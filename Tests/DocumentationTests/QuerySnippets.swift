@@ -48,6 +48,11 @@ struct QuerySnippets {
             for (group, count) in try contacts.main.aggregate(grown, groupBy: \.group?.name, .count()) {
                 print(group ?? "none", count)
             }
+            for (group, (count, oldest)) in try contacts.main.aggregate(
+                grown, groupBy: \.group?.name, .count(), .max(\.age))
+            {
+                print(group ?? "none", count, oldest ?? 0)
+            }
             let names = try contacts.main.values(grown, \.uid, \.name)
             #expect(count == 3 && oldest == 32 && names.map(\.0) == ["1", "2"])
         }
