@@ -4,7 +4,7 @@ public import ManagedModel
 ///
 ///     let source = ModelCodeGenerator(access: .internal).source(for: model)
 ///
-/// The text depends only on the model and the options: the same input gives the same bytes on every machine.
+/// The source depends only on the model and the options: the same input gives the same bytes on every machine.
 ///
 /// ``EntityDescription/codeGeneration`` determines what an entity gets: a class, an extension of a class that the author
 /// writes, or nothing.

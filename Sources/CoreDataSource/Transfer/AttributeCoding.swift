@@ -142,7 +142,7 @@ enum AttributeCoding {
     private static let textTag: JSONName = "json"
     private static let bytesTag: JSONName = "base64"
 
-    /// Whether it looks like a transformable's value that is stored as its text.
+    /// Whether it looks like a transformable's value that is stored as its string.
     private static func isTagged(_ value: JSONValue) -> Bool {
         guard case .object(let members) = value, members.count == 1, let (name, text) = members.first else {
             return false

@@ -1,4 +1,4 @@
-/// Writing JSON: one text for each value, with sorted keys.
+/// Writing JSON: one string for each value, with sorted keys.
 extension JSONValue {
     /// On one line and without spaces.
     var text: String {

@@ -29,7 +29,7 @@ enum JSONValue: Sendable, Hashable {
         self = Int64(exactly: real).map { .integer($0) } ?? .real(real)
     }
 
-    /// Whether two texts are the same number, with all their digits.
+    /// Whether two strings are the same number, with all their digits.
     static func isEqual(_ one: String, _ other: String) -> Bool {
         var (one, other) = (one, other)
         return one.withUTF8 { one in
@@ -37,7 +37,7 @@ enum JSONValue: Sendable, Hashable {
         }
     }
 
-    /// Whether a text is a number as JSON writes it.
+    /// Whether a string is a number as JSON writes it.
     static func isNumber(_ text: String) -> Bool {
         var rest = Substring(text).utf8
         func digits() -> Bool {
@@ -61,7 +61,7 @@ enum JSONValue: Sendable, Hashable {
         return rest.isEmpty
     }
 
-    /// The text of a number; nil for anything else.
+    /// The digits of a number; nil for anything else.
     var numberText: String? {
         switch self {
         case .integer(let value): "\(value)"

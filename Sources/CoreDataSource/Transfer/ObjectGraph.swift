@@ -24,7 +24,7 @@ internal import RowStore
 /// date is a string in ISO 8601, or a number of seconds since 2001 if the string would lose precision. A composite is an
 /// object, a transformable the JSON of its value. Every value comes back exactly.
 ///
-/// The objects of an entity are in the order of their keys, and names are sorted. So equal graphs have equal text, and a change
+/// The objects of an entity are in the order of their keys, and names are sorted. So equal graphs give equal files, and a change
 /// of one value changes one line.
 public struct ObjectGraph: Sendable, Hashable {
     /// The objects by entity, each by the names of its properties.

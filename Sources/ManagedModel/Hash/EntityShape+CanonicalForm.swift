@@ -1,5 +1,5 @@
 extension EntityShape {
-    /// One line for each fact. Names are quoted, so that different shapes never have the same text.
+    /// One line for each fact. Names are quoted, so that different shapes never have the same lines.
     func canonicalForm(parentHash: ModelHash?) -> String {
         var lines = ["entity \(name.quotedWord) schema \(ManagedObjectModel.schemaFormat)"]
         if let parentName {

@@ -3,7 +3,7 @@ extension ManagedObjectModel {
     /// whose layout this version of the package can no longer read.
     public static let schemaFormat = 1
 
-    /// The persisted shape of the model as text, in a fixed order. The hash is calculated from it.
+    /// The persisted shape of the model as a string, in a fixed order. The hash is calculated from it.
     ///
     /// It covers entities, inheritance, abstractness, stored attributes with type and optionality, composites as their
     /// leaves, derivations, relationships with destination, inverse, arity, order and counts, uniqueness constraints,
@@ -18,7 +18,7 @@ extension ManagedObjectModel {
             .reduce(into: "model schema \(Self.schemaFormat)\n") { $0 += forms.form(of: $1) }
     }
 
-    /// The persisted shape of one entity as text. It holds the hash of the parent, so a change of a parent changes its
+    /// The persisted shape of one entity as a string. It holds the hash of the parent, so a change of a parent changes its
     /// children, and a change of a child does not change its parent.
     public func canonicalForm(of entity: EntityDescription) -> String {
         var forms = CanonicalForms(self)

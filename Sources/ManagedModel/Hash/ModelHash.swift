@@ -13,7 +13,7 @@ public struct ModelHash: Sendable, Hashable, CustomStringConvertible {
         self.low = low
     }
 
-    /// The hash of the text's UTF-8 bytes.
+    /// The hash of the string's UTF-8 bytes.
     public init(hashing text: String) {
         var text = text
         self = text.withUTF8 { bytes in

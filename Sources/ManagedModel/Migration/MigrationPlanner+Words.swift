@@ -136,7 +136,7 @@ private struct PropertyPairs<Shape: PropertyShape> {
         pairs = NameMatching(from: oldNames, to: newNames).pairs
     }
 
-    /// - Parameter fate: The text for a property that has no counterpart.
+    /// - Parameter fate: The words for a property that has no counterpart.
     func changes(of entityName: String, fate: (Shape) -> String) -> [ModelDifference.Change] {
         let removed = old.indices.filter { !pairs.values.contains($0) }.map { (old[$0].path, fate(old[$0])) }
         let others = new.enumerated().flatMap { index, shape in

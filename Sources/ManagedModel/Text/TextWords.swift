@@ -74,7 +74,7 @@ package struct TextWords {
 }
 
 extension String {
-    /// The text in quotes, on one line, as ``TextWords`` reads it; different texts stay different.
+    /// The string in quotes, on one line, as ``TextWords`` reads it; different strings stay different.
     package var quotedWord: String {
         var quoted = "\""
         for scalar in unicodeScalars {

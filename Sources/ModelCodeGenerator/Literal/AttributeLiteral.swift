@@ -45,7 +45,7 @@ extension Literal {
         case .boolean(let flag): .text(".boolean(\(flag))")
         case .integer(let number): .text(".integer(\(number))")
         case .double(let number): .text(".double(\(double(number)))")
-        // Decimal has no literal that keeps every digit. The text was checked, so the fallback is never used.
+        // Decimal has no literal that keeps every digit. The string was checked, so the fallback is never used.
         case .decimal(let number): .text(".decimal(Decimal(string: \"\(number)\") ?? 0)")
         case .string(let text): .text(".string(\(StringLiteral.of(text)))")
         case .date(let seconds): .text(".date(\(double(seconds)))")

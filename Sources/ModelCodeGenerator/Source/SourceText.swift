@@ -29,7 +29,7 @@ struct SourceText {
         line(closing)
     }
 
-    /// A text that stays on its line: control characters, and everything else that could end a comment, are escaped.
+    /// A string that stays on its line: control characters, and everything else that could end a comment, are escaped.
     static func comment(_ text: String) -> String {
         StringLiteral.escaped(text, asComment: true)
     }

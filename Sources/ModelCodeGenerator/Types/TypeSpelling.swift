@@ -1,7 +1,7 @@
 /// The declared type of a transformable, if generated Swift can name it.
 ///
 /// Accepts names (`Color`, `Palette.Color`), arrays, dictionaries, generic arguments and optionals of them. Everything else is
-/// refused, and so are names that exist only in Objective-C, because the accepted text is copied into a source file.
+/// refused, and so are names that exist only in Objective-C, because the accepted name is copied into a source file.
 struct TypeSpelling {
     /// The type, without a question mark at its end.
     let name: String

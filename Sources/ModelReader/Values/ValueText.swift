@@ -1,7 +1,7 @@
 internal import Foundation
 internal import ManagedModel
 
-/// A default value or a bound, read from its text, with the diagnostic for it.
+/// A default value or a bound, read from its string, with the diagnostic for it.
 struct ValueText: Equatable {
     var value: AttributeValue?
     var complaint: String?

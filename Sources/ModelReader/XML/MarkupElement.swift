@@ -11,12 +11,12 @@ struct MarkupElement: Sendable {
         children.filter { $0.name == name }
     }
 
-    /// The attribute's text, or nil. An empty text counts as a text.
+    /// The attribute's value, or nil. An empty value counts as a value.
     subscript(_ attribute: String) -> String? {
         attributes[attribute]
     }
 
-    /// The attribute's text, or nil if it is absent or empty.
+    /// The attribute's value, or nil if it is absent or empty.
     func filled(_ attribute: String) -> String? {
         attributes[attribute].flatMap { $0.isEmpty ? nil : $0 }
     }

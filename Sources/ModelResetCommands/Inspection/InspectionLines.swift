@@ -1,7 +1,7 @@
 internal import Foundation
 internal import RowStore
 
-/// The text of an inspection.
+/// The lines of an inspection.
 struct InspectionLines {
     private let inspection: StoreInspection
     private let title: String

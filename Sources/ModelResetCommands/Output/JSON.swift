@@ -1,4 +1,4 @@
-/// A JSON value whose members keep their order, so that the same result always has the same text.
+/// A JSON value whose members keep their order, so that the same result is always the same string.
 enum JSON {
     case string(String)
     case number(Int)

@@ -48,7 +48,7 @@ struct FileStore: TargetStore {
 }
 
 extension StoreOccupants {
-    /// The text for `status` and `inspect`.
+    /// What `status` and `inspect` print.
     var lines: [String] {
         guard isOpen else { return [] }
         return [members.isEmpty ? "it is open in another process, which does not share it" : "it is open in \(names)"]

@@ -36,7 +36,7 @@ extension String: StoredValueConvertible {
 extension Decimal: StoredValueConvertible {
     public var storedValue: StoredValue { StoredValue(.text(canonicalText)) }
 
-    /// The same text for equal numbers, on every machine.
+    /// The same string for equal numbers, on every machine.
     package var canonicalText: String { description }
 }
 

@@ -1,4 +1,4 @@
-/// A decimal number as a text: `-12.50`, `1E+2`. Nothing is converted, so no digit is lost.
+/// A decimal number as a string: `-12.50`, `1E+2`. Nothing is converted, so no digit is lost.
 struct DecimalText {
     let isNegative: Bool
     /// The digits from the first nonzero one, with the point if it comes after that; empty for zero.
@@ -6,7 +6,7 @@ struct DecimalText {
     /// The value is 0.digits times ten to this power.
     let magnitude: Int
 
-    /// Nil for a text that is not a number.
+    /// Nil for a string that is not a number.
     init?(_ text: UnsafeRawBufferPointer) {
         var position = 0
         isNegative = text.first == 0x2D
@@ -76,7 +76,7 @@ struct DecimalText {
     }
 }
 
-/// The order of two decimal numbers by value; text that is not a number comes first, byte by byte.
+/// The order of two decimal numbers by value; a string that is not a number comes first, byte by byte.
 ///
 /// - Returns: Negative, 0 or positive.
 package func orderDecimals(_ one: UnsafeRawBufferPointer, _ other: UnsafeRawBufferPointer) -> Int {

@@ -53,7 +53,7 @@ public struct RowSnapshot: @unchecked Sendable {
         }
     }
 
-    /// The words before the first byte of text.
+    /// The words before the first byte of a string.
     @inlinable @inline(__always)
     package static func headWords(_ columnCount: Int) -> Int {
         firstSlot(columnCount) + columnCount

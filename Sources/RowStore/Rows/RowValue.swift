@@ -28,7 +28,7 @@ extension RowValue {
         }
     }
 
-    /// Hashes the bytes of a text.
+    /// Hashes the bytes of a string.
     public func hash(into hasher: inout Hasher) {
         switch self {
         case .null: hasher.combine(0)

@@ -30,7 +30,7 @@ public struct StatementTrace: Sendable, Hashable, CustomStringConvertible {
         let (seconds, attoseconds) = duration.components
         let microseconds = seconds * 1_000_000 + attoseconds / 1_000_000_000_000
         let fraction = "\(1_000 + microseconds % 1_000)".dropFirst()
-        return "\(microseconds / 1_000).\(fraction) ms, \(rowCount) rows: \(sql)"
+        return "\(microseconds / 1_000).\(fraction) ms, \(rowCount) \(rowCount == 1 ? "row" : "rows"): \(sql)"
     }
 }
 

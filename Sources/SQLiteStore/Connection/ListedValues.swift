@@ -4,7 +4,7 @@ internal import RowStore
 /// Many values for a statement. SQLite gets a pointer to them instead of a list of parameters.
 ///
 /// `column IN (SELECT value FROM listed_values(?1))` can use an index, like a list of parameters, and is one statement for
-/// lists of every length. It compares the values themselves, not a text of them.
+/// lists of every length. It compares the values themselves, not a string of them.
 final class ListedValues: Sendable {
     let values: [RowValue]
 

@@ -6,7 +6,7 @@ final class EntityTable: Sendable {
     struct Column {
         let index: Int
         let storage: ColumnStorage
-        /// Whether it holds texts or blobs.
+        /// Whether it holds strings or blobs.
         let isBytes: Bool
 
         init(_ index: Int, _ storage: ColumnStorage) {
@@ -21,7 +21,7 @@ final class EntityTable: Sendable {
     let columns: ContiguousArray<Column>
     /// How many columns a row has in memory, including transient ones.
     let columnCount: Int
-    /// How many of the columns hold texts or blobs.
+    /// How many of the columns hold strings or blobs.
     let byteColumnCount: Int
     /// The name of each column of the layout, quoted; `NULL` for those that are not stored.
     let terms: [String]

@@ -113,7 +113,7 @@ struct TraceTests {
         try await withTrace { _, contacts, traces in
             try await contacts.add(contactList(0..<1))
             let line = try #require(writes(traces).first).description
-            #expect(line.contains(#/^\d+\.\d{3} ms, 1 rows: INSERT /#))
+            #expect(line.contains(#/^\d+\.\d{3} ms, 1 row: INSERT /#))
         }
     }
 }

@@ -40,7 +40,7 @@ extension SectionKey {
     }
 }
 
-/// The order of two values as in the store: null first, numbers by value, text and blobs byte by byte.
+/// The order of two values as in the store: null first, numbers by value, strings and blobs byte by byte.
 func orderValues(_ one: RowValue, _ other: RowValue) -> Int {
     switch (one, other) {
     case (.integer(let one), .integer(let other)): return one < other ? -1 : one > other ? 1 : 0

@@ -16,7 +16,7 @@ extension Catalog {
 }
 
 extension Package {
-    /// Whether the text is in the name or the summary, ignoring case.
+    /// Whether the string is in the name or the summary, ignoring case.
     fileprivate func matches(_ text: String?) -> Bool {
         guard let text else { return true }
         return [name, summary].contains { $0.range(of: text, options: .caseInsensitive) != nil }

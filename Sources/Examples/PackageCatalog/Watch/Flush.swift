@@ -4,7 +4,7 @@
 @preconcurrency internal import Darwin
 #endif
 
-/// Makes printed text visible now, also through a pipe.
+/// Makes output visible now, also through a pipe.
 ///
 /// It does not flush all streams, because standard input is locked while a line is read.
 func flush() {
