@@ -72,6 +72,8 @@ struct SharedStoreTests {
             _ = try other.contacts.main.first(ContactEntity.self, where: \.uid == "uid-1")
             #expect(held.name == "new")
             try await one.contacts.delete(contactList(0..<1))
+            // It reads the store, which the look-up of a registered object does not.
+            _ = try other.contacts.count(ContactEntity.self)
             _ = try other.contacts.main.first(ContactEntity.self, where: \.uid == "uid-1")
             #expect(held.isDeleted)
         }
