@@ -18,7 +18,10 @@ struct Plot {
             }
         }
         bars = byID.compactMap { $0.outcomes.count > 2 ? $0.outcomes.dropLast().last : $0.outcomes.last }
-            .filter { $0.ratio.isFinite && $0.ratio > 0 }
+            .filter { outcome in
+                outcome.ratio.isFinite && outcome.ratio > 0
+                    && !Plot.otherComparisons.contains { outcome.id.hasPrefix($0) }
+            }
         curves = byID.filter { $0.outcomes.count > 1 }.map { id, outcomes in
             (id, outcomes.map { ($0.n, Double($0.oursNanoseconds) / Double($0.n) / 1000) })
         }
@@ -30,6 +33,8 @@ struct Plot {
 
     // MARK: Drawing
 
+    /// Workloads that are not compared with plain C on SQLite.
+    private static let otherComparisons = ["W22", "W23", "W24", "W25"]
     private static let width = 760.0
     private static let rowHeight = 22.0
     private static let colours = ["#1f77b4", "#d62728", "#2ca02c", "#9467bd", "#ff7f0e", "#17becf", "#8c564b"]
