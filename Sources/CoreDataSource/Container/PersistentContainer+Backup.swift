@@ -86,7 +86,7 @@ extension PersistentContainer {
     /// - Throws: `storeInUse` if a container or process has the store open; `notAFile`, `permissionDenied`, `storeUnreadable`.
     ///   You can call it again.
     @concurrent
-    public static func destroy(store: URL, includingBackups removesBackups: Bool = false) async throws {
+    public static func destroy(storeAt store: URL, includingBackups removesBackups: Bool = false) async throws {
         try SQLiteStore.destroy(store, removesBackups: removesBackups)
     }
 

@@ -145,10 +145,10 @@ struct ContainerBackupTests {
         let container = try await open(directory.store)
         try await container.dataSource(ContactDataSource.self).add(contactList(0..<5))
         let url = directory.store
-        let error = await #expect(throws: DataSourceError.self) { try await PersistentContainer.destroy(store: url) }
+        let error = await #expect(throws: DataSourceError.self) { try await PersistentContainer.destroy(storeAt: url) }
         #expect(error?.code == .storeInUse)
         try await container.close()
-        try await PersistentContainer.destroy(store: url, includingBackups: true)
+        try await PersistentContainer.destroy(storeAt: url, includingBackups: true)
         let next = try await open(url)
         #expect(next.startup.reason == .firstLaunch)
         try await next.close()
