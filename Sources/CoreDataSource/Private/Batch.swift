@@ -34,7 +34,7 @@ struct Batch {
         defer { if let use { stack.root.leases?.endUse(use) } }
         let epochs = use?.epochs ?? []
         if use == nil { try followToRead() }
-        begin(hasFollowed: use != nil)
+        begin()
         defer { end() }
         context.ahead.begin(newestSave: stack.root.headStartStore == nil ? nil : stack.root.newestSave)
         defer { context.ahead.end() }
@@ -92,10 +92,8 @@ struct Batch {
     }
 
     /// Takes in the changes of the contexts' rows since their last batches.
-    ///
-    /// - Parameter hasFollowed: Whether what others have written was added to the log just now, for the leases.
-    private func begin(hasFollowed: Bool = false) {
-        if !hasFollowed { stack.root.noticeOutsideWrites() }
+    private func begin() {
+        stack.root.noticeOutsideWrites()
         let all = [context] + others
         for one in all {
             one.beginBatch(with: all.filter { $0 !== one }, named: ([context] + named).filter { $0 !== one })

@@ -17,7 +17,6 @@ final class Bell: Sendable {
     private let path: String
     private let descriptor: Int32
     private let listening: Guarded<Listening>
-    private let rings = Guarded(Rings())
 
     /// A pipe: closing one end ends the thread that listens at the other.
     private struct Listening {
@@ -53,42 +52,12 @@ final class Bell: Sendable {
 
     // MARK: Ringing
 
-    /// Which writes this container knows of, by their numbers.
-    ///
-    /// Numbers follow each other, and writes are rung in their order. A write without a ring leaves a gap.
-    private struct Rings {
-        /// The last writes of this container, without a write of another one between them.
-        private var own: ClosedRange<Int64> = -2 ... -2
-        /// The newest write that the listener knows of.
-        private var known: Int64 = -1
-        private var checked = ContinuousClock.now
-
-        mutating func noteOwn(_ number: Int64) {
-            own = number == own.upperBound + 1 ? own.lowerBound...number : number...number
-        }
-
-        /// The listener has met a write, or nothing for a while.
-        ///
-        /// - Returns: Whether others may have written. If this container does not stop writing, it is true from time to time.
-        mutating func meet(_ number: Int64?) -> Bool {
-            let now = ContinuousClock.now
-            if let number {
-                let isOwn = own.contains(number) && known >= own.lowerBound - 1 && known <= number
-                known = number
-                if isOwn && now - checked < .milliseconds(Bell.interval) { return false }
-            }
-            checked = now
-            return true
-        }
-    }
-
     func ring(_ number: Int64) {
-        rings.withLock { $0.noteOwn(number) }
         var number = number
         _ = pwrite(descriptor, &number, 8, 0)
     }
 
-    /// Calls the handler when others have rung, and from time to time, on a thread of its own. Further calls do nothing.
+    /// Calls the handler after each ring, and from time to time, on a thread of its own. Further calls do nothing.
     func listen(_ handler: @escaping @Sendable () -> Void) {
         let waiting = listening.withLock { listening in
             defer { listening.waiting = nil }
@@ -96,10 +65,8 @@ final class Bell: Sendable {
         }
         guard let end = waiting else { return }
         let watch = watch()
-        let thread = Thread { [weak self] in
-            while let isRung = Bell.waitForRing(watch, end) {
-                if self?.isNews(isRung) ?? true { handler() }
-            }
+        let thread = Thread {
+            while !Bell.waitForRing(watch, end) { handler() }
             close(end)
             if watch >= 0 { close(watch) }
         }
@@ -112,25 +79,18 @@ final class Bell: Sendable {
         listening.withLock { $0.end() }
     }
 
-    private func isNews(_ isRung: Bool) -> Bool {
-        var number: Int64 = 0
-        let isKnown = isRung && pread(descriptor, &number, 8, 0) == 8
-        return rings.withLock { $0.meet(isKnown ? number : nil) }
-    }
-
     /// Waits for a ring, but not forever.
     ///
-    /// - Returns: Whether it rang; nil if the listener must end.
-    private static func waitForRing(_ watch: Int32, _ end: Int32) -> Bool? {
+    /// - Returns: Whether it must end.
+    private static func waitForRing(_ watch: Int32, _ end: Int32) -> Bool {
         // A watch that could not be made is a negative number, which `poll` ignores.
         var polled = [
             pollfd(fd: end, events: Int16(POLLIN), revents: 0), pollfd(fd: watch, events: Int16(POLLIN), revents: 0),
         ]
         _ = poll(&polled, 2, interval)
-        if polled[0].revents != 0 { return nil }
-        guard polled[1].revents != 0 else { return false }
-        drain(watch)
-        return true
+        if polled[0].revents != 0 { return true }
+        if polled[1].revents != 0 { drain(watch) }
+        return false
     }
 
     #if canImport(Darwin)
