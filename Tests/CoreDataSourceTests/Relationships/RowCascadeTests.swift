@@ -1,4 +1,5 @@
 import CoreDataSource
+import RowStore
 import TestSupport
 import Testing
 
@@ -89,5 +90,36 @@ import Testing
             let report = try await source.delete(Letter.self, where: nil)
             #expect(report.deleted == Self.letterCount * 3)
         }
+    }
+
+    /// The rows have no objects that could be taken back, and those that others hold are gone already.
+    @Test func aCascadeThatTheStoreRefusesBringsItsRowsBack() async throws {
+        let layout = ModelLayout(.graph)
+        let store = FaultyStore(layout)
+        let container = PersistentContainer(layout, store, StoreStartup(reason: .firstLaunch), .init())
+        let source = try container.dataSource(GraphDataSource.self)
+        try await source.perform { context in
+            for number in 0..<3 { try context.letter("\(number)").attachments = [try context.attachment("\(number)")] }
+        }
+        let list = try source.list(FetchRequest(Attachment.self))
+        store.fail(with: noRoom)
+        let error = await #expect(throws: DataSourceError.self) { try await source.delete(Letter.self, where: nil) }
+        #expect(error?.code == .diskFull)
+        store.fail(with: nil)
+        // Main, the list and the context that deleted them have them again, with their links.
+        let attachments = try container.main.fetch(Attachment.self)
+        #expect(attachments.map(\.key) == ["0", "1", "2"] && attachments.allSatisfy { $0.letter?.key == $0.key })
+        #expect(list.snapshot.map { $0.key } == ["0", "1", "2"])
+        let found = try await source.perform { context in
+            try (0..<3).map { number in
+                let attachment = try context.attachment("\(number)")
+                return !attachment.isInserted && attachment.letter?.attachments.count == 1
+            }
+        }
+        #expect(!found.contains(false))
+        // A second try deletes them.
+        #expect(try await source.delete(Letter.self, where: nil).deleted == 6)
+        #expect(try container.main.count(Attachment.self) == 0 && list.snapshot.isEmpty)
+        try await container.close()
     }
 }
