@@ -23,7 +23,7 @@ extension PersistentContainer {
     public func writeSync(
         in source: AnyDataSource, _ work: @Sendable (PrivateContext) throws -> Void
     ) throws -> Self {
-        _ = tiers(of: source, for: "writeSync(in:)")
+        requireOwn(source, for: "writeSync(in:)")
         try source.writeSync(work)
         return self
     }
@@ -39,7 +39,7 @@ extension PersistentContainer {
         in source: AnyDataSource, _ work: @escaping @Sendable (PrivateContext) throws -> Void,
         callback: (@MainActor @Sendable (Result<Void, any Error>) -> Void)? = nil
     ) -> Self {
-        _ = tiers(of: source, for: "writeAsync(in:)")
+        requireOwn(source, for: "writeAsync(in:)")
         source.writeAsync(work, callback: callback)
         return self
     }

@@ -53,14 +53,19 @@ extension PersistentContainer {
                     "A \(type(of: source)) was passed to \(call), but it is not a data source. Subclass DataSource instead of conforming to DataSourceProtocol."
                 )
             }
-            precondition(
-                source.tier.stack === stack,
-                "A \(source.tier.owner) of another container was passed to \(call). Use the data sources of this container."
-            )
+            requireOwn(source, for: call)
             tiers.append(source.tier)
         }
         precondition(!tiers.isEmpty, "\(call) was called without a data source. Pass at least one.")
         return tiers
+    }
+
+    /// Traps if the data source belongs to another container.
+    func requireOwn(_ source: AnyDataSource, for call: StaticString) {
+        precondition(
+            source.tier.stack === stack,
+            "A \(source.tier.owner) of another container was passed to \(call). Use the data sources of this container."
+        )
     }
 }
 
