@@ -160,6 +160,38 @@ struct LeasePromises {
         }
     }
 
+    /// What it changes may be deleted by the member that has got the lease, and its unique values taken.
+    @Test(arguments: TestedStore.shared)
+    func aSaveUnderALostLeaseIsRefusedForNoOtherReason(kind: TestedStore) async throws {
+        try await kind.withMembers(2, LeasePromises.impatient) { members in
+            let (first, second) = (members[0], members[1])
+            let lost = try epoch(LeasePromises.item, first.sharing.takeLeases([LeasePromises.item], for: "s").table)
+            let row = TestModel.row(code: "a")
+            #expect(try first.store.commit([.of(insert: [StoredRow(key: 1, row: row)])]).refused.isEmpty)
+            var table = try second.sharing.takeLeases([LeasePromises.item], for: "s").table
+            while holder(LeasePromises.item, table) != second.sharing.member.number {
+                table = try second.sharing.settleLeases(answered: [], withdrawn: nil)
+            }
+            let taken = StoredRow(key: 2, row: TestModel.row(code: "b"))
+            let now = ChangeSet.of(insert: [taken], delete: [StoredRow(key: 1, row: row)])
+            #expect(try second.store.commit([now]).refused.isEmpty)
+            let layout = TestModel.layout.entities[TestModel.item]
+            var update = ChangeSet.of(update: [.of(1, row, TestModel.row(.integer(7)), layout)])
+            var insert = ChangeSet.of(insert: [StoredRow(key: 3, row: taken.row)])
+            (update.origin, update.leases) = (1, [lost])
+            (insert.origin, insert.leases) = (2, [lost])
+            for group in [[update], [insert], [update, insert]] {
+                let refused = try first.store.commit(group).refused
+                #expect(refused.count == group.count && refused.values.allSatisfy { $0.code == .leaseLost })
+            }
+            // Under a lease that it has, the reason is what is wrong.
+            (update.leases, insert.leases) = ([], [])
+            #expect(try first.store.commit([update]).refused[0]?.code == .objectGone)
+            #expect(try first.store.commit([insert]).refused[0]?.code == .uniquenessViolated)
+            #expect(try second.store.keys() == [2])
+        }
+    }
+
     @Test(arguments: TestedStore.shared)
     func aSaveNeedsAllOfItsLeases(kind: TestedStore) async throws {
         try await kind.withMembers(2) { members in

@@ -34,7 +34,7 @@ struct Batch {
         defer { if let use { stack.root.leases?.endUse(use) } }
         let epochs = use?.epochs ?? []
         if use == nil { try followToRead() }
-        begin()
+        begin(hasFollowed: use != nil)
         defer { end() }
         context.ahead.begin(newestSave: stack.root.headStartStore == nil ? nil : stack.root.newestSave)
         defer { context.ahead.end() }
@@ -51,6 +51,8 @@ struct Batch {
             return (result, changes, number)
         } catch {
             takeBack()
+            // Once others may change its rows, two reads of a batch may differ, and what seems to be wrong may not be.
+            if error is DataSourceError, let use { try stack.root.leases?.checkLeases(of: use) }
             throw error
         }
     }
@@ -92,8 +94,10 @@ struct Batch {
     }
 
     /// Takes in the changes of the contexts' rows since their last batches.
-    private func begin() {
-        stack.root.noticeOutsideWrites()
+    ///
+    /// - Parameter hasFollowed: Whether what others have written was added to the log just now, for the leases.
+    private func begin(hasFollowed: Bool = false) {
+        if !hasFollowed { stack.root.noticeOutsideWrites() }
         let all = [context] + others
         for one in all {
             one.beginBatch(with: all.filter { $0 !== one }, named: ([context] + named).filter { $0 !== one })

@@ -5,9 +5,15 @@ internal import RowStore
 extension Writer {
     /// Writes the saves of a group that can be written.
     ///
+    /// A save that was made under a lost lease is refused for that reason and no other: its rows may have been deleted, and its
+    /// unique values taken, by the member that has the lease now.
+    ///
+    /// - Parameter failure: Why the group could not be written as a whole; nil if that is to be tried.
     /// - Returns: Why the others were refused, by their positions.
     /// - Complexity: For each refused save, about as many round trips as the number of saves has binary digits.
-    func commitWithoutRefused(_ group: [ChangeSet]) throws(DataSourceError) -> [Int: DataSourceError] {
+    func commitWithoutRefused(
+        _ group: [ChangeSet], failure: DataSourceError?
+    ) throws(DataSourceError) -> [Int: DataSourceError] {
         var refusals = Refusals()
         var attempt = 0
         while true {
@@ -20,7 +26,7 @@ extension Writer {
                         try connection.run("SELECT 1 FROM \(schema.term(PostgreSQLSchema.feed)) FOR UPDATE")
                     }
                     let epochs = epochs(try connection.pipeline([epochsRequest])[0])
-                    var selection = Selection(group: group, lost: [:])
+                    var selection = Selection(group: group, failure: failure)
                     for place in group.indices {
                         do throws(DataSourceError) { try check(group[place], epochs) } catch {
                             selection.lost[place] = error
@@ -45,8 +51,10 @@ extension Writer {
     /// What is known of the saves of a group while they are written.
     private struct Selection {
         let group: [ChangeSet]
+        /// Why they cannot be written all together, if that is known.
+        let failure: DataSourceError?
         /// The saves whose leases were lost, by their places.
-        var lost: [Int: DataSourceError]
+        var lost: [Int: DataSourceError] = [:]
         var refusals = Refusals()
         var written: [Int] = []
     }
@@ -58,6 +66,7 @@ extension Writer {
         let places = places.filter { !selection.refusals.refusesDependent(selection.group[$0], at: $0) }
         guard let first = places.first else { return }
         var failure = places.first { selection.lost[$0] != nil }.flatMap { selection.lost[$0] }
+        if places.count == selection.group.count { failure = failure ?? selection.failure }
         if failure == nil { failure = try failureOfWriting(places.map { selection.group[$0] }, connection) }
         guard let failure else {
             selection.written += places

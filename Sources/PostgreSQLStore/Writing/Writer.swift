@@ -153,7 +153,7 @@ final class Writer {
         let group = group.map { landed.contains($0.number) ? ChangeSet(landed: $0) : $0 }
         guard group.contains(where: { !$0.isEmpty }) else { return outcome([:]) }
         var ahead = takeHeadStart(of: group)
-        let isAlone = group.count == 1 && ahead == nil
+        let hasHeadStart = ahead != nil
         var refused: [Int: DataSourceError] = [:]
         do throws(DataSourceError) {
             let saves = group.filter { !$0.isEmpty }
@@ -173,7 +173,8 @@ final class Writer {
             }
         } catch {
             guard error.isOfOneSave else { throw error }
-            refused = try isAlone ? [0: error] : commitWithoutRefused(group)
+            // Without the head start, what failed may succeed.
+            refused = try commitWithoutRefused(group, failure: hasHeadStart ? nil : error)
         }
         return outcome(refused)
     }

@@ -144,7 +144,8 @@ extension DataSourceError.Code {
     public static let ownedElsewhere = Self(rawValue: "ownedElsewhere")
     /// A batch runs for long while another process waits for its lease. The message names the data source.
     public static let batchHoldsLease = Self(rawValue: "batchHoldsLease")
-    /// This process was stopped for so long that another one writes to the data source now. Its unwritten saves are refused.
+    /// This process was stopped for so long that another one writes to the data source now. Its unwritten saves are
+    /// refused, and so are batches that were running.
     public static let leaseLost = Self(rawValue: "leaseLost")
     /// The server of the store cannot be reached, or so much is waiting to be written that the container accepts no more at
     /// present.

@@ -116,13 +116,9 @@ struct LeaseTests {
     /// The holder of a lease does not answer for so long that another one takes it.
     @Test(arguments: SharedPlace.Kind.all)
     func savesUnderALostLeaseAreRefused(kind: SharedPlace.Kind) async throws {
-        var (stopped, impatient) = (LeaseTimes(), LeaseTimes())
-        stopped.minimumHold = .seconds(3600)
-        stopped.answer = .seconds(3600)
-        impatient.answer = .zero
         let place = try SharedPlace(kind)
-        let one = try place.open(times: stopped)
-        let other = try place.open(times: impatient)
+        let one = try place.open(times: .stopped)
+        let other = try place.open(times: .impatient)
         let mine = try one.dataSource(ContactDataSource.self)
         let theirs = try other.dataSource(ContactDataSource.self)
         try await mine.add(contactList(0..<3))
@@ -136,6 +132,41 @@ struct LeaseTests {
         let names = try mine.fetch(ContactEntity.self, order: [.ascending(\.uid)]).map(\.name)
         #expect(names == ["theirs 0", "theirs 1", "theirs 2"])
         #expect(try await mine.add(contactList(0..<3) { "theirs \($0)" }) == SaveReport())
+        try await one.close()
+        try await other.close()
+    }
+
+    /// What it read first was true under the lease, and what it reads later is another one's: together they make no sense.
+    @Test(arguments: SharedPlace.Kind.all)
+    func aBatchThatFailsAfterItHasLostItsLeaseSaysSo(kind: SharedPlace.Kind) async throws {
+        let place = try SharedPlace(kind)
+        let one = try place.open(times: .stopped)
+        let other = try place.open(times: .impatient)
+        let mine = try one.dataSource(ContactDataSource.self)
+        let theirs = try other.dataSource(ContactDataSource.self)
+        func add(whileOthersAdd isStopped: Bool) async throws {
+            try await mine.perform { context in
+                #expect(
+                    try context.count(ContactEntity.self, where: \.uid == contactList(0..<1)[0].uid)
+                        == (isStopped ? 0 : 1))
+                if isStopped { _ = try waitHere { try await theirs.add(contactList(0..<1)) } }
+                try context.insert(ContactEntity.self).uid = contactList(0..<1)[0].uid
+            }
+        }
+        var error = await #expect(throws: DataSourceError.self) { try await add(whileOthersAdd: true) }
+        #expect(error?.code == .leaseLost)
+        #expect(error?.entityName == "ContactEntity")
+        // With its lease, the reason is what is wrong.
+        error = await #expect(throws: DataSourceError.self) { try await add(whileOthersAdd: false) }
+        #expect(error?.code == .uniquenessViolated)
+        // What a hook throws itself is passed on.
+        await #expect(throws: Poison.self) {
+            try await mine.perform { _ in
+                _ = try waitHere { try await theirs.add(contactList(1..<2)) }
+                throw Poison()
+            }
+        }
+        #expect(try theirs.count(ContactEntity.self) == 2)
         try await one.close()
         try await other.close()
     }

@@ -67,6 +67,27 @@ struct ServerTrustTests {
         try await container.close()
     }
 
+    /// The server is asked whether the leases are still there, and a server that does not answer has not said that they are lost.
+    @Test func aBatchThatFailsWhileTheServerIsGoneKeepsItsError() async throws {
+        let (container, _, contacts) = try open()
+        try await contacts.add(contact("b"))
+        let uid = contact("b")[0].uid
+        let found = await code {
+            try await contacts.perform { context in
+                try context.insert(ContactEntity.self).uid = uid
+                try context.insert(ContactEntity.self).uid = uid
+                proxy.takeNoMore()
+                proxy.cutAll()
+            }
+        }
+        #expect(found == .uniquenessViolated)
+        // The next caller is told what is wrong now, and later nothing is.
+        proxy.comeBack()
+        try await contacts.add(contact("c"))
+        #expect(try contacts.fetch(ContactEntity.self).map(\.name) == ["c"])
+        try await container.close()
+    }
+
     /// Others may have written since then.
     @Test func aContainerThatIsCutOffDoesNotSayThatNothingIsToBeDone() async throws {
         let (container, store, contacts) = try open()

@@ -27,4 +27,19 @@ extension LeaseTimes {
         times.patience = .milliseconds(300)
         return times
     }()
+
+    /// Of a container that does not answer those who wait, as if its process were halted.
+    static let stopped = {
+        var times = LeaseTimes()
+        times.minimumHold = .seconds(3600)
+        times.answer = .seconds(3600)
+        return times
+    }()
+
+    /// Of a container that does not wait for an answer.
+    static let impatient = {
+        var times = LeaseTimes()
+        times.answer = .zero
+        return times
+    }()
 }

@@ -32,18 +32,40 @@ struct LostLeaseTests {
         try place.run("UPDATE _members SET seen = seen - interval '1 minute' WHERE number = \(store.member.number)")
     }
 
-    /// What it writes next was made from rows that may be gone.
-    @Test func aServerThatHasLostASaveOfAMemberRefusesTheNext() throws {
-        let place = try FailurePlace()
-        let store = try place.open()
-        let first = try lease(store)
-        for key in Int64(1)...2 { try store.write([save(key, under: first)]) }
+    /// Two saves, of which the server loses the second one, as after a failover.
+    private func loseASave(_ store: PostgreSQLStore, _ place: FailurePlace, under lease: LeaseEpoch) throws {
+        for key in Int64(1)...2 { try store.write([save(key, under: lease)]) }
         try place.run(
             """
             SET coredatasource.member = 'on'; DELETE FROM "Item" WHERE _key = 2; \
             DELETE FROM _changes WHERE position = 2; UPDATE _feed SET position = 1; UPDATE _saves SET saved = saved - 1
             """)
         place.proxy.cutAll()
+    }
+
+    /// The row that it changes is gone because the server has lost it, and not because somebody has deleted it.
+    @Test func anUpdateOfARowThatTheServerHasLostIsRefusedForItsLease() throws {
+        let place = try FailurePlace()
+        let store = try place.open()
+        let first = try lease(store)
+        try loseASave(store, place, under: first)
+        let layout = TestModel.layout.entities[TestModel.item]
+        let row = TestModel.row(code: "2")
+        var update = ChangeSet.of(update: [.of(2, row, TestModel.row(.integer(7)), layout)], number: 3)
+        (update.leases, update.origin) = ([first], 3)
+        let outcome = try store.commit([update])
+        #expect(outcome.refused.mapValues(\.code) == [0: .leaseLost])
+        #expect(outcome.foundOutsideWrites)
+        #expect(try place.keys() == [1])
+        store.close()
+    }
+
+    /// What it writes next was made from rows that may be gone.
+    @Test func aServerThatHasLostASaveOfAMemberRefusesTheNext() throws {
+        let place = try FailurePlace()
+        let store = try place.open()
+        let first = try lease(store)
+        try loseASave(store, place, under: first)
         let outcome = try store.commit([save(3, under: first), save(4, under: first)])
         #expect(outcome.refused.mapValues(\.code) == [0: .leaseLost, 1: .leaseLost])
         #expect(outcome.foundOutsideWrites)

@@ -94,6 +94,15 @@ package final class LeaseKeeper: Sendable {
         }
     }
 
+    /// Asks the store whether a batch still has its leases. One that cannot be asked has not said that they are lost.
+    ///
+    /// - Throws: `leaseLost` if not.
+    func checkLeases(of use: LeaseUse) throws(DataSourceError) {
+        _ = try? current()
+        guard let lost = state.withLock({ $0.lost(of: use) }) else { return }
+        throw DataSourceError(lostLeaseOf: layout.entities[lost].name)
+    }
+
     /// The batch has ended.
     func endUse(_ use: LeaseUse) {
         if state.withLock({ $0.endUse(use) }) { handOverSoon() }

@@ -105,8 +105,13 @@ package struct LeaseState {
     package var isBehind: Bool { table.version < newest }
 
     /// Whether the leases that the batch uses are still here.
-    func holds(_ use: LeaseUse) -> Bool {
-        use.generation == generation && use.epochs.allSatisfy { held[$0.entity]?.epoch == $0.epoch }
+    func holds(_ use: LeaseUse) -> Bool { use.generation == generation && lost(of: use) == nil }
+
+    /// An entity whose lease the batch uses, and which is not here any more; nil if there is none, and after a reset of the
+    /// store, when there are no leases of that time.
+    func lost(of use: LeaseUse) -> Int? {
+        if use.generation != generation { return nil }
+        return use.epochs.first { held[$0.entity]?.epoch != $0.epoch }?.entity
     }
 
     /// Whether the store was asked for the newest table, after that time.

@@ -132,7 +132,9 @@ struct SharingChild {
     }
 
     private nonisolated static func mayBeTriedAgain(_ error: DataSourceError) -> Bool {
-        [.storeBusy, .storeUnavailable, .outcomeUnknown, .leaseLost, .saveTakenBack].contains(error.code)
+        // A process is halted for 8 seconds, and a batch waits for 10, of which others take their turns.
+        [.storeBusy, .storeUnavailable, .outcomeUnknown, .leaseLost, .saveTakenBack, .ownedElsewhere].contains(
+            error.code)
     }
 
     /// What does not show what the file has, ten seconds after everybody has stopped.
