@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// The library beside the same work in plain SQLite C calls, in one process.
+/// The library beside the same work in plain SQLite C calls, both in one process, and each workload in another.
 ///
 /// ```
 /// Scripts/benchmark --filter W1,W3 --json report.json
@@ -14,6 +14,7 @@ enum Benchmarks {
         do {
             if let path = options.logToMake { return try await LogMaker.run(path) }
             if let path = options.storeToSaveInto { return try await FollowedProcess.run(path) }
+            if let id = options.alone { return try await WorkloadProcess.runHere(id, options) }
             try await run(options)
         } catch {
             end("\(error)", code: 1)
@@ -26,28 +27,18 @@ enum Benchmarks {
         #endif
         print(Report.describeMachine())
         print(Table.header)
-        var outcomes: [Outcome] = []
-        for run in options.runs { outcomes += try await outcomesOf(run) }
-        if outcomes.isEmpty {
-            warn("No workload has such a name. There are: \(Workload.all.map(\.id).joined(separator: ", ")).")
-        }
-        if let file = options.json { try Report(outcomes).write(to: file) }
-        if let file = options.plot { try Plot(outcomes).write(to: file) }
-    }
-
-    private static func outcomesOf(_ options: Options) async throws -> [Outcome] {
-        let bench = try await Bench(options)
-        defer { bench.removeFolder() }
-        var outcomes: [Outcome] = []
-        var million: URL?
-        for workload in Workload.all where options.includes(workload.id) {
-            if workload.needsMillion && million == nil { million = try await bench.makeMillion() }
-            for outcome in try await workload.run(bench, million ?? bench.folder) {
-                print(Table.line(outcome))
-                outcomes.append(outcome)
+        fflush(nil)
+        var report = Report()
+        for run in options.runs {
+            for workload in Workload.all where run.includes(workload.id) {
+                report.workloads += try await WorkloadProcess.run(workload, run)
             }
         }
-        return outcomes
+        if report.workloads.isEmpty {
+            warn("No workload has such a name. There are: \(Workload.all.map(\.id).joined(separator: ", ")).")
+        }
+        if let file = options.json { try report.write(to: file) }
+        if let file = options.plot { try Plot(report).write(to: file) }
     }
 
     private static func end(_ message: String, code: Int32) {

@@ -15,6 +15,9 @@ struct Options: Sendable {
     var scale: [Int] = []
     /// Where the drawing goes.
     var plot: String?
+    var isQuick = false
+    /// For the process of one workload: its name.
+    var alone: String?
     /// For the process that is killed in the middle: the store it leaves a long log in.
     var logToMake: String?
     /// For the process whose saves another one follows: the shared store that it saves into.
@@ -33,6 +36,7 @@ struct Options: Sendable {
             switch argument {
             case "--quick":
                 (n, million, saves, savesPerTask, rounds) = (20_000, 100_000, 500, 10, 3)
+                isQuick = true
             case "--filter":
                 guard let names = arguments.popFirst() else { return nil }
                 filter = names.split(separator: ",").map(String.init)
@@ -48,6 +52,12 @@ struct Options: Sendable {
             case "--plot":
                 guard let file = arguments.popFirst() else { return nil }
                 plot = file
+            case "--alone":
+                guard let name = arguments.popFirst() else { return nil }
+                alone = name
+            case "--rounds":
+                guard let number = arguments.popFirst().flatMap({ Int($0) }), number >= 1 else { return nil }
+                rounds = number
             case "--make-log":
                 guard let file = arguments.popFirst() else { return nil }
                 logToMake = file
@@ -70,6 +80,11 @@ struct Options: Sendable {
             if n >= 1_000_000 { options.rounds = min(3, rounds) }
             return options
         }
+    }
+
+    /// The arguments for the process of one workload, which writes what it came to into that file.
+    func arguments(alone id: String, json: String) -> [String] {
+        (isQuick ? ["--quick"] : []) + ["--alone", id, "--n", "\(n)", "--rounds", "\(rounds)", "--json", json]
     }
 
     /// Whether the workload is wanted: `W3` stands for W3-sync and all others of its kind.

@@ -4,9 +4,9 @@ internal import RawSQLite
 
 /// Where and how everything is measured.
 ///
-/// What makes the ratios fair: both sides run in this process, by turns, the first of them changing every round; each on
-/// a fresh file of one schema, with one SQLite, the same pragmas and the same durability. The raw side keeps its
-/// statements and binds without copying. Ours gives objects with identity, validation, uniqueness checks and change
+/// What makes the ratios fair: each workload has a process of its own, in which both sides run by turns, the first of them changing
+/// every round; each on a fresh file of one schema, with one SQLite, the same pragmas and the same durability. The raw side
+/// keeps its statements and binds without copying. Ours gives objects with identity, validation, uniqueness checks and change
 /// reports; raw gives structs. A round before the first warms up and is not counted; the result is the median.
 /// What either side left is read back by SQL and compared with the data, outside the measured time.
 struct Bench: Sendable {

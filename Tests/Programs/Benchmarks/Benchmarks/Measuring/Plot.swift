@@ -2,28 +2,27 @@ internal import Foundation
 
 /// The drawing that `--plot` writes: the ratio of each workload, and what an object costs by how many there are.
 struct Plot {
-    private let bars: [Outcome]
+    private let bars: [Report.Line]
     private let curves: [(id: String, points: [(n: Int, cost: Double)])]
     private let machine: String
 
-    init(_ outcomes: [Outcome]) {
-        machine = Report.describeMachine()
+    init(_ report: Report) {
+        machine = report.machine
         // Of a workload that was run at several scales, the bar is that of the largest but one.
-        var byID: [(id: String, outcomes: [Outcome])] = []
-        for outcome in outcomes {
-            if let place = byID.firstIndex(where: { $0.id == outcome.id }) {
-                byID[place].outcomes.append(outcome)
+        var byID: [(id: String, lines: [Report.Line])] = []
+        for line in report.workloads {
+            if let place = byID.firstIndex(where: { $0.id == line.id }) {
+                byID[place].lines.append(line)
             } else {
-                byID.append((outcome.id, [outcome]))
+                byID.append((line.id, [line]))
             }
         }
-        bars = byID.compactMap { $0.outcomes.count > 2 ? $0.outcomes.dropLast().last : $0.outcomes.last }
-            .filter { outcome in
-                outcome.ratio.isFinite && outcome.ratio > 0
-                    && !Plot.otherComparisons.contains { outcome.id.hasPrefix($0) }
+        bars = byID.compactMap { $0.lines.count > 2 ? $0.lines.dropLast().last : $0.lines.last }
+            .filter { line in
+                line.ratio.isFinite && line.ratio > 0 && !Plot.otherComparisons.contains { line.id.hasPrefix($0) }
             }
-        curves = byID.filter { $0.outcomes.count > 1 }.map { id, outcomes in
-            (id, outcomes.map { ($0.n, Double($0.oursNanoseconds) / Double($0.n) / 1000) })
+        curves = byID.filter { $0.lines.count > 1 }.map { id, lines in
+            (id, lines.map { ($0.n, $0.ours * 1000 / Double($0.n)) })
         }
     }
 
@@ -85,7 +84,8 @@ struct Plot {
             where log10(step * pow(10, Double(power))) >= least && log10(step * pow(10, Double(power))) <= most {
                 let cost = step * pow(10, Double(power))
                 body +=
-                    line(left, y(cost), right, y(cost), "#eee") + text(left - 6, y(cost) + 4, "\(cost)", anchor: "end")
+                    line(left, y(cost), right, y(cost), "#eee")
+                    + text(left - 6, y(cost) + 4, String(format: "%g", cost), anchor: "end")
             }
         }
         for (index, curve) in curves.enumerated() {

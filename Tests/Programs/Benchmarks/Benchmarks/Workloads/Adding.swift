@@ -25,7 +25,7 @@ extension Bench {
             remove(url)
             return sample
         }
-        return Outcome("W1", n: values.count, aim: "2", ours: results.ours, raw: results.raw)
+        return Outcome("W1", n: values.count, aim: "1.1", ours: results.ours, raw: results.raw)
     }
 
     /// W1-linked: the same with the group of each contact, looked up in the hook among 1,000; raw: their keys are known.

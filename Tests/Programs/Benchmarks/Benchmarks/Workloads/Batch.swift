@@ -37,7 +37,7 @@ extension Bench {
         try await ours.container.close()
         remove(url)
         remove(rawURL)
-        return Outcome("W16", n: young, aim: "10", ours: results.ours, raw: results.raw)
+        return Outcome("W16", n: young, aim: "1.3", ours: results.ours, raw: results.raw)
     }
 
     /// W16-million, W16-bytes: one attribute of a million contacts set in one save, and by how much the memory in use grows

@@ -18,7 +18,7 @@ extension Bench {
                 samples.raw.append(raw)
             }
         }
-        return Outcome("W13", n: count, aim: "8 ms", ours: samples.ours, raw: samples.raw)
+        return Outcome("W13", n: count, aim: "4 ms", ours: samples.ours, raw: samples.raw)
     }
 
     private func stallOfOurs(_ count: Int) async throws -> Sample {

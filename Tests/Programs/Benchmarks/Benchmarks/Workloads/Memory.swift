@@ -52,8 +52,9 @@ extension Bench {
         try await ours.container.close()
         let raw = bytesRaw(url.path)
         remove(url)
-        return [("W15-unread", unread), ("W15-full", full), ("W15-edited", edited)].map { id, bytes in
-            var outcome = Outcome(id, n: options.n, aim: id == "W15-unread" ? "96 B" : "2x+64", ours: [], raw: [])
+        let found = [("W15-unread", unread, "192 B"), ("W15-full", full, "256 B"), ("W15-edited", edited, "384 B")]
+        return found.map { id, bytes, aim in
+            var outcome = Outcome(id, n: options.n, aim: aim, ours: [], raw: [])
             outcome.bytes = (bytes, raw)
             return outcome
         }

@@ -88,7 +88,7 @@ extension Bench {
             remove(url)
             return sample
         }
-        return Outcome("W14", n: options.million, aim: "100 ms", ours: results.ours, raw: results.raw)
+        return Outcome("W14", n: options.million, aim: "1.0", ours: results.ours, raw: results.raw)
     }
 
     private func start(_ url: URL) async throws -> UInt64 {

@@ -59,7 +59,7 @@ extension Bench {
         try expect(found.count == 50 && found == rawFound, "the page is \(found) and in raw \(rawFound)")
         try await ours.container.close()
         remove(url)
-        return Outcome(page.id, n: page.times, aim: "1.7", ours: results.ours, raw: results.raw)
+        return Outcome(page.id, n: page.times, aim: "1.1", ours: results.ours, raw: results.raw)
     }
 
     @MainActor

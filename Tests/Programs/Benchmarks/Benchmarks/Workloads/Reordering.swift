@@ -11,7 +11,8 @@ extension Bench {
         let ours = try await openMail(url)
         var latencies = try await renameTimes(ours, threads)
         // The first saves warm up.
-        latencies.removeFirst(10)
+        latencies.removeFirst(min(10, latencies.count))
+        try expect(!latencies.isEmpty, "main changed its thread in each save")
         try await ours.container.close()
         let reader = raw_open_reader(url.path)
         defer { raw_close(reader) }
@@ -30,7 +31,7 @@ extension Bench {
         await main.listsAreSettled()
         var times: [UInt64] = []
         for save in 0..<60 {
-            let start = threadTime()
+            let (thread, start) = (pthread_self(), threadTime())
             let source = ours.source
             try await Task.detached {
                 try await source.perform { context in
@@ -41,7 +42,8 @@ extension Bench {
             }.value
             main.merge()
             await main.listsAreSettled()
-            times.append(threadTime() - start)
+            // Another thread may serve the main queue now, and has a time of its own.
+            if pthread_self() == thread { times.append(threadTime() - start) }
         }
         try expect(delegate.reports == 60, "\(delegate.reports) reports of 60 saves")
         let fetched = try ours.source.main.ids(request)

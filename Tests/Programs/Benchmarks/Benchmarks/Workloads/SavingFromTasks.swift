@@ -45,7 +45,7 @@ extension Bench {
             remove(url)
             return sample
         }
-        return Outcome("W4", n: values.count, aim: "0.2", ours: results.ours, raw: results.raw)
+        return Outcome("W4", n: values.count, aim: "0.08", ours: results.ours, raw: results.raw)
     }
 
     /// Stops unless each task's contacts were saved in the task's order: keys grow with the uids.

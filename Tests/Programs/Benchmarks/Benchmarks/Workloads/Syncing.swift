@@ -40,6 +40,7 @@ extension Bench {
             return sample
         }
         return Outcome(
-            isSame ? "W2-same" : "W2", n: second.count, aim: "0.6", ours: results.ours, raw: results.raw)
+            isSame ? "W2-same" : "W2", n: second.count, aim: isSame ? "0.4" : "0.45", ours: results.ours,
+            raw: results.raw)
     }
 }

@@ -39,7 +39,7 @@ struct Workload: Sendable {
             [try await bench.followingEndToEnd("W11-e2e-100k", rows: 100_000, aim: "2 ms")]
         },
         Workload(id: "W11-1000") { bench, _ in
-            [try await bench.followingBulk("W11-1000", rows: 100_000, aim: "10 ms")]
+            [try await bench.followingBulk("W11-1000", rows: 100_000, aim: "5 ms")]
         },
         Workload(id: "W12", needsMillion: true) { bench, million in [try await bench.starting(million)] },
         Workload(id: "W12-killed") { bench, _ in [try await bench.startingAfterKill()] },
