@@ -33,7 +33,7 @@ package struct StoredTable: Sendable {
     package let name: String
     /// Each column of the layout; ``missing`` for those that are not stored.
     package let terms: [String]
-    /// What the table was made with.
+    /// What the table was made with, except for the order of its columns.
     let createSQL: String
 
     /// The column with the key of a row.

@@ -18,7 +18,16 @@ extension SQLiteStore: StoreSharing {
 
     package func news(after position: Int64) throws(DataSourceError) -> SharedNews {
         try reopenIfLost()
+        if let news = try quietNews() { return news }
         return try shared.reading { reader throws(DataSourceError) in try reader.news(after: position) }
+    }
+
+    /// The news if no other member has written; nil if one may have, and while a commit is under way.
+    private func quietNews() throws(DataSourceError) -> SharedNews? {
+        guard let writes = try shared.reading({ reader throws(DataSourceError) in reader.readWrites }) else {
+            return nil
+        }
+        return writer.withLockIfAvailable { $0.current?.quietNews(since: writes) } ?? nil
     }
 
     package func reserveKeys(_ count: Int64) throws(DataSourceError) -> Range<Int64> {

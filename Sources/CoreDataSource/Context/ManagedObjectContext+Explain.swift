@@ -5,6 +5,25 @@ extension ManagedObjectContext {
     /// A relationship is about to be read for an object that was not fetched with others.
     func noteReadingOne(_ key: RelatedCache.Key) { readOneByOne[key, default: 0] += 1 }
 
+    /// An object is about to be read again for a value that lies apart.
+    func noteReadingApart(_ column: Int, of object: ManagedObject) {
+        readApart[ApartColumn(entity: object.layout.index, column: column), default: 0] += 1
+    }
+
+    /// Adds the attributes whose large values were read one by one.
+    func explainValuesApart(_ layout: EntityLayout, _ explanation: inout FetchExplanation) {
+        for column in layout.columnsApart {
+            let count = readApart[ApartColumn(entity: layout.index, column: column)] ?? 0
+            // One object alone is not reported.
+            guard count > 1 else { continue }
+            let name = layout.columns[column].name
+            explanation.readOneByOne[name, default: 0] += count
+            explanation.warnings.append(
+                "Large values of \(layout.name).\(name) have been read for one object at a time, \(count) times so far. Read those of many objects at once with values(_:_:)."
+            )
+        }
+    }
+
     /// By name, the relationships of some entities that have been read for one object at a time so far, and how often.
     /// Relationships that were read for only one object are left out.
     func relationshipsReadOneByOne(_ family: some Sequence<Int>) -> [String: Int] {
@@ -37,6 +56,12 @@ extension ManagedObjectContext {
             }
         }
     }
+}
+
+/// An attribute whose large values lie apart, by the numbers of its entity and its column.
+struct ApartColumn: Hashable {
+    let entity: Int
+    let column: Int
 }
 
 extension FetchRequest {

@@ -11,16 +11,19 @@ extension ManagedObjectContext {
     private func explanation<Object: ManagedObject>(
         _ request: FetchRequest<Object>
     ) throws(DataSourceError) -> FetchExplanation {
-        let plan = try plan(request)
+        var plan = try plan(request)
+        plan.query.leavesValuesApart = leavesValuesApart && plan.tests == nil
         let layout = bindings[plan.query.entity].layout
         var explanation = FetchExplanation(sql: [], steps: [], warnings: [])
         for entity in plan.family {
+            let query = plan.query.of(entity: entity)
             let found = try stack.root.store.read(.statement) { reader throws(DataSourceError) in
-                try reader.explain(plan.query.of(entity: entity))
+                try reader.explain(query)
             }
             if !found.statement.isEmpty { explanation.sql.append(found.statement) }
             explanation.steps += found.steps
             explanation.warnings += warnings(found.steps, plan, bindings[entity].layout)
+            explainValuesApart(bindings[entity].layout, &explanation)
         }
         if editing == .inBatch, stack.root.store.isRemote, let wanted = plan.query.predicate.wantedValues(layout),
             wanted.values.count == 1

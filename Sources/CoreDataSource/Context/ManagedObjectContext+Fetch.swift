@@ -11,6 +11,8 @@ extension ManagedObjectContext {
     }
 
     private func ungroupedObjects(_ plan: FetchPlan) throws(DataSourceError) -> [ManagedObject] {
+        var plan = plan
+        plan.query.leavesValuesApart = leavesValuesApart && plan.tests == nil
         if !plan.query.joined.isEmpty { return try joinedObjects(plan) }
         if let tests = plan.tests {
             if let limit = plan.query.limit, let found = try first(plan.query.offset + limit, plan, tests) {
@@ -19,7 +21,7 @@ extension ManagedObjectContext {
             return plan.query.window(try accepted(objects(plan.query.unlimited, plan.family), tests, plan.query.budget))
         }
         if let found = try known(plan) { return plan.query.window(found) }
-        return try objects(plan.query, plan.family)
+        return try objects(plan.query, plan.family, plan.linkColumns)
     }
 
     private func accepted(
@@ -28,7 +30,7 @@ extension ManagedObjectContext {
         var accepted: [ManagedObject] = []
         for object in objects {
             try budget.countRow()
-            let stored = StoredRow(key: object.key, row: object.row)
+            let stored = StoredRow(key: object.key, row: object.wholeRow)
             if try tests.accepts(object, stored, budget) { accepted.append(object) }
         }
         return accepted
@@ -51,7 +53,7 @@ extension ManagedObjectContext {
             found += try accepted(objects, tests, query.budget)
             guard objects.count == size, let last = objects.last else { break }
             let layout = bindings[query.entity].layout
-            batch = query.following(RowCursor(StoredRow(key: last.key, row: last.row), query.sort, layout))
+            batch = query.following(RowCursor(StoredRow(key: last.key, row: last.wholeRow), query.sort, layout))
             batch.limit = size * 4
         }
         return Array(found.prefix(count))
@@ -73,14 +75,19 @@ extension ManagedObjectContext {
         }
     }
 
-    private func objects(_ query: RowQuery, _ family: [Int]) throws(DataSourceError) -> [ManagedObject] {
-        try family.count == 1 ? objects(query, ofEntity: family[0]) : objects(query, ofEntities: family)
+    private func objects(
+        _ query: RowQuery, _ family: [Int], _ linkColumns: [Int] = []
+    ) throws(DataSourceError) -> [ManagedObject] {
+        guard family.count == 1 else { return try objects(query, ofEntities: family) }
+        return try objects(query, ofEntity: family[0], linkColumns)
     }
 
-    private func objects(_ query: RowQuery, ofEntity entity: Int) throws(DataSourceError) -> [ManagedObject] {
+    private func objects(
+        _ query: RowQuery, ofEntity entity: Int, _ linkColumns: [Int]
+    ) throws(DataSourceError) -> [ManagedObject] {
         let query = query.of(entity: entity)
         if isRegistered(query) { return sorted(try registeredObjects(query), query) }
-        if !bindings[entity].hasEdits, let objects = try readObjects(query) { return objects }
+        if !bindings[entity].hasEdits, let objects = try readObjects(query, linkColumns) { return objects }
         let (rows, asOf) = try readRows(query)
         let objects = objects(rows, entity, asOf: asOf)
         if query.isWhole && bindings[entity].isOwned { bindings[entity].holdsAllRows = true }
@@ -89,18 +96,23 @@ extension ManagedObjectContext {
 
     /// The objects of committed rows, made while the rows are read, because a row is in the processor's cache then. Nil if
     /// newer saves have to be laid over the rows.
-    private func readObjects(_ query: RowQuery) throws(DataSourceError) -> [ManagedObject]? {
+    ///
+    /// - Parameter linkColumns: See ``FetchPlan/linkColumns``.
+    private func readObjects(
+        _ query: RowQuery, _ linkColumns: [Int]
+    ) throws(DataSourceError) -> [ManagedObject]? {
         let binding = bindings[query.entity]
         // At least of this moment; if the rows are newer, they are read again below.
         let start = source.newestSave
         var objects: [ManagedObject] = []
-        var group = FetchGroup.Builder(binding.layout)
-        let asOf = try source.forEachCommittedRow(query) {
-            let object = object($0, binding, asOf: start)
-            group.add(object)
-            objects.append(object)
+        var group = FetchGroup.Builder(binding.layout, linkColumns: linkColumns)
+        let asOf = try source.forEachCommittedRow(query) { stored in
+            let object = object(stored, binding, asOf: start)
+            group.add(object, stored.row)
+            objects.append(consume object)
         }
         guard asOf != nil else { return nil }
+        group.finish()
         if query.isWhole && binding.isOwned { binding.holdsAllRows = true }
         return objects
     }
@@ -126,7 +138,8 @@ extension ManagedObjectContext {
     /// The objects of the saved rows with those keys, in any order. Registered ones have their edits, and none is deleted.
     func readObjects(_ keys: [Int64], ofEntity entity: Int) throws(DataSourceError) -> [ManagedObject] {
         let (rows, asOf) = try source.rows(
-            entity: entity, keys: keys, QueryBudget(isCancellable: isCancellable))
+            entity: entity, keys: keys, leavingValuesApart: leavesValuesApart,
+            QueryBudget(isCancellable: isCancellable))
         let found = objects(rows, entity, asOf: asOf).filter { !$0.isDeleted }
         FetchGroup.gather(found)
         return found

@@ -84,6 +84,7 @@ extension ManagedObjectContext {
 private struct ContextView: RowView {
     let context: ManagedObjectContext
     var layout: ModelLayout { context.stack.layout }
+    var mayHaveDoubleLinks: Bool { context.editing == .inDraft }
 
     func rows(_ query: RowQuery) throws(DataSourceError) -> [StoredRow] {
         try context.editor(ofEntity: query.entity).rows(FetchPlan(query), columns: query.columns)

@@ -12,7 +12,8 @@ extension ManagedObjectContext {
     ///   `predicateFailed`, what the store throws, and `CancellationError`.
     public func fetch<Object: ManagedObject>(_ request: FetchRequest<Object>) throws -> [Object] {
         try reading { () throws(DataSourceError) in
-            let plan = try plan(request)
+            var plan = try plan(request)
+            plan.linkColumns = linkColumns(request, bindings[plan.family.first ?? plan.query.entity].layout)
             let objects = try objects(plan)
             try prefetch(request, objects)
             return try typed(objects, plan.family)

@@ -22,15 +22,9 @@ extension ManagedObjectContext {
         _ stored: StoredRow, _ binding: EntityBinding, _ state: ObjectState, asOf number: Int64
     ) -> ManagedObject {
         binding.layout.check(stored.row)
-        let object = binding.type.init(seed(stored, binding, state, asOf: number))
+        let object = binding.type.make(binding.home, key: stored.key, row: stored.row, state, asOf: number)
         enter(object, binding)
         return object
-    }
-
-    private func seed(
-        _ stored: StoredRow, _ binding: EntityBinding, _ state: ObjectState, asOf number: Int64
-    ) -> ManagedObjectSeed {
-        ManagedObjectSeed(home: binding.home, key: stored.key, row: stored.row, state: state, asOf: number)
     }
 
     @inline(__always)

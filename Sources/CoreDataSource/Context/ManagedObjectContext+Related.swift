@@ -133,7 +133,8 @@ extension ManagedObjectContext {
                     "A request of \(Object.entityName) prefetches a property that is not a relationship of the model. Use a property that relationshipKeyPaths of \(Object.self) lists.",
                     entityName: Object.entityName)
             }
-            let isMixed = objects.contains { $0.layout !== objects[0].layout }
+            let isMixed =
+                FetchGroup.of(objects)?.isUniform != true && objects.contains { $0.layout !== objects[0].layout }
             let groups =
                 isMixed
                 ? Dictionary(grouping: objects, by: \.layout.index) : objects.first.map { [$0.layout.index: objects] }
@@ -141,6 +142,17 @@ extension ManagedObjectContext {
                 guard let index = bindings[entity].layout.relationship(named: name) else { continue }
                 try prefetch(index, objects)
             }
+        }
+    }
+
+    /// The columns of the to-one relationships that a request names and that lead to objects of one entity.
+    func linkColumns<Object: ManagedObject>(_ request: FetchRequest<Object>, _ entity: EntityLayout) -> [Int] {
+        request.prefetch.compactMap { keyPath in
+            guard let name = Object.relationshipKeyPaths[keyPath], let index = entity.relationship(named: name),
+                case .column(let column) = entity.relationships[index].storage, column.entity == nil,
+                entity.relationships[index].destinationFamily.count == 1
+            else { return nil }
+            return column.key
         }
     }
 
@@ -185,19 +197,14 @@ extension ManagedObjectContext {
         guard column.entity == nil, relationship.destinationFamily.count == 1 else {
             return try readObjects(Set(objects.lazy.compactMap { $0.end(column, relationship) }), for: group)
         }
-        // Many objects lead to the same few, which need not be hashed each time. No key is at the place of what is there first.
-        var recent = ContiguousArray(repeating: 1 as Int64, count: 1024)
-        recent[1] = 0
-        var keys: Set<Int64> = []
-        for object in objects where !object.row.isNull(column.key) {
-            let key = object.row.integer(column.key)
-            let place = Int(truncatingIfNeeded: key & 1023)
-            guard recent[place] != key else { continue }
-            recent[place] = key
-            keys.insert(key)
+        var keys = FetchGroup.of(objects)?.takeLinkKeys(column.key)
+        if keys == nil {
+            var links = LinkKeys(column: column.key)
+            for object in objects { links.add(object.row) }
+            keys = links.keys
         }
         let entity = relationship.destinationFamily[0]
-        try readObjects(keys.lazy.map { LinkEnd(entity: entity, key: $0) }, for: group)
+        try readObjects((keys ?? []).lazy.map { LinkEnd(entity: entity, key: $0) }, for: group)
     }
 
     /// Registers the objects of those ends, with one query for each entity.

@@ -9,7 +9,7 @@ extension ManagedObjectContext {
         var query = plan.query
         query.columns = columns
         if !query.joined.isEmpty { return try joinedRows(plan, columns: columns).map(\.stored) }
-        if plan.tests != nil { return try objects(plan).map { StoredRow(key: $0.key, row: $0.row) } }
+        if plan.tests != nil { return try objects(plan).map { StoredRow(key: $0.key, row: $0.wholeRow) } }
         return try plan.family.count == 1
             ? rows(query.of(entity: plan.family[0])) : rows(query, ofEntities: plan.family).rows.map(\.stored)
     }

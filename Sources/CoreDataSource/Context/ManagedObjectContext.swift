@@ -40,6 +40,11 @@ public class ManagedObjectContext {
     var readOneByOne: [RelatedCache.Key: Int] = [:]
     /// Whether a long query ends when its task is cancelled.
     var isCancellable = false
+    /// Whether the rows of fetched objects may lack large values, which are read when they are needed. Only rows that are neither
+    /// edited nor compared may.
+    var leavesValuesApart = false
+    /// How often an object was read again for a value that lay apart, by the value's column.
+    var readApart: [ApartColumn: Int] = [:]
     /// The name of the data source's class; nil for a read-only context.
     let owner: String?
 
@@ -131,11 +136,12 @@ public class ManagedObjectContext {
     /// Whether no save or read of this context would throw what an accessor cannot.
     var reportsReadFailures: Bool { false }
 
-    /// A relationship could not be followed, and an accessor cannot throw that error.
+    /// A relationship could not be followed, or a value that lies apart could not be read, and an accessor cannot throw that error.
     func noteReadFailure(_ error: any Error) {
         let error =
             error as? DataSourceError
-            ?? DataSourceError(.cancelled, "The task was cancelled while a relationship was read. Read it again.")
+            ?? DataSourceError(
+                .cancelled, "The task was cancelled while a relationship or a large value was read. Read it again.")
         if reportsReadFailures {
             stack.root.failures.report(StoreFailure(.store, error, dataSourceName: nil))
         } else {

@@ -18,7 +18,7 @@ struct RowValueReader {
         _ context: ManagedObjectContext, _ layout: EntityLayout, _ joined: [JoinedColumn] = [], holdsResults: Bool
     ) {
         self.layout = layout
-        object = RowObject(layout, context, holdsAnyValue: holdsResults)
+        object = RowObject.make(layout, context, holdsAnyValue: holdsResults)
         self.joined = joined.map { RelatedCell($0, layout, context) }
     }
 
@@ -66,7 +66,7 @@ private struct RelatedCell {
     init(_ joined: JoinedColumn, _ layout: EntityLayout, _ context: ManagedObjectContext) {
         storage = joined.kind.storage
         (self.layout, column) = RelatedCell.attribute(joined, layout, context.stack.layout)
-        object = RowObject(self.layout, context, holdsAnyValue: true)
+        object = RowObject.make(self.layout, context, holdsAnyValue: true)
     }
 
     /// The entity and the column at the end. A number that is calculated from many objects has no attribute; it is put into the
@@ -111,11 +111,10 @@ private final class RowObject: ManagedObject {
     /// The column of the first value that could not be read.
     var damage: Int?
 
-    convenience init(_ layout: EntityLayout, _ context: ManagedObjectContext, holdsAnyValue: Bool) {
-        self.init(
-            ManagedObjectSeed(
-                home: ObjectHome(layout, in: context, .not, holdsAnyValue: holdsAnyValue), key: 0,
-                row: RowSnapshot(columnCount: max(1, layout.columns.count)), state: .gone, asOf: 0))
+    static func make(_ layout: EntityLayout, _ context: ManagedObjectContext, holdsAnyValue: Bool) -> RowObject {
+        make(
+            ObjectHome(layout, in: context, .not, holdsAnyValue: holdsAnyValue), key: 0,
+            row: RowSnapshot(columnCount: max(1, layout.columns.count)), .gone, asOf: 0)
     }
 
     override func noteDamage(_ column: Int) { damage = damage ?? column }

@@ -11,7 +11,7 @@ extension AnyDataSource {
     /// ```
     ///
     /// - Parameter object: An object of ``main``. The copy has its values.
-    /// - Throws: `objectGone` if it has been deleted.
+    /// - Throws: `objectGone` if it has been deleted; what the store throws if a large value of the object has to be read.
     public func draft<Object: ManagedObject>(of object: Object) throws -> Draft<Object> {
         precondition(
             object.context === main,
@@ -22,7 +22,7 @@ extension AnyDataSource {
                 .objectGone, "\(object.objectID) has been deleted, so it cannot be edited. Insert a new object.",
                 entityName: object.layout.name)
         }
-        return try Draft(mainTier) { context in try context.typed(context.copy(of: object)) }
+        return try Draft(mainTier) { context in try context.typed(try context.copy(of: object)) }
     }
 
     /// A draft with a new object, which has the default values of the model.

@@ -30,7 +30,7 @@ extension AnyDataSource {
         _ delegate: any DataSourceDelegate, dataKey: String, _ request: FetchRequest<Object>,
         sectionBy: PartialKeyPath<Object>? = nil
     ) throws {
-        let (key, query) = try mainTier.listQuery(ListRequest(request, sectionBy))
+        let (key, query) = try mainTier.listQuery(ListRequest(request, sectionBy), leavesValuesApart: true)
         mainTier.prepareToFetch()
         let engine = try mainTier.lists.engine(key, query)
         boundLists.bind(engine, ListPage(request, mainTier), dataKey, delegate)
@@ -57,7 +57,7 @@ extension AnyDataSource {
         _ delegate: any DataSourceDelegate, dataKey: String, _ request: FetchRequest<Object>,
         sectionBy: PartialKeyPath<Object>? = nil
     ) async throws {
-        let (key, query) = try mainTier.listQuery(ListRequest(request, sectionBy))
+        let (key, query) = try mainTier.listQuery(ListRequest(request, sectionBy), leavesValuesApart: true)
         mainTier.prepareToFetch()
         let registration = boundLists.beginFilling(dataKey)
         defer { boundLists.endFilling(dataKey, registration) }

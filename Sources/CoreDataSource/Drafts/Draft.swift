@@ -156,7 +156,8 @@ public final class Draft<Object: ManagedObject> {
         let difference = try context.difference()
         if difference.isEmpty { return [] }
         context.stack.root.noticeOutsideWrites()
-        return try DraftComparison(difference, in: ReadContext(context.stack, context.stack.root.rows)).conflicts
+        let newest = ReadContext(context.stack, context.stack.root.rows, leavesValuesApart: false)
+        return try DraftComparison(difference, in: newest).conflicts
     }
 
     /// Saves all edits of the draft as one save. The draft continues from the stored values: nothing is left to save or to

@@ -6,9 +6,11 @@ internal import RowStore
 extension MainTier {
     /// A query for a list, and its key.
     ///
+    /// - Parameter leavesValuesApart: Whether large values may stay in the store, because the list shows only objects of main. Rows
+    ///   that are passed on have all their values.
     /// - Throws: `unknownEntity`, `unknownAttribute`, `invalidPredicate`, `unsupportedQuery`.
     func listQuery<Object: ManagedObject>(
-        _ list: ListRequest<Object>
+        _ list: ListRequest<Object>, leavesValuesApart: Bool = false
     ) throws(DataSourceError) -> (key: ListKey, query: ListQuery) {
         let request = try list.checked
         try context.prefetch(request, [])
@@ -25,9 +27,14 @@ extension MainTier {
         let query = ListQuery(
             layout, family: plan.family, predicate: plan.query.predicate, joined: plan.query.joined, order: order,
             limit: request.limit.map { min($0, ListRequest<Object>.mostRows) },
-            start: start, test: test)
+            start: start, test: test, columnsApart: leavesValuesApart ? columnsApart(plan.family) : [:])
         let tested = test == nil ? nil : request.predicate?.tree
         return (ListKey(query, section: list.section?.keyPath, test: tested), query)
+    }
+
+    private func columnsApart(_ family: [Int]) -> [Int: [Int]] {
+        let columns = family.map { ($0, stack.layout.entities[$0].columnsApart) }.filter { !$1.isEmpty }
+        return Dictionary(uniqueKeysWithValues: columns)
     }
 
     private func test(_ predicate: ObjectPredicate) -> ListMatcher {
@@ -145,10 +152,8 @@ struct DetachedObjects: Sendable {
     let types: [ManagedObject.Type]
 
     func object(_ row: ListedRow, _ state: ObjectState = .saved) -> ManagedObject {
-        types[row.entity].init(
-            ManagedObjectSeed(
-                home: ObjectHome(layout.entities[row.entity], in: nil, .not), key: row.key, row: row.row, state: state,
-                asOf: 0))
+        types[row.entity].make(
+            ObjectHome(layout.entities[row.entity], in: nil, .not), key: row.key, row: row.row, state, asOf: 0)
     }
 }
 

@@ -117,7 +117,9 @@ package final class MainTier: WokenTier {
         for binding in context.bindings {
             binding.objects.removeUnreferenced()
             let keys = binding.objects.objects.map(\.key)
-            try stack.root.rows.forEachRow(entity: binding.layout.index, keys: keys) { key, row, asOf in
+            try stack.root.rows.forEachRow(
+                entity: binding.layout.index, keys: keys, leavingValuesApart: true
+            ) { key, row, asOf in
                 guard let object = binding.objects[key] else { return }
                 if let row {
                     object.row = row

@@ -44,7 +44,7 @@ private let blank = URL(string: "about:blank") ?? URL(fileURLWithPath: "/")
 extension Data: AttributeStorable {
     public static func read(from object: ManagedObject, at column: Int) -> Data {
         object.check(column, .blob, Data.self)
-        return object.row.withBytes(column) { Data($0) }
+        return object.hasBytes(column) ? object.row.withBytes(column) { Data($0) } : Data()
     }
 
     public static func write(_ value: Data, to object: ManagedObject, at column: Int) {
@@ -56,6 +56,7 @@ extension Data: AttributeStorable {
 extension UUID: AttributeStorable {
     public static func read(from object: ManagedObject, at column: Int) -> UUID {
         object.check(column, .blob, UUID.self)
+        guard object.hasBytes(column) else { return UUID(uuid: zero) }
         return object.row.withBytes(column) { bytes in
             bytes.count == 16
                 ? UUID(uuid: bytes.loadUnaligned(as: uuid_t.self)) : object.damaged(column, UUID(uuid: zero))

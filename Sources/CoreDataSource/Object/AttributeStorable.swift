@@ -74,7 +74,8 @@ extension ManagedObject {
     /// Whether a column holds nil. For generated code.
     public final func isNil(at column: Int) -> Bool {
         checkExists(column)
-        return row.isNull(column)
+        if row.isNull(column) { return true }
+        return column < home.storages.count && home.storages[column] == .blob && !hasBytes(column)
     }
 
     /// Sets a column to nil. For generated code.

@@ -4,9 +4,12 @@ internal import RowStore
 ///
 /// It holds no references to the objects, so it keeps none alive.
 final class FetchGroup {
-    private(set) var keys: [Int64] = []
+    // Only this library's code runs while they are used, on the queue of the context, so accesses cannot overlap.
+    @exclusivity(unchecked) private(set) var keys: [Int64] = []
     /// The entity of each object; a single one if they all have the same.
     private let entities: [Int32]
+    /// Where the objects lead to, until it is read.
+    @exclusivity(unchecked) private var links: [LinkKeys] = []
 
     /// The most objects for which a relationship is read at once.
     static let window = 1000
@@ -15,6 +18,7 @@ final class FetchGroup {
 
     private init(_ entities: [Int32] = []) { self.entities = entities }
 
+    @inline(__always)
     private func add(_ object: ManagedObject) {
         object.groupPlace = Int32(truncatingIfNeeded: keys.count)
         object.group = self
@@ -26,33 +30,41 @@ final class FetchGroup {
         private let entity: Int32?
         private var first: ManagedObject?
         private var group: FetchGroup?
+        /// The group again, so that it is not counted as referenced for each object.
+        private var unmanagedGroup: Unmanaged<FetchGroup>?
+        private var links: [LinkKeys]
 
-        init(_ layout: EntityLayout) { entity = layout.relationships.isEmpty ? nil : Int32(layout.index) }
+        /// - Parameter linkColumns: The columns whose keys are collected, for ``FetchGroup/takeLinkKeys(_:)``.
+        init(_ layout: EntityLayout, linkColumns: [Int]) {
+            entity = layout.relationships.isEmpty ? nil : Int32(layout.index)
+            links = linkColumns.map(LinkKeys.init)
+        }
 
+        /// - Parameter row: The one that the object was made from.
         @inline(__always)
-        mutating func add(_ object: ManagedObject) {
-            if let group { return group.add(object) }
+        mutating func add(_ object: ManagedObject, _ row: borrowing RowSnapshot) {
+            for index in links.indices { links[index].add(row) }
+            if let unmanagedGroup { return unmanagedGroup._withUnsafeGuaranteedRef { $0.add(object) } }
             if let entity { begin(object, entity) }
         }
+
+        /// The objects are complete.
+        func finish() { group?.links = links }
 
         /// A single object is no group.
         private mutating func begin(_ object: ManagedObject, _ entity: Int32) {
             guard let first else { return first = object }
-            group = FetchGroup([entity])
-            group?.add(first)
-            group?.add(object)
+            let group = FetchGroup([entity])
+            group.add(first)
+            group.add(object)
+            (self.group, unmanagedGroup) = (group, .passUnretained(group))
         }
     }
 
     /// Makes the objects a group, if that is useful.
     static func gather(_ objects: [ManagedObject]) {
-        guard let first = objects.first, let last = objects.last, objects.count > 1 else { return }
-        // They may be one since they were read.
-        if let group = first.group, group === last.group, first.groupPlace == 0, group.keys.count == objects.count,
-            Int(last.groupPlace) == objects.count - 1
-        {
-            return
-        }
+        guard let first = objects.first, objects.count > 1 else { return }
+        if of(objects) != nil { return }
         // One comparison for each object of the same context and entity.
         let home = first.home
         let isMixed = objects.contains { $0.home !== home && $0.layout !== home.layout }
@@ -62,6 +74,22 @@ final class FetchGroup {
         for object in objects { group.add(object) }
     }
 
+    /// The group that consists of exactly those objects, in that order, as after a fetch; nil if there is none.
+    static func of(_ objects: [ManagedObject]) -> FetchGroup? {
+        guard let first = objects.first, let last = objects.last, let group = first.group, group === last.group,
+            first.groupPlace == 0, group.keys.count == objects.count, Int(last.groupPlace) == objects.count - 1
+        else { return nil }
+        return group
+    }
+
+    /// Whether all objects have the same entity.
+    var isUniform: Bool { entities.count == 1 }
+
+    /// The keys that a column of the objects has, if they were collected when the objects were read.
+    func takeLinkKeys(_ column: Int) -> Set<Int64>? {
+        links.firstIndex { $0.column == column }.map { links.remove(at: $0).keys }
+    }
+
     func entity(at place: Int) -> Int { Int(entities.count == 1 ? entities[0] : entities[place]) }
 
     /// The positions near one, those after it first.
@@ -69,5 +97,30 @@ final class FetchGroup {
         let end = min(place + window, keys.count)
         let start = max(0, min(place, end - window))
         return [place..<end, start..<place].joined()
+    }
+}
+
+/// The different keys in one column of many rows.
+struct LinkKeys {
+    let column: Int
+    private(set) var keys: Set<Int64> = []
+    /// Keys that came before, because many objects lead to the same few, which need not be hashed each time.
+    private var recent: ContiguousArray<Int64>
+
+    init(column: Int) {
+        self.column = column
+        // No key is at the place of what is there first.
+        recent = ContiguousArray(repeating: 1, count: 1024)
+        recent[1] = 0
+    }
+
+    @inline(__always)
+    mutating func add(_ row: borrowing RowSnapshot) {
+        if row.isNull(column) { return }
+        let key = row.integer(column)
+        let place = Int(truncatingIfNeeded: key & 1023)
+        guard recent[place] != key else { return }
+        recent[place] = key
+        keys.insert(key)
     }
 }

@@ -11,6 +11,7 @@ extension EntityLayout {
 
     private func value(_ column: Int, _ row: RowSnapshot) -> String {
         let kind = columns[column].attribute.flatMap { ValueKind($0.type) }
+        if columns[column].mayLieApart { return "(\(row.blobByteCount(column)) bytes)" }
         switch row.value(column, columns[column].storage) {
         case .null: return "nil"
         case .integer(let number): return kind == .boolean ? "\(number != 0)" : "\(number)"

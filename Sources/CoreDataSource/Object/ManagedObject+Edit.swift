@@ -92,9 +92,10 @@ extension ManagedObject {
         }
     }
 
-    /// Replaces the row by a newer one from elsewhere.
+    /// Replaces the row by a newer one from elsewhere, or by a whole one.
     final func refresh(_ newer: RowSnapshot, asOf number: Int64) {
-        guard number > asOf else { return }
+        guard number > asOf || number == asOf && hasValuesApart && !layout.hasValuesApart(newer) else { return }
+        if holdsValuesApart(of: newer) { return }
         row = newer
         asOf = number
     }

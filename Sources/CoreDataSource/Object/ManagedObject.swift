@@ -44,9 +44,9 @@ open class ManagedObject: CustomStringConvertible {
 
     /// Only contexts make objects; an app calls their methods.
     public required init(_ seed: borrowing ManagedObjectSeed) {
-        home = seed.home
+        home = seed.home.takeUnretainedValue()
         key = seed.key
-        row = seed.row
+        row = seed.row.pointee
         state = seed.state
         asOf = seed.asOf
     }
@@ -119,11 +119,28 @@ enum ObjectState: UInt8 {
 
 /// What a context makes a ``ManagedObject`` from. Only contexts can make one, and nobody can keep it.
 public struct ManagedObjectSeed: ~Copyable {
-    let home: ObjectHome
+    // Whoever makes the object holds both. They are not held here too, because their references would be counted twice more for each
+    // object.
+    let home: Unmanaged<ObjectHome>
     let key: Int64
-    let row: RowSnapshot
+    let row: UnsafePointer<RowSnapshot>
     let state: ObjectState
     let asOf: Int64
+}
+
+extension ManagedObject {
+    /// Makes an object of this class.
+    @inline(__always)
+    static func make(
+        _ home: ObjectHome, key: Int64, row: RowSnapshot, _ state: ObjectState, asOf: Int64
+    ) -> Self {
+        withExtendedLifetime(home) {
+            withUnsafePointer(to: row) {
+                self.init(
+                    ManagedObjectSeed(home: .passUnretained(home), key: key, row: $0, state: state, asOf: asOf))
+            }
+        }
+    }
 }
 
 /// Two objects are equal if they are the same object of the same context. Compare the ids of objects of different contexts.

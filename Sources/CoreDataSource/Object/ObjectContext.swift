@@ -1,6 +1,6 @@
 internal import RowStore
 
-/// What an object needs of its context when it is edited.
+/// What an object needs of its context when it is edited, or when values are read that it lacks.
 ///
 /// **Isolation**: that of the context.
 protocol ObjectContext: AnyObject {
@@ -8,6 +8,9 @@ protocol ObjectContext: AnyObject {
     func willEdit(_ object: ManagedObject)
     /// A value of an object of a draft is about to change. The draft keeps the old one, to undo the change.
     func willChange(_ object: ManagedObject)
+    /// Gives an object its values that lie apart, because that of a column is needed. A failure is reported, and leaves them where
+    /// they are.
+    func bringValues(of object: ManagedObject, _ column: Int)
     /// Traps outside of a batch.
     func checkInBatch()
     /// An object has a new value in a column of a unique key.

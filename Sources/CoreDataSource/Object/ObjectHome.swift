@@ -23,8 +23,12 @@ final class ObjectHome {
     private struct Destination {
         /// The column with the key.
         let column: Int
-        let objects: ObjectTable
+        /// One of ``tables``, not counted as referenced each time that an object is looked for.
+        let objects: Unmanaged<ObjectTable>
     }
+
+    /// The tables of ``destinations``.
+    private var tables: [ObjectTable] = []
 
     init(
         _ layout: EntityLayout, in context: (any ObjectContext)?, _ editing: ObjectEditing, holdsAnyValue: Bool = false
@@ -42,7 +46,8 @@ final class ObjectHome {
     ///   table when it goes.
     func setDestination(_ objects: ObjectTable, column: Int, at index: Int) {
         while destinations.count <= index { destinations.append(nil) }
-        destinations[index] = Destination(column: column, objects: objects)
+        if !tables.contains(where: { $0 === objects }) { tables.append(objects) }
+        destinations[index] = Destination(column: column, objects: .passUnretained(objects))
     }
 
     /// The object that a to-one relationship leads to, if it is registered; nil if the context has to find out.
@@ -50,7 +55,8 @@ final class ObjectHome {
     func registeredDestination(of object: ManagedObject, at index: Int) -> ManagedObject? {
         guard destinations.indices.contains(index), let destination = destinations[index],
             !object.row.isNull(destination.column),
-            let found = destination.objects[object.row.integer(destination.column)], !found.isDeleted
+            let found = destination.objects._withUnsafeGuaranteedRef({ $0[object.row.integer(destination.column)] }),
+            !found.isDeleted
         else { return nil }
         return found
     }

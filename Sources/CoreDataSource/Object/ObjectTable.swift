@@ -1,3 +1,5 @@
+internal import Foundation
+
 /// The registered objects of one entity, by key: open addressing with linear probing.
 ///
 /// It is a bounded cache. What it contains is correct; what it lacks may be in the store.
@@ -24,14 +26,18 @@ final class ObjectTable {
     deinit { ObjectTable.free(slots) }
 
     private static func makeSlots(_ capacity: Int) -> UnsafeMutableBufferPointer<Slot> {
-        let slots = UnsafeMutableBufferPointer<Slot>.allocate(capacity: capacity)
-        slots.initialize(repeating: Slot())
-        return slots
+        // A free slot is all zeros, which memory from the system is without being written.
+        guard capacity > 0 else { return UnsafeMutableBufferPointer(start: nil, count: 0) }
+        guard let memory = calloc(capacity, MemoryLayout<Slot>.stride) else {
+            // As every allocation of Swift does.
+            preconditionFailure("There is no memory left for \(capacity) registered objects.")
+        }
+        return UnsafeMutableBufferPointer(start: memory.bindMemory(to: Slot.self, capacity: capacity), count: capacity)
     }
 
     private static func free(_ slots: UnsafeMutableBufferPointer<Slot>) {
         slots.deinitialize()
-        slots.deallocate()
+        Foundation.free(slots.baseAddress)
     }
 
     /// The objects that are registered now.

@@ -199,9 +199,7 @@ extension PrivateContext {
 extension EntityBinding {
     /// An object that is made from a row and belongs to no context.
     fileprivate func lone(_ stored: StoredRow) -> ManagedObject {
-        type.init(
-            ManagedObjectSeed(
-                home: ObjectHome(layout, in: nil, .inBatch), key: stored.key, row: stored.row, state: .saved, asOf: 0))
+        type.make(ObjectHome(layout, in: nil, .inBatch), key: stored.key, row: stored.row, .saved, asOf: 0)
     }
 }
 

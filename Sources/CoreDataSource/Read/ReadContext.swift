@@ -8,6 +8,12 @@
 ///
 /// **Isolation**: the call that gets it.
 public final class ReadContext: ManagedObjectContext {
+    /// - Parameter leavesValuesApart: False if all values are needed.
+    init(_ stack: PersistentStack, _ source: RowSource, leavesValuesApart: Bool = true) {
+        super.init(stack, source)
+        self.leavesValuesApart = leavesValuesApart
+    }
+
     deinit {
         // The homes of objects refer to tables of objects, so nothing else would free them.
         for binding in bindings { binding.objects.removeAll() }

@@ -54,7 +54,9 @@ public struct RelatedObjects<Object: ManagedObject> {
         let layout = context.stack.layout.entities[owner.layout.relationships[index].destination]
         let resolver = PredicateResolver(layout, in: context.stack.layout, withGoneObjects: context.withGoneObjects)
         let sort = try order.map { try $0.resolved(resolver) }
-        let rows = try context.filled(objects.map { StoredRow(key: $0.key, row: $0.row) }, resolver.joins.columns)
+        let columns = sort.map(\.column)
+        let stored = objects.map { StoredRow(key: $0.key, row: $0.row(with: columns)) }
+        let rows = try context.filled(stored, resolver.joins.columns)
         return rows.indices.sorted { rows[$0].precedes(rows[$1], by: sort, layout) }.map { objects[$0] }
     }
 

@@ -136,10 +136,11 @@ extension RowSource {
 
     /// The rows with those keys, in any order: one query, which costs the same no matter how many saves are pending.
     func rows(
-        entity: Int, keys: [Int64], _ budget: QueryBudget
+        entity: Int, keys: [Int64], leavingValuesApart: Bool = false, _ budget: QueryBudget
     ) throws(DataSourceError) -> (rows: [StoredRow], asOf: Int64) {
-        let query = RowQuery(
+        var query = RowQuery(
             entity: entity, predicate: .isMember(.key, ValueList(keys.map { .integer($0) }, .natural)), budget: budget)
+        query.leavesValuesApart = leavingValuesApart
         let (rows, pending, asOf) = try read(.statement) { reader throws(DataSourceError) in
             try reader.rows(query)
         } pending: { rows, start in
@@ -157,11 +158,13 @@ extension RowSource {
     ///
     /// - Parameter body: Called with each key, its row or nil, and the newest save that was taken into account.
     func forEachRow(
-        entity: Int, keys: [Int64], _ body: (_ key: Int64, RowSnapshot?, _ asOf: Int64) -> Void
+        entity: Int, keys: [Int64], leavingValuesApart: Bool = false,
+        _ body: (_ key: Int64, RowSnapshot?, _ asOf: Int64) -> Void
     ) throws(DataSourceError) {
         for start in stride(from: 0, to: keys.count, by: 1000) {
             let part = Array(keys[start..<min(start + 1000, keys.count)])
-            let (rows, asOf) = try rows(entity: entity, keys: part, QueryBudget(isCancellable: false))
+            let (rows, asOf) = try rows(
+                entity: entity, keys: part, leavingValuesApart: leavingValuesApart, QueryBudget(isCancellable: false))
             let found = Dictionary(rows.map { ($0.key, $0.row) }) { first, _ in first }
             for key in part { body(key, found[key], asOf) }
         }

@@ -57,6 +57,7 @@ struct GraphExport {
             var made: [(order: JSONValue, record: [JSONName: JSONValue])] = []
             for (index, object) in objects.enumerated() {
                 try checkCancellation(index)
+                try context.readValuesApart(of: object)
                 let record = try record(object, fields)
                 made.append((try key(of: object) ?? .string(JSONValue.object(record).text), record))
             }

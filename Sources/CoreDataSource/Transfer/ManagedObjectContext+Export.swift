@@ -72,9 +72,14 @@ extension ManagedObjectContext {
 
     /// Exports on main from a snapshot, so that a save that comes in meanwhile is not seen in part.
     private func inOneState(_ body: (ManagedObjectContext) throws -> ObjectGraph) throws -> ObjectGraph {
-        guard self is MainContext else { return try checked(body) }
+        guard self is MainContext else {
+            let leftValuesApart = leavesValuesApart
+            leavesValuesApart = false
+            defer { leavesValuesApart = leftValuesApart }
+            return try checked(body)
+        }
         return try stack.root.withSnapshot { snapshot throws(DataSourceError) in
-            Result { try ReadContext(stack, .snapshot(snapshot)).checked(body) }
+            Result { try ReadContext(stack, .snapshot(snapshot), leavesValuesApart: false).checked(body) }
         }.get()
     }
 

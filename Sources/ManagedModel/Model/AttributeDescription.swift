@@ -22,7 +22,8 @@ public struct AttributeDescription: Sendable, Hashable {
     public var valueTransformerName: String?
     /// The declared type of a transformable: `[String]`, `Color`.
     public var customClassName: String?
-    /// Whether the model allows large values in separate files. Stores keep all values in their rows.
+    /// Whether large values of the attribute lie apart: when objects are fetched for reading, values of more than 16 KB stay in the
+    /// store until they are needed. Stores keep all values in their rows. The flag is not part of the model's hash.
     public var allowsExternalBinaryDataStorage: Bool
     /// The name of the composite, when ``type`` is ``AttributeType/composite``.
     public var compositeName: String?

@@ -20,6 +20,8 @@ public final class EntityLayout: Sendable {
     package let storages: ContiguousArray<ColumnStorage>
     /// Indexes of the columns that the store keeps: all but transient ones.
     package let storedColumns: [Int]
+    /// Indexes of the columns whose large values may stay in the store when a row is read.
+    package let columnsApart: [Int]
     /// Groups of columns that must be unique together among the rows of the entity, inherited ones first. Rows with a null in
     /// one of these columns never collide.
     public let constraints: [[Int]]
@@ -62,6 +64,7 @@ public final class EntityLayout: Sendable {
         orders = ContiguousArray(columns.lazy.map { ColumnOrder($0) })
         storages = ContiguousArray(columns.lazy.map(\.storage))
         self.storedColumns = columns.indices.filter { columns[$0].isStored }
+        columnsApart = columns.indices.filter { columns[$0].mayLieApart }
         self.constraints = constraints
         self.constraintOwners = constraintOwners
         self.concreteFamily = concreteFamily

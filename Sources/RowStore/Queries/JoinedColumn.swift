@@ -1,3 +1,5 @@
+internal import ManagedModel
+
 /// A column that a query adds to its rows: a value from the rows at the end of a relationship.
 ///
 /// A query can use it like any other column: to compare, to sort and to return values.
@@ -74,6 +76,8 @@ package struct RelatedRows: Sendable, Hashable {
     package let destination: Int
     /// The entities that the rows can have.
     package let family: [Int]
+    /// Whether the relationship leads to one row at most.
+    package private(set) var isToOne = false
     /// Which of them match.
     package var predicate: RowPredicate
     /// Their joined columns.
@@ -100,6 +104,7 @@ package struct RelatedRows: Sendable, Hashable {
         case .none: return nil
         }
         self.init(link, destination: relationship.destination, family: relationship.destinationFamily)
+        isToOne = !relationship.description.isToMany
     }
 
     /// Whether the related rows depend on more of the source than its links.

@@ -15,13 +15,14 @@ extension RowQuery {
         return query
     }
 
-    /// The same query for all rows that match, in any order and without joined columns.
+    /// The same query for all whole rows that match, in any order and without joined columns.
     package var flat: RowQuery {
         var query = self
         query.joined = []
         query.returnsJoined = false
         query.sort = []
         query.isOrdered = false
+        query.leavesValuesApart = false
         query.columns = nil
         return query.unlimited
     }

@@ -17,6 +17,9 @@ public struct RowQuery: Sendable, Hashable {
     package var offset: Int
     /// The requested columns; nil for all. In rows from a store all others are null, except those sorted by.
     package var columns: [Int]?
+    /// Whether large values of attributes with the model's flag may lie apart, so that the rows have only their sizes. A store may
+    /// return whole rows all the same.
+    package var leavesValuesApart = false
     /// The joined columns of the rows. Predicate, order and columns can use these, too.
     package var joined: [JoinedColumn] = []
     /// Whether the rows have all joined columns; otherwise only those that are requested or sorted by.

@@ -23,8 +23,8 @@ final class RowBuffer: ManagedBuffer<RowBuffer.Header, UInt64> {
 /// A row that is held keeps what shares its page, 2 KB at most. An edit gives it memory of its own.
 package struct RowPages: ~Copyable {
     private var page: RowBuffer?
-    /// The page again: a row then counts as one more reference to it, and nothing else does.
-    private var unmanagedPage: Unmanaged<RowBuffer>?
+    /// The page and its words again: a row then counts as one more reference to it, and nothing else does.
+    private var unmanagedPage: (buffer: Unmanaged<RowBuffer>, words: UnsafeMutablePointer<UInt64>)?
     private var capacity = 0
     private var used = 0
     /// The words of the next page. The first row has its memory to itself, since most look-ups find only one.
@@ -47,7 +47,8 @@ package struct RowPages: ~Copyable {
     package mutating func row(_ count: Int, _ body: (UnsafeMutablePointer<UInt64>) -> Void) -> RowSnapshot {
         if used + count <= capacity, let unmanagedPage {
             defer { used += count }
-            return RowSnapshot(unmanagedPage.takeUnretainedValue(), used, count, body)
+            RowSnapshot.write(unmanagedPage.words + used, count, body)
+            return RowSnapshot(unmanagedPage.buffer.takeUnretainedValue(), start: used)
         }
         return rowElsewhere(count, body)
     }
@@ -60,7 +61,7 @@ package struct RowPages: ~Copyable {
         if !isShared || count * 2 > wanted { return RowSnapshot(RowBuffer.make(count), 0, count, body) }
         let page = RowBuffer.make(wanted, isPage: true)
         self.page = page
-        unmanagedPage = Unmanaged.passUnretained(page)
+        unmanagedPage = (.passUnretained(page), page.withUnsafeMutablePointerToElements { $0 })
         (capacity, used) = (wanted, count)
         return RowSnapshot(page, 0, count, body)
     }

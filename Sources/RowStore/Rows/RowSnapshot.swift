@@ -44,13 +44,24 @@ public struct RowSnapshot: @unchecked Sendable {
     /// - Parameter body: Writes all words.
     @inline(__always)
     init(_ buffer: RowBuffer, _ start: Int, _ count: Int, _ body: (UnsafeMutablePointer<UInt64>) -> Void) {
+        buffer.withUnsafeMutablePointerToElements { RowSnapshot.write($0 + start, count, body) }
+        self.init(buffer, start: start)
+    }
+
+    /// A row whose words were written.
+    @inline(__always)
+    init(_ buffer: RowBuffer, start: Int) {
         self.buffer = buffer
         self.start = UInt32(truncatingIfNeeded: start)
-        buffer.withUnsafeMutablePointerToElements { elements in
-            let words = elements + start
-            body(words)
-            words[0] = words[0] & 0xFFFF_FFFF | UInt64(count) << 32
-        }
+    }
+
+    /// - Parameter body: Writes all words.
+    @inline(__always)
+    static func write(
+        _ words: UnsafeMutablePointer<UInt64>, _ count: Int, _ body: (UnsafeMutablePointer<UInt64>) -> Void
+    ) {
+        body(words)
+        words[0] = words[0] & 0xFFFF_FFFF | UInt64(count) << 32
     }
 
     /// The words before the first byte of a string.
@@ -126,8 +137,10 @@ extension RowSnapshot {
         let start = Int(slot >> 32) * 8
         let count = Int(slot & 0xFFFF_FFFF)
         return try withWords { words in
-            // A number that is read as a string would lead anywhere.
-            precondition(start + count <= words.count * 8, "A value was read as another type than it is stored as.")
+            // A number that is read as a string would lead anywhere, and a value that lies apart is not here.
+            precondition(
+                start + count <= words.count * 8,
+                "A value was read that lies apart from its row, or as another type than it is stored as.")
             return try body(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(words)[start..<start + count]))
         }
     }
@@ -214,7 +227,7 @@ extension RowSnapshot {
             bytes.count <= RowSnapshot.longestValue,
             "A value of \(bytes.count) bytes was set, but one attribute can hold at most \(RowSnapshot.longestValue).")
         let needed = (bytes.count + 7) / 8
-        let old = isNull(column) ? 0 : word(column)
+        let old = isNull(column) || liesApart(column) ? 0 : word(column)
         var start = Int(old >> 32)
         if (Int(old & 0xFFFF_FFFF) + 7) / 8 < needed {
             start = wordCount

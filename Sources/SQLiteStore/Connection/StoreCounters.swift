@@ -8,6 +8,7 @@ package final class StoreCounters: Sendable {
     private let frames = Atomic(0)
     private let uncopied = Atomic(0)
     private let checkpoints = Atomic(0)
+    private let continued = Atomic(0)
     private let freeKey: Atomic<Int64>
 
     init(firstFreeKey: Int64) {
@@ -28,6 +29,11 @@ package final class StoreCounters: Sendable {
     package var checkpointCount: Int { checkpoints.load(ordering: .relaxed) }
 
     func countCheckpoint() { checkpoints.wrappingAdd(1, ordering: .relaxed) }
+
+    /// How many long reads were continued by another thread.
+    package var readsContinued: Int { continued.load(ordering: .relaxed) }
+
+    func countContinuedRead() { continued.wrappingAdd(1, ordering: .relaxed) }
 
     var firstFreeKey: Int64 {
         get { freeKey.load(ordering: .acquiring) }

@@ -52,7 +52,9 @@ final class Bell: Sendable {
 
     // MARK: Ringing
 
+    /// Rings if anybody else has the store open, or is opening it.
     func ring(_ number: Int64) {
+        guard isLocked(0, 0) else { return }
         var number = number
         _ = pwrite(descriptor, &number, 8, 0)
     }

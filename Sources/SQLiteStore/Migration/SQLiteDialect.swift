@@ -27,7 +27,7 @@ extension StoreSchema {
 
 extension StoredTable {
     init(_ table: EntityTable) {
-        self.init(table.layout, name: table.name.quoted, terms: table.terms, createSQL: table.createSQL)
+        self.init(table.layout, name: table.name.quoted, terms: table.terms, createSQL: table.shape.sql)
     }
 }
 

@@ -57,7 +57,7 @@ struct EntityReset {
     }
 
     private func isKept(_ table: EntityTable) -> Bool {
-        isSame(table) && hasTable(table.createSQL)
+        isSame(table) && probe.shapes.contains(table.shape)
     }
 
     private func isSame(_ table: EntityTable) -> Bool {
@@ -68,7 +68,7 @@ struct EntityReset {
     }
 
     private func isKept(_ join: JoinTable) -> Bool {
-        hasTable(join.createSQL) && !(areNumbersChanged && join.holdsEntities)
+        probe.hasTable(join.createSQL) && !(areNumbersChanged && join.holdsEntities)
     }
 
     // MARK: Shapes
@@ -82,7 +82,7 @@ struct EntityReset {
     /// Whether an entity is unchanged, but a change of another one moves the links between the two.
     private func isReshaped(_ table: EntityTable) throws(DataSourceError) -> Bool {
         let model = schema.layout.model
-        guard isSame(table), !hasTable(table.createSQL), let entity = model.entity(named: table.layout.name),
+        guard isSame(table), !probe.shapes.contains(table.shape), let entity = model.entity(named: table.layout.name),
             model.lineage(of: entity).allSatisfy({ !dropped.contains($0.name) }),
             probe.contents.contains(where: { $0.type == "table" && $0.name == table.name })
         else { return false }
@@ -104,10 +104,6 @@ struct EntityReset {
         try connection.run(table.createSQL)
         try connection.run("INSERT INTO \(table.name.quoted) (\(list)) SELECT \(list) FROM \(aside)")
         try connection.run("DROP TABLE \(aside)")
-    }
-
-    private func hasTable(_ sql: String) -> Bool {
-        probe.contents.contains { $0.type == "table" && $0.sql == sql }
     }
 
     // MARK: Links

@@ -6,6 +6,8 @@ struct StoreProbe {
     let connection: Connection
     /// Type, name and SQL of everything in the file, except SQLite's own tables.
     let contents: [(type: String, name: String, sql: String)]
+    /// The shapes of all tables.
+    let shapes: Set<TableShape>
 
     init(_ connection: Connection) throws(DataSourceError) {
         self.connection = connection
@@ -16,6 +18,7 @@ struct StoreProbe {
             if case .text(let sql) = row[2] { return (type, name, sql) }
             return (type, name, "")
         }
+        shapes = Set(contents.lazy.filter { $0.type == "table" }.map { TableShape(name: $0.name, sql: $0.sql) })
     }
 
     func found() throws(DataSourceError) -> FoundStore {
@@ -70,13 +73,19 @@ struct StoreProbe {
 
     /// Checks that the tables are those that this library made for the model, and that there are no triggers on them.
     func check(_ schema: StoreSchema) throws(DataSourceError) {
-        let tables = Set(contents.lazy.filter { $0.type == "table" }.map(\.sql))
-        guard schema.createSQL.allSatisfy(tables.contains), !contents.contains(where: { $0.type == "trigger" }) else {
+        guard schema.tables.allSatisfy({ $0.map { shapes.contains($0.shape) } ?? true }),
+            schema.otherSQL.allSatisfy(hasTable), !contents.contains(where: { $0.type == "trigger" })
+        else {
             throw DataSourceError(
                 .storeCorrupt,
                 "The tables of \(connection.path) differ from those that this library made. Restore the store from a copy, or "
                     + "delete it and start over.")
         }
+    }
+
+    /// Whether there is a table that was made with that SQL.
+    func hasTable(_ sql: String) -> Bool {
+        contents.contains { $0.type == "table" && $0.sql == sql }
     }
 
     /// Whether the table has only the columns of links. An entity's columns never have these names.

@@ -50,8 +50,7 @@ struct QueryStatement {
             values = writer.values
             return
         }
-        select(wanted, table)
-        var names = columns.count == table.columns.count ? nil : columns.map { table.terms[$0.index] }
+        var names = select(wanted, query, table)
         if !query.joined.isEmpty, !isJoinedHere {
             guard let selected = selectJoined(query, &writer) else {
                 isJoinedHere = true
@@ -75,6 +74,11 @@ struct QueryStatement {
     /// The name of the table, if other queries refer to it.
     private static func alias(_ writer: TermWriter) -> String {
         writer.queries > 0 ? " AS \(TermWriter.outermost)" : ""
+    }
+
+    /// Whether SQLite calls back to test rows.
+    var testsRows: Bool {
+        values.contains { if case .test = $0 { true } else { false } }
     }
 
     /// Why SQLite could not test a row, if that ended the statement.
@@ -104,13 +108,20 @@ struct QueryStatement {
         return ""
     }
 
-    private mutating func select(_ wanted: [Int]?, _ table: EntityTable) {
-        guard let wanted else {
-            columns = table.columns
-            return
+    /// - Returns: The terms to select; nil for the names of all columns.
+    private mutating func select(_ wanted: [Int]?, _ query: RowQuery, _ table: EntityTable) -> [String]? {
+        columns = table.columns
+        if let wanted {
+            let all = Set(wanted + sort.map(\.column))
+            columns = table.columns.filter { all.contains($0.index) }
+            return columns.count == table.columns.count ? nil : columns.map { table.terms[$0.index] }
         }
-        let all = Set(wanted + sort.map(\.column))
-        columns = table.columns.filter { all.contains($0.index) }
+        // What is tested or sorted outside of SQLite needs whole rows.
+        guard query.leavesValuesApart, filter == nil, let terms = table.termsApart,
+            !sort.contains(where: { table.layout.columnsApart.contains($0.column) })
+        else { return nil }
+        columns = table.columnsApart
+        return terms
     }
 
     /// The joined columns that the rows must have; nil if SQL cannot express them.

@@ -5,10 +5,16 @@ internal import RowStore
 struct ByteRun {
     var start: UnsafeRawPointer?
     var count = 0
+    var isNull = false
+    /// Whether the bytes stayed in the store, so that only their number was read.
+    var liesApart = false
 }
 
 extension EntityTable {
     /// Packs the current row of a statement.
+    ///
+    /// Each column is asked for once, as a value that belongs to the statement. Only one thread at a time uses a connection, so that
+    /// is safe ([SQLite: Obtaining SQL Values](https://www.sqlite.org/c3ref/value_blob.html)).
     ///
     /// - Parameters:
     ///   - columns: The columns that the statement returns after the key. All others are null.
@@ -41,16 +47,18 @@ extension EntityTable {
                 let isNull: Bool
                 switch column.storage {
                 case .integer:
-                    let value = sqlite3_column_int64(statement, result)
-                    slots[column.index] = UInt64(bitPattern: value)
-                    isNull = value == 0 && readsNull(statement, result, column.index, SQLITE_INTEGER)
+                    let value = sqlite3_column_value(statement, result)
+                    let number = sqlite3_value_int64(value)
+                    slots[column.index] = UInt64(bitPattern: number)
+                    isNull = number == 0 && readsNull(value, column.index, SQLITE_INTEGER)
                 case .real:
-                    let value = sqlite3_column_double(statement, result)
-                    slots[column.index] = value.bitPattern
-                    isNull = value == 0 && readsNull(statement, result, column.index, SQLITE_FLOAT)
+                    let value = sqlite3_column_value(statement, result)
+                    let number = sqlite3_value_double(value)
+                    slots[column.index] = number.bitPattern
+                    isNull = number == 0 && readsNull(value, column.index, SQLITE_FLOAT)
                 case .text, .blob:
-                    isNull = run.pointee.count == 0 && sqlite3_column_type(statement, result) == SQLITE_NULL
-                    slots[column.index] = isNull ? 0 : UInt64(end) << 32 | UInt64(run.pointee.count)
+                    isNull = run.pointee.isNull
+                    slots[column.index] = isNull ? 0 : run.pointee.word(at: end)
                     end += copy(run.pointee, to: words + end)
                     run += 1
                 }
@@ -62,8 +70,8 @@ extension EntityTable {
 
     /// Whether a column whose number reads as zero is null. Strings and blobs also read as zero, and are damage.
     @inline(never)
-    private func readsNull(_ statement: OpaquePointer, _ result: Int32, _ column: Int, _ wanted: Int32) -> Bool {
-        let type = sqlite3_column_type(statement, result)
+    private func readsNull(_ value: OpaquePointer?, _ column: Int, _ wanted: Int32) -> Bool {
+        let type = sqlite3_value_type(value)
         if type != SQLITE_NULL && type != wanted { layout.noteDamage(column) }
         return type == SQLITE_NULL
     }
@@ -78,15 +86,30 @@ extension EntityTable {
         var result: Int32 = 1
         for column in columns {
             if column.isBytes {
-                // The address first, because asking for it may convert the value and so change its length.
-                run.pointee.start = sqlite3_column_blob(statement, result)
-                run.pointee.count = Int(sqlite3_column_bytes(statement, result))
-                total += (run.pointee.count + 7) >> 3
+                let value = sqlite3_column_value(statement, result)
+                if column.mayLieApart { run.pointee.liesApart = sqlite3_value_type(value) == SQLITE_INTEGER }
+                if run.pointee.liesApart {
+                    run.pointee = ByteRun(count: Int(sqlite3_value_int64(value)), liesApart: true)
+                } else {
+                    // The address first, because asking for it may convert the value and so change its length.
+                    run.pointee.start = sqlite3_value_blob(value)
+                    run.pointee.count = Int(sqlite3_value_bytes(value))
+                    run.pointee.isNull = run.pointee.count == 0 && sqlite3_value_type(value) == SQLITE_NULL
+                    total += (run.pointee.count + 7) >> 3
+                }
                 run += 1
             }
             result += 1
         }
         return total
+    }
+}
+
+extension ByteRun {
+    /// The word of a column with these bytes, which are at that position in the row.
+    @inline(__always)
+    fileprivate func word(at position: Int) -> UInt64 {
+        liesApart ? RowSnapshot.apartWord(byteCount: count) : UInt64(position) << 32 | UInt64(count)
     }
 }
 

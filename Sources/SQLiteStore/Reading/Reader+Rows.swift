@@ -10,26 +10,49 @@ extension Reader: StoreReader {
             return
         }
         let statement = try connection.statement(sql)
+        var filter = sql.filter
         try withFirstStep(statement, query.budget) { first throws(DataSourceError) in
-            let runs = UnsafeMutablePointer<ByteRun>.allocate(capacity: table.byteColumnCount)
-            runs.initialize(repeating: ByteRun(), count: table.byteColumnCount)
-            defer { runs.deallocate() }
-            var filter = sql.filter
-            var pages = RowPages(isShared: filter == nil)
-            var code = first
-            while code == SQLITE_ROW {
-                var stored = StoredRow(
-                    key: sqlite3_column_int64(statement.handle, 0),
-                    row: table.row(statement.handle, sql.columns, runs, &pages))
-                if !sql.joined.isEmpty { stored.joined = sql.joinedRow(statement, query.joined.count) }
-                var isWanted = true
-                if filter != nil { isWanted = try filter?.accepts(stored, table.layout) ?? true }
-                if isWanted { body(stored) }
-                if filter?.isDone == true { return }
-                code = sqlite3_step(statement.handle)
+            let rows = StatementRows(statement, sql, table, joinedCount: query.joined.count)
+            let code = try forEach(rows, first, mayReadAhead: !sql.testsRows) { stored throws(DataSourceError) in
+                if filter == nil {
+                    body(stored)
+                    return true
+                }
+                if try filter?.accepts(stored, table.layout) ?? true { body(stored) }
+                return filter?.isDone != true
             }
             guard code == SQLITE_DONE else { throw error(code, sql) }
         }
+    }
+
+    /// Passes on all rows of a statement, and lets another thread read them ahead if there are many.
+    ///
+    /// - Parameters:
+    ///   - first: What the first step has returned.
+    ///   - body: Returns whether it needs further rows.
+    /// - Returns: What the last step returned.
+    @inline(__always)
+    private func forEach(
+        _ rows: StatementRows, _ first: Int32, mayReadAhead: Bool,
+        _ body: (StoredRow) throws(DataSourceError) -> Bool
+    ) throws(DataSourceError) -> Int32 {
+        var (code, count) = (first, 0)
+        var ahead: ReadAhead?
+        defer { ahead?.withdraw() }
+        while code == SQLITE_ROW {
+            if try !body(rows.row()) { return SQLITE_DONE }
+            code = rows.step()
+            count += 1
+            guard count & 63 == 0, code == SQLITE_ROW, mayReadAhead, count >= ReadAhead.firstRows else { continue }
+            guard let thread = ahead else {
+                ahead = ReadAhead(rows, on: aheadQueue)
+                continue
+            }
+            guard thread.isReady else { continue }
+            counters.countContinuedRead()
+            return try thread.rest(connection, body)
+        }
+        return code
     }
 
     func count(_ query: RowQuery) throws(DataSourceError) -> Int {
@@ -100,17 +123,6 @@ extension Reader: StoreReader {
                 return StoredRow(key: sqlite3_column_int64(statement.handle, 0), row: row)
             }
         }
-    }
-}
-
-extension QueryStatement {
-    /// The joined columns of the current row.
-    fileprivate func joinedRow(_ statement: Statement, _ count: Int) -> RowSnapshot {
-        var row = RowSnapshot(columnCount: count)
-        for (place, column) in joined.enumerated() {
-            row.setValue(statement.value(Int32(columns.count + 1 + place)), JoinedColumn.index(column))
-        }
-        return row
     }
 }
 

@@ -1,4 +1,5 @@
 internal import CSQLite
+internal import Dispatch
 internal import RowStore
 
 /// One reading connection of the pool.
@@ -14,6 +15,8 @@ final class Reader: @unchecked Sendable {
     var readNumber: UInt64 = 0
     /// Whether each read records its position.
     var isShared = false
+    /// Where long reads are continued while their rows are used.
+    private(set) lazy var aheadQueue = DispatchQueue(label: "CoreDataSource.readAhead", qos: .userInteractive)
     /// The position of the newest save in the state that is read.
     private(set) var position: Int64 = 0
 

@@ -8,10 +8,13 @@ final class EntityTable: Sendable {
         let storage: ColumnStorage
         /// Whether it holds strings or blobs.
         let isBytes: Bool
+        /// Whether the statement returns a size instead of a large value.
+        let mayLieApart: Bool
 
-        init(_ index: Int, _ storage: ColumnStorage) {
+        init(_ index: Int, _ storage: ColumnStorage, mayLieApart: Bool = false) {
             self.index = index
             self.storage = storage
+            self.mayLieApart = mayLieApart
             isBytes = storage == .text || storage == .blob
         }
     }
@@ -19,6 +22,8 @@ final class EntityTable: Sendable {
     let layout: EntityLayout
     let name: String
     let columns: ContiguousArray<Column>
+    /// The same for ``termsApart``.
+    let columnsApart: ContiguousArray<Column>
     /// How many columns a row has in memory, including transient ones.
     let columnCount: Int
     /// How many of the columns hold strings or blobs.
@@ -31,12 +36,18 @@ final class EntityTable: Sendable {
     private let names: [Int: String]
     /// The columns whose ranges an index can find.
     let indexedColumns: Set<Int>
+    /// Columns with large values come last, because SQLite has to pass over a value to reach what follows it in the row.
     let createSQL: String
+    /// What identifies the table: an existing one may have its columns in another order, since the model's flag was set or cleared.
+    let shape: TableShape
     /// The number of ``insertSQL`` among the statements of a connection; the others follow it.
     let firstStatement: Int
     let insertSQL: String
     let deleteSQL: String
     let selectSQL: String
+    /// The terms that are selected for a row whose large values lie apart: their sizes instead of them. Nil if no value may lie
+    /// apart.
+    let termsApart: [String]?
     /// Finds a row by its key.
     let keySQL: String
     /// Finds a row by each of the uniqueness constraints.
@@ -63,6 +74,9 @@ final class EntityTable: Sendable {
         self.indexedColumns = indexedColumns
         self.firstStatement = firstStatement
         columns = ContiguousArray(layout.storedColumns.map { Column($0, layout.columns[$0].storage) })
+        let isApart = Set(layout.columnsApart)
+        columnsApart = ContiguousArray(
+            layout.storedColumns.map { Column($0, layout.columns[$0].storage, mayLieApart: isApart.contains($0)) })
         columnCount = layout.columns.count
         byteColumnCount = columns.count { $0.isBytes }
         let terms = layout.columns.indices.map { names[$0]?.quoted ?? EntityTable.missing }
@@ -71,11 +85,9 @@ final class EntityTable: Sendable {
 
         let table = name.quoted
         let key = EntityTable.keyName.quoted
-        // Sorted by name, because the order in the model may change without changing the model.
-        let declarations = layout.storedColumns.map { "\(terms[$0]) \(layout.columns[$0].storage.typeName)" }
-            .sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
-        createSQL =
-            "CREATE TABLE \(table) (" + (["\(key) INTEGER PRIMARY KEY"] + declarations).joined(separator: ", ") + ")"
+        let declarations = EntityTable.declarations(layout, terms)
+        createSQL = "CREATE TABLE \(table) (" + declarations.joined(separator: ", ") + ")"
+        shape = TableShape(name: name, declarations)
 
         let list = ([key] + layout.storedColumns.map { terms[$0] }).joined(separator: ", ")
         let marks = (1...layout.storedColumns.count + 1).map { "?\($0)" }.joined(separator: ", ")
@@ -83,11 +95,33 @@ final class EntityTable: Sendable {
         deleteSQL = "DELETE FROM \(table) WHERE \(key) = ?1"
         let select = "SELECT \(list) FROM \(table)"
         selectSQL = select
+        termsApart = layout.columnsApart.isEmpty ? nil : columnsApart.map { $0.term(terms[$0.index]) }
         keySQL = "\(select) WHERE \(key) = ?1"
         constraintSQL = layout.constraints.map { columns in
             let tests = columns.enumerated().map { "\(terms[$1]) = ?\($0 + 1)" }.joined(separator: " AND ")
             return "\(select) WHERE \(tests)"
         }
+    }
+}
+
+extension EntityTable {
+    /// The columns of a new table, sorted by name, because the order in the model may change without changing the model.
+    private static func declarations(_ layout: EntityLayout, _ terms: [String]) -> [String] {
+        let isApart = Set(layout.columnsApart)
+        func sorted(_ columns: [Int]) -> [String] {
+            columns.map { "\(terms[$0]) \(layout.columns[$0].storage.typeName)" }
+                .sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+        }
+        return ["\(keyName.quoted) INTEGER PRIMARY KEY"]
+            + sorted(layout.storedColumns.filter { !isApart.contains($0) }) + sorted(layout.columnsApart)
+    }
+}
+
+extension EntityTable.Column {
+    /// What is selected for the column: of a large value that lies apart its size, which SQLite knows without reading it.
+    fileprivate func term(_ name: String) -> String {
+        guard mayLieApart else { return name }
+        return "CASE WHEN length(\(name)) > \(RowSnapshot.longestInlineValue) THEN length(\(name)) ELSE \(name) END"
     }
 }
 

@@ -86,7 +86,14 @@ struct StoreSchema: Sendable {
     /// The name and the SQL of every table, including that of the metadata.
     var namedSQL: [(name: String, sql: String)] {
         [(StoreMetadata.table, StoreMetadata.createSQL)] + tables.compactMap { $0.map { ($0.name, $0.createSQL) } }
-            + (format == ManagedObjectModel.firstStoreFormat ? joins.map { ($0.name, $0.createSQL) } : [])
+            + namedJoinSQL
+    }
+
+    /// The SQL of the tables that are not those of entities and links.
+    var otherSQL: [String] { [StoreMetadata.createSQL] + namedJoinSQL.map(\.sql) }
+
+    private var namedJoinSQL: [(name: String, sql: String)] {
+        format == ManagedObjectModel.firstStoreFormat ? joins.map { ($0.name, $0.createSQL) } : []
     }
 
     /// Builds the indexes of the model and drops this library's indexes that the model no longer has. They are not part of the

@@ -15,6 +15,8 @@ final class FeedReader {
     /// The state of the file, and the number of writes by members, when it was last checked.
     private var version: UInt32 = 0
     private var knownWrites: Int64 = -1
+    /// How often members had written when all their saves had been read for the last time; nil if that was never the case.
+    private(set) var readWrites: Int64?
 
     /// Whether another program has written since that was last reported.
     private var hasOutsideNews = false
@@ -66,7 +68,11 @@ final class FeedReader {
     // MARK: Saves
 
     func news(after position: Int64) throws(DataSourceError) -> SharedNews {
-        var news = try snapshot { feed throws(DataSourceError) in try self.news(feed, after: position) }
+        var news = try snapshot { feed throws(DataSourceError) in
+            let news = try self.news(feed, after: position)
+            readWrites = news.isMore ? nil : feed.writes
+            return news
+        }
         news.foundOutsideWrites = hasOutsideNews
         hasOutsideNews = false
         return news

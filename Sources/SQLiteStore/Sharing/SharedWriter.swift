@@ -17,6 +17,8 @@ final class SharedWriter {
     private(set) var feed: SharedTables.Feed
     /// How often members had written after this one's last transaction.
     private var knownWrites: Int64
+    /// The numbers of this member's last writes, between which no other member has written.
+    private var ownWrites: ClosedRange<Int64>
     /// The epochs of this member's leases, by entity, as of a version of the leases.
     private var epochs: [Int: Int64] = [:]
     private var epochsVersion: Int64 = -1
@@ -41,6 +43,7 @@ final class SharedWriter {
         bell = access.bell
         self.feed = feed
         knownWrites = feed.writes
+        ownWrites = feed.writes...feed.writes
         encoding = ChangeEncoding(schema.layout)
     }
 
@@ -90,7 +93,20 @@ final class SharedWriter {
 
     /// The transaction was committed.
     func didCommit() {
-        knownWrites = feed.writes
+        let number = feed.writes
+        ownWrites = number == ownWrites.upperBound + 1 ? ownWrites.lowerBound...number : number...number
+        knownWrites = number
+    }
+
+    /// The row of `_feed`, if no other member has written since then; nil if one may have, and if it cannot be read.
+    ///
+    /// - Parameter writes: How often members had written then.
+    func feed(withoutOthersSince writes: Int64) -> SharedTables.Feed? {
+        guard writes >= ownWrites.lowerBound - 1,
+            let statement = try? connection.statement(schema.firstFreeStatement + 7, SharedTables.selectFeedSQL),
+            let found = try? SharedTables.feed(statement, connection), found.writes == ownWrites.upperBound
+        else { return nil }
+        return found
     }
 
     /// Notifies the others, after the commit, because a member that is notified earlier finds nothing.

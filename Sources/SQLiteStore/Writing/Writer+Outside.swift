@@ -55,6 +55,21 @@ extension Writer {
         return outside.takeNews()
     }
 
+    /// The news of a shared store if no other member has written since those before; nil if one may have.
+    ///
+    /// Only the writer tells the writes of other programs from own ones, because own commits do not change what its connection
+    /// knows of the file.
+    ///
+    /// - Parameter writes: How often members had written when the news before were complete.
+    func quietNews(since writes: Int64) -> SharedNews? {
+        // A transaction that is open shows nothing new.
+        guard ahead == nil, let feed = sharing?.feed(withoutOthersSince: writes) else { return nil }
+        _ = outside.look(connection)
+        return SharedNews(
+            position: feed.position, events: [], isMore: false, foundOutsideWrites: outside.takeNews(),
+            leaseVersion: feed.leases)
+    }
+
     /// Continues with keys above the highest stored one, whoever stored it.
     func raiseFirstFreeKey() throws(DataSourceError) {
         var highest: Int64 = 0

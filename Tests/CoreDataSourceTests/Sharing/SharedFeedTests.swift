@@ -76,6 +76,21 @@ struct SharedFeedTests {
         }
     }
 
+    /// It was taken for an own write if it came before the container had looked at the file again.
+    @Test func aWriteFromOutsideIsNoticedRightAfterAnOwnSave() async throws {
+        let directory = try TemporaryDirectory()
+        let container = try PersistentContainer.shared(directory.store)
+        let contacts = try container.dataSource(ContactDataSource.self)
+        let raw = try RawConnection(directory.store)
+        try await contacts.add(contactList(0..<3))
+        for step in 3..<40 {
+            try await contacts.add(contactList(step..<step + 1))
+            try raw.execute("UPDATE ContactEntity SET name = 'outside' WHERE uid IN ('uid-0', 'uid-1', 'uid-2')")
+            #expect(try await contacts.add(contactList(0..<3)) == SaveReport(updated: 3), "step \(step)")
+        }
+        try await container.close()
+    }
+
     /// A hook would build on rows that are older than those of the store.
     @Test func aBatchBeginsOnlyAfterTheFeedWasTakenIn() async throws {
         try await withFaulty { one, store, _, _ in

@@ -42,7 +42,10 @@ public final class DraftContext: EditingContext {
     override var editing: ObjectEditing { .inDraft }
 
     /// The copy of an object.
-    func copy(of object: ManagedObject) -> ManagedObject {
+    ///
+    /// - Throws: `objectGone` if it has a large value that lies apart and was deleted meanwhile; what the store throws.
+    func copy(of object: ManagedObject) throws -> ManagedObject {
+        try object.context?.readValuesApart(of: object)
         let binding = bindings[object.layout.index]
         binding.adopt(type(of: object))
         return register(StoredRow(key: object.key, row: object.row), binding, .saved, asOf: object.asOf)

@@ -19,11 +19,14 @@ package struct ListQuery: Sendable {
     package var start: ListedRow?
     /// The test of the objects of rows that match; nil for none.
     let test: ListMatcher?
+    /// By entity, the columns whose large values are left in the store when the rows are read; empty if they are not.
+    let columnsApart: [Int: [Int]]
 
     package init(
         _ layout: EntityLayout, family: [Int]? = nil, predicate: RowPredicate = .constant(true),
         joined: [JoinedColumn] = [], order: ListOrder,
-        limit: Int? = nil, reserve: Int? = nil, start: ListedRow? = nil, test: ListMatcher? = nil
+        limit: Int? = nil, reserve: Int? = nil, start: ListedRow? = nil, test: ListMatcher? = nil,
+        columnsApart: [Int: [Int]] = [:]
     ) {
         entity = layout.index
         self.family = family ?? layout.concreteFamily
@@ -38,6 +41,9 @@ package struct ListQuery: Sendable {
         self.reserve = test != nil || !joined.isEmpty ? 0 : reserve ?? limit.map { max(32, $0 / 4) } ?? 0
         self.start = start
         self.test = test
+        // A list that reads rows after each save compares them, and what is tested or computed may need any value.
+        let needsWholeRows = test != nil || !joined.isEmpty || order.isComputed
+        self.columnsApart = needsWholeRows ? [:] : columnsApart
     }
 
     /// Whether all matching rows are held, though not all may be shown, because a store cannot sort by a computed section.
@@ -60,6 +66,14 @@ package struct ListQuery: Sendable {
         let row = order.listed(entity, stored)
         if let start, !order.precedes(start, row) { return nil }
         return row
+    }
+
+    /// Whether two versions of a row are known to be the same. Of values that lie apart only the sizes are known, so those of the
+    /// same size may differ.
+    func isSame(_ one: ListedRow, _ other: ListedRow) -> Bool {
+        guard one.stored.isIdentical(to: other.stored) else { return false }
+        guard let columns = columnsApart[one.entity], !one.row.isIdentical(to: other.row) else { return true }
+        return !columns.contains { one.row.liesApart($0) }
     }
 
     /// Whether a save has rows on which the contents of the list depend.

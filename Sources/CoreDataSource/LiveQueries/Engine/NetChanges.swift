@@ -40,7 +40,7 @@ package struct NetChanges: Sendable {
             let entity = changes.entity
             for row in changes.inserted {
                 guard let new = try query.listed(entity, row, budget) else { continue }
-                add(row.key, Change(entity: entity, old: nil, newest: new, isListed: true), ColumnSet())
+                add(row.key, Change(entity: entity, old: nil, newest: new, isListed: true), ColumnSet(), query)
             }
             for row in changes.updated {
                 let now = StoredRow(key: row.key, row: row.row)
@@ -48,11 +48,12 @@ package struct NetChanges: Sendable {
                 let old = try query.listed(entity, StoredRow(key: row.key, row: row.previous), budget)
                 if old == nil && new == nil { continue }
                 let newest = new ?? ListedRow(entity: entity, stored: now)
-                add(row.key, Change(entity: entity, old: old, newest: newest, isListed: new != nil), row.columns)
+                let change = Change(entity: entity, old: old, newest: newest, isListed: new != nil)
+                add(row.key, change, row.columns, query)
             }
             for row in changes.deleted {
                 guard let old = try query.listed(entity, row, budget) else { continue }
-                add(row.key, Change(entity: entity, old: old, newest: nil, isListed: false), ColumnSet())
+                add(row.key, Change(entity: entity, old: old, newest: nil, isListed: false), ColumnSet(), query)
             }
         }
     }
@@ -61,20 +62,22 @@ package struct NetChanges: Sendable {
     /// ``RowDifference/init(catchingUpFrom:to:_:)``.
     package mutating func add(_ later: NetChanges, to query: ListQuery) {
         if query.limit != nil { return }
-        for (key, change) in later.rows { add(key, change) }
+        for (key, change) in later.rows { add(key, change, query) }
         columns.merge(later.columns) { $0.union($1) }
         makers.formUnion(later.makers)
         if let range = later.saves { saves = (saves?.lowerBound ?? range.lowerBound)...range.upperBound }
     }
 
     /// The difference between the rows that two states of a list hold.
-    package init(from old: RowStorage, to new: RowStorage) {
+    ///
+    /// - Parameter query: The query of the list. It may be left out if its rows are whole.
+    package init(from old: RowStorage, to new: RowStorage, of query: ListQuery? = nil) {
         var before: [Int64: ListedRow] = [:]
         before.reserveCapacity(old.count)
         old.forEach { before[$0.key] = $0 }
         new.forEach { row in
             let previous = before.removeValue(forKey: row.key)
-            if let previous, previous.stored.isIdentical(to: row.stored) { return }
+            if let previous, isSame(previous, row, query) { return }
             rows[row.key] = Change(entity: row.entity, old: previous, newest: row, isListed: true)
         }
         for (key, row) in before {
@@ -82,14 +85,14 @@ package struct NetChanges: Sendable {
         }
     }
 
-    private mutating func add(_ key: Int64, _ change: Change, _ changed: ColumnSet) {
+    private mutating func add(_ key: Int64, _ change: Change, _ changed: ColumnSet, _ query: ListQuery) {
         columns[change.entity, default: ColumnSet()].formUnion(changed)
-        add(key, change)
+        add(key, change, query)
     }
 
     /// Adds a row, as it was in the list and as it is in it now.
     mutating func add(_ key: Int64, old: ListedRow?, new: ListedRow?) {
-        guard let entity = (new ?? old)?.entity, !isSame(old, new) else { return }
+        guard let entity = (new ?? old)?.entity, !isSame(old, new, nil) else { return }
         rows[key] = Change(entity: entity, old: old, newest: new, isListed: new != nil)
     }
 
@@ -105,19 +108,19 @@ package struct NetChanges: Sendable {
         }
     }
 
-    private func isSame(_ old: ListedRow?, _ new: ListedRow?) -> Bool {
+    private func isSame(_ old: ListedRow?, _ new: ListedRow?, _ query: ListQuery?) -> Bool {
         guard let old, let new else { return old == nil && new == nil }
-        return old.stored.isIdentical(to: new.stored)
+        return query?.isSame(old, new) ?? old.stored.isIdentical(to: new.stored)
     }
 
-    private mutating func add(_ key: Int64, _ change: Change) {
+    private mutating func add(_ key: Int64, _ change: Change, _ query: ListQuery) {
         guard let first = rows[key] else {
             rows[key] = change
             return
         }
         // A row that ends as it began has not changed.
         let isUndone =
-            first.old == nil ? !change.isListed : change.isListed && isSame(first.old, change.newest)
+            first.old == nil ? !change.isListed : change.isListed && isSame(first.old, change.newest, query)
         rows[key] =
             isUndone
             ? nil : Change(entity: change.entity, old: first.old, newest: change.newest, isListed: change.isListed)

@@ -44,7 +44,7 @@ extension RowDifference {
     /// - Parameter missed: What happened to rows in all steps from one state to the other. It is not called if there is a
     ///   limit: rows beyond it come and go without a notice, so the rows are compared one by one instead.
     package init(catchingUpFrom old: ListState, to new: ListState, _ missed: NetChanges) {
-        let net = old.query.limit == nil ? missed : NetChanges(from: old.rows, to: new.rows)
+        let net = old.query.limit == nil ? missed : NetChanges(from: old.rows, to: new.rows, of: new.query)
         self.init(from: old, to: new, net)
     }
 

@@ -146,6 +146,8 @@ struct ListKey: Hashable {
     var start: RowCursor?
     /// The test of the objects.
     let test: PredicateTree?
+    /// Whether its rows lack large values.
+    let leavesValuesApart: Bool
 
     init(_ query: ListQuery, section: AnyKeyPath?, test: PredicateTree?) {
         (entity, family, predicate, joined) = (query.entity, query.family, query.predicate, query.joined)
@@ -153,5 +155,6 @@ struct ListKey: Hashable {
         start = query.start.map(query.order.place)
         self.section = section
         self.test = test
+        leavesValuesApart = !query.columnsApart.isEmpty
     }
 }

@@ -61,6 +61,7 @@ extension ListQuery {
         var all = RowQuery(entity: entity, predicate: predicate, sort: order.sort)
         all.joined = joined
         all.returnsJoined = true
+        all.leavesValuesApart = !columnsApart.isEmpty
         guard let place, !order.isComputed else { return all }
         return all.following(order.place(place))
     }

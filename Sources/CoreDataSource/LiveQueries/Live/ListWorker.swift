@@ -55,7 +55,7 @@ private struct ListRun {
     private mutating func read() throws(DataSourceError) -> ListWork.Outcome {
         let new = try ListState.read(state.query, worker.root, worker.layout)
         reason.didReadStore = true
-        return outcome(.state(new, nil), NetChanges(from: state.rows, to: new.rows))
+        return outcome(.state(new, nil), NetChanges(from: state.rows, to: new.rows, of: new.query))
     }
 
     private mutating func readOn(_ short: ShortList) throws(DataSourceError) -> ListWork.Outcome {

@@ -13,7 +13,7 @@ public struct FetchCursor: Sendable {
 
     /// The place of an object, in the order of the request or list that uses the cursor.
     public init(_ object: ManagedObject) {
-        self.init(stored: StoredRow(key: object.key, row: object.row), layout: object.layout)
+        self.init(stored: StoredRow(key: object.key, row: object.wholeRow), layout: object.layout)
     }
 
     init(stored: StoredRow, layout: EntityLayout) {

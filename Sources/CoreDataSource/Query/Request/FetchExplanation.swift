@@ -9,6 +9,7 @@ public struct FetchExplanation: Sendable, Hashable {
     /// The relationships that are read with the objects (``FetchRequest/prefetch``). Other relationships are read for all
     /// objects of the fetch at once, when the first object needs them.
     public var prefetched: [String] = []
-    /// The relationships of the entity that this context has read for one object at a time, and how often.
+    /// The relationships of the entity, and the attributes with large values that lie apart, that this context has read for one
+    /// object at a time, and how often.
     public var readOneByOne: [String: Int] = [:]
 }

@@ -8,6 +8,8 @@ struct FetchPlan {
     var family: [Int]
     /// The test of the objects after the rows were found; limit and offset are applied after it.
     var tests: ObjectPredicate?
+    /// The columns whose keys are collected while the rows are read, because the objects that they lead to are read next.
+    var linkColumns: [Int] = []
 
     /// The largest limit and offset that are used: more than any store has, and small enough that a few of them can be added.
     private static let mostRows = 1 << 48

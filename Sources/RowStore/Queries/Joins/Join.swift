@@ -103,18 +103,34 @@ package struct Join<View: RowView> {
             }
         case .source(let column):
             let places = placesByKey(owners)
-            let rows = try view.rows(related.family, .column(column), in: Array(places.keys), budget)
+            var rows = try view.rows(related.family, .column(column), in: Array(places.keys), budget)
+            if view.mayHaveDoubleLinks, related.isToOne { rows = firstOfEach(rows, column) }
             return rows.flatMap { row in (places[row.row.integer(column)] ?? []).map { ($0, row) } }
         case .pairs(let layout, let own, let other):
             let places = placesByKey(owners)
             for link in try view.rows([layout], .column(own), in: Array(places.keys), budget) {
                 for place in places[link.row.integer(own)] ?? [] { ends.append((place, link.row.integer(other))) }
             }
+            if view.mayHaveDoubleLinks {
+                var seen: Set<[Int64]> = []
+                ends = ends.filter { seen.insert([Int64($0.owner), $0.key]).inserted }
+            }
         }
         let keys = Set(ends.lazy.map(\.key))
         let rows = try view.rows(related.family, .key, in: Array(keys), budget)
         let byKey = Dictionary(rows.map { ($0.key, $0) }) { first, _ in first }
         return ends.compactMap { end in byKey[end.key].map { (end.owner, $0) } }
+    }
+
+    /// Of rows that have the same key in a column, the one that was made first, to which the owner's object leads, too.
+    private func firstOfEach(_ rows: [StoredRow], _ column: Int) -> [StoredRow] {
+        var first: [Int64: StoredRow] = [:]
+        for row in rows {
+            let owner = row.row.integer(column)
+            if let other = first[owner], other.key < row.key { continue }
+            first[owner] = row
+        }
+        return Array(first.values)
     }
 
     private func placesByKey(_ owners: [StoredRow]) -> [Int64: [Int]] {
@@ -159,9 +175,16 @@ package struct Join<View: RowView> {
             return .isMember(.column(column), list(keys))
         case .source(let column):
             query.columns = [column]
-            let keys = try rows(query, related.family).lazy.filter { !$0.stored.row.isNull(column) }
-                .map { RowValue.integer($0.stored.row.integer(column)) }
-            return .isMember(.key, list(Array(Set(keys))))
+            let found = try rows(query, related.family).map(\.stored).filter { !$0.row.isNull(column) }
+            var owners = Set(found.map { $0.row.integer(column) })
+            if view.mayHaveDoubleLinks, related.isToOne {
+                // One that matches may not be the one to which its owner leads.
+                let matching = Set(found.map(\.key))
+                let all = try view.rows(related.family, .column(column), in: Array(owners), columns: [column], budget)
+                let leading = firstOfEach(all, column).filter { matching.contains($0.key) }
+                owners = Set(leading.map { $0.row.integer(column) })
+            }
+            return .isMember(.key, list(owners.map { .integer($0) }))
         case .pairs(let layout, let own, let other):
             query.columns = []
             let keys = try rows(query, related.family).map(\.stored.key)

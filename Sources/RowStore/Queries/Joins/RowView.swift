@@ -2,6 +2,10 @@
 package protocol RowView {
     var layout: ModelLayout { get }
 
+    /// Whether a link can be there twice, or two rows lead to one end of a one-to-one relationship: in a draft, if another save has
+    /// made the same link. False by default.
+    var mayHaveDoubleLinks: Bool { get }
+
     /// The rows of one concrete entity that match, in the order of the query.
     ///
     /// - Parameter query: A query without joined columns.
@@ -9,6 +13,8 @@ package protocol RowView {
 }
 
 extension RowView {
+    package var mayHaveDoubleLinks: Bool { false }
+
     /// The rows of several entities whose column has one of the keys, in any order.
     package func rows(
         _ entities: [Int], _ column: RowExpression, in keys: [Int64], columns: [Int]? = nil, _ budget: QueryBudget

@@ -67,6 +67,32 @@ struct RelatedTierTests {
         draft.discard()
     }
 
+    /// The draft and another save each gave the person a card. Until they are merged, two cards lead to one person.
+    @Test(arguments: [1, 2] as [Int64])
+    func aDraftAsksForTheCardThatThePersonHasThere(drafted: Int64) async throws {
+        let directory = try TemporaryDirectory()
+        let container = try await open(.sqlite, directory.store)
+        let mail = try container.dataSource(MailDataSource.self)
+        try await mail.perform { context in
+            for code in [1, 2] as [Int64] { try context.insert(MailCard.self).code = code }
+            try context.insert(MailPerson.self).name = "Guan Yu"
+        }
+        let draft = try mail.draft(of: try #require(try mail.fetch(MailPerson.self).first))
+        draft.object.card = try draft.context.first(MailCard.self, where: \.code, equals: drafted)
+        try await mail.perform { context in
+            let other = try context.first(MailCard.self, where: \.code, equals: 3 - drafted)
+            try context.fetch(MailPerson.self).first?.card = other
+        }
+        let code = try #require(draft.object.card?.code)
+        for wanted in [1, 2] as [Int64] {
+            let found = try draft.context.fetch(
+                MailPerson.self, where: FetchPredicate(format: "card.code == %@", wanted))
+            #expect(found.count == (wanted == code ? 1 : 0), "card \(wanted), and the person has \(code)")
+        }
+        draft.discard()
+        try await container.close()
+    }
+
     private nonisolated static func ask(
         _ context: ManagedObjectContext, _ seed: UInt64, _ count: Int, _ place: String
     ) throws {

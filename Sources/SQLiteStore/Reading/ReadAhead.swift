@@ -1,0 +1,212 @@
+internal import CSQLite
+internal import Dispatch
+internal import RowStore
+internal import Synchronization
+
+/// Lets another thread read the rest of a long statement while the caller uses the rows before.
+///
+/// SQLite takes about as long for a row as a context takes to make an object of it. The caller continues to read until the other
+/// thread is there, so it never waits for a thread that is not running; from then on the other thread reads, at most a few
+/// batches ahead.
+///
+/// **Ordering**: rows arrive in their order. When ``rest(_:_:)`` or ``withdraw()`` has returned, the other thread does not touch
+/// the statement any more.
+final class ReadAhead: Sendable {
+    /// The rows that the caller reads itself before it asks for another thread, which takes some microseconds.
+    static let firstRows = 256
+    private static let batchRows = 256
+    /// The bytes after which a batch is complete, so that large rows do not pile up.
+    private static let batchBytes = 1 << 17
+    /// The most batches that wait for the caller. Whoever waits is woken when half of them are there or gone, because waking a thread
+    /// takes about as long as reading a batch.
+    private static let waitingBatches = 8
+
+    private struct State {
+        var batches: [RowBatch] = []
+        /// What the last step returned; nil before the last row.
+        var end: Int32?
+        /// Whether the other thread reads, and not the caller.
+        var isHandedOver = false
+        var isStopped = false
+        var isCallerWaiting = false
+        var isReaderWaiting = false
+
+        /// - Returns: Whether the caller has to be woken.
+        mutating func add(_ batch: RowBatch?, end code: Int32?) -> Bool {
+            if let batch { batches.append(batch) }
+            end = code
+            guard isCallerWaiting, code != nil || batches.count >= ReadAhead.waitingBatches / 2 else { return false }
+            isCallerWaiting = false
+            return true
+        }
+
+        /// - Returns: The next batch, if there is one, and whether the reader has to be woken.
+        mutating func take() -> (batch: RowBatch?, wakesReader: Bool) {
+            let batch = batches.isEmpty ? nil : batches.removeFirst()
+            if batch == nil { isCallerWaiting = end == nil }
+            guard isReaderWaiting, isStopped || batches.count <= ReadAhead.waitingBatches / 2 else {
+                return (batch, false)
+            }
+            isReaderWaiting = false
+            return (batch, true)
+        }
+    }
+
+    private let rows: StatementRows
+    private let state = Guarded(State())
+    /// Whether the other thread waits for its turn.
+    private let isPresent = Atomic(false)
+    private let turn = DispatchSemaphore(value: 0)
+    /// Wakes the caller.
+    private let filled = DispatchSemaphore(value: 0)
+    /// Wakes the other thread.
+    private let space = DispatchSemaphore(value: 0)
+
+    /// Asks for a thread.
+    ///
+    /// - Parameter queue: A serial queue of the reader. It gets a thread of its own, so that none is missing where tasks run while
+    ///   this one waits for space.
+    init(_ rows: StatementRows, on queue: DispatchQueue) {
+        self.rows = rows
+        queue.async { [self] in
+            isPresent.store(true, ordering: .relaxed)
+            turn.wait()
+            if state.withLock({ $0.isHandedOver }) { read() }
+        }
+    }
+
+    /// Whether the other thread can continue.
+    var isReady: Bool { isPresent.load(ordering: .relaxed) }
+
+    /// The caller needs no further rows, or has read all of them.
+    func withdraw() { turn.signal() }
+
+    // MARK: The other thread
+
+    private func read() {
+        var code = SQLITE_ROW
+        while code == SQLITE_ROW, waitForSpace() {
+            let batch = RowBatch(capacity: ReadAhead.batchRows)
+            var bytes = 0
+            while code == SQLITE_ROW, batch.count < ReadAhead.batchRows, bytes < ReadAhead.batchBytes {
+                let stored = rows.row()
+                bytes += stored.row.byteCount
+                batch.append(stored)
+                code = rows.step()
+            }
+            if code == SQLITE_ROW { add(batch, end: nil) } else { return add(batch, end: code) }
+        }
+        add(nil, end: code)
+    }
+
+    private func add(_ batch: RowBatch?, end code: Int32?) {
+        if state.withLock({ $0.add(batch, end: code) }) { filled.signal() }
+    }
+
+    /// - Returns: Whether further rows are wanted.
+    private func waitForSpace() -> Bool {
+        let mustWait = state.withLock { state in
+            state.isReaderWaiting = !state.isStopped && state.batches.count >= ReadAhead.waitingBatches
+            return state.isReaderWaiting
+        }
+        if mustWait { space.wait() }
+        return state.withLock { !$0.isStopped }
+    }
+
+    // MARK: The caller
+
+    /// Passes on the rest of the rows, the current one first.
+    ///
+    /// - Parameters:
+    ///   - connection: The connection of the statement.
+    ///   - body: Returns whether it needs further rows.
+    /// - Returns: What the last step returned.
+    func rest(
+        _ connection: Connection, _ body: (StoredRow) throws(DataSourceError) -> Bool
+    ) throws(DataSourceError) -> Int32 {
+        state.withLock { $0.isHandedOver = true }
+        turn.signal()
+        defer { stop(connection) }
+        while let batch = next(connection) {
+            while batch.count > 0 { if try !body(batch.removeFirst()) { return SQLITE_DONE } }
+        }
+        return state.withLock { $0.end } ?? SQLITE_DONE
+    }
+
+    /// The next rows; nil after the last one.
+    private func next(_ connection: Connection) -> RowBatch? {
+        endIfCancelled(connection)
+        while true {
+            let (batch, mustWait) = take()
+            guard mustWait else { return batch }
+            wait(connection)
+        }
+    }
+
+    /// - Returns: The next batch, and whether to wait for one.
+    private func take() -> (batch: RowBatch?, mustWait: Bool) {
+        let (batch, wakesReader, mustWait) = state.withLock { state in
+            let (batch, wakesReader) = state.take()
+            return (batch, wakesReader, state.isCallerWaiting)
+        }
+        if wakesReader { space.signal() }
+        return (batch, mustWait)
+    }
+
+    private func wait(_ connection: Connection) {
+        // The other thread belongs to no task, so the cancellation is noticed here.
+        while filled.wait(timeout: connection.isCancellable ? .now() + .milliseconds(10) : .distantFuture) == .timedOut
+        {
+            endIfCancelled(connection)
+        }
+    }
+
+    private func endIfCancelled(_ connection: Connection) {
+        if connection.isCancellable, Task.isCancelled { sqlite3_interrupt(connection.handle) }
+    }
+
+    /// Waits until the other thread has left the statement.
+    private func stop(_ connection: Connection) {
+        let isOver = state.withLock { state in
+            state.isStopped = true
+            return state.end != nil
+        }
+        if isOver { return }
+        // Its present step may be a long one.
+        sqlite3_interrupt(connection.handle)
+        // What waits is not needed any more.
+        while next(connection) != nil {}
+    }
+}
+
+/// Rows on their way from one thread to another. Taking one out moves it, so that its memory is not counted as referenced twice.
+///
+/// Guarded by: whoever has it. The thread that fills it hands it over, and then the other one empties it.
+private final class RowBatch: @unchecked Sendable {
+    private let memory: UnsafeMutablePointer<StoredRow>
+    @exclusivity(unchecked) private var places = 0..<0
+
+    init(capacity: Int) { memory = .allocate(capacity: capacity) }
+
+    deinit {
+        (memory + places.lowerBound).deinitialize(count: places.count)
+        memory.deallocate()
+    }
+
+    var count: Int { places.count }
+
+    /// Adds a row. There must be space for it.
+    @inline(__always)
+    func append(_ stored: consuming StoredRow) {
+        (memory + places.upperBound).initialize(to: stored)
+        places = places.lowerBound..<places.upperBound + 1
+    }
+
+    /// The first row, of at least one.
+    @inline(__always)
+    func removeFirst() -> StoredRow {
+        let place = memory + places.lowerBound
+        places = places.lowerBound + 1..<places.upperBound
+        return place.move()
+    }
+}

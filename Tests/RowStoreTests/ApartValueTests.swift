@@ -1,0 +1,63 @@
+import ManagedModel
+import RowStore
+import Testing
+
+/// A row whose large values stayed in the store.
+struct ApartValueTests {
+    private let layout = ModelLayout(
+        ManagedObjectModel(
+            name: "Apart",
+            entities: [
+                EntityDescription(
+                    name: "Sound",
+                    attributes: [
+                        AttributeDescription(name: "data", type: .binary, allowsExternalBinaryDataStorage: true),
+                        AttributeDescription(name: "list", type: .transformable, allowsExternalBinaryDataStorage: true),
+                        AttributeDescription(name: "near", type: .binary),
+                        AttributeDescription(
+                            name: "passing", type: .binary, isTransient: true, allowsExternalBinaryDataStorage: true),
+                        AttributeDescription(name: "text", type: .string, allowsExternalBinaryDataStorage: true),
+                    ])
+            ])
+    ).entities[0]
+
+    @Test func onlyStoredBlobsWithTheFlagMayLieApart() {
+        #expect(layout.columnsApart == [0, 1])
+    }
+
+    @Test func aValueThatLiesApartIsNeitherNullNorRead() {
+        var row = RowSnapshot(columnCount: 5)
+        #expect(!layout.hasValuesApart(row) && !row.liesApart(0))
+        row.setApart(byteCount: 1 << 20, 0)
+        row.setText("text", 4)
+        #expect(layout.hasValuesApart(row) && row.liesApart(0) && !row.liesApart(4))
+        #expect(!row.isNull(0) && row.blobByteCount(0) == 1 << 20 && row.byteCount < 100)
+        let bare = layout.withoutValuesApart(row)
+        #expect(bare.isNull(0) && bare.text(4) == "text" && row.liesApart(0))
+    }
+
+    @Test func bytesReplaceAValueThatLiesApart() {
+        var row = RowSnapshot(columnCount: 5)
+        row.setApart(byteCount: 1 << 20, 0)
+        row.setValue(.blob([1, 2, 3]), 0)
+        #expect(!row.liesApart(0) && row.value(0, .blob) == .blob([1, 2, 3]))
+    }
+
+    @Test func readingTheBytesOfAValueThatLiesApartTraps() async {
+        await #expect(processExitsWith: .failure) {
+            var row = RowSnapshot(columnCount: 1)
+            row.setApart(byteCount: 20_000, 0)
+            _ = row.value(0, .blob)
+        }
+    }
+
+    @Test func comparingAValueThatLiesApartTraps() async {
+        await #expect(processExitsWith: .failure) {
+            var row = RowSnapshot(columnCount: 1)
+            row.setApart(byteCount: 20_000, 0)
+            var whole = RowSnapshot(columnCount: 1)
+            whole.setValue(.blob([1]), 0)
+            _ = whole.isEqual(to: row, column: 0, storage: .blob)
+        }
+    }
+}
