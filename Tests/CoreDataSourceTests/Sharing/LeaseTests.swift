@@ -9,7 +9,7 @@ import Testing
 @MainActor
 struct LeaseTests {
     private func withTwo(
-        _ kind: SharedPlace.Kind, times: LeaseTimes = LeaseTimes(),
+        _ kind: SharedPlace.Kind, times: LeaseTimes = .unhurried,
         _ body: (PersistentContainer, PersistentContainer) async throws -> Void
     ) async throws {
         let place = try SharedPlace(kind)
@@ -91,10 +91,8 @@ struct LeaseTests {
     /// The process that waits knows who makes it wait; the one that holds the lease learns it here.
     @Test(arguments: SharedPlace.Kind.all)
     func aBatchThatOthersWaitForIsReportedOnce(kind: SharedPlace.Kind) async throws {
-        var watchful = LeaseTimes()
-        watchful.answer = .zero
         let place = try SharedPlace(kind)
-        let one = try place.open(times: watchful)
+        let one = try place.open(times: .impatient)
         let other = try place.open()
         let mine = try one.dataSource(ContactDataSource.self)
         let theirs = try other.dataSource(ContactDataSource.self)

@@ -12,7 +12,7 @@ struct SharedStoreTests {
         let contacts: ContactDataSource
         let groups: GroupDataSource
 
-        @MainActor init(_ place: SharedPlace, times: LeaseTimes = LeaseTimes()) throws {
+        @MainActor init(_ place: SharedPlace, times: LeaseTimes = .unhurried) throws {
             container = try place.open(times: times)
             contacts = try container.dataSource(ContactDataSource.self)
             groups = try container.dataSource(GroupDataSource.self)
@@ -24,7 +24,7 @@ struct SharedStoreTests {
     }
 
     private func withTwo(
-        _ kind: SharedPlace.Kind, times: LeaseTimes = LeaseTimes(),
+        _ kind: SharedPlace.Kind, times: LeaseTimes = .unhurried,
         _ body: (Side, Side, SharedPlace) async throws -> Void
     ) async throws {
         let place = try SharedPlace(kind)

@@ -6,7 +6,7 @@ import SQLiteStore
 extension PersistentContainer {
     /// A container over the contacts model whose store others may have open.
     static func shared(
-        _ url: URL, model: ManagedObjectModel = .contacts, times: LeaseTimes = LeaseTimes(),
+        _ url: URL, model: ManagedObjectModel = .contacts, times: LeaseTimes = .unhurried,
         configuration: Configuration = .init(synchronous: .normal)
     ) throws -> PersistentContainer {
         let layout = ModelLayout(model)
@@ -21,16 +21,24 @@ extension PersistentContainer {
 }
 
 extension LeaseTimes {
+    /// On a busy machine the thread that would hand a lease over may come late. Nobody gives up or is taken for halted meanwhile.
+    static let unhurried = {
+        var times = LeaseTimes()
+        times.patience = .seconds(600)
+        times.answer = .seconds(60)
+        return times
+    }()
+
     /// For tests in which somebody waits in vain.
     static let short = {
-        var times = LeaseTimes()
+        var times = LeaseTimes.unhurried
         times.patience = .milliseconds(300)
         return times
     }()
 
     /// Of a container that does not answer those who wait, as if its process were halted.
     static let stopped = {
-        var times = LeaseTimes()
+        var times = LeaseTimes.unhurried
         times.minimumHold = .seconds(3600)
         times.answer = .seconds(3600)
         return times
@@ -38,7 +46,7 @@ extension LeaseTimes {
 
     /// Of a container that does not wait for an answer.
     static let impatient = {
-        var times = LeaseTimes()
+        var times = LeaseTimes.unhurried
         times.answer = .zero
         return times
     }()

@@ -59,7 +59,7 @@ final class SharedPlace: Sendable {
     }
 
     func open(
-        model: ManagedObjectModel = .contacts, times: LeaseTimes = LeaseTimes(),
+        model: ManagedObjectModel = .contacts, times: LeaseTimes = .unhurried,
         configuration: PersistentContainer.Configuration = .init(synchronous: .normal)
     ) throws -> PersistentContainer {
         #if PostgreSQL
