@@ -63,7 +63,7 @@ struct SizeTests {
 }
 
 /// A formatted Swift file. A declaration ends at the first line that begins with a brace at its own indentation.
-private struct MeasuredFile {
+struct MeasuredFile {
     struct Function {
         /// The first line has number 1.
         let line: Int
@@ -125,8 +125,8 @@ private struct MeasuredFile {
         return nil
     }
 
-    static func all() throws -> [MeasuredFile] {
-        let folder = PackageFiles.root.appending(path: "Sources")
+    static func all(in folder: String = "Sources") throws -> [MeasuredFile] {
+        let folder = PackageFiles.root.appending(path: folder)
         let paths = try FileManager.default.subpathsOfDirectory(atPath: folder.path)
         return try paths.filter { $0.hasSuffix(".swift") }.map { path in
             MeasuredFile(path: path, text: try String(contentsOf: folder.appending(path: path), encoding: .utf8))

@@ -8,7 +8,7 @@ import Testing
 /// A standby that lacks the newest commits takes the place of the server that had them.
 @MainActor
 @Suite(
-    .enabled(if: PostgreSQLServer.isInstalled, Comment(rawValue: PostgreSQLServer.comment)), .timeLimit(.minutes(3)))
+    .enabled(if: PostgreSQLServer.isInstalled, Comment(rawValue: PostgreSQLServer.comment)), .timeLimit(.minutes(30)))
 struct PromotedStandbyTests {
     private let primary: PostgreSQLServer
     private let standby: PostgreSQLServer

@@ -51,7 +51,7 @@ struct ServerTrustTests {
 
     /// Waits until the store has noticed that its connections are gone.
     private func waitForLoss(of store: PostgreSQLStore, _ trust: LeaseTrust?) async throws {
-        for _ in 0..<2_000 where store.trust?.number == trust?.number { try await Task.sleep(for: .milliseconds(5)) }
+        for _ in 0..<60_000 where store.trust?.number == trust?.number { try await Task.sleep(for: .milliseconds(5)) }
         #expect(store.trust?.number != trust?.number)
     }
 
@@ -59,7 +59,7 @@ struct ServerTrustTests {
         let (container, store, contacts) = try open(isDirect: true)
         try await contacts.add(contact("b"))
         // Not while connections are made again.
-        for _ in 0..<2_000 where store.trust == nil { try await Task.sleep(for: .milliseconds(5)) }
+        for _ in 0..<60_000 where store.trust == nil { try await Task.sleep(for: .milliseconds(5)) }
         try await contacts.add(contact("b"))
         let before = store.counters.roundTrips
         #expect(try await contacts.add(contact("b")) == SaveReport())
@@ -114,7 +114,7 @@ struct ServerTrustTests {
     @Test func aContainerWithoutAnswersAsksTheServer() async throws {
         let (container, store, contacts) = try open {
             $0.leaseTimes.answer = .milliseconds(400)
-            $0.patience = .seconds(1)
+            $0.patience = .seconds(5)
         }
         try await contacts.add(contact("b"))
         proxy.stall()

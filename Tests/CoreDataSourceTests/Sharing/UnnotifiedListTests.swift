@@ -8,7 +8,7 @@ import Testing
 /// Some servers that speak the protocol of PostgreSQL send no notifications.
 @MainActor
 @Suite(
-    .enabled(if: PostgreSQLServer.isInstalled, Comment(rawValue: PostgreSQLServer.comment)), .timeLimit(.minutes(3)))
+    .enabled(if: PostgreSQLServer.isInstalled, Comment(rawValue: PostgreSQLServer.comment)), .timeLimit(.minutes(30)))
 struct UnnotifiedListTests {
     @Test func aListFollowsWithoutNotifications() async throws {
         let server = try PostgreSQLServer.shared

@@ -66,7 +66,7 @@ struct IndexBuildingTests {
             SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'CREATE INDEX CONC%' \
             AND wait_event_type = 'Lock'
             """
-        let end = ContinuousClock.now + .seconds(60)
+        let end = ContinuousClock.now + .seconds(600)
         while try place.run(waits) != [["1"]], ContinuousClock.now < end { Thread.sleep(forTimeInterval: 0.005) }
         try other.write([FailurePlace.save(1)])
         let keys = try place.keys()

@@ -7,7 +7,7 @@ import Synchronization
 import Testing
 
 /// Long reads, which another thread continues.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct ReadAheadTests {
     private static let count = 20_000
 

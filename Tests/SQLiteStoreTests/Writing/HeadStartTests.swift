@@ -54,7 +54,7 @@ struct HeadStartTests {
     }
 
     /// Nobody waits for an attempt: it would wait for an hour here.
-    @Test(.timeLimit(.minutes(1))) func aHeadStartDoesNotWaitForAnotherProgram() throws {
+    @Test(.timeLimit(.minutes(30))) func aHeadStartDoesNotWaitForAnotherProgram() throws {
         let folder = try TemporaryFolder()
         var options = SQLiteStore.Options.test(folder)
         options.patience = .seconds(3_600)
