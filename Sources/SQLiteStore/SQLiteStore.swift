@@ -188,6 +188,7 @@ package final class SQLiteStore: PersistentStore {
 
     private func endWriting() {
         writer.withLock { writer in
+            writer.current?.abandonHeadStart()
             // A process that has lost the lock must not write any more, nor one that cannot get its turn.
             let isTurn = access.map { (try? $0.turn.take()) != nil } ?? true
             if !isTurn || writer.current?.holdsLock == false {

@@ -198,7 +198,7 @@ struct HeadStartPromises {
 
 extension TestedStore {
     /// Those that take rows of a save while it is still being made.
-    fileprivate static let takingHeadStarts = [.sqlite] + onServers
+    fileprivate static let takingHeadStarts = [.sqlite, .sharedSQLite] + onServers
 
     fileprivate func withHeadStartStore(_ body: (any HeadStartStore) throws -> Void) throws {
         try withStore { store in try body(#require(store as? any HeadStartStore)) }

@@ -108,6 +108,7 @@ extension DataSource {
     nonisolated func add(
         _ values: [Value], in context: PrivateContext, _ meet: (ManagedObject?) throws -> Void
     ) throws -> [ManagedObject?] {
+        context.expectInserts(values.count)
         try prepare(values, in: context)
         var objects: [ManagedObject?] = []
         objects.reserveCapacity(values.count)

@@ -55,6 +55,12 @@ struct BatchAhead {
 }
 
 extension PrivateContext {
+    /// The batch may insert so many objects.
+    func expectInserts(_ count: Int) {
+        // Keys are reserved in a transaction of their own, which would end a head start.
+        if count >= BatchAhead.threshold { stack.keys.reserve(for: count) }
+    }
+
     /// Hands the objects that the batch has inserted to the store, but for the last one, which has no values yet.
     func writeAhead(_ binding: EntityBinding) {
         // What is derived is known at the save only.

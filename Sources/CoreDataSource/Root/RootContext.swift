@@ -38,8 +38,7 @@ package final class RootContext: Sendable {
         self.layout = layout
         self.store = store
         let isExclusive = store.sharing == nil && !store.isReadOnly
-        // In a file that others write to as well, its transaction would keep them all waiting.
-        headStartStore = isExclusive || store.isRemote ? store as? any HeadStartStore : nil
+        headStartStore = store.isReadOnly ? nil : store as? any HeadStartStore
         bulkStore = isExclusive ? store as? any BulkStore : nil
         self.scheduling = scheduling
         self.wakeMain = wakeMain

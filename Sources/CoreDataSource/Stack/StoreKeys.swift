@@ -34,6 +34,8 @@ package final class StoreKeys: Sendable {
 
     private static let firstCount: Int64 = 4096
     private static let largestCount: Int64 = 65_536
+    /// The same for one batch that needs more.
+    private static let largestBatch: Int64 = 1 << 20
 
     init(_ store: any PersistentStore, _ scheduling: WorkScheduling) {
         sharing = store.sharing
@@ -139,12 +141,23 @@ package final class StoreKeys: Sendable {
         return Reserved(keys: keys, generation: generation)
     }
 
-    private func reserveAhead() {
+    /// Begins to reserve keys for a batch that may insert so many objects, so that none have to be reserved while it runs.
+    func reserve(for count: Int) {
+        let count = min(Int64(count), StoreKeys.largestBatch)
+        let reservation = nextReservation.load(ordering: .relaxed)
+        if sharing != nil, reservation - lastKey.load(ordering: .acquiring) < count { reserveAhead(for: count) }
+    }
+
+    /// - Parameter count: After how many keys from now on the next reservation may begin at the earliest.
+    private func reserveAhead(for count: Int64 = 0) {
         queue?.async { [weak self] in
             self?.reserve.withLock { reserve in
-                guard let self, reserve.ahead == nil else { return }
+                guard let self else { return }
+                let rest = self.keyLimit.load(ordering: .acquiring) - self.lastKey.load(ordering: .acquiring)
+                if let ahead = reserve.ahead, rest + Int64(ahead.keys.count / 2) >= count { return }
+                reserve.count = max(reserve.count, count * 2)
                 // If this fails, the next insert that needs keys tries again.
-                reserve.ahead = try? self.reserved(&reserve)
+                if let ahead = try? self.reserved(&reserve) { reserve.ahead = ahead }
             }
         }
     }

@@ -11,7 +11,7 @@ package protocol HeadStartStore: PersistentStore {
     ///
     /// **Isolation**: called by one caller at a time for one save, while other saves may be committed.
     ///
-    /// - Returns: Whether the rest may follow. If not, nothing of the save is written ahead.
+    /// - Returns: Whether the rest may follow. If not, nothing of the save is written ahead: others may have anything to write.
     func write(_ rows: NewRows, ahead headStart: HeadStart) -> Bool
 
     /// Takes back what was written ahead of a save, if it is not in the store by now.

@@ -54,7 +54,7 @@ final class Bell: Sendable {
 
     /// Rings if anybody else has the store open, or is opening it.
     func ring(_ number: Int64) {
-        guard isLocked(0, 0) else { return }
+        guard isAnyPresent else { return }
         var number = number
         _ = pwrite(descriptor, &number, 8, 0)
     }
@@ -160,6 +160,9 @@ final class Bell: Sendable {
 
     /// Whether any other container lives.
     var isAnyAlive: Bool { isLocked(1, 0) }
+
+    /// Whether any other container lives, or is about to join.
+    var isAnyPresent: Bool { isLocked(0, 0) }
 
     private func isLocked(_ number: Int64, _ count: Int64) -> Bool {
         Bell.isLocked(descriptor, number, count)

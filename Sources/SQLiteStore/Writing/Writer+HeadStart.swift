@@ -5,7 +5,12 @@ extension Writer {
     ///
     /// - Returns: Whether the rest may follow.
     func write(_ new: NewRows, ahead headStart: HeadStart) -> Bool {
-        guard sharing == nil, !isOutcomeUnknown, let table = schema.tables[new.entity] else { return false }
+        guard !isOutcomeUnknown, let table = schema.tables[new.entity] else { return false }
+        // Others could not write until the save is made, however long its hooks take, nor while this process is halted.
+        if sharing?.bell.isAnyPresent == true {
+            abandonHeadStart()
+            return false
+        }
         do throws(DataSourceError) {
             if ahead == nil, headStart.begin() {
                 // Known before the transaction begins: if that fails, the head start is over.
@@ -13,6 +18,7 @@ extension Writer {
                 // Nobody is to wait for an attempt: if another program is writing, there is none.
                 connection.setPatience(.zero)
                 defer { connection.setPatience(patience) }
+                try sharing?.turn.take(patience: .zero)
                 try begin()
             }
             guard ahead?.headStart === headStart else { return false }
@@ -31,6 +37,7 @@ extension Writer {
         guard ahead != nil else { return }
         endHeadStart()
         connection.rollBack()
+        sharing?.turn.release()
     }
 
     /// Forgets what was written ahead, as its transaction ends.

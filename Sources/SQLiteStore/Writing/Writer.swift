@@ -123,7 +123,7 @@ final class Writer {
     /// committed, nothing of it has happened, and of what was written ahead neither.
     func transaction(_ body: () throws(DataSourceError) -> Void) throws(DataSourceError) {
         // Before it: what does not fit into memory goes to the log at once, and may start it again from its beginning.
-        try sharing?.turn.take(patience: patience)
+        if ahead == nil { try sharing?.turn.take(patience: patience) }
         defer { sharing?.turn.release() }
         if ahead == nil { try begin() }
         defer { endHeadStart() }

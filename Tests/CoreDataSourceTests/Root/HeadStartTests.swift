@@ -191,16 +191,6 @@ struct HeadStartTests {
     }
 }
 
-/// Waits until that many rows are written ahead.
-private func waitForRows(_ count: Int, _ container: PersistentContainer, _ store: SQLiteStore) {
-    var turns = 0
-    while store.rowsAhead < count, turns < 100_000 {
-        container.stack.root.waitForQueue()
-        turns += 1
-    }
-    #expect(store.rowsAhead >= count)
-}
-
 /// A queue each of whose pieces of work is run by a closure.
 private final class CountedQueue: WorkQueue {
     private let queue: any WorkQueue
@@ -214,26 +204,6 @@ private final class CountedQueue: WorkQueue {
     func async(_ work: @escaping @Sendable () -> Void) { queue.async { self.run(work) } }
     func sync<R>(_ work: () throws -> R) rethrows -> R { try queue.sync(work) }
     func checkIsCurrent() { queue.checkIsCurrent() }
-}
-
-/// Opens a container whose timers run when the test says so: on a slow machine rows stand still for long.
-@MainActor
-private func withTimedContainer(
-    _ scheduling: WorkScheduling? = nil,
-    _ body: @MainActor (PersistentContainer, SQLiteStore, ManualTimers, URL) async throws -> Void
-) async throws {
-    let directory = try TemporaryDirectory()
-    let layout = ModelLayout(.contacts)
-    let store = try SQLiteStore.open(
-        SQLiteStore.Options(
-            url: directory.store, layout: layout,
-            identity: StoreIdentity(modelHash: "1", entityHashes: [:], databaseKey: "1")))
-    let timers = ManualTimers()
-    let container = PersistentContainer(
-        layout, store, store.startup, .init(), scheduling: scheduling ?? timers.scheduling)
-    try await body(container, store, timers, directory.store)
-    try await container.close()
-    try expectIntact(directory.store)
 }
 
 /// Inserts, edits and deletes thousands of contacts, and goes back now and then, or throws.
@@ -268,28 +238,4 @@ private func editAtRandom(
         if random.next(below: 15_000) == 0 { throw Poison() }
     }
     return names
-}
-
-/// A contact, and what its hook does first.
-private struct PausingContact: Sendable {
-    var data: ContactData
-    var pause: (@Sendable () throws -> Void)?
-}
-
-/// Contacts of which the one before the last does something first.
-private func pausing(_ count: Int, _ pause: @escaping @Sendable () throws -> Void) -> [PausingContact] {
-    contactList(0..<count).enumerated().map { index, data in
-        PausingContact(data: data, pause: index == count - 2 ? pause : nil)
-    }
-}
-
-private final class PausingSource: DataSource<PausingContact> {
-    override class var entities: [ManagedObject.Type] { [ContactEntity.self] }
-
-    override func onAdd(_ value: PausingContact, in context: PrivateContext) throws -> ManagedObject? {
-        try value.pause?()
-        let contact = try context.findOrInsert(ContactEntity.self, where: \.uid, equals: value.data.uid)
-        (contact.name, contact.phone) = (value.data.name, value.data.phone)
-        return contact
-    }
 }

@@ -245,24 +245,6 @@ private nonisolated func nextLongBatch(_ failures: AsyncStream<StoreFailure>) as
     return nil
 }
 
-/// Blocks until the work is done. For work of another container in the middle of a batch.
-private func waitHere<R: Sendable>(_ work: @escaping @Sendable () async throws -> R) throws -> R {
-    let done = DispatchSemaphore(value: 0)
-    let result = Guarded<Result<R, any Error>?>(nil)
-    Task.detached {
-        do {
-            let value = try await work()
-            result.withLock { $0 = .success(value) }
-        } catch {
-            result.withLock { $0 = .failure(error) }
-        }
-        done.signal()
-    }
-    done.wait()
-    guard let outcome = result.withLock({ $0 }) else { throw CancellationError() }
-    return try outcome.get()
-}
-
 /// Deletes in a hook that only adds.
 private final class ReachingDataSource: DataSource<String> {
     override class var entities: [ManagedObject.Type] { [GroupEntity.self] }
