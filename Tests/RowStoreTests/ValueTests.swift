@@ -150,6 +150,21 @@ struct ValueTests {
         #expect(try result(.sum, .integer, []) == .integer(0))
     }
 
+    /// Compared with whole numbers of 128 bits, of which each value is one.
+    @Test func aSumOfRealsIsThatOfTheirDigits() throws {
+        var random = SystemRandomNumberGenerator()
+        for round in 0..<400 {
+            let largestShift = round % 41
+            let values = (0..<(round + 1)).map { _ -> (real: Double, exact: Int128) in
+                let digits = Int64.random(in: -(1 << 53)...(1 << 53), using: &random)
+                let shift = Int.random(in: 0...largestShift, using: &random)
+                return (Double(digits) * Double(sign: .plus, exponent: shift, significand: 1), Int128(digits) << shift)
+            }
+            let sum = try result(.sum, .real, values.map { .real($0.real) })
+            #expect(sum == .real(Double(values.reduce(0) { $0 + $1.exact })))
+        }
+    }
+
     @Test func aSumThatDoesNotFitIsAnError() {
         for values in [[RowValue.integer(.max), .integer(1)], [.integer(.min), .integer(-1)]] {
             let error = #expect(throws: DataSourceError.self) { try result(.sum, .integer, values) }

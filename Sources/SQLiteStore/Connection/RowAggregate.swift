@@ -6,11 +6,6 @@ private final class AggregatedValues {
     var values: [RowValue] = []
 }
 
-/// Sums the values of a column.
-private final class AggregatedSum {
-    var sum = ExactSum()
-}
-
 /// The object of the aggregate that is being made. (https://www.sqlite.org/c3ref/aggregate_context.html)
 private func state<State: AnyObject>(_ context: OpaquePointer?, _ make: () -> State) -> State? {
     let place = sqlite3_aggregate_context(context, Int32(MemoryLayout<UnsafeMutableRawPointer?>.size))
@@ -27,6 +22,13 @@ private func takeState<State: AnyObject>(_ context: OpaquePointer?, _: State.Typ
     guard let known = place?.pointee else { return nil }
     place?.pointee = nil
     return Unmanaged<State>.fromOpaque(known).takeRetainedValue()
+}
+
+/// Where the sum that is being made is; it points nowhere before the first value. No object, because each value would count
+/// references to it.
+private func exactSumPlace(_ context: OpaquePointer?) -> UnsafeMutablePointer<UnsafeMutablePointer<ExactSum>?>? {
+    sqlite3_aggregate_context(context, Int32(MemoryLayout<UnsafeMutablePointer<ExactSum>?>.size))?
+        .assumingMemoryBound(to: UnsafeMutablePointer<ExactSum>?.self)
 }
 
 extension Connection {
@@ -57,10 +59,20 @@ extension Connection {
             handle, Connection.exactSum, 1, SQLITE_UTF8 | SQLITE_DIRECTONLY, nil, nil,
             { context, _, arguments in
                 guard let argument = arguments?.pointee, sqlite3_value_type(argument) != SQLITE_NULL else { return }
-                state(context, AggregatedSum.init)?.sum.add(sqlite3_value_double(argument))
+                guard let place = exactSumPlace(context) else { return }
+                if place.pointee == nil {
+                    place.pointee = .allocate(capacity: 1)
+                    place.pointee?.initialize(to: ExactSum())
+                }
+                place.pointee?.pointee.add(sqlite3_value_double(argument))
             },
             { context in
-                let sum = takeState(context, AggregatedSum.self)?.sum ?? ExactSum()
+                var sum = ExactSum()
+                if let place = exactSumPlace(context), let known = place.pointee {
+                    sum = known.move()
+                    known.deallocate()
+                    place.pointee = nil
+                }
                 // Infinities of both signs have no sum. The caller gets that error when it adds the rows.
                 if let sum = sum.value { sqlite3_result_double(context, sum) } else { sqlite3_result_int(context, 0) }
             }, nil)

@@ -1,5 +1,7 @@
 /// The sum of reals, rounded once at the end, independent of their order.
 package struct ExactSum: Sendable {
+    /// Most of it: what is added to it without being rounded needs nothing else.
+    private var head = 0.0
     private var parts = Expansion()
     /// The sum of numbers that are too large to be added without overflow, each divided by ``scale``.
     private var large = Expansion()
@@ -11,7 +13,17 @@ package struct ExactSum: Sendable {
 
     package init() {}
 
+    @inline(__always)
     package mutating func add(_ value: Double) {
+        let sum = head + value
+        let added = sum - head
+        // What the sum lacks, exactly, unless it overflows. (Knuth, The Art of Computer Programming, volume 2, 4.2.2, theorem B)
+        let rest = (head - (sum - added)) + (value - added)
+        guard rest == 0, abs(sum) < ExactSum.bound else { return addSlowly(value) }
+        head = sum
+    }
+
+    private mutating func addSlowly(_ value: Double) {
         guard value.isFinite else {
             if value > 0 { infinities.positive = true } else { infinities.negative = true }
             return
@@ -29,6 +41,8 @@ package struct ExactSum: Sendable {
         case (false, true): return -.infinity
         case (false, false): break
         }
+        var parts = parts
+        parts.add(head)
         if large.isZero { return parts.value }
         var all = large
         for part in parts.parts {
