@@ -11,6 +11,8 @@ struct StoreReset {
     ///
     /// - Parameter onRemoval: Called once the main file is gone, even if something fails after that.
     func run(onRemoval: () -> Void = {}) throws(DataSourceError) {
+        let removed = RemovedFile(files.main)
+        defer { removed.giveBackSpace() }
         try files.remove(files.main)
         onRemoval()
         // The removal of the log must not reach the disk before that of the main file.

@@ -35,6 +35,27 @@ struct ResetTests {
         try checkIntegrity(folder)
     }
 
+    /// The old file is removed before the new one is made, and another thread gives its space back.
+    @Test(.timeLimit(.minutes(30))) func nobodyKeepsTheRemovedFileOpen() throws {
+        let folder = try TemporaryFolder()
+        try makeStore(folder)
+        let store = try SQLiteStore.open(.test(folder, key: "2"))
+        #expect(store.startup.rowsDropped == 8)
+        while try isAnyOpen(folder.store.path + " (deleted)") { usleep(1_000) }
+        #expect(try store.count() == 0)
+        store.close()
+    }
+
+    private func isAnyOpen(_ path: String) throws -> Bool {
+        #if os(Linux)
+        try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").contains { number in
+            (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(number)")) == path
+        }
+        #else
+        false
+        #endif
+    }
+
     @Test func theFailPolicyTouchesNothing() throws {
         let folder = try TemporaryFolder()
         try makeStore(folder)
