@@ -220,11 +220,10 @@ package final class SQLiteStore: PersistentStore {
 extension SQLiteStore: BulkStore {
     package func make(_ change: BulkChange) throws(DataSourceError) -> Int {
         try writer.withLock { (writer) throws(DataSourceError) in
-            let writer = try openWriter(&writer)
             // One of its own: whoever holds all readers of the pool may be waiting for a save.
-            let reader = try Reader(files, schema, counters, isUnchanging: false, options.tracing)
-            defer { reader.close() }
-            return try writer.make(change, reader)
+            try openWriter(&writer).make(change) { () throws(DataSourceError) in
+                try Reader(files, schema, counters, isUnchanging: false, options.tracing)
+            }
         }
     }
 }

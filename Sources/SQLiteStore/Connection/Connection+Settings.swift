@@ -66,7 +66,8 @@ extension Connection {
     }
 
     /// Makes SQLite check regularly whether the task of a statement was cancelled.
-    func endsWithItsTask() {
+    func setEndsWithItsTask(_ isOn: Bool) {
+        guard isOn else { return sqlite3_progress_handler(handle, 0, nil, nil) }
         let connection = Unmanaged.passUnretained(self).toOpaque()
         sqlite3_progress_handler(
             handle, 4000,

@@ -160,7 +160,7 @@ struct EntityReset {
     private func keys(ofEntityNamed name: String) -> [String] {
         let family = schema.layout.entity(named: name)?.concreteFamily ?? []
         return family.compactMap { schema.tables[$0] }.map {
-            "SELECT \(EntityTable.keyName.quoted) FROM \($0.name.quoted)"
+            "SELECT \(EntityTable.quotedKey) FROM \($0.name.quoted)"
         }
     }
 }

@@ -42,7 +42,7 @@ extension Connection {
     /// 0 for a table without rows, and for a damaged table, because the rest of the store can still be used.
     private func highestKey(_ table: EntityTable) throws(DataSourceError) -> Int64 {
         do throws(DataSourceError) {
-            let rows = try values("SELECT max(\(EntityTable.keyName.quoted)) FROM \(table.name.quoted)")
+            let rows = try values("SELECT max(\(EntityTable.quotedKey)) FROM \(table.name.quoted)")
             if case .integer(let key) = rows.first?.first { return key }
         } catch  where error.code == .storeCorrupt {}
         return 0

@@ -29,6 +29,8 @@ struct QueryStatement {
         case rows
         case count
         case aggregates([AggregateTerm])
+        /// Nothing: the SQL is the condition alone, for a statement that changes them.
+        case nothing
     }
 
     init(
@@ -41,12 +43,19 @@ struct QueryStatement {
         var wanted = query.columns
         let test = self.test(query, &writer, &wanted, limits)
         isKept = writer.values.count <= 38 && test.utf8.count <= QueryStatement.keptLength
-        guard result == .rows else {
-            let results =
-                if case .aggregates(let terms) = result { terms.map { $0.sql(table) }.joined(separator: ", ") } else {
-                    "count(*)"
-                }
-            sql = "SELECT \(results) FROM \(table.name.quoted)" + QueryStatement.alias(writer) + test
+        let results: String
+        switch result {
+        case .rows: results = ""
+        case .count: results = "count(*)"
+        case .aggregates(let terms): results = terms.map { $0.sql(table) }.joined(separator: ", ")
+        case .nothing:
+            (sql, values) = (test, writer.values)
+            return
+        }
+        if result != .rows {
+            sql =
+                "SELECT \(results) FROM \(table.quotedName)" + QueryStatement.alias(writer)
+                + QueryStatement.clause(test)
             values = writer.values
             return
         }
@@ -61,20 +70,25 @@ struct QueryStatement {
         if isJoinedHere { return }
         let start =
             names.map {
-                "SELECT \(([EntityTable.keyName.quoted] + $0).joined(separator: ", ")) FROM \(table.name.quoted)"
+                "SELECT \(([EntityTable.quotedKey] + $0).joined(separator: ", ")) FROM \(table.quotedName)"
             }
             ?? table.selectSQL
-        sql = start + QueryStatement.alias(writer) + test
+        sql = start + QueryStatement.alias(writer) + QueryStatement.clause(test)
         let hasWindow = query.limit != nil || query.offset > 0
         if isOrdered { sql += order(query, table, hasWindow: hasWindow) }
         if hasWindow { sql += window(query, &writer) }
         values = writer.values
     }
 
+    private static func clause(_ test: String) -> String { test.isEmpty ? "" : " WHERE " + test }
+
     /// The name of the table, if other queries refer to it.
     private static func alias(_ writer: TermWriter) -> String {
         writer.queries > 0 ? " AS \(TermWriter.outermost)" : ""
     }
+
+    /// Whether SQLite tests the rows by itself.
+    var isTestedBySQLite: Bool { filter == nil && !isJoinedHere && !testsRows }
 
     /// Whether SQLite calls back to test rows.
     var testsRows: Bool {
@@ -95,9 +109,9 @@ struct QueryStatement {
         if predicate == .constant(true) { return "" }
         let empty = writer
         // The columns take the rest of what SQLite accepts.
-        if let term = writer.term(predicate), term.utf8.count < limits.length / 2 { return " WHERE " + term }
+        if let term = writer.term(predicate), term.utf8.count < limits.length / 2 { return term }
         writer = empty
-        if let term = writer.test(predicate, isNegated: false, level: 0) { return " WHERE " + term }
+        if let term = writer.test(predicate, isNegated: false, level: 0) { return term }
         writer = empty
         if predicate.asksJoined {
             isJoinedHere = true
@@ -141,7 +155,7 @@ struct QueryStatement {
     fileprivate static func alias(_ column: Int) -> String { "joined \(column)".quoted }
 
     private func order(_ query: RowQuery, _ table: EntityTable, hasWindow: Bool) -> String {
-        let key = EntityTable.keyName.quoted
+        let key = EntityTable.quotedKey
         // With the sign it is a calculation, so that SQLite does not read all rows in their order instead of a few by an index.
         if sort.isEmpty, !hasWindow, query.predicate.isInRange(table) { return " ORDER BY +\(key)" }
         return " ORDER BY " + (sort.map { table.sortTerm($0) } + [key]).joined(separator: ", ")

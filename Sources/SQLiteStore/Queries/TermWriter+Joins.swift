@@ -35,14 +35,14 @@ extension TermWriter {
     /// A column: the key, one of the table's columns, or a joined one; nil if SQL cannot express it.
     mutating func column(_ column: Int, _ level: Int) -> String? {
         guard JoinedColumn.isJoined(column) else {
-            return qualified(column == TermWriter.key ? EntityTable.keyName.quoted : scope.table.terms[column])
+            return qualified(column == TermWriter.key ? EntityTable.quotedKey : scope.table.terms[column])
         }
         let joined = scope.joined[JoinedColumn.index(column)]
         guard let related = joined.related else {
             let inner = scopes.removeLast()
             defer { scopes.append(inner) }
             if case .outer(let column) = joined.source { return self.column(column, level) }
-            return qualified(EntityTable.keyName.quoted)
+            return qualified(EntityTable.quotedKey)
         }
         guard level < TermWriter.nestingLimit else { return nil }
         switch joined.source {
@@ -86,7 +86,7 @@ extension TermWriter {
         defer { depth -= 1 }
         let owner =
             if case .destination(let column) = related.link { qualified(scope.table.terms[column]) } else {
-                qualified(EntityTable.keyName.quoted)
+                qualified(EntityTable.quotedKey)
             }
         var sources: [Source] = []
         for entity in related.family {
@@ -107,8 +107,8 @@ extension TermWriter {
         let name = "t\(queries)"
         scopes.append(Scope(table: table, joined: related.joined, name: name))
         defer { scopes.removeLast() }
-        let key = "\(name).\(EntityTable.keyName.quoted)"
-        var from = " FROM \(table.name.quoted) AS \(name)"
+        let key = "\(name).\(EntityTable.quotedKey)"
+        var from = " FROM \(table.quotedName) AS \(name)"
         var end = key
         switch related.link {
         case .destination: break
@@ -117,7 +117,7 @@ extension TermWriter {
             guard let pairs = schema.tables[layout] else { return nil }
             let join = "j\(queries)"
             from =
-                " FROM \(pairs.name.quoted) AS \(join) JOIN \(table.name.quoted) AS \(name) ON \(key) = "
+                " FROM \(pairs.name.quoted) AS \(join) JOIN \(table.quotedName) AS \(name) ON \(key) = "
                 + "\(join).\(pairs.terms[other])"
             end = "\(join).\(pairs.terms[own])"
         }

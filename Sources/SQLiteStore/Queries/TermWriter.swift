@@ -141,7 +141,7 @@ struct TermWriter {
     // MARK: Comparisons
 
     private mutating func keyComparison(_ relation: ComparisonOperator, _ key: Int64) -> String {
-        "\(qualified(EntityTable.keyName.quoted)) \(relation.sql) \(parameter(.one(.integer(key))))"
+        "\(qualified(EntityTable.quotedKey)) \(relation.sql) \(parameter(.one(.integer(key))))"
     }
 
     private mutating func comparison(
@@ -209,7 +209,7 @@ struct TermWriter {
         guard matcher.columns.count + 2 <= limits.arguments else { return nil }
         // Its own parameter is the first.
         var arguments = [parameter(.test(matcher))]
-        if matcher.asksKey { arguments.append(qualified(EntityTable.keyName.quoted)) }
+        if matcher.asksKey { arguments.append(qualified(EntityTable.quotedKey)) }
         for column in matcher.columns {
             guard let term = self.column(column, level) else { return nil }
             arguments.append(term)

@@ -30,7 +30,7 @@ final class Reader: @unchecked Sendable {
             path: files.main, isReader: true, files: isUnchanging ? .ignored : .made, vfs: files.calls.sqliteVFS)
         try connection.configure()
         try connection.settleReader()
-        connection.endsWithItsTask()
+        connection.setEndsWithItsTask(true)
         connection.trace(tracing)
         self.schema = schema
         self.counters = counters

@@ -21,6 +21,8 @@ final class EntityTable: Sendable {
 
     let layout: EntityLayout
     let name: String
+    /// The same as SQL.
+    let quotedName: String
     let columns: ContiguousArray<Column>
     /// The same for ``termsApart``.
     let columnsApart: ContiguousArray<Column>
@@ -54,6 +56,8 @@ final class EntityTable: Sendable {
     let constraintSQL: [String]
 
     static let keyName = "_key"
+    /// The same as SQL.
+    static let quotedKey = keyName.quoted
     /// The term for a column that is not stored.
     static let missing = "NULL"
 
@@ -84,7 +88,8 @@ final class EntityTable: Sendable {
         longestTerm = terms.reduce(0) { max($0, $1.utf8.count) }
 
         let table = name.quoted
-        let key = EntityTable.keyName.quoted
+        quotedName = table
+        let key = EntityTable.quotedKey
         let declarations = EntityTable.declarations(layout, terms)
         createSQL = "CREATE TABLE \(table) (" + declarations.joined(separator: ", ") + ")"
         shape = TableShape(name: name, declarations)
@@ -112,7 +117,7 @@ extension EntityTable {
             columns.map { "\(terms[$0]) \(layout.columns[$0].storage.typeName)" }
                 .sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
         }
-        return ["\(keyName.quoted) INTEGER PRIMARY KEY"]
+        return ["\(quotedKey) INTEGER PRIMARY KEY"]
             + sorted(layout.storedColumns.filter { !isApart.contains($0) }) + sorted(layout.columnsApart)
     }
 }

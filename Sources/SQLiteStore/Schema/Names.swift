@@ -31,7 +31,8 @@ private func folded(_ name: String) -> [UInt8] {
 extension String {
     /// The name as SQL. Names are always quoted, because they may contain any keyword, space or quote.
     var quoted: String {
-        "\"" + parts(separatedBy: "\"").joined(separator: "\"\"") + "\""
+        utf8.contains(UInt8(ascii: "\""))
+            ? "\"" + parts(separatedBy: "\"").joined(separator: "\"\"") + "\"" : "\"\(self)\""
     }
     /// The string as SQL.
     var quotedText: String {

@@ -2,37 +2,49 @@ internal import CSQLite
 internal import RowStore
 
 extension Writer {
-    /// How many rows are changed by one statement.
+    /// How many rows are changed by one statement, if a reader looks for them.
     private static let bulkPart = 4096
 
     /// Changes every row that matches.
     ///
-    /// - Parameter reader: Finds the rows. It sees them as they were before: the change is committed after its last step.
+    /// - Parameter makeReader: Called if a predicate has more than SQLite can test by itself.
     /// - Returns: How many rows changed.
-    func make(_ change: BulkChange, _ reader: Reader) throws(DataSourceError) -> Int {
+    func make(
+        _ change: BulkChange, _ makeReader: () throws(DataSourceError) -> Reader
+    ) throws(DataSourceError) -> Int {
         if let unknown { throw unknown }
         var count = 0
+        var reader: Reader?
+        defer { reader?.close() }
         try transaction { () throws(DataSourceError) in
             for query in change.queries {
                 guard let table = schema.tables[query.entity] else { continue }
-                count += try make(query, change.values, table, reader)
+                var query = query.unlimited
+                (query.sort, query.isOrdered, query.columns) = ([], false, [])
+                let condition = QueryStatement(query, selecting: .nothing, table, schema, connection.limits)
+                if condition.isTestedBySQLite {
+                    let statement = BulkStatement(change.values, condition, table)
+                    count += try run(statement, isCancellable: query.budget.isCancellable, table)
+                } else {
+                    let finder = if let reader { reader } else { try makeReader() }
+                    reader = finder
+                    count += try make(query, change.values, table, finder)
+                }
             }
         }
         log.checkpoint(above: log.limits.hard)
         return count
     }
 
+    /// Changes the rows that a reader finds, in parts. It sees them as they were before: the change is committed after its last step.
     private func make(
         _ query: RowQuery, _ values: [Int: RowValue]?, _ table: EntityTable, _ reader: Reader
     ) throws(DataSourceError) -> Int {
-        var query = query.unlimited
-        (query.sort, query.isOrdered, query.columns) = ([], false, [])
-        let statement = BulkStatement(values, table)
         var (keys, count, failure) = ([Int64](), 0, DataSourceError?.none)
         keys.reserveCapacity(Writer.bulkPart)
         func flush() {
             do throws(DataSourceError) {
-                if failure == nil, !keys.isEmpty { count += try run(statement.sql, keys, statement.values, table) }
+                if failure == nil, !keys.isEmpty { count += try run(BulkStatement(values, keys, table), table) }
             } catch {
                 failure = error
                 // The rest need not be read.
@@ -50,30 +62,62 @@ extension Writer {
         }
         flush()
         if let failure { throw failure }
+        return count
+    }
+
+    /// - Parameter isCancellable: Whether the end of the task ends it.
+    /// - Returns: How many rows changed.
+    private func run(
+        _ change: BulkStatement, isCancellable: Bool = false, _ table: EntityTable
+    ) throws(DataSourceError) -> Int {
+        let statement = try connection.statement(change.sql, change.values, sortedBy: [], isKept: false)
+        defer { statement.clear() }
+        connection.isCancellable = isCancellable
+        connection.setEndsWithItsTask(isCancellable)
+        let code = statement.step()
+        connection.setEndsWithItsTask(false)
+        connection.isCancellable = false
+        statementsRun += 1
+        if code & 0xFF == SQLITE_INTERRUPT { throw .cancelled }
+        guard code == SQLITE_DONE else { throw failure(code, table) }
+        let count = Int(sqlite3_changes64(connection.handle))
         rowsWritten += count
         return count
     }
 }
 
-/// The statement that changes rows whose keys are its first parameter.
+/// A statement that changes rows of a table.
 private struct BulkStatement {
     let sql: String
-    /// The parameters after the keys.
-    let values: [RowValue]
+    let values: [BoundValue]
 
-    init(_ values: [Int: RowValue]?, _ table: EntityTable) {
-        let columns = table.columns.filter { values?[$0.index] != nil }
-        self.values = columns.map { values?[$0.index] ?? .null }
-        let key = EntityTable.keyName.quoted
-        let keys = "\(key) IN \(ListedValues.sql("?1"))"
-        guard values != nil else {
-            sql = "DELETE FROM \(table.name.quoted) WHERE \(keys)"
+    /// For all rows that match.
+    init(_ values: [Int: RowValue]?, _ condition: QueryStatement, _ table: EntityTable) {
+        self.init(values, where: condition.sql, condition.values, table)
+    }
+
+    /// For the rows with those keys.
+    init(_ values: [Int: RowValue]?, _ keys: [Int64], _ table: EntityTable) {
+        let list = BoundValue.list(ListedValues(keys.map { .integer($0) }))
+        self.init(values, where: "\(EntityTable.quotedKey) IN \(ListedValues.sql("?1"))", [list], table)
+    }
+
+    /// - Parameters:
+    ///   - condition: SQL; empty for all rows.
+    ///   - first: The values of the parameters in it, from the first one on.
+    private init(_ new: [Int: RowValue]?, where condition: String, _ first: [BoundValue], _ table: EntityTable) {
+        guard let new else {
+            sql = "DELETE FROM \(table.quotedName)" + (condition.isEmpty ? "" : " WHERE \(condition)")
+            values = first
             return
         }
-        let terms = columns.enumerated().map { (name: table.terms[$1.index], parameter: "?\($0 + 2)") }
+        let columns = table.columns.filter { new[$0.index] != nil }
+        let terms = columns.enumerated().map { (name: table.terms[$1.index], parameter: "?\(first.count + 1 + $0)") }
         let settings = terms.map { "\($0.name) = \($0.parameter)" }.joined(separator: ", ")
         // Rows that have the values already stay as they are.
         let differs = terms.map { "\($0.name) IS NOT \($0.parameter)" }.joined(separator: " OR ")
-        sql = "UPDATE \(table.name.quoted) SET \(settings) WHERE \(keys) AND (\(differs))"
+        let tests = [condition, differs].filter { !$0.isEmpty }.map { "(\($0))" }.joined(separator: " AND ")
+        sql = "UPDATE \(table.quotedName) SET \(settings) WHERE \(tests)"
+        values = first + columns.map { .one(new[$0.index] ?? .null) }
     }
 }

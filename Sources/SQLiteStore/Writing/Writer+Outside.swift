@@ -74,7 +74,7 @@ extension Writer {
     func raiseFirstFreeKey() throws(DataSourceError) {
         var highest: Int64 = 0
         for table in schema.tables.compactMap({ $0 }) {
-            let found = try connection.values("SELECT max(\(EntityTable.keyName.quoted)) FROM \(table.name.quoted)")
+            let found = try connection.values("SELECT max(\(EntityTable.quotedKey)) FROM \(table.quotedName)")
             if case .integer(let key)? = found.first?.first { highest = max(highest, key) }
         }
         if highest >= counters.firstFreeKey { counters.firstFreeKey = highest == .max ? .max : highest + 1 }

@@ -35,8 +35,8 @@ extension Writer {
     func delete(_ rows: [StoredRow], _ table: EntityTable) throws(DataSourceError) {
         guard !rows.isEmpty else { return }
         if rows.count > Writer.singleRows {
-            let keys = "\(EntityTable.keyName.quoted) IN \(ListedValues.sql("?1"))"
-            try run("DELETE FROM \(table.name.quoted) WHERE \(keys)", rows.map(\.key), [], table)
+            let keys = "\(EntityTable.quotedKey) IN \(ListedValues.sql("?1"))"
+            try run("DELETE FROM \(table.quotedName) WHERE \(keys)", rows.map(\.key), [], table)
             return
         }
         let statement = try connection.statement(table.deleteStatement, table.deleteSQL)
@@ -55,9 +55,9 @@ extension Writer {
         let columns = table.columns.filter { shared.contains($0.index) }
         let row = changes.updated[0].row
         let settings = columns.enumerated().map { "\(table.terms[$1.index]) = ?\($0 + 2)" }
-        let keys = "\(EntityTable.keyName.quoted) IN \(ListedValues.sql("?1"))"
+        let keys = "\(EntityTable.quotedKey) IN \(ListedValues.sql("?1"))"
         let count = try run(
-            "UPDATE \(table.name.quoted) SET \(settings.joined(separator: ", ")) WHERE \(keys)",
+            "UPDATE \(table.quotedName) SET \(settings.joined(separator: ", ")) WHERE \(keys)",
             changes.updated.map(\.key), columns.map { row.value($0.index, $0.storage) }, table)
         guard count == changes.updated.count else {
             throw DataSourceError(updateOfMissingRowOf: table.layout.name)
@@ -126,7 +126,7 @@ extension Writer {
         if let statement = updates[table.layout.index][columns] { return statement }
         let settings = stored.enumerated().map { "\(table.terms[$1.index]) = ?\($0 + 2)" }.joined(separator: ", ")
         let statement = try connection.prepare(
-            "UPDATE \(table.name.quoted) SET \(settings) WHERE \(EntityTable.keyName.quoted) = ?1")
+            "UPDATE \(table.quotedName) SET \(settings) WHERE \(EntityTable.quotedKey) = ?1")
         if updates[table.layout.index].count >= Writer.updateLimit { updates[table.layout.index] = [:] }
         updates[table.layout.index][columns] = statement
         return statement
@@ -137,7 +137,7 @@ extension Writer {
     /// The most UPDATE statements kept for an entity; beyond that all are forgotten.
     private static let updateLimit = 32
 
-    private func failure(_ code: Int32, _ table: EntityTable) -> DataSourceError {
+    func failure(_ code: Int32, _ table: EntityTable) -> DataSourceError {
         guard code & 0xFF == SQLITE_CONSTRAINT else {
             var error = connection.error(code, while: "writing")
             error.entityName = table.layout.name

@@ -6,7 +6,7 @@ import Testing
 
 /// Changes of every row that matches, which the store makes by itself.
 struct BulkChangeTests {
-    /// More than one statement changes.
+    /// More than one statement changes, if the rows are looked for.
     private static let count: Int64 = 9_000
 
     private func withItems(
@@ -26,6 +26,13 @@ struct BulkChangeTests {
             StoredRow(
                 key: key, row: TestModel.row(.integer(key), .real(Double(key)), .text("\(key % 10)"), .null, .null))
         }
+    }
+
+    /// The same rows by a predicate that SQLite cannot test by itself.
+    private func foundEnding(in digit: Int) throws -> RowQuery {
+        RowQuery(
+            entity: TestModel.item,
+            predicate: .text(.column(TestModel.text), try StringMatcher(.matches, "[\(digit)]", [])))
     }
 
     private func ending(in digit: Int) -> RowQuery {
@@ -48,6 +55,59 @@ struct BulkChangeTests {
             #expect(try store.make(BulkChange([ending(in: 3)], values: [TestModel.real: .null])) == 900)
             #expect(try store.make(BulkChange([ending(in: 3)], values: [TestModel.real: .null])) == 0)
         }
+    }
+
+    @Test func rowsThatSQLiteCannotFindAreChangedInParts() throws {
+        try withItems(50_000) { store, _ in
+            let before = store.counters.statementsRun
+            let three = BulkChange([try foundEnding(in: 3)], values: [TestModel.real: .real(-1)])
+            #expect(try store.make(three) == 5_000)
+            #expect(try store.make(three) == 0)
+            let looked = store.counters.statementsRun - before
+            #expect(try store.make(BulkChange([ending(in: 4)], values: [TestModel.real: .real(-1)])) == 5_000)
+            #expect(store.counters.statementsRun - before - looked < looked / 2)
+            let both = BulkChange([try foundEnding(in: 3), ending(in: 4)], values: nil)
+            #expect(try store.make(both) == 10_000)
+            let left = RowQuery(
+                entity: TestModel.item, predicate: .compare(column: TestModel.real, .equal, .real(-1)))
+            #expect(try store.count(left) == 0)
+            #expect(try store.count() == 40_000)
+        }
+    }
+
+    /// The task is cancelled while the statement reads the file, after its start and before its end.
+    @Test func aCancelledTaskEndsTheStatement() async throws {
+        let folder = try TemporaryFolder()
+        let made = try SQLiteStore.open(.test(folder))
+        try made.write([.of(insert: items(Self.count))])
+        made.close()
+        let (isArmed, calls) = (Guarded(false), Guarded(0))
+        let faulty = try FaultyCalls { _ in
+            if isArmed.withLock({ $0 }),
+                calls.withLock({
+                    $0 += 1; return $0
+                }) == 20
+            {
+                withUnsafeCurrentTask { $0?.cancel() }
+            }
+            return false
+        }
+        let store = try SQLiteStore.open(.test(folder, calls: faulty.calls))
+        isArmed.withLock { $0 = true }
+        let query = RowQuery(entity: TestModel.item, budget: QueryBudget(isCancellable: true))
+        let outcome = await Task {
+            code { _ = try store.make(BulkChange([query], values: [TestModel.real: .real(-1)])) }
+        }
+        .value
+        #expect(outcome == .cancelled)
+        isArmed.withLock { $0 = false }
+        let changed = RowQuery(
+            entity: TestModel.item, predicate: .compare(column: TestModel.real, .equal, .real(-1)))
+        #expect(try store.count(changed) == 0)
+        let count = try store.make(BulkChange([query], values: [TestModel.real: .real(-1)]))
+        #expect(count == Int(Self.count))
+        store.close()
+        try checkIntegrity(folder)
     }
 
     /// A change of the column that is searched does not change which rows are found.
@@ -101,21 +161,23 @@ struct BulkChangeTests {
     }
 
     /// Whichever call for the files fails, all of it has happened or nothing.
-    @Test(arguments: [Fault.io, .full]) func aFailureLeavesAllOrNothing(fault: Fault) throws {
+    @Test(arguments: [Fault.io, .full], [true, false])
+    func aFailureLeavesAllOrNothing(fault: Fault, isInParts: Bool) throws {
         var number = 1
-        while try fails(fault, at: number) { number += 3 }
+        while try fails(fault, at: number, isInParts) { number += 3 }
         #expect(number > 10)
     }
 
     /// - Returns: Whether there were so many calls.
-    private func fails(_ fault: Fault, at number: Int) throws -> Bool {
+    private func fails(_ fault: Fault, at number: Int, _ isInParts: Bool) throws -> Bool {
         let folder = try TemporaryFolder()
         let first = Guarded(Int.max)
         let faulty = try FaultyCalls(fault) { call in first.withLock { $0 == call } }
         let store = try SQLiteStore.open(.test(folder, synchronous: .full, calls: faulty.calls))
         try store.write([.of(insert: items(3_000))])
         first.withLock { $0 = faulty.count + number }
-        let failure = code { _ = try store.make(BulkChange([ending(in: 3)], values: [TestModel.real: .real(-1)])) }
+        let query = isInParts ? try foundEnding(in: 3) : ending(in: 3)
+        let failure = code { _ = try store.make(BulkChange([query], values: [TestModel.real: .real(-1)])) }
         let wasReached = first.withLock { faulty.count >= $0 }
         first.withLock { $0 = Int.max }
         store.close()
