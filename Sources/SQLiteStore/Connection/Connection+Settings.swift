@@ -34,12 +34,15 @@ extension Connection {
         try set(pragma: "cache_size", to: -4000)
     }
 
+    /// How much of the file the writer keeps in memory, in kilobytes.
+    static let writerCache: Int64 = 16_000
+
     func settleWriter(_ level: SynchronousLevel) throws(DataSourceError) {
         try settle()
         // Sorting for an index can need as much space as the store. The files are in SQLite's folder for temporary ones:
         // SQLITE_TMPDIR, else TMPDIR, else /var/tmp or /tmp.
         try set(pragma: "temp_store", to: 1)
-        try set(pragma: "cache_size", to: -16000)
+        try set(pragma: "cache_size", to: -Connection.writerCache)
         try set(pragma: "journal_size_limit", to: 4 << 20)
         guard try values("PRAGMA journal_mode = WAL") == [[.text("wal")]] else {
             throw DataSourceError(

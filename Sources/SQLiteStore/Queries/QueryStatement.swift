@@ -31,6 +31,15 @@ struct QueryStatement {
         case aggregates([AggregateTerm])
         /// Nothing: the SQL is the condition alone, for a statement that changes them.
         case nothing
+
+        /// What is selected, if that does not depend on the columns of the query.
+        fileprivate func terms(_ table: EntityTable) -> String? {
+            switch self {
+            case .rows, .nothing: nil
+            case .count: "count(*)"
+            case .aggregates(let terms): terms.map { $0.sql(table) }.joined(separator: ", ")
+            }
+        }
     }
 
     init(
@@ -43,19 +52,11 @@ struct QueryStatement {
         var wanted = query.columns
         let test = self.test(query, &writer, &wanted, limits)
         isKept = writer.values.count <= 38 && test.utf8.count <= QueryStatement.keptLength
-        let results: String
-        switch result {
-        case .rows: results = ""
-        case .count: results = "count(*)"
-        case .aggregates(let terms): results = terms.map { $0.sql(table) }.joined(separator: ", ")
-        case .nothing:
-            (sql, values) = (test, writer.values)
-            return
-        }
-        if result != .rows {
-            sql =
-                "SELECT \(results) FROM \(table.quotedName)" + QueryStatement.alias(writer)
-                + QueryStatement.clause(test)
+        guard result == .rows else {
+            let start = result.terms(table).map {
+                "SELECT \($0) FROM \(table.quotedName)" + QueryStatement.alias(writer)
+            }
+            sql = start.map { $0 + QueryStatement.clause(test) } ?? test
             values = writer.values
             return
         }

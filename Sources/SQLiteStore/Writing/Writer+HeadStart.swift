@@ -37,6 +37,7 @@ extension Writer {
         guard ahead != nil else { return }
         endHeadStart()
         connection.rollBack()
+        shrinkCache()
         sharing?.turn.release()
     }
 

@@ -22,6 +22,7 @@ extension Writer {
 
     func insert(_ rows: [StoredRow], _ table: EntityTable) throws(DataSourceError) {
         guard !rows.isEmpty else { return }
+        growCache(byRows: rows.count)
         let statement = try connection.statement(table.insertStatement, table.insertSQL)
         defer { statement.clear() }
         for row in rows {

@@ -24,6 +24,7 @@ final class Writer {
     var rowsWritten = 0
     /// The highest key that the transaction has inserted.
     var highestKey: Int64 = 0
+    var cache = WriterCache()
     /// What the open transaction has of a save that is still being made; nil where no transaction is open.
     var ahead: RowsAhead?
 
@@ -126,7 +127,10 @@ final class Writer {
         if ahead == nil { try sharing?.turn.take(patience: patience) }
         defer { sharing?.turn.release() }
         if ahead == nil { try begin() }
-        defer { endHeadStart() }
+        defer {
+            endHeadStart()
+            shrinkCache()
+        }
         do throws(DataSourceError) {
             try body()
             let bound = try moveBound()
