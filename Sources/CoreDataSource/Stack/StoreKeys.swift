@@ -15,6 +15,8 @@ package final class StoreKeys: Sendable {
     /// More keys are reserved once this key is given.
     private let nextReservation: Atomic<Int64>
     private let reserve = Guarded(Reserve())
+    /// Whether a reservation is being made on the queue, or waits for it.
+    private let isReserving = Atomic(false)
 
     private struct Reserve {
         /// How many keys are reserved next.
@@ -150,9 +152,12 @@ package final class StoreKeys: Sendable {
 
     /// - Parameter count: After how many keys from now on the next reservation may begin at the earliest.
     private func reserveAhead(for count: Int64 = 0) {
-        queue?.async { [weak self] in
+        // One at a time: if the store cannot be written, each would wait for it as long as the one before.
+        guard let queue, !isReserving.exchange(true, ordering: .acquiringAndReleasing) else { return }
+        queue.async { [weak self] in
             self?.reserve.withLock { reserve in
                 guard let self else { return }
+                defer { self.isReserving.store(false, ordering: .releasing) }
                 let rest = self.keyLimit.load(ordering: .acquiring) - self.lastKey.load(ordering: .acquiring)
                 if let ahead = reserve.ahead, rest + Int64(ahead.keys.count / 2) >= count { return }
                 reserve.count = max(reserve.count, count * 2)

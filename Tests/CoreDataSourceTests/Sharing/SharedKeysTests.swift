@@ -1,6 +1,7 @@
 import CoreDataSource
 import Foundation
 import RowStore
+import SQLiteStore
 import Testing
 
 /// The keys of new objects in a store that others write too.
@@ -34,6 +35,32 @@ struct SharedKeysTests {
         #expect(Set(try draft.context.fetch(ContactEntity.self).map(\.objectID)).count == 7001)
         draft.discard()
         try raw.execute("ROLLBACK")
+        try await container.close()
+    }
+
+    /// While the store cannot be written, large batches do not queue up one reservation after the other.
+    @Test func oneReservationIsTriedAtATime() async throws {
+        let directory = try TemporaryDirectory()
+        let layout = ModelLayout(.contacts)
+        var options = SQLiteStore.Options(url: directory.store, layout: layout, identity: StoreIdentity(.contacts))
+        options.isShared = true
+        let store = FaultyStore(over: try SQLiteStore.open(options))
+        let container = PersistentContainer(layout, store, StoreStartup(reason: .firstLaunch))
+        let contacts = try container.dataSource(ContactDataSource.self)
+        let (gate, tries) = (Gate(), Shared(0))
+        store.whenReserving {
+            tries.value += 1
+            gate.wait()
+            return DataSourceError(.storeBusy, "Somebody else writes.")
+        }
+        // Each of them might need more keys than there are.
+        for _ in 0..<10 { try await contacts.add(contactList(0..<3000)) }
+        for _ in 0..<20 { gate.open() }
+        await container.stack.keys.settle()
+        #expect(tries.value == 1)
+        // It is tried again, and then there are keys.
+        store.whenReserving { nil }
+        #expect(try await contacts.add(contactList(0..<9000)).inserted == 6000)
         try await container.close()
     }
 

@@ -21,6 +21,7 @@ final class FaultyStore: PersistentStore {
     private let commits = Guarded((underWay: 0, wasClosed: false))
     private let groups = Guarded<[[Int64]]>([])
     private let newsFailure = Guarded<DataSourceError?>(nil)
+    private let reserving = Guarded<(@Sendable () -> DataSourceError?)?>(nil)
 
     let longestValue: Int
 
@@ -52,9 +53,16 @@ final class FaultyStore: PersistentStore {
     /// Makes every look at what others have saved fail until that is switched off.
     func failNews(with error: DataSourceError?) { newsFailure.withLock { $0 = error } }
 
+    /// Calls this before keys are reserved, and fails with what it returns.
+    func whenReserving(_ body: @escaping @Sendable () -> DataSourceError?) { reserving.withLock { $0 = body } }
+
     /// What there is for a store that others have open too. It calls nobody when others have written.
     var sharing: (any StoreSharing)? {
-        base.sharing.map { sharing in FaultySharing(base: sharing) { self.newsFailure.withLock { $0 } } }
+        base.sharing.map { sharing in
+            FaultySharing(base: sharing, newsFailure: { self.newsFailure.withLock { $0 } }) {
+                self.reserving.withLock { $0 }?()
+            }
+        }
     }
 
     var canBeWrittenOutside: Bool { base.canBeWrittenOutside }
@@ -204,17 +212,21 @@ final class FaultyStore: PersistentStore {
     }
 }
 
-/// What there is for a shared store, of which looks at what others have saved can fail.
+/// What there is for a shared store, of which looks at what others have saved, and reservations of keys, can fail.
 private struct FaultySharing: StoreSharing {
     let base: any StoreSharing
     let newsFailure: @Sendable () -> DataSourceError?
+    let reservationFailure: @Sendable () -> DataSourceError?
 
     var member: StoreMember { base.member }
     var firstPosition: Int64 { base.firstPosition }
     var leaseTimes: LeaseTimes { base.leaseTimes }
     func listen(_ handler: @escaping @Sendable () -> Void) {}
 
-    func reserveKeys(_ count: Int64) throws(DataSourceError) -> Range<Int64> { try base.reserveKeys(count) }
+    func reserveKeys(_ count: Int64) throws(DataSourceError) -> Range<Int64> {
+        if let error = reservationFailure() { throw error }
+        return try base.reserveKeys(count)
+    }
 
     func news(after position: Int64) throws(DataSourceError) -> SharedNews {
         if let error = newsFailure() { throw error }
