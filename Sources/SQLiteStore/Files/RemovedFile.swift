@@ -19,9 +19,15 @@ struct RemovedFile {
         descriptor = hasEnough ? open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC) : -1
     }
 
-    /// Call it once the name is gone, or could not be removed.
+    /// Call it once the name is gone.
     func giveBackSpace() {
         guard descriptor >= 0 else { return }
         DispatchQueue.global(qos: .utility).async { [descriptor] in close(descriptor) }
+    }
+
+    /// The name could not be removed. Closing a descriptor ends all locks of the process on its file, so it is done before anybody opens
+    /// the file again. (https://www.sqlite.org/howtocorrupt.html, 2.2)
+    func keep() {
+        if descriptor >= 0 { close(descriptor) }
     }
 }

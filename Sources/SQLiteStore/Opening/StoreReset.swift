@@ -12,8 +12,11 @@ struct StoreReset {
     /// - Parameter onRemoval: Called once the main file is gone, even if something fails after that.
     func run(onRemoval: () -> Void = {}) throws(DataSourceError) {
         let removed = RemovedFile(files.main)
+        do throws(DataSourceError) { try files.remove(files.main) } catch {
+            removed.keep()
+            throw error
+        }
         defer { removed.giveBackSpace() }
-        try files.remove(files.main)
         onRemoval()
         // The removal of the log must not reach the disk before that of the main file.
         try files.syncFolder()

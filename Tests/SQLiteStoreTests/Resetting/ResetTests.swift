@@ -46,6 +46,20 @@ struct ResetTests {
         store.close()
     }
 
+    /// Its locks are those of the process: a descriptor that is closed later would end those of whoever opens the file again.
+    @Test func aFileThatCannotBeRemovedIsClosedAtOnce() throws {
+        let folder = try TemporaryFolder()
+        try makeStore(folder)
+        let main = folder.store.path
+        let calls = FileCalls { call, path in call == .remove && path == main ? EIO : 0 }
+        let error = code { _ = try SQLiteStore.open(.test(folder, key: "2", calls: calls)) }
+        #expect(error != nil)
+        #expect(try !isAnyOpen(main))
+        let store = try SQLiteStore.open(.test(folder))
+        #expect(try store.count() == 7)
+        store.close()
+    }
+
     private func isAnyOpen(_ path: String) throws -> Bool {
         #if os(Linux)
         try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").contains { number in
