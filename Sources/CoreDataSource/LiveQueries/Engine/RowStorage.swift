@@ -99,10 +99,7 @@ package struct RowStorage: Sendable {
 extension RowStorage {
     /// The place of a row, or where it would be inserted: the index of the first row that does not precede it.
     package func lowerBound(_ row: ListedRow, _ order: ListOrder) -> Int {
-        let chunk = partitioningIndex(chunks.count) { index in
-            let rows = chunks[index].rows
-            return order.precedes(rows[rows.count - 1], row)
-        }
+        let chunk = chunk(endingAtOrAfter: row, order)
         guard chunk < chunks.count else { return count }
         let rows = chunks[chunk].rows
         return starts[chunk] + partitioningIndex(rows.count) { order.precedes(rows[$0], row) }
@@ -110,8 +107,21 @@ extension RowStorage {
 
     /// The index of a row, exactly as it is held; nil if it is not.
     package func index(of row: ListedRow, _ order: ListOrder) -> Int? {
-        let index = lowerBound(row, order)
-        return index < count && self[index].key == row.key ? index : nil
+        let chunk = chunk(endingAtOrAfter: row, order)
+        guard chunk < chunks.count else { return nil }
+        // The keys of a chunk lie close together. Comparing rows reads the memory of each, at random places.
+        let rows = chunks[chunk].rows
+        let place = rows.withUnsafeBufferPointer { rows in rows.firstIndex { $0.key == row.key } }
+        guard let place, order.isSamePlace(rows[place], row) else { return nil }
+        return starts[chunk] + place
+    }
+
+    /// The first chunk whose last row does not precede a row.
+    private func chunk(endingAtOrAfter row: ListedRow, _ order: ListOrder) -> Int {
+        partitioningIndex(chunks.count) { index in
+            let rows = chunks[index].rows
+            return order.precedes(rows[rows.count - 1], row)
+        }
     }
 }
 
