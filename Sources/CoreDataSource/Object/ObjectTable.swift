@@ -60,7 +60,7 @@ final class ObjectTable {
 
     /// Adds an object whose key is not in the table.
     func insert(_ object: ManagedObject) {
-        if (used + 1) * 3 > slots.count * 2 { reserve(max(1, count / 2)) }
+        if (used + 1) * 5 > slots.count * 4 { reserve(max(1, count / 2)) }
         slots[freeSlot(object.key)] = Slot(key: object.key, object: object)
         count += 1
         used += 1
@@ -69,8 +69,8 @@ final class ObjectTable {
     /// Makes room for that many more objects.
     func reserve(_ additional: Int) {
         var capacity = max(16, slots.count)
-        while (count + additional) * 3 > capacity * 2 { capacity *= 2 }
-        if capacity > slots.count || (used + additional) * 3 > capacity * 2 { rehash(to: capacity) }
+        while (count + additional) * 5 > capacity * 4 { capacity *= 2 }
+        if capacity > slots.count || (used + additional) * 5 > capacity * 4 { rehash(to: capacity) }
     }
 
     func remove(_ key: Int64) {

@@ -6,14 +6,16 @@ final class RowBuffer: ManagedBuffer<RowBuffer.Header, UInt64> {
     @usableFromInline
     struct Header {
         /// How many words there is space for.
-        @usableFromInline let capacity: Int
+        @usableFromInline let capacity: UInt32
         /// Whether several rows may have their words in it.
         @usableFromInline let isPage: Bool
     }
 
     /// A buffer whose words have no values yet.
     static func make(_ capacity: Int, isPage: Bool = false) -> RowBuffer {
-        let buffer = RowBuffer.create(minimumCapacity: capacity) { _ in Header(capacity: capacity, isPage: isPage) }
+        let buffer = RowBuffer.create(minimumCapacity: capacity) { _ in
+            Header(capacity: UInt32(capacity), isPage: isPage)
+        }
         return unsafeDowncast(buffer, to: RowBuffer.self)
     }
 }

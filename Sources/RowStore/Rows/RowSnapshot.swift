@@ -243,7 +243,7 @@ extension RowSnapshot {
     private mutating func append(_ added: Int) {
         let (count, wanted) = (wordCount, wordCount + added)
         let isOwn = !buffer.header.isPage && isKnownUniquelyReferenced(&buffer)
-        if !isOwn || buffer.header.capacity < wanted { makeOwnBuffer(max(wanted, count + count / 2)) }
+        if !isOwn || Int(buffer.header.capacity) < wanted { makeOwnBuffer(max(wanted, count + count / 2)) }
         buffer.withUnsafeMutablePointerToElements { words in
             (words + count).initialize(repeating: 0, count: added)
             words[0] = words[0] & 0xFFFF_FFFF | UInt64(wanted) << 32
