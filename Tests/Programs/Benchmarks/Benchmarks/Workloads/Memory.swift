@@ -40,6 +40,8 @@ extension Bench {
 
     /// W15-unread, W15-full, W15-edited: the bytes that malloc has given out for each contact that main holds, that was
     /// read, and that a private context holds with one edit; raw: its struct with the texts.
+    ///
+    /// Each looks through the whole table first, so that the page cache of its connection is full before the count begins.
     func countingBytes() async throws -> [Outcome] {
         let list = ContactList(0..<options.n)
         let url = newFile()
@@ -62,7 +64,6 @@ extension Bench {
 
     @MainActor
     private func bytesOnMain(_ ours: Ours) throws -> (unread: Int, full: Int) {
-        // Looks through the whole table, so that SQLite's page cache is full before the count begins.
         _ = try ours.source.main.first(ContactEntity.self, where: \.note == "nothing")
         let before = raw_allocated()
         let contacts = try ours.source.fetch(ContactEntity.self)
@@ -75,6 +76,7 @@ extension Bench {
 
     private func bytesEdited(_ ours: Ours) async throws -> Int {
         try await ours.source.perform { context in
+            _ = try context.first(ContactEntity.self, where: \.note == "nothing")
             let before = raw_allocated()
             let contacts = try context.fetch(ContactEntity.self)
             for contact in contacts { contact.age += 1 }
