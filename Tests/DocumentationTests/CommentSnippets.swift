@@ -185,6 +185,9 @@ struct CommentSnippets {
                     "begin", "insert [0, 0]", "end",
                     "begin", "insert section 1", "delete [0, 2]", "insert [1, 0]", "end",
                 ])
+            let imported = (100..<301).map { Contact(uid: "\($0)", name: "Name", age: 18) }
+            try await contacts.add(imported, waitFor: .main)
+            #expect(table.tableView.calls.suffix(2) == ["end", "reload"])
         }
     }
 
@@ -206,6 +209,8 @@ final class TableView {
     private(set) var calls: [String] = []
 
     func beginUpdates() { calls.append("begin") }
+
+    func reloadData() { calls.append("reload") }
 
     func endUpdates() { calls.append("end") }
 
@@ -257,4 +262,9 @@ extension ContactTable: DataSourceDelegate {
     }
 
     func didChangeContent(dataKey: String) { tableView.endUpdates() }
+
+    // The import of ten thousand rows is not animated.
+    func changeLimit(dataKey: String) -> Int { 200 }
+
+    func didReloadContent(dataKey: String) { tableView.reloadData() }
 }

@@ -81,6 +81,9 @@ public class ManagedObjectContext {
     /// Called when relationships were read.
     func didFollow() {}
 
+    /// How many objects are registered.
+    package final var registeredObjectCount: Int { bindings.reduce(0) { $0 + $1.objects.count } }
+
     // MARK: Entities and attributes
 
     /// The number of the entity that a class stands for.

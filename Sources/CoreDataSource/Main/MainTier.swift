@@ -137,7 +137,7 @@ package final class MainTier: WokenTier {
     private func sweep() {
         if lists.isIdle { deletedObjects = [:] }
         context.related.sweep()
-        let registered = context.bindings.reduce(0) { $0 + $1.objects.count }
+        let registered = context.registeredObjectCount
         guard registered >= sweepAt else { return }
         var kept = 0
         for binding in context.bindings {

@@ -168,10 +168,7 @@ public final class PrivateContext: EditingContext {
 
     // MARK: For tests
 
-    /// How many objects are registered.
-    package var registeredObjectCount: Int { bindings.reduce(0) { $0 + $1.objects.count } }
-
-    /// The bytes that they take.
+    /// The bytes that the registered objects take.
     package var registeredByteCount: Int { registeredBytes }
 
     /// The same number, calculated from all objects.

@@ -84,6 +84,9 @@ final class BoundList: ListSubscriber {
     private func callDelegate(_ report: ListReport) {
         let (old, new, difference) = (report.old, report.new, report.difference)
         guard let delegate, !difference.isEmpty else { return }
+        if difference.changes.count > delegate.changeLimit(dataKey: dataKey) {
+            return delegate.didReloadContent(dataKey: dataKey)
+        }
         let isBehind = isBehind
         if isRegistered { delegate.willChangeContent(dataKey: dataKey) }
         for index in difference.deletedSections where isRegistered {

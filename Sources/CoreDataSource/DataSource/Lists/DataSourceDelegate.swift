@@ -29,6 +29,11 @@ public import Foundation
 ///     }
 ///
 ///     func didChangeContent(dataKey: String) { tableView.endUpdates() }
+///
+///     // The import of ten thousand rows is not animated.
+///     func changeLimit(dataKey: String) -> Int { 200 }
+///
+///     func didReloadContent(dataKey: String) { tableView.reloadData() }
 /// }
 /// ```
 ///
@@ -66,6 +71,18 @@ public protocol DataSourceDelegate: AnyObject {
     /// The list has reported everything. It is the only method that has to be implemented.
     func didChangeContent(dataKey: String)
 
+    /// How many objects a report may name. If more have changed, ``didReloadContent(dataKey:)`` is called instead of the whole
+    /// group, and main makes no objects for the report. By default there is no limit.
+    ///
+    /// - Parameter dataKey: The name under which the list was registered.
+    func changeLimit(dataKey: String) -> Int
+
+    /// More objects have changed than ``changeLimit(dataKey:)`` allows: read the list again. By default
+    /// ``didChangeContent(dataKey:)`` is called.
+    ///
+    /// - Parameter dataKey: The name under which the list was registered.
+    func didReloadContent(dataKey: String)
+
     /// The title of a section in the index along the list; nil for no title. By default the capitalized first letter of its
     /// name.
     ///
@@ -91,6 +108,10 @@ extension DataSourceDelegate {
         _ object: ManagedObject, at indexPath: IndexPath?, for type: ListChangeType, newIndexPath: IndexPath?,
         dataKey: String
     ) {}
+
+    public func changeLimit(dataKey: String) -> Int { .max }
+
+    public func didReloadContent(dataKey: String) { didChangeContent(dataKey: dataKey) }
 
     public func sectionIndexTitle(forSectionName name: String, dataKey: String) -> String? {
         indexTitle(ofSection: name)

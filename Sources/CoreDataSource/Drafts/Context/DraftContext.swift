@@ -167,13 +167,8 @@ public final class DraftContext: EditingContext {
     func sweep() {
         related.sweep()
         for binding in bindings where binding.objects.count > 0 { binding.removeUnreferenced() }
-        sweepAt = max(1024, 2 * bindings.reduce(0) { $0 + $1.objects.count })
+        sweepAt = max(1024, 2 * registeredObjectCount)
     }
-
-    // MARK: For tests
-
-    /// How many objects are registered.
-    package var registeredObjectCount: Int { bindings.reduce(0) { $0 + $1.objects.count } }
 }
 
 extension LinkEnd {

@@ -10,6 +10,8 @@ final class RecordingDelegate: DataSourceDelegate {
     /// What a table view would have complained about.
     private(set) var complaints: [String] = []
     private(set) var failures: [DataSourceError] = []
+    /// How many changes are reported one by one.
+    var changeLimit = Int.max
     /// Called at the end of each report.
     var onDidChange: @MainActor () -> Void = {}
     /// Called for each object.
@@ -69,6 +71,14 @@ final class RecordingDelegate: DataSourceDelegate {
             if table != result { complaints.append("\(table) is shown instead of \(result)") }
             self.table = table
         }
+        onDidChange()
+    }
+
+    func changeLimit(dataKey: String) -> Int { changeLimit }
+
+    func didReloadContent(dataKey: String) {
+        calls.append("reload")
+        table = source?.shown(dataKey)
         onDidChange()
     }
 

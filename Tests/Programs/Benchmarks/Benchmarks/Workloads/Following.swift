@@ -9,6 +9,11 @@ final class CountingDelegate: DataSourceDelegate {
     private(set) var reports = 0
     private var lengths = 0
     var onReport: @MainActor () -> Void = {}
+    private let changeLimit: Int
+
+    init(changeLimit: Int = .max) { self.changeLimit = changeLimit }
+
+    func changeLimit(dataKey: String) -> Int { changeLimit }
 
     func didChangeObject(
         _ object: ManagedObject, at indexPath: IndexPath?, for type: ListChangeType, newIndexPath: IndexPath?,

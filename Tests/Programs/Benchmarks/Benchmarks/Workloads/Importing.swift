@@ -6,11 +6,13 @@ extension Bench {
     /// W13: the longest time for which main has no turn, while so many contacts are imported in one save and a list of a
     /// tenth as many rows is bound, which a tenth of the new ones enter; raw: the same main while plain C imports them on
     /// another thread and nobody shows any.
-    func importing() async throws -> Outcome {
+    ///
+    /// - Parameter changeLimit: How many rows that enter the list are reported one by one.
+    func importing(_ id: String, changeLimit: Int = .max) async throws -> Outcome {
         let count = options.n
         var samples: (ours: [Sample], raw: [Sample]) = ([], [])
         for round in 0...max(3, options.rounds / 2) {
-            let ours = try await stallOfOurs(count)
+            let ours = try await stallOfOurs(count, changeLimit)
             let raw = try await stallOfRaw(count)
             // The first round warms up.
             if round > 0 {
@@ -18,15 +20,17 @@ extension Bench {
                 samples.raw.append(raw)
             }
         }
-        return Outcome("W13", n: count, aim: "4 ms", ours: samples.ours, raw: samples.raw)
+        return Outcome(id, n: count, aim: "4 ms", ours: samples.ours, raw: samples.raw)
     }
 
-    private func stallOfOurs(_ count: Int) async throws -> Sample {
+    private func stallOfOurs(_ count: Int, _ changeLimit: Int) async throws -> Sample {
         let url = newFile()
         let ours = try await Ours(url, .normal)
         try await ours.source.add(ContactList(0..<count).values)
         let values = ContactList(count..<2 * count).values
-        let sample = try await longestStall(ours, count) { try await ours.source.add(values, waitFor: .main) }
+        let sample = try await longestStall(ours, count, changeLimit) {
+            try await ours.source.add(values, waitFor: .main)
+        }
         try await ours.container.close()
         remove(url)
         return sample
@@ -48,9 +52,9 @@ extension Bench {
 
     @MainActor
     private func longestStall(
-        _ ours: Ours, _ count: Int, _ work: @escaping @Sendable () async throws -> Void
+        _ ours: Ours, _ count: Int, _ changeLimit: Int, _ work: @escaping @Sendable () async throws -> Void
     ) async throws -> Sample {
-        let delegate = CountingDelegate()
+        let delegate = CountingDelegate(changeLimit: changeLimit)
         try ours.source.register(
             delegate, dataKey: "list",
             FetchRequest(ContactEntity.self, where: \ContactEntity.score < 100, order: [SortDescriptor(\.name)]))
@@ -58,7 +62,10 @@ extension Bench {
         try expect(bound == count / 10, "\(bound) rows are bound")
         let turns = try await self.turns { try await work() }
         let shown = ours.source.numberOfItems("list", inSection: 0)
-        try expect(shown == count / 5 && delegate.changes == count / 10, "\(shown) rows are shown at the end")
+        let reported = changeLimit < count / 10 ? 0 : count / 10
+        try expect(
+            shown == count / 5 && delegate.changes == reported && delegate.reports == 1,
+            "\(shown) rows are shown at the end, and \(delegate.changes) were reported")
         return Sample(nanoseconds: turns.max() ?? 0, latencies: turns)
     }
 
