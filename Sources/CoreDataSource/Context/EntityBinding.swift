@@ -48,6 +48,8 @@ final class EntityBinding {
     }
     /// How many rows were tested for their value in a column, to find out when an index is worth its cost.
     private var scannedRows: [Int: Int] = [:]
+    /// The order in which objects are looked up by unique values.
+    @exclusivity(unchecked) private var order = LookupOrder()
     /// By constraint of one column: the values that no stored row had when this batch looked for them. A row to which the batch
     /// gives such a value is found in the unique index first.
     private var absentValues: [Int: Set<RowValue>] = [:]
@@ -191,12 +193,20 @@ final class EntityBinding {
 
     /// The registered object with that value in the only column of a uniqueness constraint.
     func find(_ constraint: Int, _ column: Int, _ value: RowValue) -> ManagedObject? {
+        if let key = order.nextKey, let object = objects[key], !object.isDeleted,
+            object.row.holds(value, column: column)
+        {
+            order.note(key)
+            return object
+        }
         var hash = UniqueHash()
         hash.combine(value)
         settle(constraint)
-        return uniqueIndexes[constraint].first(hash, in: objects) {
+        let found = uniqueIndexes[constraint].first(hash, in: objects) {
             !$0.isDeleted && $0.row.holds(value, column: column)
         }
+        if let found { order.note(found.key) }
+        return found
     }
 
     /// Another registered object with those values in the columns of a uniqueness constraint.
