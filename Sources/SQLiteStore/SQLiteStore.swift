@@ -141,13 +141,16 @@ package final class SQLiteStore: PersistentStore {
     package var canBeWrittenOutside: Bool { true }
 
     package func noticeOutsideWrites() -> Bool {
-        writer.withLockIfAvailable { $0.current?.noticeOutsideWrites() ?? false } ?? false
+        let found = writer.withLockIfAvailable { $0.current?.noticeOutsideWrites() } ?? nil
+        // Without a writer nothing is known.
+        if found != false { readers.noteWrite() }
+        return found ?? false
     }
 
     package func read<R>(_ isolation: ReadIsolation, _ body: (any StoreReader) throws(DataSourceError) -> R)
         throws(DataSourceError) -> R
     {
-        let reader = try readers.take { () throws(DataSourceError) in
+        let reader = try readers.take(isLookup: isolation == .lookup) { () throws(DataSourceError) in
             try reopenIfLost()
             try checkUnchanged()
         }

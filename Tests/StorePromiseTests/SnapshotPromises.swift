@@ -39,7 +39,7 @@ struct SnapshotPromises {
     }
 
     /// Each save writes its number into both rows.
-    @Test(arguments: TestedStore.all, [ReadIsolation.statement, .snapshot])
+    @Test(arguments: TestedStore.all, [ReadIsolation.statement, .snapshot, .lookup])
     func aReadSeesWholeSavesOnly(kind: TestedStore, isolation: ReadIsolation) async throws {
         let saves: Int64 = 300
         try kind.withStore { store in

@@ -8,7 +8,7 @@ extension ManagedObjectContext {
             if let object = bindings[entity].objects[key] { return object.isDeleted ? nil : object }
             if bindings[entity].holdsAllRows { return nil }
         }
-        let (row, asOf) = try source.row(entity: entity, key: key)
+        let (row, asOf) = try source.row(entity: entity, key: key, lookupIsolation)
         return row.map { object(StoredRow(key: key, row: $0), bindings[entity], asOf: asOf) }
     }
 
@@ -93,7 +93,7 @@ extension ManagedObjectContext {
         _ binding: EntityBinding, _ constraint: Int, _ values: [RowValue]
     ) throws(DataSourceError) -> ManagedObject? {
         let (stored, asOf) = try source.row(
-            entity: binding.layout.index, constraint: constraint, values: values, binding.layout)
+            entity: binding.layout.index, constraint: constraint, values: values, binding.layout, lookupIsolation)
         guard let stored else { return nil }
         if let registered = binding.objects[stored.key], registered.state != .saved {
             // It was edited or deleted here: if it still matched, the index would have found it.

@@ -72,6 +72,9 @@ public class ManagedObjectContext {
     /// How objects of this context may be edited.
     var editing: ObjectEditing { .not }
 
+    /// What a look-up of one row sees.
+    var lookupIsolation: ReadIsolation { .statement }
+
     /// Called before the app reads.
     func willRead(registersObjects: Bool) { isCancellable = true }
 

@@ -31,7 +31,7 @@ extension EditingContext {
             if binding.find(constraint, values, except: object) != nil { return false }
             if binding.holdsAllRows { continue }
             let (stored, _) = try source.row(
-                entity: entity, constraint: constraint, values: values, binding.layout)
+                entity: entity, constraint: constraint, values: values, binding.layout, lookupIsolation)
             guard let stored, stored.key != object.key else { continue }
             // A registered object of this save was tested by its present values above.
             if !binding.isOwned || binding.objects[stored.key] == nil { return false }

@@ -56,6 +56,9 @@ public final class PrivateContext: EditingContext {
 
     override var editing: ObjectEditing { .inBatch }
 
+    /// Hooks look up one object after the other.
+    override var lookupIsolation: ReadIsolation { .lookup }
+
     override func editor(of object: ManagedObject) -> EditingContext {
         named.first { $0 === object.context } ?? self
     }

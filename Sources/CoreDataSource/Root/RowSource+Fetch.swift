@@ -125,8 +125,10 @@ extension RowSource {
     }
 
     /// The row of that key, or nil.
-    package func row(entity: Int, key: Int64) throws(DataSourceError) -> (row: RowSnapshot?, asOf: Int64) {
-        let (row, pending, asOf) = try read(.statement) { reader throws(DataSourceError) in
+    package func row(
+        entity: Int, key: Int64, _ isolation: ReadIsolation = .statement
+    ) throws(DataSourceError) -> (row: RowSnapshot?, asOf: Int64) {
+        let (row, pending, asOf) = try read(isolation) { reader throws(DataSourceError) in
             try reader.row(entity: entity, key: key)
         } pending: {
             $0.row(entity, key, after: $1)
@@ -172,10 +174,11 @@ extension RowSource {
 
     /// The row with those values in the columns of one uniqueness constraint, or nil.
     package func row(
-        entity: Int, constraint: Int, values: [RowValue], _ layout: EntityLayout
+        entity: Int, constraint: Int, values: [RowValue], _ layout: EntityLayout,
+        _ isolation: ReadIsolation = .statement
     ) throws(DataSourceError) -> (row: StoredRow?, asOf: Int64) {
         var stored: StoredRow?
-        let (_, found, asOf) = try read(.statement) { reader throws(DataSourceError) in
+        let (_, found, asOf) = try read(isolation) { reader throws(DataSourceError) in
             stored = try reader.row(entity: entity, constraint: constraint, values: values)
         } pending: { rows, start -> StoredRow? in
             if let row = rows.row(entity, constraint: constraint, values: values, after: start) { return row }

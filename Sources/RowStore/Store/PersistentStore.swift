@@ -157,4 +157,7 @@ public enum ReadIsolation: Sendable {
     case statement
     /// All reads see what was committed when the first one started, or earlier.
     case snapshot
+    /// One of many look-ups in a row. It sees what this store had committed when it started, but may miss what other programs
+    /// have committed in the last 10 milliseconds, so that a store may keep a transaction open from one to the next.
+    case lookup
 }

@@ -17,6 +17,10 @@ final class Reader: @unchecked Sendable {
     var isShared = false
     /// Where long reads are continued while their rows are used.
     private(set) lazy var aheadQueue = DispatchQueue(label: "CoreDataSource.readAhead", qos: .userInteractive)
+    /// The transaction that is kept open from one look-up to the next.
+    private(set) var kept: KeptRead?
+    /// How often the store had been written at the last read, if that was a look-up.
+    private var lastLookup: UInt64?
     /// The position of the newest save in the state that is read.
     private(set) var position: Int64 = 0
 
@@ -38,6 +42,25 @@ final class Reader: @unchecked Sendable {
 
     func close() {
         connection.close()
+    }
+
+    /// Ends the transaction that is kept open.
+    func endKept() {
+        guard kept != nil else { return }
+        connection.rollBack()
+        kept = nil
+    }
+
+    /// Begins to keep a transaction with the second of two look-ups between which nothing was written: for a single one, that
+    /// would only be two statements more.
+    ///
+    /// - Parameter writes: How often the store has been written; nil if the next read is no look-up.
+    func prepare(forLookupAfter writes: UInt64?) throws(DataSourceError) {
+        if let kept, kept.writes != writes || kept.isOld { endKept() }
+        defer { lastLookup = writes }
+        guard let writes, writes == lastLookup, kept == nil else { return }
+        try execute(schema.firstFreeStatement, "BEGIN")
+        kept = KeptRead(writes: writes)
     }
 
     func run<R>(

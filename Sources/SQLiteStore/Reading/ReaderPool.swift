@@ -22,6 +22,10 @@ final class ReaderPool: Sendable {
         var lastRead: UInt64 = 0
         /// The reads that wait at the gate; nil while it is open.
         var gate: [DispatchSemaphore]?
+        /// How often the store was written.
+        var writes: UInt64 = 0
+        /// Whether the transactions that are kept open are going to be ended.
+        var isExpiryDue = false
 
         mutating func takeMain() -> Reader? {
             defer { idleMain = nil }
@@ -32,6 +36,12 @@ final class ReaderPool: Sendable {
         mutating func takeIdle() -> [Reader] {
             defer { idle = [] }
             return idle + [takeMain()].compactMap(\.self)
+        }
+
+        /// Ends the transactions that idle readers keep open.
+        func endKept() {
+            for reader in idle { reader.endKept() }
+            idleMain?.endKept()
         }
 
         mutating func begin(_ name: String?) -> UInt64 {
@@ -67,14 +77,20 @@ final class ReaderPool: Sendable {
 
     /// A reader for the caller alone, until it is returned.
     ///
-    /// - Parameter prepare: Called when the caller may read, before it gets a reader. No reset is under way then.
-    func take(_ prepare: () throws(DataSourceError) -> Void) throws(DataSourceError) -> Reader {
+    /// - Parameters:
+    ///   - isLookup: Whether the reader may have kept a transaction open from the last look-up.
+    ///   - prepare: Called when the caller may read, before it gets a reader. No reset is under way then.
+    func take(
+        isLookup: Bool = false, _ prepare: () throws(DataSourceError) -> Void
+    ) throws(DataSourceError) -> Reader {
         let use = permits.use
         if use == .other { waitAtGate() }
         permits.wait(use)
         let name = use == .other ? ReaderName.current : "main"
-        let (idle, isClosed, number) = state.withLock { state in
-            (use == .main ? state.takeMain() : state.idle.popLast(), state.isClosed, state.begin(name))
+        let (idle, isClosed, number, writes) = state.withLock { state in
+            (
+                use == .main ? state.takeMain() : state.idle.popLast(), state.isClosed, state.begin(name), state.writes
+            )
         }
         do throws(DataSourceError) {
             guard !isClosed else { throw DataSourceError.storeClosed }
@@ -83,6 +99,7 @@ final class ReaderPool: Sendable {
                 if let idle { idle } else { try makeReader() }
             reader.use = use
             reader.readNumber = number
+            try reader.prepare(forLookupAfter: isLookup && !isShared ? writes : nil)
             return reader
         } catch {
             end(number, use, nil)
@@ -103,6 +120,7 @@ final class ReaderPool: Sendable {
     private func end(_ number: UInt64, _ use: ReadPermits.Use, _ reader: Reader?) {
         state.withLock { state in
             state.open.removeAll { $0.number == number }
+            if let reader, reader.kept != nil { keep(reader, &state) }
             if use == .main {
                 state.idleMain = reader
             } else if let reader {
@@ -110,6 +128,32 @@ final class ReaderPool: Sendable {
             }
         }
         permits.signal(use)
+    }
+
+    /// Lets a reader that is given back keep its transaction open, unless that is in the way.
+    private func keep(_ reader: Reader, _ state: inout State) {
+        if reader.kept?.writes != state.writes || state.gate != nil || state.isClosed { return reader.endKept() }
+        if state.isExpiryDue { return }
+        state.isExpiryDue = true
+        let wait = KeptRead.longest / .milliseconds(1)
+        DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + .milliseconds(Int(wait))) { [weak self] in
+            self?.endOldReads()
+        }
+    }
+
+    private func endOldReads() {
+        state.withLock { state in
+            state.endKept()
+            state.isExpiryDue = false
+        }
+    }
+
+    /// Notes that the store was written, or may have been: look-ups that begin from now on see that.
+    func noteWrite() {
+        state.withLock { state in
+            state.writes += 1
+            state.endKept()
+        }
     }
 
     /// Waits until all readers were returned, closes them, and runs the body while there are no reads.
@@ -178,6 +222,7 @@ extension ReaderPool {
         isGateClosed.store(true, ordering: .releasing)
         return state.withLock { state in
             state.gate = []
+            state.endKept()
             return state.lastRead
         }
     }

@@ -145,7 +145,9 @@ final class WALCheckpointer {
                     + "possible. \(cause.message)", cause: cause.cause))
     }
 
+    /// Called after each commit.
     private func grew(to frames: Int) {
+        readers.noteWrite()
         // The log started again.
         if frames < self.frames { copied = 0 }
         self.frames = frames
