@@ -28,7 +28,8 @@ struct LogBoundTests {
         return try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int ?? 0
     }
 
-    @Test func readersThatOverlapDoNotLetTheLogGrow() throws {
+    @Test(arguments: [ReadIsolation.snapshot, .lookup])
+    func readersThatOverlapDoNotLetTheLogGrow(isolation: ReadIsolation) throws {
         let folder = try TemporaryFolder()
         let store = try SQLiteStore.open(options(folder))
         try store.write([.of(1, insert: (1...1000).map { StoredRow(key: $0, row: RowSnapshot(columnCount: 8)) })])
@@ -39,7 +40,7 @@ struct LogBoundTests {
             ended.enter()
             Thread.detachNewThread {
                 while isDone.value == 0 {
-                    try? store.read(.snapshot) { (reader) throws(DataSourceError) in
+                    try? store.read(isolation) { (reader) throws(DataSourceError) in
                         for _ in 0..<3 { _ = try reader.rows(RowQuery(entity: 1)) }
                     }
                     reads.value += 1
