@@ -134,16 +134,23 @@ package final class SQLiteStore: PersistentStore {
 
     package func commit(_ group: [ChangeSet]) throws(DataSourceError) -> CommitOutcome {
         try writer.withLock { (writer) throws(DataSourceError) in
-            try openWriter(&writer, keepsHeadStart: true).commit(group)
+            let outcome = try openWriter(&writer, keepsHeadStart: true).commit(group)
+            // A commit of nothing but refused saves writes nothing, but has found out what others have written.
+            if outcome.foundOutsideWrites { readers.noteWrite() }
+            return outcome
         }
     }
 
     package var canBeWrittenOutside: Bool { true }
 
     package func noticeOutsideWrites() -> Bool {
-        let found = writer.withLockIfAvailable { $0.current?.noticeOutsideWrites() } ?? nil
-        // Without a writer nothing is known.
-        if found != false { readers.noteWrite() }
+        let found = writer.withLockIfAvailable { writer in
+            let found = writer.current?.noticeOutsideWrites()
+            // Without a writer nothing is known. Whoever asks next is told nothing any more, and must not read what is older.
+            if found != false { readers.noteWrite() }
+            return found ?? false
+        }
+        if found == nil { readers.noteWrite() }
         return found ?? false
     }
 

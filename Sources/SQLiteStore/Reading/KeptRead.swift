@@ -3,7 +3,7 @@
 /// It shows the store as it was when it began, so it ends as soon as the store is written. Other programs may write, too, which
 /// is not noticed at once, and SQLite cannot empty the write-ahead log while it is open; so it also ends after a while.
 struct KeptRead {
-    /// The longest that it stays open while it is not used.
+    /// The age from which it is not used any more; one that nobody uses is ended then.
     static let longest = Duration.milliseconds(10)
 
     /// How often the store had been written when it began.

@@ -72,6 +72,23 @@ struct KeptReadTests {
         }
     }
 
+    /// The commit has nothing to write, and tells of the other program instead of the next batch.
+    @Test func aRefusedSaveThatFindsOutsideWritesEndsTheTransaction() throws {
+        try withRow { store, raw, set in
+            for number in 1...100 as ClosedRange<Int64> {
+                for _ in 0..<2 { _ = try lookUp(store) }
+                try set(number)
+                // The key is taken.
+                let outcome = try store.commit([
+                    .of(insert: [StoredRow(key: 1, row: TestModel.row(.integer(-1)))], number: number + 1)
+                ])
+                #expect(outcome.refused.count == 1 && outcome.foundOutsideWrites)
+                #expect(!store.noticeOutsideWrites())
+                #expect(try lookUp(store) == number)
+            }
+        }
+    }
+
     /// Nobody reads any more, so nothing but time ends the transaction.
     @Test func theLogIsNotKeptFromBeingEmptied() throws {
         try withRow { store, raw, _ in
