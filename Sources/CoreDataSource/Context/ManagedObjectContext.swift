@@ -87,6 +87,9 @@ public class ManagedObjectContext {
     /// How many objects are registered.
     package final var registeredObjectCount: Int { bindings.reduce(0) { $0 + $1.objects.count } }
 
+    /// How many slots of the tables were passed to register them. For tests.
+    package final var registeringSteps: Int { bindings.reduce(0) { $0 + $1.objects.steps } }
+
     // MARK: Entities and attributes
 
     /// The number of the entity that a class stands for.

@@ -21,6 +21,13 @@ final class ObjectTable {
     @exclusivity(unchecked) private var used = 0
     @exclusivity(unchecked) private(set) var count = 0
 
+    /// Whether keys are scattered over the slots, because those of other entities between them had made them pile up.
+    @exclusivity(unchecked) private var isScattered = false
+    /// How many slots that were not free were passed to find free ones. For tests.
+    @exclusivity(unchecked) private(set) var steps = 0
+    /// The longest way to a free slot after which keys are scattered.
+    private static let longestWay = 64
+
     init() { slots = ObjectTable.makeSlots(0) }
 
     deinit { ObjectTable.free(slots) }
@@ -61,9 +68,14 @@ final class ObjectTable {
     /// Adds an object whose key is not in the table.
     func insert(_ object: ManagedObject) {
         if (used + 1) * 5 > slots.count * 4 { reserve(max(1, count / 2)) }
-        slots[freeSlot(object.key)] = Slot(key: object.key, object: object)
+        let slot = freeSlot(object.key)
+        slots[slot] = Slot(key: object.key, object: object)
         count += 1
         used += 1
+        if !isScattered, (slot - home(object.key)) & (slots.count - 1) > ObjectTable.longestWay {
+            isScattered = true
+            rehash(to: slots.count)
+        }
     }
 
     /// Makes room for that many more objects.
@@ -87,7 +99,7 @@ final class ObjectTable {
     func removeAll() {
         let old = slots
         slots = ObjectTable.makeSlots(0)
-        (count, used) = (0, 0)
+        (count, used, isScattered) = (0, 0, false)
         ObjectTable.free(old)
     }
 
@@ -107,6 +119,7 @@ final class ObjectTable {
         // Keys of a list are mostly consecutive and are looked up in order, so their slots are consecutive too. The shifts
         // separate keys whose distance is a power of two.
         let bits = UInt64(bitPattern: key)
+        if isScattered { return Int(truncatingIfNeeded: (bits &* 0x9E37_79B9_7F4A_7C15) >> 32) & (slots.count - 1) }
         return Int(truncatingIfNeeded: bits ^ bits >> 10 ^ bits >> 20) & (slots.count - 1)
     }
 
@@ -129,7 +142,10 @@ final class ObjectTable {
     @inline(__always)
     private func freeSlot(_ key: Int64) -> Int {
         var slot = home(key)
-        while !slots[slot].isFree { slot = next(slot) }
+        while !slots[slot].isFree {
+            slot = next(slot)
+            steps += 1
+        }
         return slot
     }
 }
