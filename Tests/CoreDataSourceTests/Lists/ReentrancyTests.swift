@@ -86,11 +86,13 @@ struct ReentrancyTests {
     }
 
     /// The first delegate ends the second one's list in the middle of the same report.
-    @Test func aDelegateMayEndAnothersList() async throws {
+    @Test(arguments: [Int.max, 0])
+    func aDelegateMayEndAnothersList(changeLimit: Int) async throws {
         try await withContacts { contacts in
             let first = RecordingDelegate()
             let second = RecordingDelegate()
             try register(first, "a", contacts)
+            second.changeLimit = changeLimit
             try register(second, "b", contacts)
             first.onObject = { contacts.unregister(dataKey: "b") }
             try await contacts.add(contactList(3..<4), waitFor: .main)

@@ -83,7 +83,7 @@ final class BoundList: ListSubscriber {
 
     private func callDelegate(_ report: ListReport) {
         let (old, new, difference) = (report.old, report.new, report.difference)
-        guard let delegate, !difference.isEmpty else { return }
+        guard isRegistered, let delegate, !difference.isEmpty else { return }
         if difference.changes.count > delegate.changeLimit(dataKey: dataKey) {
             return delegate.didReloadContent(dataKey: dataKey)
         }

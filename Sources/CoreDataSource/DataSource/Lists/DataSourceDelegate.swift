@@ -78,7 +78,7 @@ public protocol DataSourceDelegate: AnyObject {
     func changeLimit(dataKey: String) -> Int
 
     /// More objects have changed than ``changeLimit(dataKey:)`` allows: read the list again. By default
-    /// ``didChangeContent(dataKey:)`` is called.
+    /// ``didChangeContent(dataKey:)`` is called; implement it if that one ends what ``willChangeContent(dataKey:)`` has begun.
     ///
     /// - Parameter dataKey: The name under which the list was registered.
     func didReloadContent(dataKey: String)
