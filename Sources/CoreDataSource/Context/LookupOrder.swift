@@ -1,7 +1,7 @@
 /// Guesses which object is looked up next: a list from a server mostly comes in the order in which its objects were inserted.
 ///
-/// An object that is guessed is near the previous one in memory; the index of the values leads to a random place. Look-ups in any
-/// other order are not guessed, and so cost nothing.
+/// An object that is guessed is near the previous one in memory; the index of the values leads to a random place. Objects that are
+/// found in any other order are not guessed.
 package struct LookupOrder {
     private var lastKey: Int64 = 0
     /// From the object before the last one to that one.

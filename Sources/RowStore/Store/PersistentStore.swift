@@ -70,8 +70,8 @@ public protocol PersistentStore: Sendable {
     /// that writes to a disk or a network.
     ///
     /// - Parameters:
-    ///   - isolation: Whether all reads of the body see the same committed state, or each its own newest one. The readers of a
-    ///     shared store see one state in both cases, and know its ``StoreReader/position``.
+    ///   - isolation: Whether all reads of the body see the same committed state, or each its own newest one; see
+    ///     ``ReadIsolation``. The readers of a shared store see one state in all cases, and know its ``StoreReader/position``.
     ///   - body: It reads. It is called once, before this returns, and does not keep the reader.
     /// - Throws: What the body throws; `storeClosed`; the error that keeps the store from being read.
     func read<R>(_ isolation: ReadIsolation, _ body: (any StoreReader) throws(DataSourceError) -> R)
