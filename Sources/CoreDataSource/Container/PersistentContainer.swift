@@ -61,7 +61,7 @@ public final class PersistentContainer: Sendable {
         /// on the thread that opens the store, which waits for it.
         public var migrationProgress: (@Sendable (MigrationProgress) -> Void)?
         /// Called with every statement that the container's store runs once it is open. Nil by default, which costs nothing. A
-        /// store in memory runs no statements.
+        /// store in memory runs no statements. With a listener, look-ups share no transaction.
         ///
         /// ```swift
         /// configuration.trace = { if $0.duration > .milliseconds(50) { print($0) } }

@@ -75,6 +75,10 @@ final class ReaderPool: Sendable {
         self.isUnchanging = isUnchanging
     }
 
+    /// Whether look-ups may share transactions. A listener of statements is called when one ends, which may be under the lock of
+    /// this pool; so there is none with a listener.
+    private var keepsTransactions: Bool { !isShared && tracing == nil }
+
     /// A reader for the caller alone, until it is returned.
     ///
     /// - Parameters:
@@ -99,7 +103,7 @@ final class ReaderPool: Sendable {
                 if let idle { idle } else { try makeReader() }
             reader.use = use
             reader.readNumber = number
-            try reader.prepare(forLookupAfter: isLookup && !isShared ? writes : nil)
+            try reader.prepare(forLookupAfter: isLookup && keepsTransactions ? writes : nil)
             return reader
         } catch {
             end(number, use, nil)

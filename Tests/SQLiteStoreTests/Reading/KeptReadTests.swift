@@ -74,7 +74,7 @@ struct KeptReadTests {
 
     /// The commit has nothing to write, and tells of the other program instead of the next batch.
     @Test func aRefusedSaveThatFindsOutsideWritesEndsTheTransaction() throws {
-        try withRow { store, raw, set in
+        try withRow { store, _, set in
             for number in 1...100 as ClosedRange<Int64> {
                 for _ in 0..<2 { _ = try lookUp(store) }
                 try set(number)
@@ -98,6 +98,20 @@ struct KeptReadTests {
                 try Task.checkCancellation()
             }
         }
+    }
+
+    /// The listener would be called for the end of a transaction under a lock.
+    @Test func noTransactionIsSharedWhileAListenerHearsOfStatements() throws {
+        let folder = try TemporaryFolder()
+        let statements = Guarded<[String]>([])
+        var options = SQLiteStore.Options.test(folder)
+        options.tracing = StatementTracing(showsValues: false) { trace in statements.withLock { $0.append(trace.sql) } }
+        let store = try SQLiteStore.open(options)
+        try store.write([.of(insert: [StoredRow(key: 1, row: TestModel.row(.integer(7)))], number: 1)])
+        statements.withLock { $0 = [] }
+        for _ in 0..<5 { #expect(try lookUp(store) == 7) }
+        #expect(statements.withLock { $0.count == 5 && !$0.contains("BEGIN") })
+        store.close()
     }
 
     @Test func aStoreClosesAndIsCopiedWhileATransactionIsKept() throws {
