@@ -3,8 +3,8 @@ internal import RowStore
 /// What a list shows after one save: rows, sections and their places. It never changes; the next save makes a new state.
 package final class ListState: Sendable {
     package let query: ListQuery
-    /// The rows that are shown, and some more beyond a limit.
-    package let rows: RowStorage
+    /// The rows that are shown, and some more beyond a limit. Only `deinit` changes them.
+    package nonisolated(unsafe) private(set) var rows: RowStorage
     /// The index of each section's first row; without a section key there is one section, which may be empty.
     let sectionStarts: ContiguousArray<Int>
     /// Whether every matching row is held.
@@ -22,6 +22,16 @@ package final class ListState: Sendable {
         self.asOf = asOf
     }
 
+    deinit {
+        // Who lets go of a large list last, which is often main, does not wait until each row is released.
+        if rows.count <= Self.mostRowsReleasedAtOnce { return }
+        let last = ReleasedElsewhere(rows)
+        rows = RowStorage(EmptyCollection())
+        last.release()
+    }
+
+    private static let mostRowsReleasedAtOnce = 4096
+
     /// - Parameters:
     ///   - rows: All rows that match, or those that are held beyond a limit, in order.
     ///   - isComplete: Whether these are all rows that match.
@@ -38,6 +48,9 @@ package final class ListState: Sendable {
         }
         self.init(query, rows, sectionStarts: starts, isComplete: isComplete, asOf: asOf)
     }
+
+    /// Whether its rows have been read from the store.
+    package var isRead: Bool { asOf >= 0 }
 
     /// The row after which rows may be missing; nil to read from the first row, if none are held.
     package var lastHeld: ListedRow? { rows.last ?? query.start }

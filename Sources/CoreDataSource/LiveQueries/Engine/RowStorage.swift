@@ -3,7 +3,7 @@
 /// It is a value that never changes: an edit makes new chunks where it applies, and shares all others. So keeping a version
 /// does not make the next edit more expensive.
 package struct RowStorage: Sendable {
-    final class Chunk: Sendable {
+    package final class Chunk: Sendable {
         let rows: ContiguousArray<ListedRow>
 
         init(_ rows: ContiguousArray<ListedRow>) {
@@ -12,7 +12,7 @@ package struct RowStorage: Sendable {
     }
 
     /// No chunk is empty.
-    let chunks: ContiguousArray<Chunk>
+    package let chunks: ContiguousArray<Chunk>
     /// The index of each chunk's first row, and the total number of rows at the end.
     let starts: ContiguousArray<Int>
     let sizes: ChunkSizes

@@ -88,15 +88,19 @@ final class ListEngine {
     private func start(_ work: ListWork) {
         let (queue, worker) = (hub.queue, worker)
         queue.async {
-            let outcome = worker.run(work, isOnMain: false)
+            // The previous state and the changes may be large, so they are not released on the main actor either.
+            let done = ReleasedElsewhere((work: work, outcome: worker.run(work, isOnMain: false)))
             Task { @MainActor in
-                if work.mayBeAhead(outcome) { self.hub.stack.mainWaker.merge() }
-                self.take(.workEnded(outcome))
-                self.hub.drain()
-                // The previous state may be large, so it is not released on the main actor either.
-                queue.async { withExtendedLifetime((work, outcome)) {} }
+                done.use { self.end($0.work, $0.outcome) }
+                done.release()
             }
         }
+    }
+
+    private func end(_ work: ListWork, _ outcome: ListWork.Outcome) {
+        if work.mayBeAhead(outcome) { hub.stack.mainWaker.merge() }
+        take(.workEnded(outcome))
+        hub.drain()
     }
 
     private func notifySubscribers(_ body: (any ListSubscriber) -> Void) {

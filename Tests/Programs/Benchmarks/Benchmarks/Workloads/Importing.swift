@@ -71,7 +71,7 @@ extension Bench {
 
     /// The times from one turn of main to its next, as long as the work goes on elsewhere.
     @MainActor
-    private func turns(_ work: @escaping @Sendable () async throws -> Void) async throws -> [UInt64] {
+    func turns(_ work: @escaping @Sendable () async throws -> Void) async throws -> [UInt64] {
         let isDone = Latencies()
         let working = Task.detached {
             defer { isDone.add(1) }
