@@ -76,7 +76,7 @@ private struct FollowedList {
         state = world.state(plan)
         let expected = world.shown(plan)
         if let complaint = check(expected) { return complaint }
-        let difference = RowDifference(from: old, to: state, NetChanges(from: old.rows, to: state.rows))
+        let difference = RowDifference(from: old, to: state, NetChanges.comparing(old.rows, with: state.rows).net)
         if let complaint = Self.follow(difference, old, state, &shown, expected, plan) {
             return "after a move: \(complaint)"
         }

@@ -35,7 +35,7 @@ struct ListScheduleTests {
         let old = try #require(work).state
         return .changed(
             ListReport(
-                from: old, to: new, NetChanges(from: old.rows, to: new.rows), nil, try #require(work).reason,
+                from: old, to: new, NetChanges.comparing(old.rows, with: new.rows).net, nil, try #require(work).reason,
                 since: .now))
     }
 

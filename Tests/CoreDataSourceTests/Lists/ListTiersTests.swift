@@ -147,6 +147,27 @@ struct ListTiersTests: ItemListSuite {
         #expect(listed(senders, "list") == (try fetched(senders)))
     }
 
+    /// They come late, and a save is joined to them before the loop takes them.
+    @Test func firstRowsAfterAFailureAreAllNew() async throws {
+        let (container, store) = PersistentContainer.faulty()
+        let senders = try container.dataSource(SenderDataSource.self)
+        try await senders.add(items(0..<3))
+        store.failReads(with: noRoom)
+        var updates = senders.updates(FetchRequest<Item>(order: [.ascending(\.number)])).makeAsyncIterator()
+        let failure = await updates.next()
+        #expect(failure?.reason.failure?.code == .diskFull)
+        #expect(failure?.snapshot.count == 0)
+        store.failReads(with: nil)
+        for number in 3..<5 {
+            try await senders.add(items(number..<number + 1), waitFor: .main)
+            await container.mainTier.listsAreSettled()
+        }
+        let update = try #require(await updates.next())
+        #expect(update.snapshot.count == 5)
+        #expect(update.difference.changes.map(\.newIndex) == [0, 1, 2, 3, 4])
+        #expect(update.difference.changes.allSatisfy { $0.type == .insert })
+    }
+
     // MARK: Many saves
 
     /// Random saves of several data sources through all tiers: each list is what a fetch finds, and so is its table.

@@ -7,7 +7,7 @@ internal import RowStore
 nonisolated final class ListMailbox: ListSubscriber, Sendable {
     /// A report that waits; several may be joined into one.
     struct PendingUpdate: Sendable {
-        /// Nil for the first report, which contains everything.
+        /// Nil for the first report, which contains everything, and as long as the rows could not be read.
         let old: ListState?
         var new: ListState
         var net = NetChanges()
@@ -51,15 +51,18 @@ nonisolated final class ListMailbox: ListSubscriber, Sendable {
     func notify(_ report: ListReport) {
         put(
             PendingUpdate(
-                old: report.old, new: report.new, net: report.net, difference: report.difference, reason: report.reason)
-        )
+                old: report.old.isRead ? report.old : nil, new: report.new, net: report.net,
+                difference: report.difference, reason: report.reason))
     }
 
     @MainActor
     func notify(_ failure: DataSourceError) {
         guard let engine = state.withLock({ $0.engine }) else { return }
         let state = engine.state
-        put(PendingUpdate(old: state, new: state, difference: RowDifference(), reason: engine.lastUpdateReason))
+        put(
+            PendingUpdate(
+                old: state.isRead ? state : nil, new: state, difference: RowDifference(),
+                reason: engine.lastUpdateReason))
     }
 
     func notifyEnd() { end() }

@@ -68,21 +68,33 @@ package struct NetChanges: Sendable {
         if let range = later.saves { saves = (saves?.lowerBound ?? range.lowerBound)...range.upperBound }
     }
 
-    /// The difference between the rows that two states of a list hold.
+    /// The difference between the rows that two states of a list hold, and where the rows that differ are among them.
     ///
     /// - Parameter query: The query of the list. It may be left out if its rows are whole.
-    package init(from old: RowStorage, to new: RowStorage, of query: ListQuery? = nil) {
-        var before: [Int64: ListedRow] = [:]
+    package static func comparing(
+        _ old: RowStorage, with new: RowStorage, of query: ListQuery? = nil
+    ) -> (net: NetChanges, places: RowPlaces) {
+        var (net, places) = (NetChanges(), RowPlaces())
+        var before: [Int64: (row: ListedRow, index: Int)] = [:]
         before.reserveCapacity(old.count)
-        old.forEach { before[$0.key] = $0 }
+        var index = 0
+        old.forEach { row in
+            before[row.key] = (row, index)
+            index += 1
+        }
+        index = 0
         new.forEach { row in
+            defer { index += 1 }
             let previous = before.removeValue(forKey: row.key)
-            if let previous, isSame(previous, row, query) { return }
-            rows[row.key] = Change(entity: row.entity, old: previous, newest: row, isListed: true)
+            if let previous, net.isSame(previous.row, row, query) { return }
+            net.rows[row.key] = Change(entity: row.entity, old: previous?.row, newest: row, isListed: true)
+            places.note(row.key, old: previous?.index, new: index)
         }
-        for (key, row) in before {
-            rows[key] = Change(entity: row.entity, old: row, newest: nil, isListed: false)
+        for (key, previous) in before {
+            net.rows[key] = Change(entity: previous.row.entity, old: previous.row, newest: nil, isListed: false)
+            places.note(key, old: previous.index, new: nil)
         }
+        return (net, places)
     }
 
     private mutating func add(_ key: Int64, _ change: Change, _ changed: ColumnSet, _ query: ListQuery) {

@@ -44,8 +44,12 @@ extension RowDifference {
     /// - Parameter missed: What happened to rows in all steps from one state to the other. It is not called if there is a
     ///   limit: rows beyond it come and go without a notice, so the rows are compared one by one instead.
     package init(catchingUpFrom old: ListState, to new: ListState, _ missed: NetChanges) {
-        let net = old.query.limit == nil ? missed : NetChanges(from: old.rows, to: new.rows, of: new.query)
-        self.init(from: old, to: new, net)
+        if old.query.limit == nil {
+            self.init(from: old, to: new, missed)
+        } else {
+            let (net, places) = NetChanges.comparing(old.rows, with: new.rows, of: new.query)
+            self.init(from: old, to: new, net, places)
+        }
     }
 
     /// The changes from an empty list to a state.

@@ -1,9 +1,16 @@
-/// Where the edited rows were among the rows that are held, and where they are after the edits.
+/// Where changed rows were among the rows that are held, and where they are now.
 package struct RowPlaces: Sendable {
     /// By row key.
     private(set) var old: [Int64: Int] = [:]
     /// By row key.
     private(set) var new: [Int64: Int] = [:]
+
+    init() {}
+
+    mutating func note(_ key: Int64, old: Int?, new: Int?) {
+        self.old[key] = old
+        self.new[key] = new
+    }
 
     /// - Parameter edits: The edits, in their order.
     init(_ edits: RowEdits) {

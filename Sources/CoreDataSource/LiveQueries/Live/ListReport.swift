@@ -21,6 +21,16 @@ package final class ListReport: Sendable {
         self.reason = reason
     }
 
+    /// The report of the first rows. Nobody has shown the list before, so nobody asks for what has changed since.
+    package init(first new: ListState, _ reason: ListReason, since start: ContinuousClock.Instant) {
+        (old, self.new) = (.unread(new.query), new)
+        (net, difference) = (NetChanges(), RowDifference(inserting: new))
+        var reason = reason
+        reason.rowCount = new.count
+        reason.addTime(since: start)
+        self.reason = reason
+    }
+
     /// A report whose difference is known.
     init(
         from old: ListState, to new: ListState, _ net: NetChanges, _ difference: RowDifference, _ reason: ListReason

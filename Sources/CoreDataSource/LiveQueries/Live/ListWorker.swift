@@ -55,7 +55,9 @@ private struct ListRun {
     private mutating func read() throws(DataSourceError) -> ListWork.Outcome {
         let new = try ListState.read(state.query, worker.root, worker.layout)
         reason.didReadStore = true
-        return outcome(.state(new, nil), NetChanges(from: state.rows, to: new.rows, of: new.query))
+        if !state.isRead { return .changed(ListReport(first: new, reason, since: start)) }
+        let (net, places) = NetChanges.comparing(state.rows, with: new.rows, of: new.query)
+        return outcome(.state(new, places), net)
     }
 
     private mutating func readOn(_ short: ShortList) throws(DataSourceError) -> ListWork.Outcome {

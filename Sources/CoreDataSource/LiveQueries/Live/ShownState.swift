@@ -43,7 +43,7 @@ package struct ShownState {
     package mutating func move(to new: ListState, _ reason: ListReason) -> ListReport {
         if missed != nil { missed = NetChanges() }
         defer { state = new }
-        let net = NetChanges(from: state.rows, to: new.rows, of: new.query)
-        return ListReport(from: state, to: new, net, RowDifference(from: state, to: new, net), reason)
+        let (net, places) = NetChanges.comparing(state.rows, with: new.rows, of: new.query)
+        return ListReport(from: state, to: new, net, RowDifference(from: state, to: new, net, places), reason)
     }
 }

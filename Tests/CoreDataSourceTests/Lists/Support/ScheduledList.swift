@@ -203,7 +203,9 @@ extension ScheduledList {
             return outcome(work.state.applying(net, asOf: saves.last?.number ?? 0), net, work)
         case .read:
             let new = world.state(plan)
-            return outcome(.state(new, nil), NetChanges(from: work.state.rows, to: new.rows), work)
+            if !work.state.isRead { return .changed(ListReport(first: new, work.reason, since: .now)) }
+            let (net, places) = NetChanges.comparing(work.state.rows, with: new.rows)
+            return outcome(.state(new, places), net, work)
         case .readOn(let short): return .hasRead(short, world.tail(of: short.head, plan))
         case .join(let short, let tail, let saves):
             return outcome(short.head.continued(by: tail, try net(saves)), try net(saves, after: short.net), work)
