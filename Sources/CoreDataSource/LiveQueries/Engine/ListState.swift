@@ -23,8 +23,9 @@ package final class ListState: Sendable {
     }
 
     deinit {
-        // Who lets go of a large list last, which is often main, does not wait until each row is released.
-        if rows.count <= Self.mostRowsReleasedAtOnce { return }
+        // Who lets go of a large list last, which is often main, does not wait until each row is released. Most versions of a
+        // list share nearly all rows with the next one, though.
+        if rows.ownCount <= Self.mostRowsReleasedAtOnce { return }
         let last = ReleasedElsewhere(rows)
         rows = RowStorage(EmptyCollection())
         last.release()

@@ -12,7 +12,7 @@ package struct RowStorage: Sendable {
     }
 
     /// No chunk is empty.
-    package let chunks: ContiguousArray<Chunk>
+    package private(set) var chunks: ContiguousArray<Chunk>
     /// The index of each chunk's first row, and the total number of rows at the end.
     let starts: ContiguousArray<Int>
     let sizes: ChunkSizes
@@ -81,6 +81,19 @@ package struct RowStorage: Sendable {
         for chunk in chunks { builder.append(chunk) }
         builder.append(ContiguousArray(rows))
         return builder.storage
+    }
+
+    /// About how many rows no other version has, judged by a few chunks.
+    var ownCount: Int {
+        mutating get {
+            let step = max(1, chunks.count / 16)
+            var (looked, own) = (0, 0)
+            for index in stride(from: 0, to: chunks.count, by: step) {
+                looked += 1
+                if isKnownUniquelyReferenced(&chunks[index]) { own += 1 }
+            }
+            return looked == 0 ? 0 : count / looked * own
+        }
     }
 
     /// How many chunks this version does not share with the other one.

@@ -1,13 +1,21 @@
+#define _GNU_SOURCE
 #include "RawSQLite.h"
 #include <malloc.h>
 #include <stdio.h>
 #include <time.h>
+#include <unistd.h>
 
-uint64_t raw_now(void) {
+static uint64_t nanoseconds(clockid_t clock) {
     struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
+    clock_gettime(clock, &time);
     return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
+
+uint64_t raw_now(void) { return nanoseconds(CLOCK_MONOTONIC); }
+
+int raw_thread(void) { return gettid(); }
+
+uint64_t raw_thread_time(void) { return nanoseconds(CLOCK_THREAD_CPUTIME_ID); }
 
 size_t raw_allocated(void) {
     struct mallinfo2 state = mallinfo2();

@@ -91,6 +91,10 @@ int raw_read_metadata(raw_store *store);
 
 // The monotonic clock, in nanoseconds.
 uint64_t raw_now(void);
+// The thread's number, which no other thread of the process has as long as it lives.
+int raw_thread(void);
+// The processor time of this thread, in nanoseconds.
+uint64_t raw_thread_time(void);
 // Bytes that malloc has given out, in all arenas.
 size_t raw_allocated(void);
 // Gives free memory back to the system, and resets the process's peak.
