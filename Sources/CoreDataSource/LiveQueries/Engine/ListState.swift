@@ -3,8 +3,8 @@ internal import RowStore
 /// What a list shows after one save: rows, sections and their places. It never changes; the next save makes a new state.
 package final class ListState: Sendable {
     package let query: ListQuery
-    /// The rows that are shown, and some more beyond a limit. Only `deinit` changes them.
-    package nonisolated(unsafe) private(set) var rows: RowStorage
+    /// The rows that are shown, and some more beyond a limit.
+    package let rows: RowStorage
     /// The index of each section's first row; without a section key there is one section, which may be empty.
     let sectionStarts: ContiguousArray<Int>
     /// Whether every matching row is held.
@@ -21,17 +21,6 @@ package final class ListState: Sendable {
         self.isComplete = isComplete
         self.asOf = asOf
     }
-
-    deinit {
-        // Who lets go of a large list last, which is often main, does not wait until each row is released. Most versions of a
-        // list share nearly all rows with the next one, though.
-        if rows.ownCount <= Self.mostRowsReleasedAtOnce { return }
-        let last = ReleasedElsewhere(rows)
-        rows = RowStorage(EmptyCollection())
-        last.release()
-    }
-
-    private static let mostRowsReleasedAtOnce = 4096
 
     /// - Parameters:
     ///   - rows: All rows that match, or those that are held beyond a limit, in order.

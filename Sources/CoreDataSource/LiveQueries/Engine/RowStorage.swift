@@ -3,7 +3,7 @@
 /// It is a value that never changes: an edit makes new chunks where it applies, and shares all others. So keeping a version
 /// does not make the next edit more expensive.
 package struct RowStorage: Sendable {
-    package final class Chunk: Sendable {
+    final class Chunk: Sendable {
         let rows: ContiguousArray<ListedRow>
 
         init(_ rows: ContiguousArray<ListedRow>) {
@@ -12,7 +12,7 @@ package struct RowStorage: Sendable {
     }
 
     /// No chunk is empty.
-    package private(set) var chunks: ContiguousArray<Chunk>
+    let chunks: ContiguousArray<Chunk>
     /// The index of each chunk's first row, and the total number of rows at the end.
     let starts: ContiguousArray<Int>
     let sizes: ChunkSizes
@@ -81,19 +81,6 @@ package struct RowStorage: Sendable {
         for chunk in chunks { builder.append(chunk) }
         builder.append(ContiguousArray(rows))
         return builder.storage
-    }
-
-    /// About how many rows no other version has, judged by a few chunks.
-    var ownCount: Int {
-        mutating get {
-            let step = max(1, chunks.count / 16)
-            var (looked, own) = (0, 0)
-            for index in stride(from: 0, to: chunks.count, by: step) {
-                looked += 1
-                if isKnownUniquelyReferenced(&chunks[index]) { own += 1 }
-            }
-            return looked == 0 ? 0 : count / looked * own
-        }
     }
 
     /// How many chunks this version does not share with the other one.
