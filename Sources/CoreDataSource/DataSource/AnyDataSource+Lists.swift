@@ -1,6 +1,6 @@
 public import Foundation
 
-/// Reading registered lists, as they were last reported.
+/// Reading registered lists, as they were last reported: during a group of calls as they are after it. The objects may be newer.
 ///
 /// If the name is not registered, or its delegate is gone, the results are those of an empty list.
 extension AnyDataSource {
@@ -20,6 +20,9 @@ extension AnyDataSource {
     }
 
     /// The object at a place of a list; nil if there is none, or if it does not have that class.
+    ///
+    /// It may be newer than the list. If it was deleted and the list has yet to report that, as a paused list has, its
+    /// ``ManagedObject/isDeleted`` is true.
     ///
     /// ```swift
     /// let contact = contacts.object(at: indexPath, dataKey: "list", as: ContactEntity.self)

@@ -9,8 +9,8 @@ extension AnyDataSource {
     ///
     /// The list compares the saved rows with what it shows and does not query the store again, so the cost depends on what
     /// changed. Several saves that main merges at once make one report. Large changes are prepared off the main actor; until
-    /// then the list shows its previous state. Only a list with a predicate that needs the objects queries the store after each
-    /// save, off the main actor: see ``ListReason/requeriesStore``.
+    /// then the list shows its previous state. Few lists query the store after each save, off the main actor: see
+    /// ``ListReason/requeriesStore``. No delegate is called before this returns.
     ///
     /// Each data source has its own data keys: registering a key again replaces query and delegate, without a report. The
     /// delegate is held weakly, and its list ends with it. Lists with the same query share their work.
@@ -104,7 +104,7 @@ extension AnyDataSource {
     /// ```
     ///
     /// A list whose data key is removed reports at once, as one group, everything that changed during the pause, and then every
-    /// change again. Data keys that are not registered are dropped. A list is no longer paused when it is unregistered, moved or
+    /// change again. In a delegate's call it reports after the running group. Data keys that are not registered are dropped. A list is no longer paused when it is unregistered, moved or
     /// registered again.
     public var pausedDataKeys: Set<String> {
         get { boundLists.pausedDataKeys }

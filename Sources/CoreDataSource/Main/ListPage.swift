@@ -27,18 +27,19 @@ final class ListPage {
     ///
     /// - Parameter isBehind: Whether main has merged newer saves than the state has.
     func object(at index: Int, in state: ListState, isBehind: Bool) -> ManagedObject {
-        guard !isBehind, main.hasRelationships(state.rows[index].entity) else {
-            forget()
-            return main.object(state.rows[index], asOf: state.asOf, isBehind: isBehind)
-        }
-        if self.state !== state || !range.contains(index) {
-            self.state = state
-            let start = index / ListPage.size * ListPage.size
-            range = start..<min(start + ListPage.size, state.count)
-            objects = range.map { main.object(state.rows[$0], asOf: state.asOf, isBehind: false) }
-            readTogether(objects)
-        }
-        return objects[index - range.lowerBound]
+        // One row costs nothing unless it has to be read, or leads to others that are.
+        let isAlone = !isBehind && !main.hasRelationships(state.rows[index].entity)
+        if isAlone { forget() }
+        // Main keeps the objects of a page up to date.
+        if self.state === state, range.contains(index) { return objects[index - range.lowerBound] }
+        let start = isAlone ? index : index / ListPage.size * ListPage.size
+        let range = start..<(isAlone ? index + 1 : min(start + ListPage.size, state.count))
+        let rows = range.map { ReportedRow(state.rows[$0]) }
+        let (objects, isComplete) = main.objects(rows, asOf: state.asOf, isBehind: isBehind)
+        if isAlone { return objects[0] }
+        readTogether(objects)
+        (self.state, self.range, self.objects) = isComplete ? (state, range, objects) : (nil, 0..<0, [])
+        return objects[index - start]
     }
 
     /// Lets the relationships of objects be read together. Those that are gone have none.

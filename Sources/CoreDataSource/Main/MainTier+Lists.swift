@@ -27,7 +27,8 @@ extension MainTier {
         let query = ListQuery(
             layout, family: plan.family, predicate: plan.query.predicate, joined: plan.query.joined, order: order,
             limit: request.limit.map { min($0, ListRequest<Object>.mostRows) },
-            start: start, test: test, columnsApart: leavesValuesApart ? columnsApart(plan.family) : [:])
+            start: start, test: test,
+            columnsApart: leavesValuesApart ? columnsApart(plan.family) : [:])
         let tested = test == nil ? nil : request.predicate?.tree
         return (ListKey(query, section: list.section?.keyPath, test: tested), query)
     }
@@ -109,39 +110,6 @@ extension MainTier {
     ) throws(DataSourceError) -> ListedRow {
         try cursor.check(order.layout, in: stack.layout)
         return order.listed(cursor.layout.index, try context.filled([cursor.stored], joined)[0])
-    }
-
-    // MARK: Objects
-
-    func hasRelationships(_ entity: Int) -> Bool { !stack.layout.entities[entity].relationships.isEmpty }
-
-    /// The object of a row that a list shows.
-    ///
-    /// - Parameters:
-    ///   - number: The save that the row belongs to.
-    ///   - isBehind: Whether main has merged newer saves than the list.
-    func object(_ row: ListedRow, asOf number: Int64, isBehind: Bool) -> ManagedObject {
-        let binding = context.bindings[row.entity]
-        if !isBehind { return context.object(row.stored, binding, asOf: number) }
-        if let object = binding.objects[row.key] ?? deletedObjects[row.key] { return object }
-        guard let (newest, asOf) = try? stack.root.rows.row(entity: row.entity, key: row.key), let newest else {
-            return detachedObjects.object(row, .gone)
-        }
-        return context.object(StoredRow(key: row.key, row: newest), binding, asOf: asOf)
-    }
-
-    /// The object of a row that a list does not show any more.
-    ///
-    /// - Parameters:
-    ///   - row: As it was last shown.
-    ///   - change: What happened to it; nil if nothing did, and a limit hides it now.
-    func object(
-        leaving row: ListedRow, _ change: NetChanges.Change?, asOf number: Int64, isBehind: Bool
-    ) -> ManagedObject {
-        if let object = deletedObjects[row.key] ?? context.bindings[row.entity].objects[row.key] { return object }
-        guard let change else { return object(row, asOf: number, isBehind: isBehind) }
-        guard let newest = change.newest else { return detachedObjects.object(row, .gone) }
-        return object(newest, asOf: number, isBehind: isBehind)
     }
 }
 

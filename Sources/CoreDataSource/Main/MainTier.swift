@@ -21,7 +21,9 @@ package final class MainTier: WokenTier {
     /// The lists that follow what main shows.
     private(set) lazy var lists = ListHub(stack)
     /// Deleted objects, until all lists have reported their deletion.
-    var deletedObjects: [Int64: ManagedObject] = [:]
+    private(set) var deletedObjects: [Int64: ManagedObject] = [:]
+    /// Whether lists will be brought up to date as soon as main is free.
+    private var isDrainScheduled = false
     /// The drafts that have not ended, by their numbers. They end with the container.
     package var drafts: [Int: any MainFollower] = [:]
     private(set) var lastDraft = 0
@@ -35,9 +37,12 @@ package final class MainTier: WokenTier {
         return lastDraft
     }
 
+    /// Brings the registered objects up to the newest save, before a read. No delegate or observer is notified in the middle of a
+    /// read.
     func prepareToFetch() {
         stack.root.noticeOutsideWrites()
-        merge()
+        mergeObjects()
+        sweep()
         // After the assignment above, because a merge that forgets all objects ends the merging.
         stack.root.startMerging()
     }
@@ -46,13 +51,23 @@ package final class MainTier: WokenTier {
 
     /// Brings the registered objects up to the newest save, then the lists.
     package func merge() {
-        mergeObjects()
+        mergeSaves()
         drainLists()
     }
 
-    /// Brings the registered objects up to the newest save, and notifies the lists.
-    ///
+    /// Brings the registered objects up to the newest save. Lists follow when main is free.
     func mergeObjects() {
+        mergeSaves()
+        guard lists.isWaiting, !isDrainScheduled else { return }
+        isDrainScheduled = true
+        Task { @MainActor [weak self] in
+            self?.isDrainScheduled = false
+            self?.drainLists()
+        }
+    }
+
+    /// Gives lists, drafts and registered objects the saves that main has not merged.
+    private func mergeSaves() {
         let (saves, reset, staleness) = stack.root.takeForMain()
         let isReset = reset != knownReset
         let changesLinks = saves.contains(where: changesLinks)
@@ -87,12 +102,24 @@ package final class MainTier: WokenTier {
 
     private func merge(_ changes: EntityChanges, _ number: Int64) {
         let binding = context.bindings[changes.entity]
+        if !deletedObjects.isEmpty { for row in changes.inserted { restore(row, binding, number) } }
         if binding.objects.count == 0 { return }
         for change in changes.updated { binding.objects[change.key]?.refresh(change.row, asOf: number) }
         for change in changes.deleted {
-            if let object = binding.objects[change.key] { end(object) }
+            // An object that was read later exists: the deletion was taken back.
+            guard let object = binding.objects[change.key], object.asOf < number else { continue }
+            end(object)
             binding.objects.remove(change.key)
         }
+    }
+
+    /// The deletion of a row was taken back.
+    private func restore(_ stored: StoredRow, _ binding: EntityBinding, _ number: Int64) {
+        guard let object = deletedObjects.removeValue(forKey: stored.key), binding.objects[stored.key] == nil else {
+            return
+        }
+        (object.state, object.row, object.asOf) = (.saved, stored.row, number)
+        binding.objects.insert(object)
     }
 
     /// Notes that an object is deleted. Lists that show it have yet to report that.

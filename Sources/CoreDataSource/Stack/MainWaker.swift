@@ -4,8 +4,8 @@ internal import RowStore
 @MainActor protocol WokenTier: AnyObject, Sendable {
     /// Brings the registered objects up to the newest save, then the lists.
     func merge()
+    /// Brings the registered objects up to the newest save. Lists follow when main is free.
     func mergeObjects()
-    func drainLists()
     /// Returns once all lists show what was merged.
     func settleLists() async
 }
@@ -54,11 +54,7 @@ final class MainWaker: Sendable {
     }
 
     /// Merges what has been saved so far into the objects of main. Lists follow when main is free.
-    @MainActor func mergeObjects() {
-        guard let main = takeMain() else { return }
-        main.mergeObjects()
-        Task { @MainActor in main.drainLists() }
-    }
+    @MainActor func mergeObjects() { takeMain()?.mergeObjects() }
 
     private func takeMain() -> (any WokenTier)? {
         state.withLock { state in

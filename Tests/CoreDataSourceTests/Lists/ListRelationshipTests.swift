@@ -90,6 +90,41 @@ import Testing
         }
     }
 
+    /// What a window shows is read page by page, whatever is saved beyond it, and while it is paused.
+    @Test(arguments: [false, true]) func aSaveThatAListDoesNotShowMakesItReadNothingOneByOne(isPaused: Bool)
+        async throws
+    {
+        try await withGraph { container, source in
+            try await source.perform { context in
+                for number in 100..<200 { try context.letter("\(number)").topic = try context.topic("\(number)") }
+                for number in 300..<500 { _ = try context.letter("\(number)") }
+            }
+            let delegate = Silent()
+            let request = FetchRequest(Letter.self, order: [.ascending(\.key)], limit: 100)
+            try source.register(delegate, dataKey: "letters", request)
+            let list = try source.list(request)
+            if isPaused {
+                source.pausedDataKeys = ["letters"]
+                list.isPaused = true
+            }
+            for key in ["301", isPaused ? "150" : "302"] {
+                try await source.perform(waitFor: .main) { try $0.letter(key).subject = "changed" }
+            }
+            func read(_ object: (Int) -> Letter?) -> Int {
+                let before = container.statementCount
+                for index in 0..<100 { #expect(object(index)?.topic?.key == "\(100 + index)") }
+                return container.statementCount - before
+            }
+            // A page of objects, and what it leads to.
+            #expect(
+                read { source.object(at: IndexPath(item: $0, section: 0), dataKey: "letters", as: Letter.self) } <= 4)
+            #expect(read { list.object($0) } <= 4)
+            let all = source.allObjects(dataKey: "letters", as: Letter.self)
+            #expect(read { all[$0] } <= 2)
+            withExtendedLifetime(delegate) {}
+        }
+    }
+
     /// The objects of one report, too.
     @Test func relationshipsOfReportedObjectsAreReadTogether() async throws {
         try await withGraph { container, source in

@@ -48,12 +48,13 @@ final class BoundList: ListSubscriber {
 
     /// The relationships of one of them are read for all of them.
     var allObjects: [ManagedObject] {
-        let isBehind = isBehind
-        let objects = (0..<shown.count).map { main.object(shown.rows[$0], asOf: shown.asOf, isBehind: isBehind) }
+        let rows = (0..<shown.count).map { ReportedRow(shown.rows[$0]) }
+        let objects = main.objects(rows, asOf: shown.asOf, isBehind: isBehind).objects
         page.readTogether(objects)
         return objects
     }
 
+    /// Whether main may have merged newer saves than it shows.
     private var isBehind: Bool { engine.isBehind || engine.state !== shown }
 
     // MARK: Reporting
@@ -87,7 +88,6 @@ final class BoundList: ListSubscriber {
         if difference.changes.count > delegate.changeLimit(dataKey: dataKey) {
             return delegate.didReloadContent(dataKey: dataKey)
         }
-        let isBehind = isBehind
         if isRegistered { delegate.willChangeContent(dataKey: dataKey) }
         for index in difference.deletedSections where isRegistered {
             delegate.didChangeSection(ListSection(index, of: old), at: index, for: .delete, dataKey: dataKey)
@@ -97,23 +97,26 @@ final class BoundList: ListSubscriber {
         }
         for start in stride(from: 0, to: difference.changes.count, by: ListPage.size) where isRegistered {
             let part = difference.changes[start..<min(start + ListPage.size, difference.changes.count)]
-            let changed = part.compactMap { change in
-                let object =
-                    change.new.map { main.object(new.rows[$0], asOf: new.asOf, isBehind: isBehind) }
-                    ?? change.old.map {
-                        main.object(
-                            leaving: old.rows[$0], report.net.rows[change.key], asOf: new.asOf, isBehind: isBehind)
-                    }
-                return object.map { (change: change, object: $0) }
-            }
-            page.readTogether(changed.map(\.object))
-            for (change, object) in changed where isRegistered {
+            // The delegate may have made main merge newer saves in its last call.
+            let objects = main.objects(part.map(report.row), asOf: new.asOf, isBehind: isBehind).objects
+            page.readTogether(objects)
+            for (change, object) in zip(part, objects) where isRegistered {
                 delegate.didChangeObject(
                     object, at: change.old.map(old.indexPath), for: change.kind.type,
                     newIndexPath: change.kind == .update ? nil : change.new.map(new.indexPath), dataKey: dataKey)
             }
         }
         if isRegistered { delegate.didChangeContent(dataKey: dataKey) }
+    }
+}
+
+extension ListReport {
+    /// The row of a change.
+    fileprivate func row(of change: RowDifference.Change) -> ReportedRow {
+        if let index = change.new { return ReportedRow(new.rows[index]) }
+        guard let index = change.old else { preconditionFailure("A change is in neither state of the list.") }
+        let row = old.rows[index]
+        return isCatchUp ? ReportedRow(unknown: row) : ReportedRow(leaving: row, net.rows[change.key])
     }
 }
 

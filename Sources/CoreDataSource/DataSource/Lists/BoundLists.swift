@@ -42,7 +42,7 @@ final class BoundLists {
                 list.isPaused.toggle()
                 if !list.isPaused { resumed.append(list) }
             }
-            for list in resumed.sorted(by: { $0.dataKey < $1.dataKey }) { list.catchUp() }
+            for list in resumed.sorted(by: { $0.dataKey < $1.dataKey }) { main.lists.perform { list.catchUp() } }
         }
     }
 

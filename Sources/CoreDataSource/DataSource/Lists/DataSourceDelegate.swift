@@ -37,8 +37,12 @@ public import Foundation
 /// }
 /// ```
 ///
-/// During a call you may read the data source, and register and unregister lists, including this one. Saves that are made
-/// during the group are reported after it.
+/// During a call you may read, save, pause and resume lists, and register and unregister them, including this one.
+///
+/// **Ordering**: one group comes after the other, whatever the delegates of all lists do in their calls, and no call comes in the
+/// middle of a read: a fetch, a property, `register` or `object(at:dataKey:as:)`. What is saved, read or resumed during a group is
+/// reported after it. Until then the data source returns the sections and the counts of the running group, while its objects may
+/// have newer values: an object that was deleted meanwhile is still at its place, and its ``ManagedObject/isDeleted`` is true.
 ///
 /// **Isolation**: the main actor.
 @MainActor
@@ -58,8 +62,11 @@ public protocol DataSourceDelegate: AnyObject {
     /// An object entered the list, left it, moved, or changed in its place. Objects that only shifted because of others are not
     /// reported.
     ///
+    /// An object also counts as changed if others were linked to it by a to-many relationship, unlinked from it, or reordered.
+    ///
     /// - Parameters:
-    ///   - object: The object in the main context.
+    ///   - object: The object in the main context, with its newest values. An object that left the list need not be deleted: see
+    ///     ``ManagedObject/isDeleted``.
     ///   - indexPath: The place before all changes; nil for an insert.
     ///   - type: `.insert`, `.delete`, `.move` or `.update`.
     ///   - newIndexPath: The place after all changes; nil for a delete and for an update.

@@ -31,8 +31,10 @@ public final class LiveList<Object: ManagedObject> {
     @ObservationIgnored private let page: ListPage
     @ObservationIgnored private var engine: ListEngine
     @ObservationIgnored private let link = Link()
-    /// The state of the snapshot, or a newer one that looks the same.
     @ObservationIgnored private var shown: ShownState
+    /// What is shown next. An observer may move the list while it is notified.
+    @ObservationIgnored private var reports: [ListReport] = []
+    @ObservationIgnored private var isShowing = false
 
     init(_ request: ListRequest<Object>, _ main: MainTier) throws(DataSourceError) {
         let (key, query) = try main.listQuery(request)
@@ -61,7 +63,8 @@ public final class LiveList<Object: ManagedObject> {
     /// The sections; one section if there is no section key.
     public var sections: [ListSection] { snapshot.sections }
 
-    /// The object of main at an index over all sections; it shows newer values as soon as main has them.
+    /// The object of main at an index over all sections; it shows newer values as soon as main has them. If it was deleted and the
+    /// list has yet to show that, its ``ManagedObject/isDeleted`` is true.
     public func object(_ index: Int) -> Object? {
         guard index >= 0, index < snapshot.count else { return nil }
         let isBehind = engine.isBehind || engine.state !== snapshot.state
@@ -88,15 +91,16 @@ public final class LiveList<Object: ManagedObject> {
     }
 
     /// Whether the list keeps what it shows, as a list does that is off the screen. When it continues, it shows at once
-    /// everything that has changed meanwhile.
+    /// everything that has changed meanwhile; in the call of a delegate, after the running group of calls.
     public var isPaused = false {
         didSet {
             if isPaused == oldValue { return }
-            if isPaused { shown.pause() } else { catchUp() }
+            if isPaused { shown.pause() } else { main.lists.perform { [weak self] in self?.catchUp() } }
         }
     }
 
     private func catchUp() {
+        if isPaused { return }
         if let report = shown.resume(at: engine.state, engine.lastUpdateReason) { show(report) }
     }
 
@@ -105,9 +109,16 @@ public final class LiveList<Object: ManagedObject> {
     }
 
     private func show(_ report: ListReport) {
-        difference = ListDifference(report.difference, from: report.old, to: report.new, main.stack.layout)
-        reason = report.reason
-        snapshot = ListSnapshot(state: report.new, reader: snapshot.reader)
+        reports.append(report)
+        if isShowing { return }
+        isShowing = true
+        while !reports.isEmpty {
+            let report = reports.removeFirst()
+            difference = ListDifference(report.difference, from: report.old, to: report.new, main.stack.layout)
+            reason = report.reason
+            snapshot = ListSnapshot(state: report.new, reader: snapshot.reader)
+        }
+        isShowing = false
     }
 
     /// The engine's view of the list, because an observed class cannot subscribe itself.

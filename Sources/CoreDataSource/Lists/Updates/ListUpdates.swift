@@ -99,7 +99,7 @@ extension MainTier {
             if lists.isFinished { throw RootContext.closed }
             prepareToFetch()
             mailbox.follow(lists.engineToBeFilled(key, query))
-            lists.drain()
+            lists.drainSoon()
         } catch {
             let nothing = ListOrder(stack.layout.entities[0], sort: [])
             mailbox.end(with: error, ListQuery(stack.layout.entities[0], order: nothing))

@@ -19,6 +19,8 @@ package struct ListQuery: Sendable {
     package var start: ListedRow?
     /// The test of the objects of rows that match; nil for none.
     let test: ListMatcher?
+    /// Finds the objects whose to-many relationships a save changes.
+    let links: ChangedLinks
     /// By entity, the columns whose large values are left in the store when the rows are read; empty if they are not.
     let columnsApart: [Int: [Int]]
 
@@ -26,7 +28,7 @@ package struct ListQuery: Sendable {
         _ layout: EntityLayout, family: [Int]? = nil, predicate: RowPredicate = .constant(true),
         joined: [JoinedColumn] = [], order: ListOrder,
         limit: Int? = nil, reserve: Int? = nil, start: ListedRow? = nil, test: ListMatcher? = nil,
-        columnsApart: [Int: [Int]] = [:]
+        links: ChangedLinks = .none, columnsApart: [Int: [Int]] = [:]
     ) {
         entity = layout.index
         self.family = family ?? layout.concreteFamily
@@ -41,6 +43,7 @@ package struct ListQuery: Sendable {
         self.reserve = test != nil || !joined.isEmpty ? 0 : reserve ?? limit.map { max(32, $0 / 4) } ?? 0
         self.start = start
         self.test = test
+        self.links = links
         // A list that reads rows after each save compares them, and what is tested or computed may need any value.
         let needsWholeRows = test != nil || !joined.isEmpty || order.isComputed
         self.columnsApart = needsWholeRows ? [:] : columnsApart
@@ -76,9 +79,9 @@ package struct ListQuery: Sendable {
         return !columns.contains { one.row.liesApart($0) }
     }
 
-    /// Whether a save has rows on which the contents of the list depend.
+    /// Whether a save has rows on which the list depends: what it shows, or what its objects lead to.
     func concerns(_ changes: ChangeSet) -> Bool {
-        changes.entities.contains { watched.contains($0.entity) }
+        changes.entities.contains { watched.contains($0.entity) } || links.isAny(in: changes)
     }
 }
 

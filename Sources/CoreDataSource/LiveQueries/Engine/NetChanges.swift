@@ -6,12 +6,23 @@ package struct NetChanges: Sendable {
     package struct Change: Sendable {
         package let entity: Int
         package let old: ListedRow?
-        /// The row as it is now, in the list or not; nil if it is deleted, or was not read.
-        package let newest: ListedRow?
+        /// The row as it is now, in the list or not.
+        fileprivate(set) var newest: Newest
         /// Whether the row is in the list now.
         let isListed: Bool
 
-        package var new: ListedRow? { isListed ? newest : nil }
+        package var new: ListedRow? {
+            guard isListed, case .row(let row) = newest else { return nil }
+            return row
+        }
+    }
+
+    /// What is known of a row after the last save.
+    enum Newest {
+        case row(ListedRow)
+        case deleted
+        /// It has left the list, and may have gone on changing.
+        case unknown
     }
 
     /// By row key.
@@ -22,6 +33,8 @@ package struct NetChanges: Sendable {
     package private(set) var saves: ClosedRange<Int64>?
     /// The other containers that made saves.
     private(set) var makers: Set<StoreMember> = []
+    /// The keys of rows whose objects have other to-many relationships than before, though the row may be the same.
+    private(set) var relinked: Set<Int64> = []
 
     package init() {}
 
@@ -39,28 +52,43 @@ package struct NetChanges: Sendable {
             if changes.rowCount > 64 { rows.reserveCapacity(rows.count + changes.rowCount) }
             let entity = changes.entity
             for row in changes.inserted {
-                guard let new = try query.listed(entity, row, budget) else { continue }
-                add(row.key, Change(entity: entity, old: nil, newest: new, isListed: true), ColumnSet(), query)
+                guard let new = try query.listed(entity, row, budget) else {
+                    note(.row(ListedRow(entity: entity, stored: row)), ofRow: row.key)
+                    continue
+                }
+                add(row.key, Change(entity: entity, old: nil, newest: .row(new), isListed: true), ColumnSet(), query)
             }
             for row in changes.updated {
                 let now = StoredRow(key: row.key, row: row.row)
                 let new = try query.listed(entity, now, budget)
                 let old = try query.listed(entity, StoredRow(key: row.key, row: row.previous), budget)
-                if old == nil && new == nil { continue }
                 let newest = new ?? ListedRow(entity: entity, stored: now)
-                let change = Change(entity: entity, old: old, newest: newest, isListed: new != nil)
+                if old == nil && new == nil {
+                    note(.row(newest), ofRow: row.key)
+                    continue
+                }
+                let change = Change(entity: entity, old: old, newest: .row(newest), isListed: new != nil)
                 add(row.key, change, row.columns, query)
             }
             for row in changes.deleted {
-                guard let old = try query.listed(entity, row, budget) else { continue }
-                add(row.key, Change(entity: entity, old: old, newest: nil, isListed: false), ColumnSet(), query)
+                guard let old = try query.listed(entity, row, budget) else {
+                    note(.deleted, ofRow: row.key)
+                    continue
+                }
+                add(row.key, Change(entity: entity, old: old, newest: .deleted, isListed: false), ColumnSet(), query)
             }
         }
     }
 
-    /// Adds the effect of a later step on a list without a limit. A list with a limit does not need it to catch up, see
-    /// ``RowDifference/init(catchingUpFrom:to:_:)``.
+    /// Notes what has become of a row that has left the list before.
+    private mutating func note(_ newest: Newest, ofRow key: Int64) {
+        if let change = rows[key], !change.isListed { rows[key]?.newest = newest }
+    }
+
+    /// Adds the effect of a later step. Of a list with a limit only the objects with other relationships are needed to catch up,
+    /// see ``catchingUp(from:to:_:)``.
     package mutating func add(_ later: NetChanges, to query: ListQuery) {
+        relinked.formUnion(later.relinked)
         if query.limit != nil { return }
         for (key, change) in later.rows { add(key, change, query) }
         columns.merge(later.columns) { $0.union($1) }
@@ -70,11 +98,14 @@ package struct NetChanges: Sendable {
 
     /// The difference between the rows that two states of a list hold, and where the rows that differ are among them.
     ///
-    /// - Parameter query: The query of the list. It may be left out if its rows are whole.
+    /// - Parameters:
+    ///   - query: The query of the list. It may be left out if its rows are whole.
+    ///   - relinked: The keys of rows that count as changed if both states hold them.
     package static func comparing(
-        _ old: RowStorage, with new: RowStorage, of query: ListQuery? = nil
+        _ old: RowStorage, with new: RowStorage, of query: ListQuery? = nil, relinked: Set<Int64> = []
     ) -> (net: NetChanges, places: RowPlaces) {
         var (net, places) = (NetChanges(), RowPlaces())
+        net.relinked = relinked
         var before: [Int64: (row: ListedRow, index: Int)] = [:]
         before.reserveCapacity(old.count)
         var index = 0
@@ -86,14 +117,26 @@ package struct NetChanges: Sendable {
         new.forEach { row in
             defer { index += 1 }
             let previous = before.removeValue(forKey: row.key)
-            if let previous, net.isSame(previous.row, row, query) { return }
-            net.rows[row.key] = Change(entity: row.entity, old: previous?.row, newest: row, isListed: true)
+            if let previous, net.isSame(previous.row, row, query), !relinked.contains(row.key) { return }
+            net.rows[row.key] = Change(entity: row.entity, old: previous?.row, newest: .row(row), isListed: true)
             places.note(row.key, old: previous?.index, new: index)
         }
         for (key, previous) in before {
-            net.rows[key] = Change(entity: previous.row.entity, old: previous.row, newest: nil, isListed: false)
+            net.rows[key] = Change(entity: previous.row.entity, old: previous.row, newest: .unknown, isListed: false)
             places.note(key, old: previous.index, new: nil)
         }
+        return (net, places)
+    }
+
+    /// What has changed from one state of a list to a later one.
+    ///
+    /// - Parameter missed: The changes of all steps between the two. Rows beyond a limit come and go without a notice, so the rows
+    ///   of a list with a limit are compared one by one.
+    package static func catchingUp(
+        from old: ListState, to new: ListState, _ missed: NetChanges
+    ) -> (net: NetChanges, places: RowPlaces?) {
+        if old.query.limit == nil { return (missed, nil) }
+        let (net, places) = comparing(old.rows, with: new.rows, of: new.query, relinked: missed.relinked)
         return (net, places)
     }
 
@@ -105,7 +148,37 @@ package struct NetChanges: Sendable {
     /// Adds a row, as it was in the list and as it is in it now.
     mutating func add(_ key: Int64, old: ListedRow?, new: ListedRow?) {
         guard let entity = (new ?? old)?.entity, !isSame(old, new, nil) else { return }
-        rows[key] = Change(entity: entity, old: old, newest: new, isListed: new != nil)
+        rows[key] = Change(entity: entity, old: old, newest: new.map { .row($0) } ?? .unknown, isListed: new != nil)
+    }
+
+    /// Notes the objects whose to-many relationships saves have changed.
+    ///
+    /// - Parameter held: The rows among them that the list holds after the changes.
+    mutating func add(
+        relinked keys: Set<Int64>, _ held: [ListedRow], _ saves: [ChangeSet], _ links: ChangedLinks
+    ) {
+        if keys.isEmpty { return }
+        relinked.formUnion(keys)
+        var isAny = false
+        for row in held where rows[row.key] == nil {
+            isAny = true
+            rows[row.key] = Change(entity: row.entity, old: row, newest: .row(row), isListed: true)
+            columns[row.entity, default: ColumnSet()].formUnion(ColumnSet())
+        }
+        if isAny { columns.merge(links.columns(in: saves)) { $0.union($1) } }
+    }
+
+    /// Notes which of the rows that have left the list are deleted.
+    mutating func noteDeletions(_ saves: [ChangeSet], ofEntities entities: [Int]) {
+        for changes in saves.lazy.flatMap(\.entities) where entities.contains(changes.entity) {
+            for row in changes.deleted { note(.deleted, ofRow: row.key) }
+            for row in changes.inserted { note(.unknown, ofRow: row.key) }
+        }
+    }
+
+    /// Notes that all rows that have left the list are deleted, as after a reset.
+    mutating func noteAllDeleted() {
+        for (key, change) in rows where !change.isListed { rows[key]?.newest = .deleted }
     }
 
     /// Notes which saves were applied.
@@ -132,7 +205,9 @@ package struct NetChanges: Sendable {
         }
         // A row that ends as it began has not changed.
         let isUndone =
-            first.old == nil ? !change.isListed : change.isListed && isSame(first.old, change.newest, query)
+            first.old == nil
+            ? !change.isListed
+            : change.isListed && isSame(first.old, change.new, query) && !relinked.contains(key)
         rows[key] =
             isUndone
             ? nil : Change(entity: change.entity, old: first.old, newest: change.newest, isListed: change.isListed)

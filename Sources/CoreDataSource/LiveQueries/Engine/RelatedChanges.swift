@@ -75,7 +75,7 @@ struct RelatedChanges {
     }
 }
 
-/// The rows of a list by their keys, for lists that depend on related rows.
+/// The rows of a list by their keys, for lists that depend on related rows, or whose objects have to-many relationships.
 ///
 /// It is built from one state of the list and updated with it, so that a change costs what it changes.
 package final class RowsByKey: Sendable {
@@ -83,6 +83,14 @@ package final class RowsByKey: Sendable {
         /// The number of the state that these rows belong to; -1 for none.
         var version = -1
         var rows: [Int64: ListedRow] = [:]
+
+        mutating func build(from state: ListState, _ version: Int) {
+            if self.version == version { return }
+            self.version = version
+            rows = [:]
+            rows.reserveCapacity(state.rows.count)
+            state.rows.forEach { rows[$0.key] = $0 }
+        }
     }
 
     private let held = Guarded(Held())
@@ -97,11 +105,7 @@ package final class RowsByKey: Sendable {
     /// - Returns: The difference between the two states.
     package func advance(_ state: ListState, version: Int, to rows: [Int64: ListedRow?]) -> NetChanges {
         held.withLock { held in
-            if held.version != version {
-                held.rows = [:]
-                held.rows.reserveCapacity(state.rows.count)
-                state.rows.forEach { held.rows[$0.key] = $0 }
-            }
+            held.build(from: state, version)
             held.version = version + 1
             var difference = NetChanges()
             for (key, new) in rows {
@@ -109,6 +113,30 @@ package final class RowsByKey: Sendable {
                 held.rows[key] = new
             }
             return difference
+        }
+    }
+
+    /// The rows with those keys that a state holds.
+    ///
+    /// - Parameter version: The number of the state.
+    func rows(_ keys: Set<Int64>, in state: ListState, version: Int) -> [ListedRow] {
+        if keys.isEmpty { return [] }
+        return held.withLock { held in
+            held.build(from: state, version)
+            return keys.compactMap { held.rows[$0] }
+        }
+    }
+
+    /// Goes on to the next state, if it was built from the present one.
+    ///
+    /// - Parameters:
+    ///   - version: The number of the present state; that of the next state is one higher.
+    ///   - net: The difference between the two.
+    func advance(from version: Int, by net: NetChanges) {
+        held.withLock { held in
+            guard held.version == version else { return }
+            held.version = version + 1
+            for (key, change) in net.rows { held.rows[key] = change.new }
         }
     }
 }

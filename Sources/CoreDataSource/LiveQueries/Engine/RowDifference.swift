@@ -41,15 +41,10 @@ extension RowDifference {
         addSections(old, new)
     }
 
-    /// - Parameter missed: What happened to rows in all steps from one state to the other. It is not called if there is a
-    ///   limit: rows beyond it come and go without a notice, so the rows are compared one by one instead.
+    /// - Parameter missed: What happened to rows in all steps from one state to the other.
     package init(catchingUpFrom old: ListState, to new: ListState, _ missed: NetChanges) {
-        if old.query.limit == nil {
-            self.init(from: old, to: new, missed)
-        } else {
-            let (net, places) = NetChanges.comparing(old.rows, with: new.rows, of: new.query)
-            self.init(from: old, to: new, net, places)
-        }
+        let (net, places) = NetChanges.catchingUp(from: old, to: new, missed)
+        self.init(from: old, to: new, net, places)
     }
 
     /// The changes from an empty list to a state.

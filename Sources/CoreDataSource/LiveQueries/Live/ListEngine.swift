@@ -8,10 +8,12 @@ final class ListEngine {
     private var schedule: ListSchedule
     private let worker: ListWorker
     private let hub: ListHub
-    private var subscribers: [Subscriber] = []
+    private var subscriptions: [Subscription] = []
 
-    private struct Subscriber {
-        weak var object: (any ListSubscriber)?
+    private final class Subscription {
+        weak let subscriber: (any ListSubscriber)?
+
+        init(_ subscriber: any ListSubscriber) { self.subscriber = subscriber }
     }
 
     /// - Parameter state: Nil to have the rows read off the main actor; until then the list is empty.
@@ -23,7 +25,8 @@ final class ListEngine {
         worker = ListWorker(hub.stack.root, hub.stack.layout, hub.names)
     }
 
-    var state: ListState { schedule.state }
+    /// What those show who have taken all reports.
+    var state: ListState { schedule.reportedState }
 
     /// Why the list last changed.
     var lastUpdateReason: ListReason { schedule.lastUpdateReason }
@@ -33,6 +36,9 @@ final class ListEngine {
 
     /// Whether work is being done.
     var isWorking: Bool { schedule.isWorking }
+
+    /// Whether ``step()`` has something to do.
+    var isReady: Bool { schedule.isReady }
 
     /// Whether there are saves, or anything else, that are not yet part of the state.
     var isBehind: Bool { schedule.isBehind }
@@ -44,12 +50,12 @@ final class ListEngine {
     func isSettled(_ number: Int64) -> Bool { schedule.isSettled(number) }
 
     func subscribe(_ subscriber: any ListSubscriber) {
-        subscribers.removeAll { $0.object == nil }
-        subscribers.append(Subscriber(object: subscriber))
+        subscriptions.removeAll { $0.subscriber == nil }
+        subscriptions.append(Subscription(subscriber))
     }
 
     func unsubscribe(_ subscriber: any ListSubscriber) {
-        subscribers.removeAll { $0.object == nil || $0.object === subscriber }
+        subscriptions.removeAll { $0.subscriber == nil || $0.subscriber === subscriber }
     }
 
     // MARK: Notices
@@ -70,7 +76,7 @@ final class ListEngine {
     /// - Returns: Whether there may be more to do now.
     func step() -> Bool {
         guard schedule.isReady else { return false }
-        take(.turn(isEverySaveWanted: subscribers.contains { $0.object?.wantsEverySave ?? false }))
+        take(.turn(isEverySaveWanted: subscriptions.contains { $0.subscriber?.wantsEverySave ?? false }))
         return !schedule.isWorking
     }
 
@@ -98,12 +104,16 @@ final class ListEngine {
     }
 
     private func end(_ work: ListWork, _ outcome: ListWork.Outcome) {
-        if work.mayBeAhead(outcome) { hub.stack.mainWaker.merge() }
-        take(.workEnded(outcome))
-        hub.drain()
+        hub.perform { [self] in
+            if work.mayBeAhead(outcome) { hub.stack.mainWaker.merge() }
+            take(.workEnded(outcome))
+        }
     }
 
+    /// Whoever unsubscribes meanwhile is notified no more, and whoever subscribes begins with what is reported now.
     private func notifySubscribers(_ body: (any ListSubscriber) -> Void) {
-        for subscriber in subscribers.compactMap(\.object) { body(subscriber) }
+        for subscription in subscriptions where subscriptions.contains(where: { $0 === subscription }) {
+            if let subscriber = subscription.subscriber { body(subscriber) }
+        }
     }
 }

@@ -12,6 +12,8 @@ final class ListHub {
     /// Whether lists follow no more saves.
     private(set) var isFinished = false
     private var isDraining = false
+    /// What is done next, before any list continues.
+    private var actions: [@MainActor () -> Void] = []
     /// The newest save that lists were notified of.
     private var newest: Int64 = 0
     private var waiting: [(number: Int64, continuation: CheckedContinuation<Void, Never>)] = []
@@ -59,7 +61,7 @@ final class ListHub {
         if let engine = find(key), engine.isFilled, !engine.isBehind { return engine }
         let engine = add(ListEngine(key, query, nil, self))
         let first = FirstRows(of: engine)
-        drain()
+        drainSoon()
         try await first.arrive()
         return engine
     }
@@ -88,21 +90,35 @@ final class ListHub {
         for entry in engines { entry.engine?.reload(kind) }
     }
 
-    /// Brings all lists up to date. Saves that main merges during a report are handled after it.
+    /// Brings all lists up to date.
+    ///
+    /// All reports are made here, one after the other: what is noticed during a report, or done in one, is handled after it.
     func drain() {
         if isDraining { return }
         isDraining = true
-        var isMoreToDo = true
-        while isMoreToDo {
-            isMoreToDo = false
-            for engine in engines.compactMap(\.engine) {
-                while engine.step() { isMoreToDo = true }
-            }
-        }
+        while takeTurn() {}
         isDraining = false
         let done = waiting.filter { isSettled($0.number) }
         waiting.removeAll { isSettled($0.number) }
         for waiter in done { waiter.continuation.resume() }
+    }
+
+    /// The same, as soon as main is free.
+    func drainSoon() { Task { @MainActor [weak self] in self?.drain() } }
+
+    /// - Returns: Whether there may be more to do now.
+    private func takeTurn() -> Bool {
+        if !actions.isEmpty {
+            actions.removeFirst()()
+            return true
+        }
+        return engines.compactMap(\.engine).contains { $0.step() }
+    }
+
+    /// Does what may make a report: now, or after the report that is being made.
+    func perform(_ action: @escaping @MainActor () -> Void) {
+        actions.append(action)
+        drain()
     }
 
     /// Ends all lists; they get no more notices.
@@ -110,14 +126,14 @@ final class ListHub {
         isFinished = true
         let ended = engines.compactMap(\.engine)
         engines = []
-        for engine in ended { engine.finish() }
-        drain()
+        perform { for engine in ended { engine.finish() } }
     }
 
-    /// Whether all lists have reported everything.
-    var isIdle: Bool { !isDraining && !isWorking }
+    /// Whether a list has something to do that nobody has begun.
+    var isWaiting: Bool { !isDraining && (!actions.isEmpty || engines.contains { $0.engine?.isReady ?? false }) }
 
-    private var isWorking: Bool { engines.contains { $0.engine?.isWorking ?? false } }
+    /// Whether all lists have reported everything.
+    var isIdle: Bool { !isDraining && !isWaiting && !engines.contains { $0.engine?.isWorking ?? false } }
 
     /// Returns once all lists show, or have failed to show, what they were notified of so far. Later notices are not waited
     /// for.

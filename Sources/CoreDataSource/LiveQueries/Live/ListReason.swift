@@ -9,12 +9,11 @@ public struct ListReason: Sendable {
     public var saves: ClosedRange<Int64>?
     /// How many rows of the list changed, entered it or left it.
     public var rowCount = 0
-    /// Whether rows were read from the store: the first time, after a reset, when rows beyond a limit were needed, and always
-    /// for a list that ``requeriesStore``.
+    /// Whether rows were read from the store: see <doc:Lists>.
     public var didReadStore = false
-    /// Whether the list queries the store after each save of its entity, because its predicate needs the objects
-    /// (``FetchPredicate/needsObjects``). It does so off the main actor, and reports the differences. Several saves may make
-    /// one report.
+    /// Whether the list queries the store after each save that concerns it: its predicate needs the objects
+    /// (``FetchPredicate/needsObjects``), or it has a limit and follows relationships. It does so off the main actor, and reports
+    /// the differences. Several saves may make one report.
     public var requeriesStore = false
     /// How long the update took, in microseconds: time of the main actor, unless ``ranOffMain``.
     public var microseconds = 0.0

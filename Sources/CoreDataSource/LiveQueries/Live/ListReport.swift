@@ -7,6 +7,9 @@ package final class ListReport: Sendable {
     package let net: NetChanges
     package let difference: RowDifference
     package let reason: ListReason
+    /// Whether rows that left the list may have changed since without a notice: it covers several saves, of which only those count
+    /// that changed what the list shows.
+    let isCatchUp: Bool
 
     package init(
         from old: ListState, to new: ListState, _ net: NetChanges, _ places: RowPlaces?, _ reason: ListReason,
@@ -19,6 +22,7 @@ package final class ListReport: Sendable {
         var reason = reason
         reason.addTime(since: start)
         self.reason = reason
+        isCatchUp = false
     }
 
     /// The report of the first rows. Nobody has shown the list before, so nobody asks for what has changed since.
@@ -29,14 +33,16 @@ package final class ListReport: Sendable {
         reason.rowCount = new.count
         reason.addTime(since: start)
         self.reason = reason
+        isCatchUp = false
     }
 
-    /// A report whose difference is known.
+    /// A report of everything since a pause began, or of another window.
     init(
         from old: ListState, to new: ListState, _ net: NetChanges, _ difference: RowDifference, _ reason: ListReason
     ) {
         (self.old, self.new, self.net) = (old, new, net)
         (self.difference, self.reason) = (difference, reason)
+        isCatchUp = true
     }
 }
 

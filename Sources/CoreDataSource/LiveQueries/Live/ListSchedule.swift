@@ -36,6 +36,8 @@ package struct ListSchedule {
 
     let query: ListQuery
     package private(set) var state: ListState
+    /// The state of the last report, or a newer one that looks the same: what those show who have taken all reports.
+    package private(set) var reportedState: ListState
     /// Why the list last changed.
     package private(set) var lastUpdateReason: ListReason
     /// How many states there have been.
@@ -47,6 +49,10 @@ package struct ListSchedule {
     private var work: ListWork?
     /// Why the rows must be read, if they must.
     private var reading: ListReason?
+    /// The keys of the rows whose objects have other to-many relationships since the last work that read rows.
+    private var relinked: Set<Int64> = []
+    /// The number of the state whose rows are indexed by key; -1 for none.
+    private var indexedVersion = -1
     /// Whether the rows could not be read from the store; the next notice tries again.
     private var isRefused = false
     /// Whether there was a notice since the last work off the main actor began.
@@ -72,6 +78,7 @@ package struct ListSchedule {
     ) {
         self.query = query
         self.state = state ?? .unread(query)
+        reportedState = self.state
         self.pendingByteLimit = pendingByteLimit
         self.mostRowsOnMain = mostRowsOnMain
         asOf = self.state.asOf
@@ -129,6 +136,7 @@ extension ListSchedule {
         let concerning = changes.filter { $0.number > asOf && query.concerns($0) }
         if concerning.isEmpty { return }
         if query.requeriesStore {
+            relinked.formUnion(query.links.owners(in: concerning))
             reload(.save)
             if reading?.kind == .save { reading?.note(concerning, ofEntities: query.watched) }
         } else if reading == nil {
@@ -151,6 +159,7 @@ extension ListSchedule {
         let isKept = reading.map { $0.kind == .initial || $0.kind == .reset || $0.kind == kind } ?? false
         if !isKept { reading = ListReason(kind, requeriesStore: query.requeriesStore) }
         // The rows that are read are newer than all of them.
+        relinked.formUnion(query.links.owners(in: pending.map(\.changes)))
         pending = []
         noteNews()
     }
@@ -180,7 +189,16 @@ extension ListSchedule {
 
     /// Hands out a small piece of work to be done at once, and a large one to be done elsewhere.
     private mutating func begin(_ reason: ListReason, _ task: ListWork.Task) -> Action {
-        let next = ListWork(state: state, reason: reason, task: task)
+        var (relinked, unindexedCount): (Set<Int64>, Int) = ([], 0)
+        switch task {
+        case .read: swap(&relinked, &self.relinked)
+        case .merge(let saves) where indexedVersion != version && saves.contains(where: query.links.isAny):
+            unindexedCount = state.rows.count
+        default: break
+        }
+        let next = ListWork(
+            state: state, version: version, reason: reason, task: task, relinked: relinked,
+            unindexedCount: unindexedCount)
         let isOnMain = next.rowCount <= mostRowsOnMain
         if !isOnMain { hasNews = false }
         work = next
@@ -198,38 +216,61 @@ extension ListSchedule {
             // All rows are about to be read, as after a reset: then those that were read now are of the new store. What the
             // rows by their keys have gone on to is not shown.
             version += 1
+            relinked.formUnion(query.links.owners(in: saves))
             return .none
         case .read, .readOn, .join: break
         }
         switch outcome {
         case .unchanged(let state):
-            show(state)
+            show(state, after: ended)
             // What failed has succeeded now, though the list shows no change.
             if lastUpdateReason.kind == .failure { lastUpdateReason = ended.reason }
         case .changed(let report):
-            show(report.new)
+            show(report.new, after: ended)
+            reportedState = report.new
             lastUpdateReason = report.reason
             return .notify(report)
         case .mustRead:
             // The rows by their keys have been updated to a state that is not shown.
             version += 1
+            keepLinks(of: ended)
             reload(.save)
         case .isShort(let short): return begin(short.reason, .readOn(short))
         case .hasRead(let short, let tail): return join(short, tail)
-        case .failed(let error): return fail(error, ended.reason)
+        case .failed(let error):
+            keepLinks(of: ended)
+            return fail(error, ended.reason)
         }
         return .none
     }
 
-    private mutating func show(_ state: ListState) {
+    private mutating func show(_ state: ListState, after ended: ListWork) {
         self.state = state
         version += 1
         asOf = max(asOf, state.asOf)
+        if case .merge = ended.task, ended.unindexedCount > 0 || indexedVersion == ended.version {
+            indexedVersion = version
+        }
+    }
+
+    /// The rows are read instead. They do not show whose relationships have changed.
+    private mutating func keepLinks(of ended: ListWork) {
+        relinked.formUnion(ended.relinked)
+        switch ended.task {
+        case .merge(let saves), .follow(let saves, _): relinked.formUnion(query.links.owners(in: saves))
+        case .readOn(let short): relinked.formUnion(short.net.relinked)
+        case .join(let short, _, let saves):
+            relinked.formUnion(short.net.relinked.union(query.links.owners(in: saves)))
+        case .read: break
+        }
     }
 
     private mutating func join(_ short: ShortList, _ tail: RowTail) -> Action {
         // All rows are about to be read, as after a reset: then the rows that were left are of the old store.
-        if reading != nil { return .none }
+        if reading != nil {
+            relinked.formUnion(short.net.relinked)
+            return .none
+        }
         let newer = pending.map(\.changes).filter { $0.number <= tail.asOf }
         pending.removeAll { $0.changes.number <= tail.asOf }
         return begin(short.reason, .join(short, tail, newer))

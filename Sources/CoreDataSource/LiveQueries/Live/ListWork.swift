@@ -4,8 +4,14 @@ package import RowStore
 package struct ListWork: Sendable {
     /// The list before it.
     package let state: ListState
+    /// The number of that state.
+    let version: Int
     package let reason: ListReason
     package let task: Task
+    /// The keys of the rows whose objects have other to-many relationships than before, if rows are read.
+    let relinked: Set<Int64>
+    /// How many rows of the list must be indexed by key first, because their objects' relationships change.
+    let unindexedCount: Int
 
     package enum Task: Sendable {
         /// Apply the saves, which are in their order and all newer than the state.
@@ -35,7 +41,7 @@ package struct ListWork: Sendable {
     /// How many rows the work looks at; a very large number if it reads the store.
     var rowCount: Int {
         switch task {
-        case .merge(let saves): saves.reduce(0) { $0 + $1.rowCount }
+        case .merge(let saves): saves.reduce(unindexedCount) { $0 + $1.rowCount }
         case .join(_, let tail, let saves): saves.reduce(tail.rows.count) { $0 + $1.rowCount }
         case .follow, .read, .readOn: .max
         }

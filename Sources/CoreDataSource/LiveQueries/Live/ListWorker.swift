@@ -12,7 +12,7 @@ struct ListWorker: Sendable {
     }
 
     func run(_ work: ListWork, isOnMain: Bool) -> ListWork.Outcome {
-        var run = ListRun(worker: self, state: work.state, reason: work.reason)
+        var run = ListRun(worker: self, work: work, reason: work.reason)
         if !isOnMain { run.reason.ranOffMain = true }
         do throws(DataSourceError) { return try run.outcome(of: work.task) } catch { return .failed(error) }
     }
@@ -21,9 +21,11 @@ struct ListWorker: Sendable {
 /// One piece of work while it is done.
 private struct ListRun {
     let worker: ListWorker
-    let state: ListState
+    let work: ListWork
     var reason: ListReason
     let start = ContinuousClock.now
+
+    var state: ListState { work.state }
 
     mutating func outcome(of task: ListWork.Task) throws(DataSourceError) -> ListWork.Outcome {
         switch task {
@@ -40,14 +42,22 @@ private struct ListRun {
         var net = NetChanges()
         let budget = QueryBudget()
         for save in saves { try net.add(save, to: state.query, budget) }
-        if net.isEmpty { return .unchanged(state) }
-        return outcome(state.applying(net, asOf: last.number), net)
+        let owners = state.query.links.owners(in: saves)
+        let held = worker.rowsByKey.rows(owners, in: state, version: work.version)
+        net.add(relinked: owners, held, saves, state.query.links)
+        let step: ListStep = net.isEmpty ? .state(state, nil) : state.applying(net, asOf: last.number)
+        if case .state = step { worker.rowsByKey.advance(from: work.version, by: net) }
+        return net.isEmpty ? .unchanged(state) : outcome(step, net)
     }
 
     private mutating func follow(_ saves: [ChangeSet], _ version: Int) throws(DataSourceError) -> ListWork.Outcome {
         let rows = try state.query.affectedRows(saves, worker.root, worker.layout)
         var net = worker.rowsByKey.advance(state, version: version, to: rows)
         net.note(saves, ofEntities: state.query.watched)
+        net.noteDeletions(saves, ofEntities: state.query.family)
+        let owners = state.query.links.owners(in: saves)
+        let held = worker.rowsByKey.rows(owners, in: state, version: version + 1)
+        net.add(relinked: owners, held, saves, state.query.links)
         reason.didReadStore = true
         return outcome(state.applying(net, asOf: saves.last?.number ?? state.asOf), net)
     }
@@ -56,7 +66,8 @@ private struct ListRun {
         let new = try ListState.read(state.query, worker.root, worker.layout)
         reason.didReadStore = true
         if !state.isRead { return .changed(ListReport(first: new, reason, since: start)) }
-        let (net, places) = NetChanges.comparing(state.rows, with: new.rows, of: new.query)
+        var (net, places) = NetChanges.comparing(state.rows, with: new.rows, of: new.query, relinked: work.relinked)
+        if reason.kind == .reset { net.noteAllDeleted() }
         return outcome(.state(new, places), net)
     }
 
@@ -78,6 +89,9 @@ private struct ListRun {
             try net.add(save, to: state.query, budget)
             try newer.add(save, to: state.query, budget)
         }
+        let owners = state.query.links.owners(in: saves)
+        let held = worker.rowsByKey.rows(owners, in: state, version: work.version)
+        net.add(relinked: owners, held, saves, state.query.links)
         return outcome(short.head.continued(by: tail, newer), net)
     }
 

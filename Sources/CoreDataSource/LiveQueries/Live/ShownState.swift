@@ -23,8 +23,9 @@ package struct ShownState {
         guard let missed else { return nil }
         self.missed = nil
         defer { state = newest }
-        let difference = RowDifference(catchingUpFrom: state, to: newest, missed)
-        return difference.isEmpty ? nil : ListReport(from: state, to: newest, missed, difference, reason)
+        let (net, places) = NetChanges.catchingUp(from: state, to: newest, missed)
+        let difference = RowDifference(from: state, to: newest, net, places)
+        return difference.isEmpty ? nil : ListReport(from: state, to: newest, net, difference, reason)
     }
 
     /// Takes the next report of the list.

@@ -1,0 +1,74 @@
+internal import RowStore
+
+/// Finds the objects whose to-many relationships a save changes: the links are in other rows than those of the objects.
+///
+/// Such an object counts as changed for lists alone. It is not edited, so nobody is in conflict with anybody who links to it.
+package struct ChangedLinks: Sendable {
+    /// By layout: the rows that store links of a list's objects.
+    private let sources: [Int: [LinkSource]]
+
+    package static let none = ChangedLinks(sources: [:])
+
+    private init(sources: [Int: [LinkSource]]) { self.sources = sources }
+
+    /// - Parameter family: The entities of the objects.
+    init(of family: [Int], _ layout: ModelLayout) {
+        var sources: [Int: [LinkSource]] = [:]
+        for source in family.flatMap({ layout.entities[$0].relationships.flatMap(\.linkSources) }) {
+            let known = sources[source.layout, default: []]
+            if !known.contains(where: { $0.owner == source.owner }) { sources[source.layout] = known + [source] }
+        }
+        self.sources = sources
+    }
+
+    /// Whether a save changes links of any object.
+    func isAny(in save: ChangeSet) -> Bool {
+        save.entities.contains { changes in
+            (sources[changes.entity] ?? []).contains { source in
+                changes.inserted.contains { !$0.row.isNull(source.owner) }
+                    || changes.deleted.contains { !$0.row.isNull(source.owner) }
+                    || changes.updated.contains(where: source.isChanged)
+            }
+        }
+    }
+
+    /// The keys of the objects whose links the saves change.
+    func owners(in saves: [ChangeSet]) -> Set<Int64> {
+        if sources.isEmpty { return [] }
+        var owners: Set<Int64> = []
+        for changes in saves.lazy.flatMap(\.entities) {
+            for source in sources[changes.entity] ?? [] {
+                for row in changes.inserted { source.add(row.row, to: &owners) }
+                for row in changes.deleted { source.add(row.row, to: &owners) }
+                for row in changes.updated where source.isChanged(row) {
+                    source.add(row.previous, to: &owners)
+                    source.add(row.row, to: &owners)
+                }
+            }
+        }
+        return owners
+    }
+
+    /// The entities whose rows changed links, with the columns that store them. Rows that are nothing but links have no name.
+    func columns(in saves: [ChangeSet]) -> [Int: ColumnSet] {
+        var columns: [Int: ColumnSet] = [:]
+        for changes in saves.lazy.flatMap(\.entities) {
+            for source in sources[changes.entity] ?? [] where source.other == nil {
+                let isUpdated = changes.updated.contains(where: source.isChanged)
+                var changed = columns[changes.entity] ?? ColumnSet()
+                if isUpdated { changed.insert(source.owner) }
+                columns[changes.entity] = changed
+            }
+        }
+        return columns
+    }
+}
+
+extension LinkSource {
+    /// Whether an update changes where the link leads, or its place.
+    fileprivate func isChanged(_ row: UpdatedRow) -> Bool { columns.contains(where: row.columns.contains) }
+
+    fileprivate func add(_ row: RowSnapshot, to owners: inout Set<Int64>) {
+        if !row.isNull(owner) { owners.insert(row.integer(owner)) }
+    }
+}
