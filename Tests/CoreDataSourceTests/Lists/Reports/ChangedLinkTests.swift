@@ -1,0 +1,195 @@
+import CoreDataSource
+import Foundation
+import TestSupport
+import Testing
+
+/// An object whose to-many relationship changes counts as changed for lists, and for nothing else.
+@MainActor
+struct ChangedLinkTests {
+    /// Gives the body a graph and a recorder for each of its lists.
+    private func withLists<Object: ManagedObject>(
+        of type: Object.Type, _ requests: [FetchRequest<Object>],
+        prepare: @escaping @Sendable (PrivateContext) throws -> Void,
+        _ body: @MainActor (PersistentContainer, GraphDataSource, [GroupRecorder]) async throws -> Void
+    ) async throws {
+        try await withGraph { container, source in
+            try await source.perform(waitFor: .main) { try prepare($0) }
+            var recorders: [GroupRecorder] = []
+            for (index, request) in requests.enumerated() {
+                recorders.append(GroupRecorder())
+                try source.register(recorders[index], dataKey: "\(index)", request)
+            }
+            try await body(container, source, recorders)
+            #expect(recorders.flatMap(\.complaints) == [])
+        }
+    }
+
+    /// Saves, and expects that each list reports updates of these objects and nothing else, in one group.
+    private func expect(
+        _ keys: [String], in recorders: [GroupRecorder], _ container: PersistentContainer, _ source: GraphDataSource,
+        _ edit: @escaping @Sendable (PrivateContext) throws -> Void
+    ) async throws {
+        try await source.perform(waitFor: .main) { try edit($0) }
+        await container.mainTier.listsAreSettled()
+        for (index, recorder) in recorders.enumerated() {
+            let groups = recorder.takeGroups()
+            #expect(groups.count == (keys.isEmpty ? 0 : 1), "list \(index)")
+            let changes = groups.flatMap { $0 }
+            #expect(changes.allSatisfy { $0.type == .update }, "list \(index)")
+            let changed = changes.map { change in
+                (change.object as? Topic)?.key ?? (change.object as? Letter)?.key ?? (change.object as? Label)?.key
+                    ?? (change.object as? Person)?.key ?? (change.object as? Station)?.key ?? ""
+            }
+            #expect(changed.sorted() == keys, "list \(index)")
+        }
+    }
+
+    @Test func linksOfOneToManyRelationshipsChangeTheirOwners() async throws {
+        var window = FetchRequest(Topic.self, order: [.ascending(\.key)])
+        window.limit = 3
+        let tested = FetchPredicate<Topic>(#Predicate { $0.key.contains { $0.isLowercase } })
+        let requests = [
+            FetchRequest(Topic.self), window, FetchRequest(Topic.self, where: \.key != "z"),
+            FetchRequest(Topic.self, where: tested),
+            FetchRequest(Topic.self, where: try FetchPredicate(format: "letters.@count < 100")),
+        ]
+        try await withLists(of: Topic.self, requests) { context in
+            for key in ["a", "b", "c"] { _ = try context.topic(key) }
+            _ = try context.letter("1")
+        } _: { container, source, lists in
+            try await expect(["a"], in: lists, container, source) { try $0.letter("1").topic = try $0.topic("a") }
+            #expect(try source.main.first(Topic.self, where: \.key == "a")?.letters.count == 1)
+            try await expect([], in: lists, container, source) { try $0.letter("1").subject = "changed" }
+            try await expect(["a", "b"], in: lists, container, source) { try $0.letter("1").topic = try $0.topic("b") }
+            try await expect(["b", "c"], in: lists, container, source) { context in
+                try context.topic("c").letters.insert(try context.letter("1"))
+                try context.letter("2").topic = try context.topic("c")
+            }
+            try await expect(["c"], in: lists, container, source) { try $0.delete($0.letter("2")) }
+            try await expect(["c"], in: lists, container, source) { try $0.letter("1").topic = nil }
+            try await expect([], in: lists, container, source) { _ = try $0.letter("3") }
+        }
+    }
+
+    @Test func ordersOfOneToManyRelationshipsChangeTheirOwners() async throws {
+        try await withLists(of: Letter.self, [FetchRequest(Letter.self)]) { context in
+            try context.letter("1").attachments = try ["a", "b"].map { try context.attachment($0) }
+            _ = try context.letter("2")
+        } _: { container, source, lists in
+            try await expect(["1"], in: lists, container, source) { context in
+                let letter = try context.letter("1")
+                letter.attachments = letter.attachments.reversed()
+            }
+            try await expect(["1", "2"], in: lists, container, source) { context in
+                let letter = try context.letter("1")
+                try context.letter("2").attachments = [letter.attachments[0]]
+            }
+        }
+    }
+
+    @Test func linksOfOneToOneRelationshipsChangeBothSides() async throws {
+        try await withLists(of: Person.self, [FetchRequest(Person.self)]) { context in
+            for key in ["a", "b", "c"] { _ = try context.person(key) }
+        } _: { container, source, lists in
+            try await expect(["a"], in: lists, container, source) { context in
+                try context.passport("p").holder = try context.person("a")
+            }
+            try await expect(["a", "b"], in: lists, container, source) { context in
+                try context.passport("p").holder = try context.person("b")
+            }
+            try await expect(["a", "c"], in: lists, container, source) { context in
+                try context.person("a").spouse = try context.person("c")
+            }
+        }
+    }
+
+    @Test func linksOfManyToManyRelationshipsChangeBothSides() async throws {
+        try await withGraph { container, source in
+            try await source.perform(waitFor: .main) { context in
+                for key in ["1", "2"] { _ = try context.letter(key) }
+                for key in ["a", "b"] { _ = try context.label(key) }
+                for key in ["p", "q", "r"] { _ = try context.person(key) }
+            }
+            let (letters, labels, people) = (GroupRecorder(), GroupRecorder(), GroupRecorder())
+            try source.register(letters, dataKey: "letters", FetchRequest(Letter.self))
+            try source.register(labels, dataKey: "labels", FetchRequest(Label.self))
+            try source.register(people, dataKey: "people", FetchRequest(Person.self))
+            try await source.perform(waitFor: .main) { context in
+                try context.label("a").letters = try ["1", "2"].map { try context.letter($0) }
+            }
+            #expect(letters.takeGroups().map(\.count) == [2] && labels.takeGroups().map(\.count) == [1])
+            try await source.perform(waitFor: .main) { context in
+                let label = try context.label("a")
+                label.letters = label.letters.reversed()
+            }
+            #expect(labels.takeGroups().map(\.count) == [1])
+            #expect(letters.takeGroups().flatMap { $0 }.allSatisfy { $0.type == .update })
+            try await source.perform(waitFor: .main) { try $0.person("p").friends.insert(try $0.person("q")) }
+            #expect(people.takeGroups().map(\.count) == [2])
+        }
+    }
+
+    /// What happened during a pause is one update, though the row is the same.
+    @Test(arguments: [nil, 2])
+    func changedLinksArePartOfWhatAPausedListReports(limit: Int?) async throws {
+        try await withGraph { container, source in
+            try await source.perform(waitFor: .main) { context in
+                for key in ["a", "b", "c"] { _ = try context.topic(key) }
+            }
+            let recorder = GroupRecorder()
+            let request = FetchRequest(Topic.self, order: [.ascending(\.key)], limit: limit)
+            try source.register(recorder, dataKey: "list", request)
+            let list = try source.list(request)
+            source.pausedDataKeys = ["list"]
+            list.isPaused = true
+            for key in ["1", "2"] {
+                try await source.perform(waitFor: .main) { try $0.letter(key).topic = try $0.topic("a") }
+            }
+            source.pausedDataKeys = []
+            list.isPaused = false
+            #expect(recorder.types == [[.update]])
+            #expect(list.difference.changes.map(\.type) == [.update])
+            #expect(list.object(0)?.letters.count == 2)
+        }
+    }
+
+    /// Several saves that main merges at once, and a large one that is prepared off it.
+    @Test func changedLinksOfLargeListsAreFollowed() async throws {
+        try await withGraph { container, source in
+            try await source.perform(waitFor: .main) { context in
+                for number in 0..<3_000 { _ = try context.topic("\(number)") }
+            }
+            let recorder = GroupRecorder()
+            try source.register(recorder, dataKey: "list", FetchRequest(Topic.self))
+            for round in 0..<3 {
+                try await source.perform(waitFor: .main) { context in
+                    for number in 0..<400 { try context.letter("\(round) \(number)").topic = try context.topic("7") }
+                }
+                await container.mainTier.listsAreSettled()
+                #expect(recorder.takeGroups().map(\.count) == [1])
+                try await source.perform(waitFor: .main) { context in
+                    try context.topic("\(round)").title = "changed"
+                    try context.letter("\(round) 0").topic = try context.topic("2999")
+                }
+                await container.mainTier.listsAreSettled()
+                #expect(recorder.takeGroups().map(\.count) == [3])
+            }
+        }
+    }
+
+    @Test func changedLinksAreNoEditsOfTheirOwners() async throws {
+        try await withTopicsAndLetters { container, topics, letters in
+            try await topics.add("t")
+            try await letters.add("1", waitFor: .main)
+            let recorder = GroupRecorder()
+            try topics.register(recorder, dataKey: "topics", FetchRequest(Topic.self))
+            let draft = try topics.draft(of: container.main.knownTopic("t"))
+            draft.object.title = "edited"
+            #expect(try await letters.add(["2", "3"]) == SaveReport(inserted: 2))
+            #expect(recorder.types == [[.update]])
+            #expect(try draft.conflicts().isEmpty)
+            #expect(try await draft.save().merged.isEmpty)
+            #expect(try topics.main.first(Topic.self, where: \.key == "t")?.title == "edited")
+        }
+    }
+}
