@@ -1,0 +1,110 @@
+import CoreDataSource
+import Foundation
+import TestSupport
+
+/// What a list of the replay shows.
+enum ReplayRequest {
+    case letters(FetchRequest<Letter>, PartialKeyPath<Letter>?)
+    case topics(FetchRequest<Topic>)
+
+    init(_ random: inout SeededRandom) throws {
+        if random.next(below: 3) == 0 {
+            self = .topics(try ReplayRequest.topics(&random))
+        } else {
+            let section: PartialKeyPath<Letter>? = random.next(below: 3) == 0 ? \.subject : nil
+            self = .letters(ReplayRequest.letters(&random), section)
+        }
+    }
+
+    private static func topics(_ random: inout SeededRandom) throws -> FetchRequest<Topic> {
+        var request = FetchRequest(Topic.self, order: [.ascending(\.title), .ascending(\.key)])
+        switch random.next(below: 5) {
+        case 0: request.limit = 2
+        case 1: request.predicate = \.title < "2"
+        case 2: request.predicate = try FetchPredicate(format: "letters.@count > 1")
+        case 3: request.predicate = FetchPredicate(#Predicate { $0.key.contains { $0.isLowercase } && $0.title != "3" })
+        default: break
+        }
+        return request
+    }
+
+    private static func letters(_ random: inout SeededRandom) -> FetchRequest<Letter> {
+        var request = FetchRequest(Letter.self, order: [.ascending(\.subject), .ascending(\.key)])
+        switch random.next(below: 6) {
+        case 0: request.predicate = \.subject < "5"
+        case 1: request.predicate = \.topic?.title < "2"
+        case 2:
+            request.predicate = FetchPredicate(#Predicate { $0.key.contains { $0.isLowercase } && $0.subject > "3" })
+        case 3: request.order.insert(.ascending(\.topic?.title), at: 0)
+        default: break
+        }
+        if random.next(below: 3) == 0 { request.limit = 4 }
+        return request
+    }
+
+    @MainActor func register(_ delegate: any DataSourceDelegate, _ dataKey: String, _ source: AnyDataSource) throws {
+        switch self {
+        case .letters(let request, let section):
+            try source.register(delegate, dataKey: dataKey, request, sectionBy: section)
+        case .topics(let request): try source.register(delegate, dataKey: dataKey, request)
+        }
+    }
+}
+
+/// A table of the replay: it draws the cells that are reported, and no others.
+@MainActor
+final class ReplayTable: DataSourceDelegate {
+    let request: ReplayRequest
+    let dataKey: String
+    private unowned let replay: ListReplay
+    private(set) var shown = ShownList(sections: [])
+    private var deletedSections: [Int] = []
+    private var insertedSections: [Int] = []
+    private var changes: [ShownList.Change] = []
+
+    init(_ request: ReplayRequest, _ dataKey: String, _ replay: ListReplay) {
+        (self.request, self.dataKey, self.replay) = (request, dataKey, replay)
+    }
+
+    /// Draws all cells.
+    func reload() { shown = replay.shown(dataKey) }
+
+    func willChangeContent(dataKey: String) {
+        replay.enter(self)
+        (deletedSections, insertedSections, changes) = ([], [], [])
+        replay.act(in: self)
+    }
+
+    func didChangeSection(_ section: ListSection, at index: Int, for type: ListChangeType, dataKey: String) {
+        if type == .delete { deletedSections.append(index) } else { insertedSections.append(index) }
+    }
+
+    func didChangeObject(
+        _ object: ManagedObject, at indexPath: IndexPath?, for type: ListChangeType, newIndexPath: IndexPath?,
+        dataKey: String
+    ) {
+        changes.append(
+            ShownList.Change(
+                old: indexPath.map { ($0.section, $0.item) }, new: newIndexPath.map { ($0.section, $0.item) },
+                isUpdate: type == .update))
+        replay.hold(object)
+        replay.act(in: self)
+    }
+
+    func didChangeContent(dataKey: String) {
+        let result = replay.shown(dataKey)
+        let complaint = shown.replay(
+            deletedSections: deletedSections, insertedSections: insertedSections, changes, result: result)
+        if let complaint { replay.complain("table: \(complaint)") }
+        // Objects may be newer than the list, but what it shows is in its place.
+        if shown.keys != result.keys { replay.complain("table: \(shown.keys) instead of \(result.keys)") }
+        replay.act(in: self)
+        replay.leave(self)
+    }
+
+    func didFail(_ error: DataSourceError, dataKey: String) { replay.complain("failure: \(error)") }
+}
+
+extension ShownList {
+    var keys: [[Int64]] { sections.map { $0.rows.map(\.key) } }
+}
