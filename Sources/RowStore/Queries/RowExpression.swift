@@ -107,7 +107,9 @@ extension FetchFunction {
         return .text(change(text))
     }
 
-    /// The aggregate of numbers of that kind, without nulls.
+    /// The aggregate of numbers of that kind, without nulls. It does not depend on their order.
+    ///
+    /// A sum is exact, and null if its type cannot hold it. A mean is that of the exact sum, so the mean of integers always exists.
     package func combine(_ values: [RowValue], _ kind: ValueKind) -> RowValue {
         let values = values.filter { $0 != .null }
         let order: ValueOrder = kind == .decimal ? .decimal : .natural
@@ -118,19 +120,44 @@ extension FetchFunction {
         case .median: return Statistics.median(values, kind)
         case .mode: return Statistics.mode(values, kind)
         case .stddev: return Statistics.standardDeviation(values)
-        default: break
+        case .sum: return sum(values, kind)
+        case .average: return values.isEmpty ? .null : mean(values, kind)
+        default: return .null
         }
-        if kind == .real || kind == .date {
-            // The sum does not depend on the order of the rows.
-            var exact = ExactSum()
-            for case .real(let value) in values { exact.add(value) }
-            guard let sum = exact.value, self != .average || !values.isEmpty else { return .null }
-            return .number(self == .average ? sum / Double(values.count) : sum)
+    }
+
+    private func sum(_ values: [RowValue], _ kind: ValueKind) -> RowValue {
+        switch kind {
+        case .integer: FetchFunction.wholeSum(values).flatMap(Int64.init(exactly:)).map { .integer($0) } ?? .null
+        case .decimal: DecimalSum.sum(of: values)
+        default: FetchFunction.realSum(values).map { .number($0) } ?? .null
         }
-        let zero: RowValue = kind == .decimal ? .text("0") : kind == .integer ? .integer(0) : .real(0)
-        let sum = values.reduce(zero) { Arithmetic.combine($0, .add, $1, as: kind) }
-        guard self == .average else { return sum }
-        let count = RowValue.integer(Int64(values.count))
-        return Arithmetic.combine(sum, .divide, count, as: kind == .decimal ? .decimal : .real)
+    }
+
+    private func mean(_ values: [RowValue], _ kind: ValueKind) -> RowValue {
+        switch kind {
+        case .integer: FetchFunction.wholeSum(values).map { .number(Double($0) / Double(values.count)) } ?? .null
+        case .decimal:
+            Arithmetic.combine(DecimalSum.sum(of: values), .divide, .integer(Int64(values.count)), as: .decimal)
+        default: FetchFunction.realSum(values).map { .number($0 / Double(values.count)) } ?? .null
+        }
+    }
+
+    private static func wholeSum(_ values: [RowValue]) -> Int128? {
+        var sum: Int128 = 0
+        for value in values {
+            guard let number = value.asInteger else { return nil }
+            sum += Int128(number)
+        }
+        return sum
+    }
+
+    private static func realSum(_ values: [RowValue]) -> Double? {
+        var sum = ExactSum()
+        for value in values {
+            guard let number = value.asReal else { return nil }
+            sum.add(number)
+        }
+        return sum.value
     }
 }

@@ -37,9 +37,21 @@ struct DecimalSum: Sendable {
         }
     }
 
+    /// The sum of numbers; null if one of them is no decimal, or if the sum cannot be one.
+    static func sum(of values: [RowValue]) -> RowValue {
+        var sum = DecimalSum()
+        for value in values {
+            guard var text = value.asDecimal?.description else { return .null }
+            text.withUTF8 { sum.add(UnsafeRawBufferPointer($0)) }
+        }
+        return sum.value.map { .text($0.description) } ?? .null
+    }
+
     /// The sum as a decimal; nil if it has more digits than one can have.
     var value: Decimal? {
         if isBeyond { return nil }
+        // Foundation counts the digits after the point of a zero, and has no zero with so many.
+        if carried(groups).allSatisfy({ $0 == 0 }) { return 0 }
         let text = text
         guard let sum = Decimal(rowText: text) else { return nil }
         var (one, other) = (text, sum.description)

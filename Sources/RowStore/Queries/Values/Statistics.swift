@@ -32,14 +32,16 @@ enum Statistics {
         return mode
     }
 
-    /// The square root of the mean of the squared distances from the mean.
+    /// The square root of the mean of the squared distances from the mean, in any order.
     static func standardDeviation(_ values: [RowValue]) -> RowValue {
         let numbers = values.compactMap(\.asReal)
         guard !numbers.isEmpty, numbers.count == values.count else { return .null }
         let count = Double(numbers.count)
-        let mean = numbers.reduce(0, +) / count
-        let squares = numbers.reduce(0) { $0 + ($1 - mean) * ($1 - mean) }
-        return .number((squares / count).squareRoot())
+        var (sum, squares) = (ExactSum(), ExactSum())
+        for number in numbers { sum.add(number) }
+        guard let mean = sum.value.map({ $0 / count }) else { return .null }
+        for number in numbers { squares.add((number - mean) * (number - mean)) }
+        return squares.value.map { .number(($0 / count).squareRoot()) } ?? .null
     }
 
     private static func order(_ kind: ValueKind) -> ValueOrder { kind == .decimal ? .decimal : .natural }
