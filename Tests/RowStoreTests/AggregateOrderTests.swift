@@ -61,6 +61,10 @@ struct AggregateOrderTests {
         #expect(FetchFunction.sum.combine([.text("1.5"), .text("-1.5")], .decimal) == .text("0"))
     }
 
+    @Test func theSumOfNoDecimalsIsZero() throws {
+        #expect(try Aggregation(.sum, column: 0, .decimal).result() == .text("0"))
+    }
+
     @Test func theStandardDeviationIsThatOfTheExactMean() {
         let values: [RowValue] = [.real(1e17), .real(1), .real(-1e17), .real(1)]
         #expect(FetchFunction.stddev.combine(values, .real) == FetchFunction.stddev.combine(values.reversed(), .real))

@@ -1,15 +1,18 @@
 internal import RowStore
 
-/// Every edit is made here: setting the value that is already there is no edit.
+/// Every edit is made here. Setting the value that is already there changes nothing, but it has to be allowed all the same: whether
+/// an edit is a mistake must not depend on the values.
 extension ManagedObject {
     final func setNull(_ column: Int) {
-        if row.isNull(column) || !mayEdit(column) { return }
+        checkIsEditable(column)
+        if row.isNull(column) || !beginEdit(column) { return }
         row.setNull(column)
         didEdit(column)
     }
 
     final func setWord(_ word: UInt64, _ column: Int) {
-        if !row.isNull(column) && row.word(column) == word || !mayEdit(column) { return }
+        checkIsEditable(column)
+        if !row.isNull(column) && row.word(column) == word || !beginEdit(column) { return }
         row.setWord(word, column)
         didEdit(column)
     }
@@ -17,36 +20,47 @@ extension ManagedObject {
     /// Sets a real; negative zero becomes zero, as in SQLite. NaN cannot be stored, so the save will throw.
     final func setReal(_ value: Double, _ column: Int) {
         if value.isNaN {
-            if mayEdit(column) { home.context?.refuseNaN(self, column) }
+            checkIsEditable(column)
+            if beginEdit(column) { home.context?.refuseNaN(self, column) }
             return
         }
         setWord(value == 0 ? 0 : value.bitPattern, column)
     }
 
     final func setBytes(_ bytes: UnsafeRawBufferPointer, _ column: Int) {
-        if row.holds(bytes, column: column) || !mayEdit(column) { return }
+        checkIsEditable(column)
+        if row.holds(bytes, column: column) || !beginEdit(column) { return }
         row.setBytes(bytes, column)
         didEdit(column)
     }
 
     final func setValue(_ value: RowValue, _ column: Int) {
-        if row.holds(value, column: column) || !mayEdit(column) { return }
+        checkIsEditable(column)
+        if row.holds(value, column: column) || !beginEdit(column) { return }
         row.setValue(value, column)
         didEdit(column)
+    }
+
+    /// Traps for an object that nobody may edit, whatever the value is.
+    @inline(__always)
+    private func checkIsEditable(_ column: Int) {
+        switch editing {
+        case .inBatch: break
+        case .inDraft: draft.checkInBatch()
+        case .not:
+            preconditionFailure(
+                "\(layout.name).\(layout.columns[column].name) was set on an object of the main context or of container.read, which is read-only. Edit the object in a hook or in perform { } of its data source, or a copy of it in a draft."
+            )
+        }
     }
 
     /// Notes that a value is about to be set.
     ///
     /// - Returns: False for a deleted object: it keeps its values, and the save throws.
-    private func mayEdit(_ column: Int) -> Bool {
-        precondition(
-            editing != .not,
-            "\(layout.name).\(layout.columns[column].name) was set on an object of the main context or of container.read, which is read-only. Edit the object in a hook or in perform { } of its data source, or a copy of it in a draft."
-        )
+    private func beginEdit(_ column: Int) -> Bool {
         switch state {
         case .inserted, .edited, .saved: break
         case .deleted, .gone:
-            if editing == .inDraft { draft.checkInBatch() }
             home.context?.refuseEditOfDeleted(self, column)
             return false
         }

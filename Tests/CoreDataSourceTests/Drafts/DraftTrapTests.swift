@@ -17,6 +17,18 @@ struct DraftTrapTests {
             ))
     }
 
+    @Test func settingAValueThatItHasTrapsToo() async throws {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            try await misuse { draft, _ in
+                draft.discard()
+                draft.object.subject = draft.object.subject
+            }
+        }
+        #expect(
+            try #require(result).standardErrorString.contains(
+                "An object of Letter was edited after its draft had ended"))
+    }
+
     @Test func linkingAnObjectOfMainTraps() async throws {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             try await misuse { draft, source in

@@ -18,14 +18,58 @@ struct TrapTests {
             ))
     }
 
-    @Test func settingAMainObjectsAttributeToTheValueThatItHasIsNoEdit() async throws {
-        let contacts = try await makeContacts()
-        try await contacts.add(ContactData(uid: "1", name: "Guan Yu"))
-        try await MainActor.run {
-            let contact = try #require(try contacts.main.first(ContactEntity.self, where: \.uid == "1"))
-            contact.name = "Guan Yu"
-            #expect(!contact.hasChanges)
+    /// Whether an edit is a mistake does not depend on the values.
+    @Test func settingAMainObjectsAttributeToTheValueThatItHasTrapsToo() async throws {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let contacts = try await makeContacts()
+            try await contacts.add(ContactData(uid: "1", name: "Guan Yu"))
+            try await MainActor.run {
+                let contact = try #require(try contacts.main.first(ContactEntity.self, where: \.uid == "1"))
+                contact.name = contact.name
+            }
         }
+        #expect(
+            try #require(result).standardErrorString.contains(
+                "ContactEntity.name was set on an object of the main context or of container.read, which is read-only. Edit the object in a hook or in perform { } of its data source, or a copy of it in a draft."
+            ))
+    }
+
+    @Test func settingAMainObjectsNumberToTheValueThatItHasTraps() async throws {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let contacts = try await makeContacts()
+            try await contacts.add(ContactData(uid: "1", name: "Guan Yu"))
+            try await MainActor.run {
+                let contact = try #require(try contacts.main.first(ContactEntity.self, where: \.uid == "1"))
+                (contact.age, contact.score) = (contact.age, contact.score)
+            }
+        }
+        #expect(try #require(result).standardErrorString.contains("ContactEntity.age was set on an object of the main"))
+    }
+
+    @Test func settingAMainObjectsMissingValueToNilTraps() async throws {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let contacts = try await makeContacts()
+            try await contacts.add(ContactData(uid: "1", name: "Guan Yu"))
+            try await MainActor.run {
+                try contacts.main.first(ContactEntity.self, where: \.uid == "1")?.note = nil
+            }
+        }
+        #expect(
+            try #require(result).standardErrorString.contains("ContactEntity.note was set on an object of the main"))
+    }
+
+    @Test func settingARowsAttributeInAReadToTheValueThatItHasTraps() async throws {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let container = try await PersistentContainer(model: .contacts, store: .inMemory)
+            let contacts = try await container.dataSource(ContactDataSource.self)
+            try await contacts.add(ContactData(uid: "1", name: "Guan Yu"))
+            try await container.read { context in
+                let contact = try #require(try context.first(ContactEntity.self))
+                contact.name = contact.name
+            }
+        }
+        #expect(
+            try #require(result).standardErrorString.contains("ContactEntity.name was set on an object of the main"))
     }
 
     @Test func performAndWaitInsideItsOwnContextTraps() async throws {
