@@ -92,10 +92,10 @@ extension ManagedObjectContext {
     }
 
     /// Uses the class of a relationship's destination for an entity for which the model names none.
-    func adopt(_ type: ManagedObject.Type, _ relationship: RelationshipLayout) {
+    func adopt(_ type: ManagedObject.Type, _ relationship: RelationshipLayout) throws(DataSourceError) {
         let editor = editor(ofEntity: relationship.destination)
         guard editor.bindings[relationship.destination].type == ManagedObject.self else { return }
-        if type != ManagedObject.self, !type.entityName.isEmpty { _ = try? editor.entity(of: type) }
+        if type != ManagedObject.self, !type.entityName.isEmpty { _ = try editor.entity(of: type) }
     }
 
     /// The registered object of an end; the inner optional is nil if there is none, the outer one if the store must be read.

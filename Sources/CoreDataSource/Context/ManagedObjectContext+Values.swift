@@ -104,10 +104,11 @@ extension ManagedObjectContext {
     func column(
         _ keyPath: AnyKeyPath, of type: ManagedObject.Type, _ resolver: PredicateResolver
     ) throws(DataSourceError) -> Int {
-        if let path = RelatedKeyPaths.names(keyPath, of: type) {
-            let typed = try resolver.ownPath(path)
-            if case .column(let column) = typed.expression { return column }
-        }
-        return try column(keyPath, of: type, resolver.layout)
+        let path = try RelatedKeyPaths.names(keyPath, of: type)
+        if case .column(let column) = try resolver.ownPath(path).expression { return column }
+        throw DataSourceError(
+            .unsupportedQuery,
+            "\"\(path.joined(separator: "."))\" of \(type.entityName) is calculated from a value of a row. Read the value, and calculate it in code.",
+            entityName: type.entityName, attributeName: path.joined(separator: "."))
     }
 }

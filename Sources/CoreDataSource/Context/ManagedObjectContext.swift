@@ -116,11 +116,16 @@ public class ManagedObjectContext {
         return layout.index
     }
 
+    /// The column of a stored attribute; nil for a key path to anything else.
+    func storedColumn(_ keyPath: AnyKeyPath, of type: ManagedObject.Type, _ layout: EntityLayout) -> Int? {
+        keyPaths.column(keyPath, of: type, layout)
+    }
+
     /// The column that a key path leads to.
     func column(
         _ keyPath: AnyKeyPath, of type: ManagedObject.Type, _ layout: EntityLayout
     ) throws(DataSourceError) -> Int {
-        if let column = keyPaths.column(keyPath, of: type, layout) { return column }
+        if let column = storedColumn(keyPath, of: type, layout) { return column }
         throw DataSourceError(
             .unknownAttribute,
             "A property of \(type) of the type \(Swift.type(of: keyPath).valueType) is not a stored attribute of \(layout.name). Fetch by an attribute of the model.",

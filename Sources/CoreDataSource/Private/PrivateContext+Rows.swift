@@ -14,7 +14,7 @@ extension PrivateContext {
         let layout = bindings[plan.query.entity].layout
         var values: [Int: RowValue] = [:]
         for assignment in assignments {
-            guard let column = try? column(assignment.keyPath, of: type, layout) else {
+            guard let column = storedColumn(assignment.keyPath, of: type, layout) else {
                 try update(type, where: predicate, set: assignments)
                 return nil
             }

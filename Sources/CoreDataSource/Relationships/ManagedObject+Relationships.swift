@@ -19,7 +19,7 @@ extension ManagedObject {
         }
         // The context may yet learn which class the entity has.
         return following { context in
-            context.adopt(Object.self, relationship(at: index, isToMany: false))
+            try context.adopt(Object.self, relationship(at: index, isToMany: false))
             return try context.destination(of: self, at: index)
         } as? Object
     }
@@ -42,7 +42,7 @@ extension ManagedObject {
     public final func relatedList<Object: ManagedObject>(at index: Int) -> [Object] {
         following { context in
             let relationship = relationship(at: index, isToMany: true)
-            context.adopt(Object.self, relationship)
+            try context.adopt(Object.self, relationship)
             return context.typed(try context.relatedObjects(of: self, at: index), relationship)
         } ?? []
     }

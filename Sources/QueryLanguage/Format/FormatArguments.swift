@@ -31,11 +31,13 @@ struct FormatArguments {
 }
 
 extension FetchExpression {
-    /// The keys of an argument for `%K`: a string with dots, or a key path to an attribute.
-    static func keys(_ argument: Any) -> [String]? {
+    /// The keys of an argument for `%K`: a string with dots, or a key path to a property of the model. Nil for anything else.
+    ///
+    /// - Throws: `unknownAttribute` for a key path to another property.
+    static func keys(_ argument: Any) throws(DataSourceError) -> [String]? {
         if let keyPath = argument as? AnyKeyPath {
             guard let type = type(of: keyPath).rootType as? any QueriedObject.Type else { return nil }
-            return type.attributeKeyPaths[keyPath].map { $0.parts(separatedBy: ".", omittingEmpty: true) }
+            return try RelatedKeyPaths.names(keyPath, of: type)
         }
         guard let text = argument as? String, !text.isEmpty else { return nil }
         return text.parts(separatedBy: ".")

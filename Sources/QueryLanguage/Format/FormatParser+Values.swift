@@ -216,7 +216,7 @@ extension FormatParser {
         case .argument(.keyPath):
             let range = token.range
             let argument = try argument(.keyPath)
-            guard let keys = argument.flatMap(FetchExpression.keys) else {
+            guard let argument, let keys = try FetchExpression.keys(argument) else {
                 throw error(
                     "It stands for a key path, but the argument is a \(FetchExpression.typeName(argument)).", at: range)
             }

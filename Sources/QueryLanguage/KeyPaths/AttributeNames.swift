@@ -4,13 +4,17 @@ internal import RowStore
 /// table is built once.
 package enum AttributeNames {
     package static func of(_ type: any QueriedObject.Type) -> [AnyKeyPath: String] {
-        tables.withLock { tables in
-            if let table = tables[ObjectIdentifier(type)] { return table }
-            let table = type.attributeKeyPaths
-            tables[ObjectIdentifier(type)] = table
-            return table
-        }
+        if let table = tables.withLock({ $0[ObjectIdentifier(type)] }) { return table.names }
+        // Not under the lock, because the class may be written by hand.
+        let table = Table(names: type.attributeKeyPaths)
+        tables.withLock { $0[ObjectIdentifier(type)] = table }
+        return table.names
     }
 
-    private static let tables = Guarded<[ObjectIdentifier: [AnyKeyPath: String]]>([:])
+    /// Guarded by: nothing, because it never changes.
+    private struct Table: @unchecked Sendable {
+        let names: [AnyKeyPath: String]
+    }
+
+    private static let tables = Guarded<[ObjectIdentifier: Table]>([:])
 }

@@ -1,122 +1,83 @@
 internal import ManagedModel
-internal import RowStore
+package import RowStore
 
 /// Resolves the key paths of a class: attributes, relationships, and properties beyond to-one relationships.
 ///
-/// A key path cannot be taken apart. So all key paths along relationships are built and compared with it, one relationship
-/// further with each look-up that finds nothing. The types at its ends and its hash identify it.
+/// A key path cannot be taken apart, and two that mean the same need not be equal: `\.team?.name` as it is written, and `\.team`
+/// with the rest appended, differ in where the part ends that can be set. But they have the same types, hash and description.
+/// So key paths are built of properties of the model, one after the other, until one has the hash. The description says which
+/// properties come into question, so that few are built. No property is ever read.
 package enum RelatedKeyPaths {
-    /// The names of the properties along a key path; nil if one of them is not in the model.
-    package static func names(_ keyPath: AnyKeyPath, of type: any QueriedObject.Type) -> [String]? {
-        if let name = AttributeNames.of(type)[keyPath] { return name.parts(separatedBy: ".", omittingEmpty: true) }
-        let name = Name(keyPath)
-        return tables.withLock { tables in
-            var table = tables[ObjectIdentifier(type)] ?? Table(type)
-            defer { tables[ObjectIdentifier(type)] = table }
-            return table.names(name)
+    /// The names of the properties along a key path.
+    ///
+    /// - Throws: `unknownAttribute` if one of them is not in the model; `unsupportedQuery` if that is not known.
+    package static func names(
+        _ keyPath: AnyKeyPath, of type: any QueriedObject.Type
+    ) throws(DataSourceError) -> [String] {
+        switch resolution(of: keyPath, type) {
+        case .names(let names): return names
+        case .unknown:
+            throw DataSourceError(
+                .unknownAttribute,
+                "A property of \(type) of the type \(Swift.type(of: keyPath).valueType) is neither a stored attribute nor a relationship of \(type.entityName). Fetch by a property of the model.",
+                entityName: type.entityName)
+        case .undecided:
+            throw DataSourceError(
+                .unsupportedQuery,
+                "A key path of \(type) to a \(Swift.type(of: keyPath).valueType) could not be found among the relationships of \(type.entityName). Write the predicate or the order as a format.",
+                entityName: type.entityName)
         }
     }
 
-    private static let tables = Guarded<[ObjectIdentifier: Table]>([:])
-
-    private struct Name: Hashable, Sendable {
-        let hash: Int
-        let value: ObjectIdentifier
-
-        init(_ keyPath: AnyKeyPath) {
-            hash = keyPath.hashValue
-            value = ObjectIdentifier(type(of: keyPath).valueType)
+    /// The same for a key path that may lead to a property of the app's own, which is computed from attributes alone.
+    ///
+    /// - Returns: Nil for such a property.
+    /// - Throws: `unsupportedQuery` for a property that is not in the model and lies beyond a relationship, or if that is not known.
+    package static func namesUnlessComputed(
+        _ keyPath: AnyKeyPath, of type: any QueriedObject.Type
+    ) throws(DataSourceError) -> [String]? {
+        switch resolution(of: keyPath, type) {
+        case .unknown(followsRelationship: false): return nil
+        case .unknown:
+            throw DataSourceError(
+                .unsupportedQuery,
+                "A property of the type \(Swift.type(of: keyPath).valueType) lies beyond a relationship of \(type), but is not in the model. Use an attribute of the related object, or a property that is computed from attributes of \(type.entityName).",
+                entityName: type.entityName)
+        case .names, .undecided: return try names(keyPath, of: type)
         }
     }
 
-    /// A key path to an object that a to-one relationship leads to.
-    private struct Way {
-        let keyPath: AnyKeyPath
-        let names: [String]
-        let destination: any OptionalObject.Type
+    /// How many key paths are built to find one that is not remembered. For tests.
+    package static func pathsBuilt(for keyPath: AnyKeyPath, of type: any QueriedObject.Type) -> Int {
+        var search = KeyPathSearch(keyPath)
+        _ = search.resolve(from: type)
+        return search.built
     }
 
-    private struct Table {
-        private var names: [Name: [String]] = [:]
-        /// The ends of the key paths that have been built so far, from which one more relationship leads on.
-        private var ways: [Way] = []
-        private var relationships = 0
-
-        /// The most relationships along which key paths are built, and the most key paths.
-        private static let (mostRelationships, mostNames) = (4, 10_000)
-
-        init(_ type: any QueriedObject.Type) {
-            for (keyPath, name) in type.relationshipKeyPaths { add(keyPath, [name]) }
+    private static func resolution(
+        of keyPath: AnyKeyPath, _ type: any QueriedObject.Type
+    ) -> KeyPathSearch.Resolution {
+        if let name = AttributeNames.of(type)[keyPath] {
+            return .names(name.parts(separatedBy: ".", omittingEmpty: true))
         }
-
-        mutating func names(_ name: Name) -> [String]? {
-            while true {
-                if let known = names[name] { return known }
-                if relationships == Table.mostRelationships || ways.isEmpty || names.count > Table.mostNames {
-                    return nil
-                }
-                lengthen()
-            }
+        let key = Key(type: ObjectIdentifier(type), path: KeyPathIdentity(keyPath))
+        if let known = found.withLock({ $0[key] }) { return known }
+        // Not under the lock: two threads may look for the same one.
+        var search = KeyPathSearch(keyPath)
+        let resolution = search.resolve(from: type)
+        found.withLock { found in
+            // Key paths of subscripts can be without number.
+            if found.count >= mostRemembered { found = [:] }
+            found[key] = resolution
         }
-
-        private mutating func lengthen() {
-            relationships += 1
-            let starts = ways
-            ways = []
-            for start in starts where names.count <= Table.mostNames {
-                for (keyPath, name) in start.destination.object.optionalKeyPaths {
-                    guard let longer = start.keyPath.appending(path: keyPath) else { continue }
-                    add(longer, start.names + name.parts(separatedBy: ".", omittingEmpty: true))
-                }
-                guard let unwrapped = start.keyPath.appending(path: start.destination.unwrapping) else { continue }
-                let type = start.destination.object
-                for (keyPath, name) in AttributeNames.of(type).merging(
-                    type.relationshipKeyPaths, uniquingKeysWith: { $1 })
-                {
-                    guard let longer = unwrapped.appending(path: keyPath) else { continue }
-                    add(longer, start.names + name.parts(separatedBy: ".", omittingEmpty: true))
-                }
-            }
-        }
-
-        private mutating func add(_ keyPath: AnyKeyPath, _ path: [String]) {
-            names[Name(keyPath)] = path
-            let value = type(of: keyPath).valueType
-            if let destination = value as? any OptionalObject.Type {
-                ways.append(Way(keyPath: keyPath, names: path, destination: destination))
-            } else if let objects = value as? any RelatedCollection.Type {
-                for (aggregate, own) in objects.aggregates {
-                    guard let longer = keyPath.appending(path: aggregate) else { continue }
-                    names[Name(longer)] = path + own
-                }
-            }
-        }
+        return resolution
     }
-}
 
-/// The value of a to-one relationship.
-protocol OptionalObject {
-    static var object: any QueriedObject.Type { get }
-    static var unwrapping: AnyKeyPath { get }
-}
+    private struct Key: Hashable, Sendable {
+        let type: ObjectIdentifier
+        let path: KeyPathIdentity
+    }
 
-extension Optional: OptionalObject where Wrapped: QueriedObject {
-    static var object: any QueriedObject.Type { Wrapped.self }
-    static var unwrapping: AnyKeyPath { \Self.! }
-}
-
-/// The value of a to-many relationship.
-package protocol RelatedCollection {
-    static var object: any QueriedObject.Type { get }
-    static var counting: AnyKeyPath { get }
-    static var emptiness: AnyKeyPath { get }
-    /// A value that is calculated from the objects.
-    static var aggregates: [(keyPath: AnyKeyPath, names: [String])] { get }
-}
-
-extension Array: RelatedCollection where Element: QueriedObject {
-    package static var aggregates: [(keyPath: AnyKeyPath, names: [String])] { [(counting, ["@count"])] }
-    package static var object: any QueriedObject.Type { Element.self }
-    package static var counting: AnyKeyPath { \Self.count }
-    package static var emptiness: AnyKeyPath { \Self.isEmpty }
+    private static let found = Guarded<[Key: KeyPathSearch.Resolution]>([:])
+    private static let mostRemembered = 4096
 }

@@ -5,7 +5,7 @@ internal import RowStore
 extension PredicateResolver {
     /// An attribute, or the length of one: `name.length`.
     func attribute(_ path: [String]) throws(DataSourceError) -> TypedExpression {
-        guard path.last == PredicateResolver.length, let owner = owner(of: path), owner.hasLength else {
+        guard path.last == PredicateResolver.length, let owner = try owner(of: path), owner.hasLength else {
             return try column(path)
         }
         return TypedExpression(expression: .function(.length, [owner.expression], .integer), kind: .integer)
@@ -15,12 +15,12 @@ extension PredicateResolver {
     private static let length = "length"
 
     /// The attribute that the path without its last key leads to, if the path itself is not an attribute.
-    private func owner(of path: [String]) -> TypedExpression? {
+    private func owner(of path: [String]) throws(DataSourceError) -> TypedExpression? {
         guard path.count > 1, layout.column(named: path.joined(separator: ".")) == nil,
             let column = layout.column(named: path.dropLast().joined(separator: ".")),
-            layout.columns[column].attribute != nil
+            layout.columns[column].attribute != nil, layout.columns[column].isStored
         else { return nil }
-        return try? self.column(path.dropLast())
+        return try self.column(path.dropLast())
     }
 
     /// - Throws: The contents of a composite, if the path leads into one and to nothing in it.
@@ -61,7 +61,7 @@ extension PredicateResolver {
         if layout.columns.contains(where: { $0.name.utf8.starts(with: (name + ".").utf8) && $0.attribute != nil }) {
             throw invalid("\"\(name)\" is a composite. Use one of its attributes.", attribute: name)
         }
-        if let owner = owner(of: path) { throw noSuchKey(path, of: owner) }
+        if let owner = try owner(of: path) { throw noSuchKey(path, of: owner) }
         try checkComposite(path)
         let hint = path.count == 1 ? "; strings in a format need quotes" : ""
         throw DataSourceError(

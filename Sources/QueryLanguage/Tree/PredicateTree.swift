@@ -76,13 +76,6 @@ extension FetchExpression {
     package static func attribute(
         _ keyPath: AnyKeyPath, of type: any QueriedObject.Type
     ) -> Result<FetchExpression, DataSourceError> {
-        guard let path = RelatedKeyPaths.names(keyPath, of: type) else {
-            return .failure(
-                DataSourceError(
-                    .unknownAttribute,
-                    "A property of \(type) of the type \(Swift.type(of: keyPath).valueType) is neither a stored attribute nor a relationship of \(type.entityName). Fetch by a property of the model.",
-                    entityName: type.entityName))
-        }
-        return .success(.keyPath(path))
+        Result { () throws(DataSourceError) in .keyPath(try RelatedKeyPaths.names(keyPath, of: type)) }
     }
 }

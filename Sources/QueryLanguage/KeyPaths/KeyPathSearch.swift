@@ -1,0 +1,234 @@
+internal import ManagedModel
+internal import RowStore
+
+/// What key paths that mean the same have in common: the type of the value, and two hashes of 64 bits.
+struct KeyPathIdentity: Hashable, Sendable {
+    private let value: ObjectIdentifier
+    private let hash: Int
+    private let otherHash: Int
+
+    init(_ keyPath: AnyKeyPath) {
+        value = ObjectIdentifier(type(of: keyPath).valueType)
+        hash = keyPath.hashValue
+        var hasher = Hasher()
+        hasher.combine(1)
+        keyPath.hash(into: &hasher)
+        otherHash = hasher.finalize()
+    }
+}
+
+/// Builds key paths of properties of the model until one is the one that is looked for.
+struct KeyPathSearch {
+    enum Resolution: Sendable {
+        case names([String])
+        /// It leads to a property that is not in the model.
+        case unknown(followsRelationship: Bool)
+        /// There were too many to build.
+        case undecided
+    }
+
+    private let identity: KeyPathIdentity
+    private let text: KeyPathText
+    /// How many key paths have been built.
+    private(set) var built = 0
+    private var followsRelationship = false
+
+    /// The most key paths that are built: a tenth of a second.
+    private static let mostBuilt = 4000
+    /// The most relationships along which key paths are built without a description.
+    private static let mostRelationships = 8
+
+    init(_ keyPath: AnyKeyPath) {
+        identity = KeyPathIdentity(keyPath)
+        text = KeyPathText(keyPath)
+    }
+
+    mutating func resolve(from type: any QueriedObject.Type) -> Resolution {
+        if let names = find(Start(type: type), text) { return .names(names) }
+        if built >= KeyPathSearch.mostBuilt { return .undecided }
+        if KeyPathText.tellsProperties { return .unknown(followsRelationship: followsRelationship) }
+        for count in 0...KeyPathSearch.mostRelationships {
+            if let names = findAny(Start(type: type), relationships: count) { return .names(names) }
+            if built >= KeyPathSearch.mostBuilt { return .undecided }
+        }
+        return .unknown(followsRelationship: true)
+    }
+
+    /// The end of what has been built, from which one more property leads on.
+    private struct Start {
+        let type: Any.Type
+        var keyPath: AnyKeyPath?
+        var names: [String] = []
+    }
+
+    /// Builds what the rest of the description allows.
+    private mutating func find(_ start: Start, _ rest: KeyPathText) -> [String]? {
+        for (step, left) in rest.steps(from: start.type) {
+            if step.leadsOn, !left.isEmpty, !step.names.isEmpty { followsRelationship = true }
+            guard left.isEmpty || step.leadsOn, let next = build(step, from: start) else { continue }
+            if left.isEmpty, next.keyPath.map(KeyPathIdentity.init) == identity { return next.names }
+            if !left.isEmpty, let names = find(next, left) { return names }
+            if built >= KeyPathSearch.mostBuilt { return nil }
+        }
+        return nil
+    }
+
+    /// Builds everything along that many relationships.
+    private mutating func findAny(_ start: Start, relationships: Int) -> [String]? {
+        for step in KeyPathStep.steps(from: start.type) {
+            let isRelationship = step.leadsOn && !step.names.isEmpty
+            guard relationships == 0 || step.leadsOn, let next = build(step, from: start) else { continue }
+            if next.keyPath.map(KeyPathIdentity.init) == identity { return next.names }
+            guard step.leadsOn, !isRelationship || relationships > 0 else { continue }
+            if let names = findAny(next, relationships: relationships - (isRelationship ? 1 : 0)) { return names }
+            if built >= KeyPathSearch.mostBuilt { return nil }
+        }
+        return nil
+    }
+
+    private mutating func build(_ step: KeyPathStep, from start: Start) -> Start? {
+        built += start.keyPath == nil ? 0 : 1
+        let keyPath = start.keyPath == nil ? step.keyPath : start.keyPath?.appending(path: step.keyPath)
+        return keyPath.map { Start(type: step.value, keyPath: $0, names: start.names + step.names) }
+    }
+}
+
+/// A property from which a key path can go on, or with which it can end.
+///
+/// Guarded by: nothing, because it never changes.
+private struct KeyPathStep: @unchecked Sendable {
+    let keyPath: AnyKeyPath
+    /// The names that it adds; none if it unwraps an optional object.
+    let names: [String]
+    let text: KeyPathText
+    /// The type of its value.
+    let value: Any.Type
+    /// Whether there are properties beyond it.
+    let leadsOn: Bool
+
+    private init(_ keyPath: AnyKeyPath, _ names: [String]) {
+        self.keyPath = keyPath
+        self.names = names
+        text = KeyPathText(keyPath)
+        value = type(of: keyPath).valueType
+        leadsOn =
+            value is any QueriedObject.Type || value is any OptionalObject.Type || value is any RelatedCollection.Type
+    }
+
+    private init(_ keyPath: AnyKeyPath, _ name: String) {
+        self.init(keyPath, name.parts(separatedBy: ".", omittingEmpty: true))
+    }
+
+    private static let known = Guarded<[ObjectIdentifier: [KeyPathStep]]>([:])
+
+    /// The steps that lead on from a class, an optional object or a collection of objects.
+    static func steps(from type: Any.Type) -> [KeyPathStep] {
+        if let known = known.withLock({ $0[ObjectIdentifier(type)] }) { return known }
+        let steps = make(type)
+        known.withLock { $0[ObjectIdentifier(type)] = steps }
+        return steps
+    }
+
+    private static func make(_ type: Any.Type) -> [KeyPathStep] {
+        if let type = type as? any QueriedObject.Type {
+            return (Array(AttributeNames.of(type)) + Array(type.relationshipKeyPaths)).map { KeyPathStep($0, $1) }
+        }
+        if let optional = type as? any OptionalObject.Type {
+            return optional.object.optionalKeyPaths.map { KeyPathStep($0, $1) } + [KeyPathStep(optional.unwrapping, [])]
+        }
+        if let objects = type as? any RelatedCollection.Type {
+            return objects.aggregates.map { KeyPathStep($0.keyPath, $0.names) }
+        }
+        return []
+    }
+}
+
+/// The properties along a key path as its description shows them, without the type at its beginning.
+///
+/// The form of a description is not documented. It only decides which key paths are built and compared.
+private struct KeyPathText: Sendable {
+    /// Nil once it differs from the description of each property, because another module has copies of their functions.
+    private var whole: ArraySlice<UInt8>?
+    /// Without the addresses of functions.
+    private var types: ArraySlice<UInt8>
+
+    var isEmpty: Bool { types.isEmpty }
+
+    init(_ keyPath: AnyKeyPath) {
+        let root = Array("\\\(type(of: keyPath).rootType)".utf8)
+        var text = Array(keyPath.debugDescription.utf8)[...]
+        if text.starts(with: root) { text = text.dropFirst(root.count) }
+        // A value that becomes optional at the end.
+        while text.last == UInt8(ascii: "?") { text.removeLast() }
+        whole = text
+        types = KeyPathText.withoutAddresses(text)
+    }
+
+    private static func withoutAddresses(_ text: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+        var kept: [UInt8] = []
+        var isAddress = false
+        for byte in text {
+            if isAddress, Character(UnicodeScalar(byte)).isHexDigit { continue }
+            isAddress = byte == UInt8(ascii: "x") && kept.last == UInt8(ascii: "0")
+            kept.append(byte)
+        }
+        return kept[...]
+    }
+
+    /// The properties with which it can begin, each with what is left then.
+    func steps(from type: Any.Type) -> [(step: KeyPathStep, left: KeyPathText)] {
+        let steps = KeyPathStep.steps(from: type)
+        let exact = steps.compactMap { step in removing(step.text, isExact: true).map { (step, $0) } }
+        return exact.isEmpty
+            ? steps.compactMap { step in removing(step.text, isExact: false).map { (step, $0) } } : exact
+    }
+
+    private func removing(_ start: KeyPathText, isExact: Bool) -> KeyPathText? {
+        guard types.starts(with: start.types) else { return nil }
+        var left = self
+        left.types = types.dropFirst(start.types.count)
+        left.whole = nil
+        guard isExact else { return left }
+        guard let whole, let start = start.whole, whole.starts(with: start) else { return nil }
+        left.whole = whole.dropFirst(start.count)
+        return left
+    }
+
+    /// Whether the description of a key path consists of those of its parts, as far as is known.
+    static let tellsProperties: Bool = {
+        let parts = [KeyPathText(\Sample.next), KeyPathText(\Sample?.?.next), KeyPathText(\Sample?.?.number)]
+        return KeyPathText(\Sample.next?.next?.number).types.elementsEqual(parts.map(\.types).joined())
+    }()
+
+    private final class Sample {
+        var next: Sample? { nil }
+        var number: Int { 0 }
+    }
+}
+
+/// The value of a to-one relationship.
+protocol OptionalObject {
+    static var object: any QueriedObject.Type { get }
+    static var unwrapping: AnyKeyPath { get }
+}
+
+extension Optional: OptionalObject where Wrapped: QueriedObject {
+    static var object: any QueriedObject.Type { Wrapped.self }
+    static var unwrapping: AnyKeyPath { \Self.! }
+}
+
+/// The value of a to-many relationship.
+package protocol RelatedCollection {
+    static var object: any QueriedObject.Type { get }
+    static var counting: AnyKeyPath { get }
+    static var emptiness: AnyKeyPath { get }
+    /// A value that is calculated from the objects.
+    static var aggregates: [(keyPath: AnyKeyPath, names: [String])] { get }
+}
+
+extension Array: RelatedCollection where Element: QueriedObject {
+    package static var aggregates: [(keyPath: AnyKeyPath, names: [String])] { [(counting, ["@count"])] }
+    package static var object: any QueriedObject.Type { Element.self }
+    package static var counting: AnyKeyPath { \Self.count }
+    package static var emptiness: AnyKeyPath { \Self.isEmpty }
+}
