@@ -18,10 +18,14 @@ extension MainTier {
         let layout = stack.layout.entities[plan.query.entity]
         try context.checkClass(Object.self, plan.family)
         let resolver = context.resolver(for: plan.query)
-        let section = list.section.map { sectionKey($0, resolver) }
+        var section: SectionKey?
+        if let path = list.section { section = try sectionKey(path, resolver) }
         plan.query.joined = resolver.joins.columns
         let order = ListOrder(layout, sort: plan.query.sort, section: section)
-        let test = plan.tests.map { self.test($0) }
+        if let reason = request.predicate?.tree.needsRelationships {
+            throw DetachedObjects.cannotFollow("the predicate", reason, layout)
+        }
+        let test = plan.tests.map { self.test($0, request.predicate?.needsObjects ?? "") }
         var start: ListedRow?
         if let cursor = request.after { start = try row(cursor, order, plan.query.joined) }
         let query = ListQuery(
@@ -38,10 +42,12 @@ extension MainTier {
         return Dictionary(uniqueKeysWithValues: columns)
     }
 
-    private func test(_ predicate: ObjectPredicate) -> ListMatcher {
+    private func test(_ predicate: ObjectPredicate, _ reason: String) -> ListMatcher {
         let reader = detachedObjects
         return ListMatcher { row, budget throws(DataSourceError) in
-            try predicate.accepts(reader.object(row), row.stored, budget)
+            try reader.read(row, for: "the predicate", reason) { object throws(DataSourceError) in
+                try predicate.accepts(object, row.stored, budget)
+            }
         }
     }
 
@@ -64,13 +70,18 @@ extension MainTier {
 
     private func sectionKey<Object: ManagedObject>(
         _ path: SectionPath<Object>, _ resolver: PredicateResolver
-    ) -> SectionKey {
-        if let column = try? context.column(path.keyPath, of: Object.self, resolver) { return .column(column) }
+    ) throws(DataSourceError) -> SectionKey {
+        if try RelatedKeyPaths.namesUnlessComputed(path.keyPath, of: Object.self) != nil {
+            return .column(try context.column(path.keyPath, of: Object.self, resolver))
+        }
         let reader = detachedObjects
         return .computed(
-            SectionKey.ComputedSection { row in
-                guard let object = reader.object(row) as? Object else { return .null }
-                return sectionValue(object[keyPath: path.keyPath])
+            SectionKey.ComputedSection { row throws(DataSourceError) in
+                try reader.read(row, for: "a section", "a property of \(Object.self) that is not in the model") {
+                    object in
+                    guard let object = object as? Object else { return .null }
+                    return sectionValue(object[keyPath: path.keyPath])
+                }
             })
     }
 
@@ -109,11 +120,11 @@ extension MainTier {
         _ cursor: FetchCursor, _ order: ListOrder, _ joined: [JoinedColumn]
     ) throws(DataSourceError) -> ListedRow {
         try cursor.check(order.layout, in: stack.layout)
-        return order.listed(cursor.layout.index, try context.filled([cursor.stored], joined)[0])
+        return try order.listed(cursor.layout.index, try context.filled([cursor.stored], joined)[0])
     }
 }
 
-/// Objects without a context: each is made from a row to be read at once, on any thread.
+/// Objects without a context: each is made from a row to be read at once, on any thread. They have no relationships.
 struct DetachedObjects: Sendable {
     let layout: ModelLayout
     /// By entity.
@@ -122,6 +133,29 @@ struct DetachedObjects: Sendable {
     func object(_ row: ListedRow, _ state: ObjectState = .saved) -> ManagedObject {
         types[row.entity].make(
             ObjectHome(layout.entities[row.entity], in: nil, .not), key: row.key, row: row.row, state, asOf: 0)
+    }
+
+    /// Reads the object of a row.
+    ///
+    /// - Parameters:
+    ///   - use: What it is read for, in messages.
+    ///   - reason: Why the row alone is not enough.
+    /// - Throws: `unsupportedQuery` if the body follows a relationship, which leads nowhere; what the body throws.
+    func read<R>(
+        _ row: ListedRow, for use: String, _ reason: String,
+        _ body: (ManagedObject) throws(DataSourceError) -> R
+    ) throws(DataSourceError) -> R {
+        let object = object(row)
+        let result = Result { () throws(DataSourceError) in try body(object) }
+        if object.hasFollowed { throw DetachedObjects.cannotFollow(use, reason, layout.entities[row.entity]) }
+        return try result.get()
+    }
+
+    static func cannotFollow(_ use: String, _ reason: String, _ layout: EntityLayout) -> DataSourceError {
+        DataSourceError(
+            .unsupportedQuery,
+            "A list of \(layout.name) cannot follow a relationship in a part that only objects can answer: \(use) has \(reason). Use a form that the store can answer, such as \\.relationship?.attribute or a format, or fetch.",
+            entityName: layout.name)
     }
 }
 

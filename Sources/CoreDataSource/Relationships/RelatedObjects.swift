@@ -33,6 +33,7 @@ public struct RelatedObjects<Object: ManagedObject> {
 
     /// The ids of the objects, in the order of their creation. No object is read.
     public var ids: [ManagedObjectID] {
+        let ends = ends
         guard let layout = owner.context?.stack.layout else { return [] }
         return ends.map { ManagedObjectID(layout.entities[$0.entity], key: $0.key) }
     }

@@ -53,7 +53,7 @@ extension ObjectMatcher {
         _ construct: String, _ expression: any StandardPredicateExpression<Bool>,
         _ variable: PredicateExpressions.Variable<Object>
     ) {
-        self.init(construct) { object in
+        self.init(construct, followsRelationship: readsRelatedObjects(expression)) { object in
             guard let object = object as? Object else { return false }
             do {
                 return try EvaluationScope(PredicateBindings((variable, object))).holds(expression)

@@ -53,10 +53,15 @@ extension PredicateTree {
     /// Why the rows alone are not enough for the predicate; nil if they are.
     ///
     /// A fetch then tests the objects that pass the rest of an AND. Code that has only rows cannot use such a predicate.
-    package var needsObjects: String? {
+    package var needsObjects: String? { firstTest { _ in true }?.reason }
+
+    /// Why it needs objects whose relationships can be followed; nil if that is not known.
+    package var needsRelationships: String? { firstTest(where: \.followsRelationship)?.reason }
+
+    private func firstTest(where condition: (ObjectMatcher) -> Bool) -> ObjectMatcher? {
         var rest = [Node.Part.node(node)]
         while let part = rest.popLast() {
-            if case .node(.custom(let test)) = part { return test.reason }
+            if case .node(.custom(let test)) = part, condition(test) { return test }
             rest += part.parts
         }
         return nil

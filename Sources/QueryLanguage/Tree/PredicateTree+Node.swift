@@ -33,10 +33,16 @@ extension PredicateTree {
 package final class ObjectMatcher: Sendable, Hashable {
     /// What it tests, for messages: why the rows alone are not enough.
     package let reason: String
+    /// Whether it is known to follow a relationship. A property of the app's own may hide one.
+    package let followsRelationship: Bool
     package let evaluate: @Sendable (any QueriedObject) throws -> Bool
 
-    package init(_ reason: String, _ evaluate: @escaping @Sendable (any QueriedObject) throws -> Bool) {
+    package init(
+        _ reason: String, followsRelationship: Bool = false,
+        _ evaluate: @escaping @Sendable (any QueriedObject) throws -> Bool
+    ) {
         self.reason = reason
+        self.followsRelationship = followsRelationship
         self.evaluate = evaluate
     }
 

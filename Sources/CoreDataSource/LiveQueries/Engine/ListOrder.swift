@@ -31,10 +31,12 @@ package struct ListOrder: Sendable {
     }
 
     /// A row of a list in this order. A computed section is evaluated here, once.
-    func listed(_ entity: Int, _ stored: StoredRow) -> ListedRow {
+    ///
+    /// - Throws: What the computed section throws.
+    package func listed(_ entity: Int, _ stored: StoredRow) throws(DataSourceError) -> ListedRow {
         let row = ListedRow(entity: entity, stored: stored)
         guard case .computed(let key) = section else { return row }
-        return ListedRow(entity: entity, stored: stored, section: SectionValue(key.value(row)))
+        return ListedRow(entity: entity, stored: stored, section: SectionValue(try key.value(row)))
     }
 
     package func precedes(_ one: ListedRow, _ other: ListedRow) -> Bool {

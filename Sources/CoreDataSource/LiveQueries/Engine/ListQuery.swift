@@ -66,7 +66,7 @@ package struct ListQuery: Sendable {
         _ entity: Int, _ stored: StoredRow, _ budget: QueryBudget
     ) throws(DataSourceError) -> ListedRow? {
         guard try predicate.evaluate(stored, order.layout, budget) else { return nil }
-        let row = order.listed(entity, stored)
+        let row = try order.listed(entity, stored)
         if let start, !order.precedes(start, row) { return nil }
         return row
     }

@@ -8,9 +8,9 @@ package enum SectionKey: Sendable {
     case computed(ComputedSection)
 
     package struct ComputedSection: Sendable {
-        let value: @Sendable (ListedRow) -> RowValue
+        let value: @Sendable (ListedRow) throws(DataSourceError) -> RowValue
 
-        package init(_ value: @escaping @Sendable (ListedRow) -> RowValue) {
+        package init(_ value: @escaping @Sendable (ListedRow) throws(DataSourceError) -> RowValue) {
             self.value = value
         }
     }
@@ -27,7 +27,11 @@ final class SectionValue: Sendable {
 
 extension SectionKey.ComputedSection {
     /// The value for a row of a list, which already has it.
-    func known(_ row: ListedRow) -> RowValue { row.section?.value ?? value(row) }
+    func known(_ row: ListedRow) -> RowValue {
+        if let section = row.section { return section.value }
+        // Not a row of the list: what made the list of it would have thrown the same.
+        do { return try value(row) } catch { return .null }
+    }
 }
 
 extension SectionKey {

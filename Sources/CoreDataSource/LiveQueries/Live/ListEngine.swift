@@ -34,6 +34,9 @@ final class ListEngine {
     /// Whether the rows have been read.
     var isFilled: Bool { schedule.isFilled }
 
+    /// Whether the rows could not be read, and are read again with the next notice.
+    var isRefused: Bool { schedule.isRefused }
+
     /// Whether work is being done.
     var isWorking: Bool { schedule.isWorking }
 

@@ -50,7 +50,10 @@ final class ListHub {
 
     /// The engine of a query; the rows of a new one are read off the main actor, and reported then.
     func engineToBeFilled(_ key: ListKey, _ query: ListQuery) -> ListEngine {
-        find(key) ?? add(ListEngine(key, query, nil, self))
+        guard let engine = find(key) else { return add(ListEngine(key, query, nil, self)) }
+        // Whoever begins to follow a list is told that it cannot be read, too.
+        if engine.isRefused { engine.reload(.initial) }
+        return engine
     }
 
     /// The engine of a query, filled: an existing one that is up to date, or a new one whose rows are read off the main actor.

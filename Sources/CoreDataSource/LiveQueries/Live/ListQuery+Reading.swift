@@ -72,17 +72,17 @@ extension ListQuery {
     ) throws(DataSourceError) -> (rows: [ListedRow], asOf: Int64) {
         if !joined.isEmpty {
             let (found, asOf) = try root.rows.joinedRows(rows, family, layout)
-            let listed = found.map { order.listed($0.entity, $0.stored) }
+            let listed = try found.map { (row) throws(DataSourceError) in try order.listed(row.entity, row.stored) }
             return (order.isComputed ? listed.sorted(by: order.precedes) : listed, asOf)
         }
         if let entity = family.first, family.count == 1 {
             let (found, asOf) = try root.rows.rows(rows.of(entity: entity), layout.entities[entity])
-            let listed = found.map { order.listed(entity, $0) }
+            let listed = try found.map { (row) throws(DataSourceError) in try order.listed(entity, row) }
             return (order.isComputed ? listed.sorted(by: order.precedes) : listed, asOf)
         }
         let (found, asOf) = try root.rows.firstRows(rows, ofEntities: family, layout)
         var listed: [ListedRow] = []
-        for (entity, rows) in found { listed += rows.map { order.listed(entity, $0) } }
+        for (entity, rows) in found { for row in rows { listed.append(try order.listed(entity, row)) } }
         listed.sort(by: order.precedes)
         return (listed, asOf)
     }

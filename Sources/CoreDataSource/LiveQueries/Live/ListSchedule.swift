@@ -54,7 +54,7 @@ package struct ListSchedule {
     /// The number of the state whose rows are indexed by key; -1 for none.
     private var indexedVersion = -1
     /// Whether the rows could not be read from the store; the next notice tries again.
-    private var isRefused = false
+    private(set) var isRefused = false
     /// Whether there was a notice since the last work off the main actor began.
     private var hasNews = false
     /// Whether nothing is followed any more.

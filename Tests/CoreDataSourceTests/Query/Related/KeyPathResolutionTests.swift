@@ -146,6 +146,30 @@ struct KeyPathResolutionTests {
         #expect(try RelatedKeyPaths.names(\Room0.one0!, of: Room0.self) == ["one0"])
     }
 
+    /// A section by a key path that cannot be resolved was computed from objects that have no relationships.
+    @Test(arguments: [1, 8]) func aSectionAlongRelationshipsIsOneOfTheStore(depth: Int) async throws {
+        try await withMaze { maze in
+            let (format, typed) = try #require(
+                MazePaths.literals.last { $0.format.split(separator: ".").count == depth + 1 })
+            let delegate = RecordingDelegate()
+            try maze.register(delegate, dataKey: "list", FetchRequest(Room0.self), sectionBy: typed)
+            let sorted = FetchRequest<Room0>(order: [FetchOrder(format)])
+            #expect(maze.allObjects(dataKey: "list").map(\.objectID) == (try maze.main.ids(sorted)))
+            let values = try maze.main.values(sorted, typed)
+            #expect(maze.numberOfSections("list") == Set(values).count)
+        }
+    }
+
+    @Test func aSectionByAComputedPropertyBeyondARelationshipIsRefused() async throws {
+        try await withMaze { maze in
+            let error = #expect(throws: DataSourceError.self) {
+                try maze.list(FetchRequest(Room0.self), sectionBy: \.one0?.shout)
+            }
+            #expect(error?.code == .unsupportedQuery)
+            #expect(error?.message.contains("Room0") == true)
+        }
+    }
+
     @Test func aPropertyThatIsNotInTheModelIsRefusedWithoutBeingRead() async throws {
         try await withMaze { maze in
             let error = #expect(throws: DataSourceError.self) {
