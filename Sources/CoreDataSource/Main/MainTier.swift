@@ -19,7 +19,13 @@ package final class MainTier: WokenTier {
     /// Whether registered objects still have to be reloaded, because the store could not be read.
     private var mustReload = false
     /// The lists that follow what main shows.
-    private(set) lazy var lists = ListHub(stack)
+    var lists: ListHub {
+        if let hub { return hub }
+        let new = ListHub(stack)
+        hub = new
+        return new
+    }
+    private var hub: ListHub?
     /// Deleted objects, until all lists have reported their deletion.
     private(set) var deletedObjects: [Int64: ManagedObject] = [:]
     /// Whether lists will be brought up to date as soon as main is free.
@@ -30,6 +36,11 @@ package final class MainTier: WokenTier {
 
     nonisolated init(_ stack: PersistentStack) {
         self.stack = stack
+    }
+
+    deinit {
+        // Loops over updates hold the engines of their lists, and these the store. Nobody can save any more.
+        if let hub { Task { @MainActor in hub.finish() } }
     }
 
     func nextDraft() -> Int {

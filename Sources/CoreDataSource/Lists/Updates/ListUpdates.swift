@@ -23,12 +23,14 @@ public struct ListBuffering: Sendable, Hashable {
 /// ```
 ///
 /// The first value is the present list. Each loop over the sequence follows the list independently; all loops of one query
-/// share the work. A loop ends when its task is cancelled, and after the last save when the container is closed.
+/// share the work. A loop ends when its task is cancelled, and after the last save when the container is closed. It does not keep
+/// the store open: once the container and its data sources are released, the loop ends.
 ///
 /// **Isolation**: none; loop in a server's task, a command-line tool or on the main actor. Rows are read off the main actor,
 /// but updates are put together on it: while the main thread is blocked, no update comes.
 public struct ListUpdates<Object: ManagedObject>: AsyncSequence, Sendable {
-    let main: MainTier
+    /// The sequence keeps neither the container nor its store.
+    weak let main: MainTier?
     let request: ListRequest<Object>
     let buffering: ListBuffering
 
@@ -47,15 +49,11 @@ public struct ListUpdates<Object: ManagedObject>: AsyncSequence, Sendable {
             self.mailbox = mailbox
         }
 
-        /// The next update, as soon as there is one; nil when the task is cancelled or the container is closed.
+        /// The next update, as soon as there is one; nil when the task is cancelled, or the container is closed or gone.
         public mutating func next() async -> ListUpdate<Object>? {
-            let reader: DetachedObjects
-            if let known = self.reader {
-                reader = known
-            } else {
-                reader = await updates.main.follow(updates.request, mailbox)
-                self.reader = reader
-            }
+            if reader == nil { reader = await updates.main?.follow(updates.request, mailbox) }
+            // Without a container there is nothing to follow.
+            guard let reader else { return nil }
             while let pending = await mailbox.next() {
                 let difference =
                     pending.isSmall

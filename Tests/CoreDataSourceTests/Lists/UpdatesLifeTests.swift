@@ -1,0 +1,85 @@
+import CoreDataSource
+import Foundation
+import TestSupport
+import Testing
+
+/// A loop over the updates of a list keeps neither the container nor its store.
+@MainActor
+struct UpdatesLifeTests {
+    private func open(_ directory: borrowing TemporaryDirectory) async throws -> PersistentContainer {
+        try await PersistentContainer(model: .contacts, store: .sqlite(directory.store), databaseKey: "1")
+    }
+
+    /// Opens the store as soon as it is free.
+    private func opened(_ directory: borrowing TemporaryDirectory) async throws -> PersistentContainer {
+        while true {
+            do { return try await open(directory) } catch let error as DataSourceError where error.code == .storeInUse {
+                await Task.yield()
+            }
+        }
+    }
+
+    @Test(arguments: [ListBuffering.latest, .every()])
+    func aLoopEndsWhenContainerAndDataSourcesAreGone(buffering: ListBuffering) async throws {
+        let directory = try TemporaryDirectory()
+        let started = Shared(0)
+        let loops: [Task<Int, Never>]
+        do {
+            let container = try await open(directory)
+            let contacts = try container.dataSource(ContactDataSource.self)
+            try await contacts.add(contactList(0..<3))
+            // Two loops of one query, and one of another.
+            let requests: [FetchRequest<ContactEntity>] = [
+                FetchRequest(), FetchRequest(), FetchRequest(where: \.name == "name 1"),
+            ]
+            loops = requests.map { request in
+                let updates = contacts.updates(request, buffering: buffering)
+                return Task {
+                    var last = 0
+                    for await update in updates {
+                        last = update.snapshot.count
+                        started.update { $0 += 1 }
+                    }
+                    return last
+                }
+            }
+            while started.value < loops.count { await Task.yield() }
+            try await contacts.add(contactList(3..<5))
+        }
+        var counts: [Int] = []
+        for loop in loops { counts.append(await loop.value) }
+        // Whether the loops took the last save before they ended is a matter of order.
+        #expect([[3, 3, 1], [5, 5, 1], [3, 5, 1], [5, 3, 1]].contains(counts))
+        #expect(try await opened(directory).main.count(ContactEntity.self) == 5)
+    }
+
+    @Test func aSequenceThatIsKeptEndsAtOnceWhenTheContainerIsGone() async throws {
+        let directory = try TemporaryDirectory()
+        let updates: ListUpdates<ContactEntity>
+        var iterator: ListUpdates<ContactEntity>.Iterator
+        do {
+            let container = try await open(directory)
+            updates = try container.dataSource(ContactDataSource.self).updates(FetchRequest())
+            iterator = updates.makeAsyncIterator()
+            #expect(await iterator.next() != nil)
+        }
+        _ = try await opened(directory)
+        #expect(await iterator.next() == nil)
+        for await _ in updates { Issue.record("There is nothing to follow.") }
+    }
+
+    /// Snapshots are values.
+    @Test func aSnapshotOutlivesTheContainer() async throws {
+        let directory = try TemporaryDirectory()
+        let snapshot: ListSnapshot<ContactEntity>
+        do {
+            let container = try await open(directory)
+            let contacts = try container.dataSource(ContactDataSource.self)
+            try await contacts.add(contactList(0..<3))
+            var iterator = contacts.updates(FetchRequest(order: [.ascending(\ContactEntity.name)])).makeAsyncIterator()
+            snapshot = try #require(await iterator.next()).snapshot
+        }
+        _ = try await opened(directory)
+        #expect(snapshot.map(\.name) == ["name 0", "name 1", "name 2"])
+    }
+}
