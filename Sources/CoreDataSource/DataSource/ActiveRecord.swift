@@ -10,7 +10,7 @@
 /// and throws what that throws. An attribute with the name of a method hides the method.
 ///
 /// **Isolation**: that of the context.
-public protocol ActiveRecord: ManagedObject {}
+nonisolated public protocol ActiveRecord: ManagedObject {}
 
 extension ManagedObject: ActiveRecord {}
 

@@ -18,7 +18,7 @@ internal import RowStore
 /// It is stored, compared and sorted as its raw value. A stored value without a case is reported as damaged. It reads as nil if
 /// the property is optional, otherwise as the attribute's default value in the model. `swiftType` = `Int` makes the property of
 /// an Integer 64 an `Int`. User info never changes the model's hash.
-public protocol AttributeStorable: StoredValueConvertible {
+nonisolated public protocol AttributeStorable: StoredValueConvertible {
     /// The value of a column of an object. A column without a value reads as the type's zero, or as nil if the type is
     /// optional.
     static func read(from object: ManagedObject, at column: Int) -> Self

@@ -19,7 +19,7 @@ internal import RowStore
 ///
 /// **Isolation**: that of its context. Objects of the main context are read-only; setting one of their attributes is a
 /// programmer error and traps.
-open class ManagedObject: CustomStringConvertible {
+nonisolated open class ManagedObject: CustomStringConvertible {
     final let home: ObjectHome
     final let key: Int64
     // Only this library's code runs while the row, the state or the group is read or written, on the queue of the context, so

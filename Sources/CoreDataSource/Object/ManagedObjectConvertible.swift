@@ -13,7 +13,7 @@
 /// ```
 ///
 /// **Isolation**: the initializer runs in the object's context. The compiler does not let the value keep the object.
-public protocol ManagedObjectConvertible: Sendable {
+nonisolated public protocol ManagedObjectConvertible: Sendable {
     /// The class of objects that the value is made from.
     associatedtype Object: ManagedObject
 

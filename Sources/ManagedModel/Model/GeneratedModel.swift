@@ -1,7 +1,7 @@
 /// A model that is compiled into a module of an app, for code that knows only its name.
 ///
 /// `ModelPlugin` generates a class for each model; apps use ``ManagedObjectModel`` and need no class of their own.
-public protocol GeneratedModel: AnyObject {
+nonisolated public protocol GeneratedModel: AnyObject {
     /// The model.
     static var model: ManagedObjectModel { get }
 }

@@ -10,7 +10,7 @@ public struct StoredValue: Sendable, Hashable {
 }
 
 /// A Swift type whose values the store can compare.
-public protocol StoredValueConvertible: Sendable {
+nonisolated public protocol StoredValueConvertible: Sendable {
     /// The value in the form in which the store compares it.
     var storedValue: StoredValue { get }
 }

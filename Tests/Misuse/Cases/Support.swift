@@ -14,9 +14,9 @@ class Contact: ManagedObject {
 }
 
 final class ContactDataSource: DataSource<String> {
-    override class var entities: [ManagedObject.Type] { [Contact.self] }
+    nonisolated override class var entities: [ManagedObject.Type] { [Contact.self] }
 
-    override func onAdd(_ name: String, in context: PrivateContext) throws -> ManagedObject? {
+    nonisolated override func onAdd(_ name: String, in context: PrivateContext) throws -> ManagedObject? {
         try context.findOrInsert(Contact.self, where: \.name, equals: name)
     }
 }

@@ -7,9 +7,12 @@ enum Compiler {
     static let isAvailable = Subprocess.isInPath("swiftc")
 
     /// What is wrong with a source, without what the compiler only draws. Warnings are errors.
-    static func errors(in file: URL) async throws -> [String] {
+    ///
+    /// - Parameter isOfMain: Whether the target is isolated to the main actor by default.
+    static func errors(in file: URL, isOfMain: Bool = false) async throws -> [String] {
         let support = MisuseCase.folder.appending(component: "Support.swift")
-        let run = try await Subprocess("swiftc", flags + [support.path, file.path])
+        let run = try await Subprocess(
+            "swiftc", flags + (isOfMain ? ["-default-isolation", "MainActor"] : []) + [support.path, file.path])
         let errors = run.errors.split(separator: "\n").filter { $0.wholeMatch(of: /[^|]*: error: .*/) != nil }
         // A compiler that stumbles over anything else has not judged the source.
         guard (run.status == 0) == errors.isEmpty else { throw Failure(description: run.errors) }

@@ -24,6 +24,13 @@ import Testing
         #expect(rules == ["Asked", "Hook", "Kept", "Made", "Main", "Sent"])
     }
 
+    /// As Xcode sets new apps up.
+    @Test func codeThatKeepsTheRulesCompilesInATargetOfMain() async throws {
+        let correct = MisuseCase.folder.appending(component: "CorrectOnMain.swift")
+        #expect(try await Compiler.errors(in: correct, isOfMain: true) == [])
+        #expect(try await Compiler.errors(in: correct) == [])
+    }
+
     @Test func codeThatKeepsTheRulesCompilesWithoutAnnotations() async throws {
         let correct = MisuseCase.folder.appending(component: "Correct.swift")
         #expect(try await Compiler.errors(in: correct) == [])

@@ -13,13 +13,21 @@ let package = Package(
     name: "ConsumerApp",
     platforms: [.macOS(.v15)],
     products: [
-        .executable(name: "consumer-app", targets: ["consumer-app"]), .executable(name: "costs", targets: ["costs"]),
+        .executable(name: "consumer-app", targets: ["consumer-app"]),
+        .executable(name: "main-actor-app", targets: ["main-actor-app"]),
+        .executable(name: "costs", targets: ["costs"]),
     ],
     dependencies: [.package(name: "CoreDataSource", path: "../../..")],
     targets: [
         .executableTarget(
             name: "consumer-app",
             dependencies: [.product(name: "CoreDataSource", package: "CoreDataSource")], swiftSettings: settings,
+            plugins: [.plugin(name: "ModelPlugin", package: "CoreDataSource")]),
+        // As Xcode sets new apps up.
+        .executableTarget(
+            name: "main-actor-app",
+            dependencies: [.product(name: "CoreDataSource", package: "CoreDataSource")],
+            swiftSettings: settings + [.defaultIsolation(MainActor.self)],
             plugins: [.plugin(name: "ModelPlugin", package: "CoreDataSource")]),
         .executableTarget(
             name: "costs",

@@ -3,7 +3,7 @@ internal import QueryLanguage
 internal import RowStore
 
 /// A number type that can be summed.
-public protocol SummableAttribute: AttributeStorable {
+nonisolated public protocol SummableAttribute: AttributeStorable {
     /// The type of a sum.
     associatedtype Sum: AttributeStorable
     /// The type of an average.

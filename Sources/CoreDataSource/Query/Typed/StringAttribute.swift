@@ -1,5 +1,5 @@
 /// A string, or an optional string: the Swift types of a string attribute.
-public protocol StringAttribute: AttributeStorable {}
+nonisolated public protocol StringAttribute: AttributeStorable {}
 
 extension String: StringAttribute {}
 

@@ -10,9 +10,9 @@ struct NoteData: Equatable, Sendable {
 
 /// Notes, linked to tags by name.
 final class NoteDataSource: KeyedDataSource<NoteData, Note> {
-    override class var key: ObjectKey<NoteData, Note> { ObjectKey(\.id, \.id) }
+    nonisolated override class var key: ObjectKey<NoteData, Note> { ObjectKey(\.id, \.id) }
 
-    override func update(_ note: Note, from data: NoteData) {
+    nonisolated override func update(_ note: Note, from data: NoteData) {
         note.text = data.text
         note.createdAt = data.createdAt
         note.tagName = data.tagName

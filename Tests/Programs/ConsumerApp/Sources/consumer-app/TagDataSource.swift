@@ -6,9 +6,9 @@ struct TagData: Sendable {
 }
 
 final class TagDataSource: DataSource<TagData> {
-    override class var entities: [ManagedObject.Type] { [Tag.self] }
+    nonisolated override class var entities: [ManagedObject.Type] { [Tag.self] }
 
-    override func onAdd(_ data: TagData, in context: PrivateContext) throws -> ManagedObject? {
+    nonisolated override func onAdd(_ data: TagData, in context: PrivateContext) throws -> ManagedObject? {
         let tag = try context.findOrInsert(Tag.self, where: \.name, equals: data.name)
         tag.isPinned = data.isPinned
         return tag

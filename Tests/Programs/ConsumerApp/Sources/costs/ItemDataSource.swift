@@ -18,9 +18,9 @@ struct ItemData: Sendable {
 
 /// Items by their keys, one hook call a value.
 final class ItemDataSource: DataSource<ItemData> {
-    override class var entities: [ManagedObject.Type] { [Item.self] }
+    nonisolated override class var entities: [ManagedObject.Type] { [Item.self] }
 
-    override func onAdd(_ data: ItemData, in context: PrivateContext) throws -> ManagedObject? {
+    nonisolated override func onAdd(_ data: ItemData, in context: PrivateContext) throws -> ManagedObject? {
         let item = try context.findOrInsert(Item.self, where: \.key, equals: data.key)
         (item.name, item.note, item.number, item.price) = (data.name, data.note, data.number, data.price)
         return item

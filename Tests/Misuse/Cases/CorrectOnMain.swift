@@ -1,0 +1,62 @@
+import CoreDataSource
+import Foundation
+
+// What an app writes, also in a target that is isolated to the main actor by default: hooks and what they use are `nonisolated`.
+
+nonisolated struct ContactData {
+    var name: String
+}
+
+struct ContactName: ManagedObjectConvertible {
+    var name: String
+
+    init(_ contact: Contact) {
+        name = contact.name
+    }
+}
+
+final class AddressBook: DataSource<ContactData> {
+    nonisolated override class var entities: [ManagedObject.Type] { [Contact.self] }
+
+    // State of the data source itself is main's, for the user interface.
+    var lastRefresh = 0
+
+    nonisolated override func onAdd(_ data: ContactData, in context: PrivateContext) throws -> ManagedObject? {
+        let contact = try context.findOrInsert(Contact.self, where: \.name, equals: data.name)
+        if try context.count(Contact.self) == 0 { contact.name = normalized(data.name) }
+        return contact
+    }
+
+    nonisolated override func onDelete(_ data: ContactData, in context: PrivateContext) throws {
+        try context.delete(Contact.self, where: \.name == data.name)
+    }
+
+    func names() throws -> [String] {
+        try fetch(Contact.self, order: [SortDescriptor(\.name)]).map(\.name)
+    }
+
+    func refresh(_ list: [ContactData]) async throws {
+        lastRefresh = try await sync(list, entity: Contact.self).inserted
+        try await delete(ContactData(name: "nobody"))
+    }
+}
+
+nonisolated func normalized(_ name: String) -> String { name.trimmingCharacters(in: .whitespaces) }
+
+@MainActor func importContacts(_ names: [String], into book: AddressBook) async throws -> [String] {
+    try await book.refresh(names.map { ContactData(name: $0) })
+    book.add([ContactData(name: "Guan Yu")]) { result in print(result, book.lastRefresh) }
+    let ids = try await book.perform { context in
+        let contacts = try context.fetch(Contact.self)
+        for contact in contacts { contact.name = normalized(contact.name) }
+        return contacts.map(\.objectID)
+    }
+    let added = Task.detached { try await book.add(ContactData(name: "Zhang Fei")).inserted }
+    print(ids.count, try await added.value)
+    let wanted = "Guan Yu"
+    print(
+        try await book.fetch(
+            as: ContactName.self, FetchRequest(where: FetchPredicate(#Predicate { $0.name == wanted }))))
+    print(try await book.fetch(as: ContactName.self, FetchRequest(where: \.name == wanted, limit: 1)).first?.name ?? "")
+    return try book.names()
+}
