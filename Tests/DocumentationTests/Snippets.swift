@@ -12,9 +12,9 @@ struct Contact: Sendable, Equatable {
 }
 
 final class ContactDataSource: KeyedDataSource<Contact, ContactEntity> {
-    override class var key: ObjectKey<Contact, ContactEntity> { ObjectKey(\.uid, \.uid) }
+    nonisolated override class var key: ObjectKey<Contact, ContactEntity> { ObjectKey(\.uid, \.uid) }
 
-    override func update(_ entity: ContactEntity, from contact: Contact) {
+    nonisolated override func update(_ entity: ContactEntity, from contact: Contact) {
         entity.name = contact.name
         entity.age = contact.age
         entity.phone = contact.phone
@@ -27,16 +27,16 @@ struct Group: Sendable {
 }
 
 final class GroupDataSource: DataSource<Group> {
-    override class var entities: [ManagedObject.Type] { [GroupEntity.self] }
+    nonisolated override class var entities: [ManagedObject.Type] { [GroupEntity.self] }
 
-    override func onAdd(_ group: Group, in context: PrivateContext) throws -> ManagedObject? {
+    nonisolated override func onAdd(_ group: Group, in context: PrivateContext) throws -> ManagedObject? {
         guard !group.name.isEmpty else { return nil }
         let entity = try context.findOrInsert(GroupEntity.self, where: \.gid, equals: group.gid)
         entity.name = group.name
         return entity
     }
 
-    override func onDelete(_ group: Group, in context: PrivateContext) throws {
+    nonisolated override func onDelete(_ group: Group, in context: PrivateContext) throws {
         try context.delete(GroupEntity.self, where: \.gid == group.gid)
     }
 }

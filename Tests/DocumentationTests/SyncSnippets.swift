@@ -7,9 +7,9 @@ struct Team: Sendable {
 }
 
 final class TeamDataSource: DataSource<Team> {
-    override class var entities: [ManagedObject.Type] { [GroupEntity.self, ContactEntity.self] }
+    nonisolated override class var entities: [ManagedObject.Type] { [GroupEntity.self, ContactEntity.self] }
 
-    override func onAdd(_ team: Team, in context: PrivateContext) throws -> ManagedObject? {
+    nonisolated override func onAdd(_ team: Team, in context: PrivateContext) throws -> ManagedObject? {
         let group = try context.findOrInsert(GroupEntity.self, where: \.gid, equals: team.gid)
         let members = try team.members.map { member in
             let contact = try context.findOrInsert(ContactEntity.self, where: \.uid, equals: member.uid)
@@ -29,11 +29,11 @@ struct Recruit: Sendable {
 
 /// A data source whose lists have contacts and groups in any order.
 final class RecruitDataSource: KeyedDataSource<Recruit, ContactEntity> {
-    override class var key: ObjectKey<Recruit, ContactEntity> { ObjectKey(\.uid, \.uid) }
+    nonisolated override class var key: ObjectKey<Recruit, ContactEntity> { ObjectKey(\.uid, \.uid) }
 
-    override func update(_ contact: ContactEntity, from recruit: Recruit) {}
+    nonisolated override func update(_ contact: ContactEntity, from recruit: Recruit) {}
 
-    override func link(_ contact: ContactEntity, from recruit: Recruit) throws {
+    nonisolated override func link(_ contact: ContactEntity, from recruit: Recruit) throws {
         contact.group = try recruit.gid.flatMap {
             try contact.context?.first(GroupEntity.self, where: \.gid, equals: $0)
         }

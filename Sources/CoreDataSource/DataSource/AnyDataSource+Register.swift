@@ -25,7 +25,8 @@ extension AnyDataSource {
     ///     request's order if that begins with the same attribute, otherwise ascending. A property that is not a stored
     ///     attribute must be computed from the object's attributes alone.
     /// - Throws: `unknownEntity`, `unknownAttribute`, `invalidPredicate`, and what the store throws; `unsupportedQuery` also
-    ///   for a request with an offset, with a limit below 1, or for distinct values.
+    ///   for a request with an offset, with a limit below 1, or for distinct values, and for a computed section, or a part of the
+    ///   predicate that needs the objects, that follows a relationship.
     public func register<Object: ManagedObject>(
         _ delegate: any DataSourceDelegate, dataKey: String, _ request: FetchRequest<Object>,
         sectionBy: PartialKeyPath<Object>? = nil

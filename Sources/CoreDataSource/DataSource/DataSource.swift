@@ -8,15 +8,15 @@ internal import RowStore
 /// struct Contact: Sendable { var uid: String; var name: String }
 ///
 /// final class ContactDataSource: DataSource<Contact> {
-///     override class var entities: [ManagedObject.Type] { [ContactEntity.self] }
+///     nonisolated override class var entities: [ManagedObject.Type] { [ContactEntity.self] }
 ///
-///     override func onAdd(_ contact: Contact, in context: PrivateContext) throws -> ManagedObject? {
+///     nonisolated override func onAdd(_ contact: Contact, in context: PrivateContext) throws -> ManagedObject? {
 ///         let entity = try context.findOrInsert(ContactEntity.self, where: \.uid, equals: contact.uid)
 ///         entity.name = contact.name
 ///         return entity
 ///     }
 ///
-///     override func onDelete(_ contact: Contact, in context: PrivateContext) throws {
+///     nonisolated override func onDelete(_ contact: Contact, in context: PrivateContext) throws {
 ///         try context.delete(ContactEntity.self, where: \.uid == contact.uid)
 ///     }
 /// }
@@ -51,7 +51,7 @@ open class DataSource<Value: Sendable>: AnyDataSource {
     /// returned and which still exists. So this hook can find every object of the list, wherever it is in the list:
     ///
     /// ```swift
-    /// override func onLink(_ object: ManagedObject, for task: TaskValue, in context: PrivateContext) throws {
+    /// nonisolated override func onLink(_ object: ManagedObject, for task: TaskValue, in context: PrivateContext) throws {
     ///     guard let entity = object as? TaskEntity else { return }
     ///     entity.follows = try task.followed.flatMap { try context.first(TaskEntity.self, where: \.uid, equals: $0) }
     /// }

@@ -6,9 +6,9 @@ internal import RowStore
 ///
 /// ```swift
 /// final class ContactDataSource: KeyedDataSource<Contact, ContactEntity> {
-///     override class var key: ObjectKey<Contact, ContactEntity> { ObjectKey(\.uid, \.uid) }
+///     nonisolated override class var key: ObjectKey<Contact, ContactEntity> { ObjectKey(\.uid, \.uid) }
 ///
-///     override func update(_ entity: ContactEntity, from contact: Contact) {
+///     nonisolated override func update(_ entity: ContactEntity, from contact: Contact) {
 ///         entity.name = contact.name
 ///     }
 /// }
@@ -43,7 +43,7 @@ open class KeyedDataSource<Value: Sendable, Object: ManagedObject>: DataSource<V
     /// nothing. For example:
     ///
     /// ```swift
-    /// override func link(_ entity: TaskEntity, from task: TaskValue) throws {
+    /// nonisolated override func link(_ entity: TaskEntity, from task: TaskValue) throws {
     ///     entity.follows = try task.followed.flatMap {
     ///         try entity.context?.first(TaskEntity.self, where: \.uid, equals: $0)
     ///     }
@@ -60,23 +60,23 @@ open class KeyedDataSource<Value: Sendable, Object: ManagedObject>: DataSource<V
 
     nonisolated open override class var entities: [ManagedObject.Type] { [Object.self] }
 
-    open override nonisolated func onAdd(_ value: Value, in context: PrivateContext) throws -> ManagedObject? {
+    open nonisolated override func onAdd(_ value: Value, in context: PrivateContext) throws -> ManagedObject? {
         let object = try Self.key.findOrInsert(value, context)
         try update(object, from: value)
         return object
     }
 
-    open override nonisolated func onLink(
+    open nonisolated override func onLink(
         _ object: ManagedObject, for value: Value, in context: PrivateContext
     ) throws {
         if let object = object as? Object { try link(object, from: value) }
     }
 
-    open override nonisolated func onDelete(_ value: Value, in context: PrivateContext) throws {
+    open nonisolated override func onDelete(_ value: Value, in context: PrivateContext) throws {
         if let object = try Self.key.find(value, context) { context.delete(object) }
     }
 
-    open override nonisolated func prepare(_ values: [Value], in context: PrivateContext) throws {
+    open nonisolated override func prepare(_ values: [Value], in context: PrivateContext) throws {
         try Self.key.preload(values, context)
     }
 

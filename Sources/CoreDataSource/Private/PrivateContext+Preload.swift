@@ -6,7 +6,7 @@ extension PrivateContext {
     /// nothing, whether they exist or not.
     ///
     /// ```swift
-    /// override func prepare(_ contacts: [Contact], in context: PrivateContext) throws {
+    /// nonisolated override func prepare(_ contacts: [Contact], in context: PrivateContext) throws {
     ///     try context.preload(ContactEntity.self, where: \.uid, in: contacts.map(\.uid))
     /// }
     /// ```

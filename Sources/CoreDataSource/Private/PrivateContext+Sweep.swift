@@ -5,7 +5,7 @@ extension PrivateContext {
     /// Deletes the children of one parent that a list lacks.
     ///
     /// ```swift
-    /// override func onAdd(_ group: GroupWithMembers, in context: PrivateContext) throws -> ManagedObject? {
+    /// nonisolated override func onAdd(_ group: GroupWithMembers, in context: PrivateContext) throws -> ManagedObject? {
     ///     let entity = try context.findOrInsert(GroupEntity.self, where: \.gid, equals: group.gid)
     ///     let members = try group.members.map { try member($0, of: entity, in: context) }
     ///     try context.sweep(\.members, of: entity, keeping: members)

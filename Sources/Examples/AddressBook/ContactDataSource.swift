@@ -8,16 +8,16 @@ struct Contact: Sendable {
 
 /// The contacts: the entities that it owns, and a hook each for adding and deleting a value.
 final class ContactDataSource: DataSource<Contact> {
-    override class var entities: [ManagedObject.Type] { [ContactEntity.self] }
+    nonisolated override class var entities: [ManagedObject.Type] { [ContactEntity.self] }
 
-    override func onAdd(_ contact: Contact, in context: PrivateContext) throws -> ManagedObject? {
+    nonisolated override func onAdd(_ contact: Contact, in context: PrivateContext) throws -> ManagedObject? {
         let entity = try context.findOrInsert(ContactEntity.self, where: \.uid, equals: contact.uid)
         entity.name = contact.name
         entity.group = try contact.gid.flatMap { try context.first(GroupEntity.self, where: \.gid, equals: $0) }
         return entity
     }
 
-    override func onDelete(_ contact: Contact, in context: PrivateContext) throws {
+    nonisolated override func onDelete(_ contact: Contact, in context: PrivateContext) throws {
         try context.delete(ContactEntity.self, where: \.uid == contact.uid)
     }
 }

@@ -7,7 +7,7 @@ struct Group: Sendable {
 
 /// The groups. A value and its object have one key each, so adding, deleting and syncing follow from it.
 final class GroupDataSource: KeyedDataSource<Group, GroupEntity> {
-    override class var key: ObjectKey<Group, GroupEntity> { ObjectKey(\.gid, \.gid) }
+    nonisolated override class var key: ObjectKey<Group, GroupEntity> { ObjectKey(\.gid, \.gid) }
 
-    override func update(_ entity: GroupEntity, from group: Group) { entity.name = group.name }
+    nonisolated override func update(_ entity: GroupEntity, from group: Group) { entity.name = group.name }
 }

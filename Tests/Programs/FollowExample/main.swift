@@ -2,9 +2,9 @@ import CoreDataSource
 import Foundation
 
 final class NameDataSource: DataSource<String> {
-    override class var entities: [ManagedObject.Type] { [ContactEntity.self] }
+    nonisolated override class var entities: [ManagedObject.Type] { [ContactEntity.self] }
 
-    override func onAdd(_ name: String, in context: PrivateContext) throws -> ManagedObject? {
+    nonisolated override func onAdd(_ name: String, in context: PrivateContext) throws -> ManagedObject? {
         let contact = try context.findOrInsert(ContactEntity.self, where: \.uid, equals: name)
         contact.name = name
         return contact

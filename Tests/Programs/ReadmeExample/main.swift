@@ -7,15 +7,15 @@ struct Contact: Sendable {
 }
 
 final class ContactDataSource: DataSource<Contact> {
-    override class var entities: [ManagedObject.Type] { [ContactEntity.self] }
+    nonisolated override class var entities: [ManagedObject.Type] { [ContactEntity.self] }
 
-    override func onAdd(_ contact: Contact, in context: PrivateContext) throws -> ManagedObject? {
+    nonisolated override func onAdd(_ contact: Contact, in context: PrivateContext) throws -> ManagedObject? {
         let entity = try context.findOrInsert(ContactEntity.self, where: \.uid, equals: contact.uid)
         entity.name = contact.name
         return entity
     }
 
-    override func onDelete(_ contact: Contact, in context: PrivateContext) throws {
+    nonisolated override func onDelete(_ contact: Contact, in context: PrivateContext) throws {
         try context.delete(ContactEntity.self, where: \.uid == contact.uid)
     }
 }

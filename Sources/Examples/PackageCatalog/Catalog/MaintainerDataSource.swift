@@ -3,9 +3,9 @@ internal import DebianControl
 
 /// The maintainers. A maintainer who has packages cannot be deleted.
 final class MaintainerDataSource: KeyedDataSource<MaintainerRecord, Maintainer> {
-    override class var key: ObjectKey<MaintainerRecord, Maintainer> { ObjectKey(\.key, \.key) }
+    nonisolated override class var key: ObjectKey<MaintainerRecord, Maintainer> { ObjectKey(\.key, \.key) }
 
-    override func update(_ maintainer: Maintainer, from record: MaintainerRecord) {
+    nonisolated override func update(_ maintainer: Maintainer, from record: MaintainerRecord) {
         maintainer.name = record.name
         maintainer.email = record.email
         maintainer.packageCount = Int32(clamping: record.packageCount)

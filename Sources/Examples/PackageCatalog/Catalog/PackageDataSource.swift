@@ -4,17 +4,17 @@ internal import Foundation
 
 /// The packages, identified by name, architecture and version, with their dependencies.
 final class PackageDataSource: KeyedDataSource<PackageRecord, Package> {
-    override class var key: ObjectKey<PackageRecord, Package> { ObjectKey(\.key, \.key) }
+    nonisolated override class var key: ObjectKey<PackageRecord, Package> { ObjectKey(\.key, \.key) }
 
-    override class var entities: [ManagedObject.Type] { [Package.self, Dependency.self, PackageName.self] }
+    nonisolated override class var entities: [ManagedObject.Type] { [Package.self, Dependency.self, PackageName.self] }
 
-    override func prepare(_ records: [PackageRecord], in context: PrivateContext) throws {
+    nonisolated override func prepare(_ records: [PackageRecord], in context: PrivateContext) throws {
         try super.prepare(records, in: context)
         try context.preload(Dependency.self, where: \.key, in: records.lazy.flatMap(\.dependencyKeys))
         try context.preload(PackageName.self, where: \.name, in: records.lazy.flatMap(\.names))
     }
 
-    override func onAdd(_ record: PackageRecord, in context: PrivateContext) throws -> ManagedObject? {
+    nonisolated override func onAdd(_ record: PackageRecord, in context: PrivateContext) throws -> ManagedObject? {
         let package = try context.findOrInsert(Package.self, where: \.key, equals: record.key)
         package.take(record)
         package.packageName = try context.packageName(record.name)

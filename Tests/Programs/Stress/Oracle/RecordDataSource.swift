@@ -11,9 +11,9 @@ struct RecordData: Sendable, Hashable {
 /// Three data sources that differ in their entity only. Keys of red and green records are unique among both, those of blue
 /// ones among themselves.
 class RecordDataSource<Object: Record>: DataSource<RecordData> {
-    override class var entities: [ManagedObject.Type] { [Object.self] }
+    nonisolated override class var entities: [ManagedObject.Type] { [Object.self] }
 
-    override func onAdd(_ data: RecordData, in context: PrivateContext) throws -> ManagedObject? {
+    nonisolated override func onAdd(_ data: RecordData, in context: PrivateContext) throws -> ManagedObject? {
         let record = try context.findOrInsert(Object.self, where: \.key, equals: data.key)
         Simulation.interleave()
         record.task = data.task
@@ -22,7 +22,7 @@ class RecordDataSource<Object: Record>: DataSource<RecordData> {
         return record
     }
 
-    override func onDelete(_ data: RecordData, in context: PrivateContext) throws {
+    nonisolated override func onDelete(_ data: RecordData, in context: PrivateContext) throws {
         if let record = try context.first(Object.self, where: \.key, equals: data.key) { context.delete(record) }
     }
 }

@@ -2,9 +2,9 @@ internal import CoreDataSource
 
 /// The data source that an app would write: found by uid, all eight attributes set.
 final class ContactSource: DataSource<ContactValue> {
-    override class var entities: [ManagedObject.Type] { [ContactEntity.self] }
+    nonisolated override class var entities: [ManagedObject.Type] { [ContactEntity.self] }
 
-    override func onAdd(_ value: ContactValue, in context: PrivateContext) throws -> ManagedObject? {
+    nonisolated override func onAdd(_ value: ContactValue, in context: PrivateContext) throws -> ManagedObject? {
         let contact = try context.findOrInsert(ContactEntity.self, where: \.uid, equals: value.uid)
         contact.take(value)
         return contact
@@ -13,11 +13,11 @@ final class ContactSource: DataSource<ContactValue> {
 
 /// The same with the contact's group.
 final class MemberSource: DataSource<ContactValue> {
-    override class var entities: [ManagedObject.Type] { [ContactEntity.self, GroupEntity.self] }
+    nonisolated override class var entities: [ManagedObject.Type] { [ContactEntity.self, GroupEntity.self] }
 
     nonisolated static let groupCount = 1000
 
-    override func onAdd(_ value: ContactValue, in context: PrivateContext) throws -> ManagedObject? {
+    nonisolated override func onAdd(_ value: ContactValue, in context: PrivateContext) throws -> ManagedObject? {
         let contact = try context.findOrInsert(ContactEntity.self, where: \.uid, equals: value.uid)
         contact.take(value)
         let number = (Int(value.uid.dropFirst(4)) ?? 0) % MemberSource.groupCount
@@ -28,9 +28,9 @@ final class MemberSource: DataSource<ContactValue> {
 
 /// Groups by their identifiers, beside a source of contacts.
 final class GroupSource: DataSource<String> {
-    override class var entities: [ManagedObject.Type] { [GroupEntity.self] }
+    nonisolated override class var entities: [ManagedObject.Type] { [GroupEntity.self] }
 
-    override func onAdd(_ value: String, in context: PrivateContext) throws -> ManagedObject? {
+    nonisolated override func onAdd(_ value: String, in context: PrivateContext) throws -> ManagedObject? {
         try context.findOrInsert(GroupEntity.self, where: \.gid, equals: value)
     }
 }

@@ -4,7 +4,7 @@ internal import RawSQLite
 
 /// Threads and their messages.
 final class MailSource: DataSource<Int> {
-    override class var entities: [ManagedObject.Type] { [MailMessage.self, MailThread.self] }
+    nonisolated override class var entities: [ManagedObject.Type] { [MailMessage.self, MailThread.self] }
 }
 
 extension Bench {
