@@ -1,3 +1,4 @@
+import Foundation
 import ModelResetCommands
 import TestSupport
 import Testing
@@ -15,6 +16,19 @@ import Testing
         #expect(outcome.status == 0)
         #expect(outcome.output.hasPrefix("Usage: model-reset hash MODEL"))
         #expect(outcome.errors == "")
+    }
+
+    @Test func theScriptPrintsTheHelpOfTheToolWithoutBuildingIt() async throws {
+        let folder = try TemporaryDirectory()
+        let compiler = folder.url.appending(component: "swift")
+        try Data("#!/bin/sh\nexit 99\n".utf8).write(to: compiler)
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: compiler.path)
+        let path = "PATH=\(folder.url.path):/usr/bin:/bin"
+        for words in [["--help"], ["check", "-h"]] {
+            let script = try await Subprocess(path, ["Scripts/model-reset"] + words)
+            #expect(script.status == 0 && script.errors == "")
+            #expect(try await program.run(["--help"]).output == script.output)
+        }
     }
 
     /// They are not in the store.
