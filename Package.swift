@@ -1,6 +1,10 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
+// For those who change this package, and set by its scripts: nothing is optimised in debug builds, warnings are errors, and stores on
+// PostgreSQL servers are built. All steps of CI share this build.
+let isDevelopment = Context.environment["COREDATASOURCE_DEVELOPMENT"] != nil
+
 let package = Package(
     name: "CoreDataSource",
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
@@ -9,15 +13,17 @@ let package = Package(
         .library(name: "DataSourceTesting", targets: ["DataSourceTesting"]),
         .library(name: "ModelReader", targets: ["ModelReader"]),
         .plugin(name: "ModelPlugin", targets: ["ModelPlugin"]),
+        .plugin(name: "ModelResetPlugin", targets: ["ModelResetPlugin"]),
         .executable(name: "model-reset", targets: ["model-reset"]),
         .executable(name: "model-codegen", targets: ["model-codegen"]),
         .executable(name: "package-catalog", targets: ["package-catalog"]),
         .executable(name: "benchmarks", targets: ["benchmarks"]),
     ],
     traits: [
+        .default(enabledTraits: isDevelopment ? ["PostgreSQL"] : []),
         .trait(
             name: "PostgreSQL",
-            description: "Stores on a PostgreSQL server, for many machines. Needs libpq (libpq-dev).")
+            description: "Stores on a PostgreSQL server, for many machines. Needs libpq (libpq-dev)."),
     ],
     targets: [
         // System libraries.
@@ -70,6 +76,14 @@ let package = Package(
                 .target(name: "PostgreSQLStore", condition: .when(traits: ["PostgreSQL"])),
             ]),
         .executableTarget(name: "model-reset", dependencies: ["ModelResetCommands"]),
+        .plugin(
+            name: "ModelResetPlugin",
+            capability: .command(
+                intent: .custom(
+                    verb: "model-reset", description: "Says when a changed model resets the stores of an app"),
+                permissions: [.writeToPackageDirectory(reason: "check --update writes the lock file, and init a model")]
+            ),
+            dependencies: ["model-reset"]),
 
         // Examples.
         .executableTarget(
@@ -181,13 +195,32 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
-// The same strictness everywhere, said once.
+// Where an app's debug build spends its time in this package. The rest would take too long to compile.
+let optimizedInDebug: Set = ["RowStore", "SQLiteStore"]
+
+// Cold code: it runs once, when a model is read or a store is opened. SwiftPM compiles what the plugin needs up to three times in a
+// release build.
+let unoptimizedInRelease: Set = [
+    "ManagedModel", "ModelReader", "ModelCodeGenerator", "CommandLineWords", "model-codegen",
+]
+
+// The same settings everywhere, said once.
 for target in package.targets where [.regular, .executable, .test].contains(target.type) {
-    target.swiftSettings =
-        (target.swiftSettings ?? []) + [
-            .enableUpcomingFeature("ExistentialAny"),
-            .enableUpcomingFeature("InternalImportsByDefault"),
-            .enableUpcomingFeature("MemberImportVisibility"),
-            .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
-        ]
+    var settings: [SwiftSetting] = [
+        .enableUpcomingFeature("ExistentialAny"),
+        .enableUpcomingFeature("InternalImportsByDefault"),
+        .enableUpcomingFeature("MemberImportVisibility"),
+        .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+        // The driver calls the compiler for 25 files at a time, and each call reads the whole module.
+        .unsafeFlags(["-driver-batch-size-limit", "1000"], .when(configuration: .debug)),
+    ]
+    if isDevelopment {
+        settings.append(.treatAllWarnings(as: .error))
+    } else if optimizedInDebug.contains(target.name) {
+        settings.append(.unsafeFlags(["-O"], .when(configuration: .debug)))
+    }
+    if unoptimizedInRelease.contains(target.name) {
+        settings.append(.unsafeFlags(["-Onone"], .when(configuration: .release)))
+    }
+    target.swiftSettings = (target.swiftSettings ?? []) + settings
 }
