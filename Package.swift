@@ -83,7 +83,7 @@ let package = Package(
                     verb: "model-reset", description: "Says when a changed model resets the stores of an app"),
                 permissions: [.writeToPackageDirectory(reason: "check --update writes the lock file, and init a model")]
             ),
-            dependencies: ["model-reset"]),
+            dependencies: ["model-reset"], path: "Sources/ModelResetPlugin"),
 
         // Examples.
         .executableTarget(

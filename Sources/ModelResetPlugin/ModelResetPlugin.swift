@@ -1,0 +1,37 @@
+import Foundation
+import PackagePlugin
+
+/// Runs `model-reset` from a package that depends on this one:
+///
+///     swift package --allow-writing-to-package-directory model-reset check Models/Contacts.xcdatamodeld
+///
+/// Paths are relative to the package. A plugin may write only there, and may not use the network, so stores elsewhere and on servers
+/// are for the executable: `swift run model-reset`.
+@main
+struct ModelResetPlugin: CommandPlugin {
+    func performCommand(context: PluginContext, arguments: [String]) throws {
+        if let path = arguments.first(where: { isOutside($0, context.package.directoryURL) }) {
+            Diagnostics.error(
+                "\(path) is not in the package, and a plugin cannot reach it. Run: swift run model-reset "
+                    + arguments.joined(separator: " "))
+            return
+        }
+        let process = Process()
+        process.executableURL = try context.tool(named: "model-reset").url
+        process.arguments = arguments
+        process.currentDirectoryURL = context.package.directoryURL
+        try process.run()
+        process.waitUntilExit()
+        guard process.terminationStatus != 0 else { return }
+        Diagnostics.error("model-reset ended with exit status \(process.terminationStatus)")
+    }
+
+    /// Whether an argument is the address of a server, or leads out of the package.
+    private func isOutside(_ argument: String, _ package: URL) -> Bool {
+        // An option may have its value behind an equals sign.
+        let value = argument.hasPrefix("--") ? argument.drop { $0 != "=" }.dropFirst() : argument[...]
+        if value.contains("://") { return true }
+        let path = URL(filePath: String(value), relativeTo: package).standardizedFileURL.path
+        return path != package.standardizedFileURL.path && !path.hasPrefix(package.standardizedFileURL.path + "/")
+    }
+}
