@@ -9,9 +9,9 @@ import Testing
     }
 
     final class ContactDataSource: KeyedDataSource<Contact, ContactEntity> {
-        override class var key: ObjectKey<Contact, ContactEntity> { ObjectKey(\.uid, \.uid) }
+        nonisolated override class var key: ObjectKey<Contact, ContactEntity> { ObjectKey(\.uid, \.uid) }
 
-        override func update(_ entity: ContactEntity, from contact: Contact) { entity.name = contact.name }
+        nonisolated override func update(_ entity: ContactEntity, from contact: Contact) { entity.name = contact.name }
     }
 
     @Test func valuesAreAddedByTheirKey() async throws {
