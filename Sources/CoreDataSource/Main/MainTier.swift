@@ -39,8 +39,9 @@ package final class MainTier: WokenTier {
     }
 
     deinit {
-        // Loops over updates hold the engines of their lists, and these the store. Nobody can save any more.
-        if let hub { Task { @MainActor in hub.finish() } }
+        // Loops over updates hold the engines of their lists, and these the store. Nobody can save any more. Without a loop the hub is
+        // gone at once, and the store is free, however long main is busy.
+        Task { @MainActor [weak hub] in hub?.finish() }
     }
 
     func nextDraft() -> Int {
@@ -69,7 +70,7 @@ package final class MainTier: WokenTier {
     /// Brings the registered objects up to the newest save. Lists follow when main is free.
     func mergeObjects() {
         mergeSaves()
-        guard lists.isWaiting, !isDrainScheduled else { return }
+        guard let hub, hub.isWaiting, !isDrainScheduled else { return }
         isDrainScheduled = true
         Task { @MainActor [weak self] in
             self?.isDrainScheduled = false
