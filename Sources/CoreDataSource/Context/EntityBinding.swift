@@ -1,5 +1,15 @@
 internal import RowStore
 
+/// What a context may do with the rows of an entity, and so what it may believe about them.
+enum EntityRights {
+    /// It only reads them.
+    case read
+    /// It edits them, as a draft does, while others write them.
+    case edit
+    /// It alone writes them, and takes in every change by others before its next batch.
+    case own
+}
+
 /// What a context knows about one entity: its class, its objects, and the indexes of their values.
 final class EntityBinding {
     let layout: EntityLayout
@@ -9,6 +19,7 @@ final class EntityBinding {
     let template: RowSnapshot
     let rules: ValidationRules
     let derivations: [Derivation]
+    let rights: EntityRights
     /// Whether the context may edit objects of this entity.
     let isOwned: Bool
 
@@ -21,8 +32,8 @@ final class EntityBinding {
     @exclusivity(unchecked) private var uniqueIndexes: [UniqueIndex]
     /// The keys of objects whose values are not in the unique indexes yet, by the constraint.
     @exclusivity(unchecked) private var unindexed: [[Int64]]
-    /// Whether every row of the entity is registered, so that the store need not be asked.
-    var holdsAllRows = false
+    /// Whether every row of the entity is registered, so that the store need not be asked. Only ``noteHoldsAllRows()`` sets it.
+    private(set) var holdsAllRows = false
     /// Whether the store was asked if it has any rows, since the cache was last emptied.
     var isEmptinessKnown = false
     /// Look-ups since the last save that had to read the store.
@@ -56,12 +67,13 @@ final class EntityBinding {
     /// Columns without an index whose look-up was reported to the diagnostics.
     var notedColumns = ColumnSet()
 
-    init(_ layout: EntityLayout, _ type: ManagedObject.Type, _ rules: ValidationRules, isOwned: Bool) {
+    init(_ layout: EntityLayout, _ type: ManagedObject.Type, _ rules: ValidationRules, _ rights: EntityRights) {
         self.layout = layout
         home = ObjectHome(layout, in: nil, .not)
         self.type = type
         self.rules = rules
-        self.isOwned = isOwned
+        self.rights = rights
+        isOwned = rights != .read
         derivations = layout.columns.indices.compactMap { Derivation($0, layout) }
         template = rules.template(layout)
         uniqueIndexes = Array(repeating: UniqueIndex(), count: layout.constraints.count)
@@ -106,6 +118,12 @@ final class EntityBinding {
         return object.state == .edited || object.state == .deleted
     }
 
+    /// All rows are registered now. Nobody but the owner may believe that later: the others are not told of every new row.
+    func noteHoldsAllRows() { holdsAllRows = rights == .own }
+
+    /// A row was inserted that is not registered.
+    func noteUnregisteredRow() { holdsAllRows = false }
+
     /// All edits were saved or taken back.
     func endBatch() {
         inserted.removeAll(keepingCapacity: inserted.count < 1024)
@@ -133,10 +151,6 @@ final class EntityBinding {
 
     /// Forgets which values the store lacked, because others may have inserted them since.
     func forgetAbsence() {
-        holdsAllRows = false
-        // Not all rows of an entity are read because look-ups missed.
-        isEmptinessKnown = true
-        misses = 0
         if !absentValues.isEmpty { absentValues = [:] }
         for index in valueIndexes { index.forgetStore() }
     }

@@ -90,7 +90,7 @@ extension ManagedObjectContext {
         if !bindings[entity].hasEdits, let objects = try readObjects(query, linkColumns) { return objects }
         let (rows, asOf) = try readRows(query)
         let objects = objects(rows, entity, asOf: asOf)
-        if query.isWhole && bindings[entity].isOwned { bindings[entity].holdsAllRows = true }
+        if query.isWhole { bindings[entity].noteHoldsAllRows() }
         return objects
     }
 
@@ -113,7 +113,7 @@ extension ManagedObjectContext {
         }
         guard asOf != nil else { return nil }
         group.finish()
-        if query.isWhole && binding.isOwned { binding.holdsAllRows = true }
+        if query.isWhole { binding.noteHoldsAllRows() }
         return objects
     }
 

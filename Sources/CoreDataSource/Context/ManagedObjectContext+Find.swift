@@ -85,7 +85,7 @@ extension ManagedObjectContext {
     func findUnique(_ entity: Int, constraint: Int, _ values: [RowValue]) throws(DataSourceError) -> ManagedObject? {
         let binding = bindings[entity]
         if let object = binding.find(constraint, values) { return object }
-        return binding.isOwned && binding.holdsAllRows ? nil : try findStored(binding, constraint, values)
+        return binding.holdsAllRows ? nil : try findStored(binding, constraint, values)
     }
 
     /// The object of the row that the store has under those values of a uniqueness constraint.
@@ -120,6 +120,7 @@ extension ManagedObjectContext {
     /// - Parameter column: The column by which the object is looked up.
     /// - Returns: Whether all rows are registered now.
     private func registerAllIfFew(_ binding: EntityBinding, _ column: Int) throws(DataSourceError) -> Bool {
+        guard binding.rights == .own else { return false }
         let all = RowQuery(entity: binding.layout.index)
         binding.misses += 1
         if binding.misses == 16, stack.root.store.isRemote {
@@ -127,7 +128,7 @@ extension ManagedObjectContext {
         }
         if !binding.isEmptinessKnown {
             binding.isEmptinessKnown = true
-            binding.holdsAllRows = try source.isEmpty(binding.layout)
+            if try source.isEmpty(binding.layout) { binding.noteHoldsAllRows() }
         } else if binding.misses == 64, registeredBytes < stack.registeredObjectByteLimit {
             try registerAll(binding, source.count(all, binding.layout))
         }
@@ -143,7 +144,7 @@ extension ManagedObjectContext {
             let (rows, asOf) = try source.rows(part, binding.layout)
             _ = objects(rows, binding.layout.index, asOf: asOf)
             guard rows.count == limit, let last = rows.last else {
-                binding.holdsAllRows = true
+                binding.noteHoldsAllRows()
                 return
             }
             let average = max(1, binding.registeredBytes / max(1, binding.objects.count))

@@ -102,7 +102,7 @@ extension ManagedObjectContext {
     func known(_ end: LinkEnd) -> ManagedObject?? {
         let binding = editor(ofEntity: end.entity).bindings[end.entity]
         if let object = binding.objects[end.key] { return .some(object.isDeleted ? nil : object) }
-        if binding.isOwned && binding.holdsAllRows || related.isMissing(end) { return .some(nil) }
+        if binding.holdsAllRows || related.isMissing(end) { return .some(nil) }
         return nil
     }
 

@@ -30,7 +30,7 @@ extension ManagedObjectContext {
             let binding = bindings[id.entity]
             if binding.isOwned, let object = binding.objects[id.key] {
                 if !object.isDeleted { found[id.key] = object }
-            } else if !(binding.isOwned && binding.holdsAllRows) {
+            } else if !binding.holdsAllRows {
                 missing[id.entity, default: []].append(id.key)
             }
         }

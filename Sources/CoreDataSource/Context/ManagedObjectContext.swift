@@ -56,7 +56,11 @@ public class ManagedObjectContext {
     /// How many rows were tested here and not by the store. For tests.
     package var rowsTested = 0
 
-    init(_ stack: PersistentStack, _ source: RowSource, owner: String? = nil, ownedEntities: Set<Int> = []) {
+    /// - Parameter rights: What the context may do with the rows of an entity, by its number.
+    init(
+        _ stack: PersistentStack, _ source: RowSource, owner: String? = nil,
+        rights: (_ entity: Int) -> EntityRights = { _ in .read }
+    ) {
         self.stack = stack
         self.source = source
         self.owner = owner
@@ -64,7 +68,7 @@ public class ManagedObjectContext {
         bindings = stack.layout.entities.map { layout in
             EntityBinding(
                 layout, stack.type(ofEntity: layout.index), ValidationRules(layout),
-                isOwned: ownedEntities.contains(layout.index))
+                rights(layout.index))
         }
         for binding in bindings { binding.home = ObjectHome(binding.layout, in: self, editing) }
     }
@@ -185,6 +189,9 @@ public class ManagedObjectContext {
 
     /// A value of an object is about to change.
     func willChange(_ object: ManagedObject) {}
+
+    /// A value of an object has changed.
+    func didChange(_ object: ManagedObject) {}
 
     /// An object without edits is about to be edited.
     func willEdit(_ object: ManagedObject) {

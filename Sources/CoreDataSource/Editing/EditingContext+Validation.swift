@@ -33,8 +33,10 @@ extension EditingContext {
             let (stored, _) = try source.row(
                 entity: entity, constraint: constraint, values: values, binding.layout, lookupIsolation)
             guard let stored, stored.key != object.key else { continue }
-            // A registered object of this save was tested by its present values above.
-            if !binding.isOwned || binding.objects[stored.key] == nil { return false }
+            // A registered object of this save was tested by its present values above. In a draft, others may have changed one
+            // that is not edited.
+            let registered = binding.isOwned ? binding.objects[stored.key] : nil
+            guard let registered, binding.rights == .own || registered.hasChanges else { return false }
         }
         return true
     }

@@ -29,6 +29,6 @@ extension PrivateContext {
             binding.objects.remove(change.key)
         }
         // They are in the store, but not registered.
-        if !changes.inserted.isEmpty { binding.holdsAllRows = false }
+        if !changes.inserted.isEmpty { binding.noteUnregisteredRow() }
     }
 }

@@ -33,7 +33,7 @@ package actor PrivateTier {
         reach = stack.graph.reach(of: ownedEntities).subtracting(ownedEntities)
         leases = stack.root.leases == nil ? nil : TierLeases(ownedEntities, reach, stack.layout)
         held = HeldContext(
-            context: PrivateContext(stack, stack.root.rows, owner: owner, ownedEntities: ownedEntities))
+            context: PrivateContext(stack, stack.root.rows, owner: owner) { ownedEntities.contains($0) ? .own : .read })
     }
 
     package var context: PrivateContext { held.context }

@@ -35,7 +35,7 @@ public final class DraftContext: EditingContext {
     init(_ stack: PersistentStack, prepare: @escaping @MainActor @Sendable () -> Void) {
         self.prepare = prepare
         // All edits stay here until the data sources that own the entities save them.
-        super.init(stack, stack.root.rows, ownedEntities: Set(stack.layout.entities.indices))
+        super.init(stack, stack.root.rows, rights: { _ in .edit })
         isInBatch = true
     }
 
